@@ -1,0 +1,1 @@
+//! The debugger served over the Debug Adapter Protocol.

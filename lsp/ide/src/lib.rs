@@ -1,0 +1,1 @@
+//! Language features for MLIR, .vmasm and .vmfb; no protocol.

@@ -1,0 +1,1 @@
+//! Text of MLIR and .vmasm: lexers, error-tolerant trees, positions.

@@ -1,0 +1,1 @@
+//! Signatures as data, and typed values as text.

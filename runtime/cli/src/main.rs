@@ -1,0 +1,2 @@
+//! The `iree-dbg` binary.
+fn main() {}

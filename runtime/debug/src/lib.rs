@@ -1,0 +1,1 @@
+//! The debugger: breakpoints, stepping, inspection; no protocol.

@@ -1,0 +1,1 @@
+//! Where a bytecode offset comes from and what is alive there.

@@ -1,0 +1,1 @@
+//! The IREE VM: values, frames, the interpreter, contexts.

@@ -1,0 +1,1 @@
+//! What an IREE VM module is: archive, schema, instructions, text.

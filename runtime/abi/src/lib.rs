@@ -1,1 +1,8 @@
 //! Signatures as data, and typed values as text.
+//!
+//! This crate knows how functions describe their arguments and results across a boundary. It knows nothing of module
+//! files and executes nothing.
+//!
+//! - [`cconv`]: the VM's calling-convention strings (`0rii_r`), the one description that every function of a module has.
+
+pub mod cconv;

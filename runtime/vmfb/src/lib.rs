@@ -1,1 +1,34 @@
-//! What an IREE VM module is: archive, schema, instructions, text.
+//! What an IREE VM module *is*: the archive, the schema, the instructions, the text. No execution.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `archive` | the container: zip header, size prefix, external rodata, memory mapping |
+//! | `schema` | FlatBuffer accessors, generated |
+//! | `load`, `module` | reading and checking the tables; the model that everything else uses |
+//! | `debug_database` | locations of instructions, as stored |
+//! | `isa` | the one table of instructions |
+//! | `decode` | bytes to instructions |
+//! | `ordinals` | the numbers that things are addressed by |
+//!
+//! Start at [`Module::open`].
+
+pub mod archive;
+pub mod debug_database;
+pub mod decode;
+mod error;
+pub mod isa;
+mod load;
+pub mod module;
+pub mod ordinals;
+mod schema;
+
+pub use archive::FileBytes;
+pub use debug_database::DebugDatabase;
+pub use decode::{Instruction, decode, instructions};
+pub use error::LoadError;
+pub use isa::Op;
+pub use module::Module;
+pub use ordinals::{
+    BytecodeOffset, Callee, ExportOrdinal, FunctionOrdinal, ImportOrdinal, Register, RodataOrdinal,
+    TypeOrdinal,
+};

@@ -1,0 +1,390 @@
+//! The model of a module: every table of the FlatBuffer, copied out, checked, typed.
+//!
+//! Strings and small tables are owned; bytecode and rodata stay where they are in the (mapped)
+//! file and are reached by range, so a module with a gigabyte of constants costs what its tables
+//! cost. [`Module::open`] is the way in; `load.rs` does the reading and the checking;
+//! [`crate::verify`] judges the bytecode itself.
+//!
+//! Source of the rules: IREE's `schemas/bytecode_module_def.fbs` and `vm/bytecode/module.c`.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::archive::FileBytes;
+use crate::debug_database::DebugDatabase;
+use crate::ordinals::{ExportOrdinal, FunctionOrdinal, ImportOrdinal, RodataOrdinal, TypeOrdinal};
+
+/// Version of the bytecode encoding (`bytecode_version`, not the module's own version).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct BytecodeVersion {
+    /// Changes when old readers would misread the bytecode.
+    pub major: u16,
+    /// Changes when instructions are added.
+    pub minor: u16,
+}
+
+impl BytecodeVersion {
+    /// What error messages say about the versions that this crate reads.
+    pub const SUPPORTED: &str = "supported are 14 and 15 (compilers up to 3.9), 16 (3.10) and 17 \
+        (3.11 and later): recompile the model with one of those";
+
+    /// Splits the FlatBuffer's `bytecode_version` field.
+    #[must_use]
+    pub fn from_bits(bits: u32) -> Self {
+        Self { major: (bits >> 16) as u16, minor: bits as u16 }
+    }
+
+    /// The FlatBuffer's `bytecode_version` field.
+    #[must_use]
+    pub fn to_bits(self) -> u32 {
+        u32::from(self.major) << 16 | u32::from(self.minor)
+    }
+
+    /// Whether this crate reads it.
+    #[must_use]
+    pub fn is_supported(self) -> bool {
+        (14..=17).contains(&self.major) && self.minor == 0
+    }
+
+    /// Which compilers write it, for people.
+    #[must_use]
+    pub fn written_by(self) -> &'static str {
+        match self.major {
+            0..=13 => "written by compilers before February 2023",
+            14 => "written by compilers of early 2023",
+            15 => "written by compilers 20230404 to 3.9",
+            16 => "written by compiler 3.10",
+            17 => "written by compilers since 3.11",
+            _ => "written by a compiler newer than 3.13",
+        }
+    }
+}
+
+impl fmt::Display for BytecodeVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// Features that bytecode needs from the machine that runs it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub struct Features(pub u32);
+
+impl Features {
+    /// The f32 instructions.
+    pub const EXT_F32: Features = Features(1);
+    /// The f64 instructions.
+    pub const EXT_F64: Features = Features(2);
+    /// Calls that may yield.
+    pub const YIELD: Features = Features(4);
+    /// Cleanup on unwinding.
+    pub const UNWIND: Features = Features(8);
+
+    const NAMES: [(Features, &str); 4] = [
+        (Self::EXT_F32, "EXT_F32"),
+        (Self::EXT_F64, "EXT_F64"),
+        (Self::YIELD, "YIELD"),
+        (Self::UNWIND, "UNWIND"),
+    ];
+
+    /// Whether all of `other` are among these.
+    #[must_use]
+    pub fn contains(self, other: Features) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The names of the bits that are set, lowest first; unknown bits are left out.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Self::NAMES.iter().filter(move |(bit, _)| self.contains(*bit)).map(|(_, name)| *name)
+    }
+
+    /// Bits that have no name.
+    #[must_use]
+    pub fn unknown(self) -> u32 {
+        self.0 & !0xF
+    }
+}
+
+impl std::ops::BitOr for Features {
+    type Output = Features;
+
+    fn bitor(self, other: Features) -> Features {
+        Features(self.0 | other.0)
+    }
+}
+
+/// A key and value that the compiler attached: ABI metadata, reflection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Attribute {
+    /// For example `iree.abi.declaration`.
+    pub key: String,
+    /// Free text.
+    pub value: String,
+}
+
+/// What a type table entry names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TypeDef {
+    /// `i32`, `!vm.list<i32>`, `!hal.buffer_view`, … as the module spells it.
+    pub full_name: String,
+}
+
+/// How a function is called, as far as the module says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FunctionSignature {
+    /// The VM calling convention, such as `0rii_r`; required for exports, optional for others.
+    pub calling_convention: Option<String>,
+    /// ABI metadata.
+    pub attributes: Vec<Attribute>,
+}
+
+/// Another module that this one needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Dependency {
+    /// The other module's name, such as `hal`.
+    pub name: String,
+    /// The lowest version of it that will do.
+    pub minimum_version: u32,
+    /// Whether this module loads without it.
+    pub is_optional: bool,
+}
+
+/// A function that another module has to provide.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Import {
+    /// `module.function`.
+    pub full_name: String,
+    /// The signature that the provider must have.
+    pub signature: FunctionSignature,
+    /// Whether the module loads without it.
+    pub is_optional: bool,
+}
+
+impl Import {
+    /// The provider's name and the function's; the first dot divides them.
+    #[must_use]
+    pub fn split_name(&self) -> (&str, &str) {
+        self.full_name.split_once('.').unwrap_or(("", &self.full_name))
+    }
+}
+
+/// A function that others may call by name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Export {
+    /// Its name, free text.
+    pub name: String,
+    /// The function that it names.
+    pub function: FunctionOrdinal,
+}
+
+/// A function of the module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Function {
+    /// Where its bytecode is, in the module's bytecode block.
+    pub bytecode: Range<usize>,
+    /// Features that it needs.
+    pub requirements: Features,
+    /// How many block markers it has.
+    pub block_count: u16,
+    /// How many 32-bit registers its frame has.
+    pub i32_register_count: u16,
+    /// How many ref registers its frame has.
+    pub ref_register_count: u16,
+    /// How it is called.
+    pub signature: FunctionSignature,
+}
+
+/// Where a rodata segment's bytes are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RodataSegment {
+    /// Byte range in the file.
+    pub range: Range<usize>,
+    /// Whether it is outside the FlatBuffer.
+    pub is_external: bool,
+}
+
+/// What the module keeps for each context that it is loaded into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ModuleState {
+    /// Bytes of primitive globals.
+    pub global_bytes: u32,
+    /// Ref globals.
+    pub global_refs: u32,
+}
+
+/// A loaded module. Its tables are consistent with each other; its bytecode may still be anything.
+#[derive(Debug)]
+pub struct Module {
+    pub(crate) bytes: FileBytes,
+    pub(crate) flatbuffer: Range<usize>,
+    pub(crate) name: String,
+    pub(crate) version: u32,
+    pub(crate) bytecode_version: BytecodeVersion,
+    pub(crate) requirements: Features,
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) types: Vec<TypeDef>,
+    pub(crate) dependencies: Vec<Dependency>,
+    pub(crate) imports: Vec<Import>,
+    pub(crate) exports: Vec<Export>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) rodata: Vec<RodataSegment>,
+    pub(crate) state: ModuleState,
+    pub(crate) bytecode: Range<usize>,
+    pub(crate) debug_database: OnceLock<Option<DebugDatabase>>,
+}
+
+impl Module {
+    /// The namespace that its functions are found in.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The module's own version, which dependents may ask a minimum of.
+    #[must_use]
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The version of its bytecode.
+    #[must_use]
+    pub fn bytecode_version(&self) -> BytecodeVersion {
+        self.bytecode_version
+    }
+
+    /// Features that some of its functions need.
+    #[must_use]
+    pub fn requirements(&self) -> Features {
+        self.requirements
+    }
+
+    /// Metadata of the module as a whole.
+    #[must_use]
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    /// The type table.
+    #[must_use]
+    pub fn types(&self) -> &[TypeDef] {
+        &self.types
+    }
+
+    /// A type table entry.
+    #[must_use]
+    pub fn type_def(&self, ordinal: TypeOrdinal) -> Option<&TypeDef> {
+        self.types.get(ordinal.index())
+    }
+
+    /// Modules that it needs.
+    #[must_use]
+    pub fn dependencies(&self) -> &[Dependency] {
+        &self.dependencies
+    }
+
+    /// Functions that it needs.
+    #[must_use]
+    pub fn imports(&self) -> &[Import] {
+        &self.imports
+    }
+
+    /// An import.
+    #[must_use]
+    pub fn import(&self, ordinal: ImportOrdinal) -> Option<&Import> {
+        self.imports.get(ordinal.index())
+    }
+
+    /// Functions that it offers.
+    #[must_use]
+    pub fn exports(&self) -> &[Export] {
+        &self.exports
+    }
+
+    /// The export with this name, the first if the name stands twice.
+    #[must_use]
+    pub fn export_named(&self, name: &str) -> Option<(ExportOrdinal, &Export)> {
+        let index = self.exports.iter().position(|export| export.name == name)?;
+        Some((ExportOrdinal::from_index(index), &self.exports[index]))
+    }
+
+    /// All functions, exported or not.
+    #[must_use]
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// A function.
+    #[must_use]
+    pub fn function(&self, ordinal: FunctionOrdinal) -> Option<&Function> {
+        self.functions.get(ordinal.index())
+    }
+
+    /// Every function with its ordinal.
+    pub fn functions_with_ordinals(&self) -> impl Iterator<Item = (FunctionOrdinal, &Function)> {
+        self.functions
+            .iter()
+            .enumerate()
+            .map(|(index, function)| (FunctionOrdinal::from_index(index), function))
+    }
+
+    /// The names under which a function is exported.
+    pub fn export_names(&self, ordinal: FunctionOrdinal) -> impl Iterator<Item = &str> {
+        self.exports
+            .iter()
+            .filter(move |export| export.function == ordinal)
+            .map(|export| export.name.as_str())
+    }
+
+    /// The bytecode of a function; empty if there is no such function.
+    #[must_use]
+    pub fn function_bytecode(&self, ordinal: FunctionOrdinal) -> &[u8] {
+        self.function(ordinal)
+            .and_then(|function| self.bytecode_data().get(function.bytecode.clone()))
+            .unwrap_or(&[])
+    }
+
+    /// The bytecode of all functions, in one block.
+    #[must_use]
+    pub fn bytecode_data(&self) -> &[u8] {
+        &self.bytes[self.bytecode.clone()]
+    }
+
+    /// The constants and executables that the module carries.
+    #[must_use]
+    pub fn rodata(&self) -> &[RodataSegment] {
+        &self.rodata
+    }
+
+    /// The bytes of a rodata segment.
+    #[must_use]
+    pub fn rodata_bytes(&self, ordinal: RodataOrdinal) -> Option<&[u8]> {
+        self.rodata.get(ordinal.index()).map(|segment| &self.bytes[segment.range.clone()])
+    }
+
+    /// The file's bytes: what rodata ranges refer to, and to be shared by those who hold on to
+    /// a part of them.
+    #[must_use]
+    pub fn file_bytes(&self) -> &FileBytes {
+        &self.bytes
+    }
+
+    /// What the module keeps for each context.
+    #[must_use]
+    pub fn state(&self) -> ModuleState {
+        self.state
+    }
+
+    /// The debug database, read on first use. A database whose tables are damaged is treated as
+    /// absent: a module must run without it.
+    #[must_use]
+    pub fn debug_database(&self) -> Option<&DebugDatabase> {
+        self.debug_database.get_or_init(|| crate::load::debug_database(self)).as_ref()
+    }
+
+    /// Bytes of the FlatBuffer, its size prefix included.
+    #[must_use]
+    pub fn flatbuffer_bytes(&self) -> &[u8] {
+        &self.bytes[self.flatbuffer.clone()]
+    }
+}

@@ -1,0 +1,31 @@
+// Bundles the extension into dist/extension.js, and with --tests the unit tests into dist/test/.
+// esbuild only strips types; `npm run check` (tsc) is what checks them.
+import { readdirSync } from "node:fs";
+import { build } from "esbuild";
+
+const common = {
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "cjs",
+  external: ["vscode"],
+  logLevel: "warning",
+};
+
+if (process.argv.includes("--tests")) {
+  await build({
+    ...common,
+    entryPoints: readdirSync("test").filter((name) => name.endsWith(".test.ts")).map((name) => `test/${name}`),
+    // The test libraries carry WebAssembly next to their code, so they stay where they are.
+    external: ["vscode", "vscode-textmate", "vscode-oniguruma"],
+    outdir: "dist/test",
+    sourcemap: "inline",
+  });
+} else {
+  await build({
+    ...common,
+    entryPoints: ["src/extension.ts"],
+    outfile: "dist/extension.js",
+    minify: true,
+  });
+}

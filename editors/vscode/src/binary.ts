@@ -1,0 +1,88 @@
+// Where the iree-dbg program is, and what the user hears when it is nowhere. Every other file asks here, so that
+// the debugger, the language server and the disassembly always run the same program.
+
+import { execFile } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import { candidates, expandSetting } from "./paths";
+
+export const SECTION = "iree-dbg";
+
+/** Thrown where iree-dbg is needed and cannot be found; the text says what to do. */
+export class BinaryMissing extends Error {}
+
+export class Binary {
+  constructor(private readonly extensionPath: string) {}
+
+  /** The path of iree-dbg: the setting, else the one in the extension, else the one on the PATH. */
+  path(): string {
+    const setting = settingPath("path");
+    if (setting !== undefined) {
+      if (isExecutable(setting)) {
+        return setting;
+      }
+      throw new BinaryMissing(`The setting "iree-dbg.path" names ${setting}, which is not a program that can be run.`);
+    }
+    const bundled = join(this.extensionPath, "bin", process.platform === "win32" ? "iree-dbg.exe" : "iree-dbg");
+    const found = [bundled, ...candidates("iree-dbg", process.env, process.platform)].find(isExecutable);
+    if (found === undefined) {
+      throw new BinaryMissing(
+        'The program "iree-dbg" was not found on the PATH. Build it (cargo build --release) and set "iree-dbg.path" to it.',
+      );
+    }
+    return found;
+  }
+
+  /** Runs iree-dbg to its end and returns what it printed; its standard error becomes the error's text. */
+  run(args: readonly string[], token?: vscode.CancellationToken): Promise<string> {
+    const path = this.path();
+    return new Promise((resolve, reject) => {
+      const child = execFile(path, [...args], { maxBuffer: 512 * 1024 * 1024 }, (error, stdout, stderr) => {
+        cancelled?.dispose();
+        if (error === null) {
+          resolve(stdout);
+        } else {
+          reject(new Error(stderr.trim() || error.message));
+        }
+      });
+      const cancelled = token?.onCancellationRequested(() => child.kill());
+    });
+  }
+}
+
+/** The value of a setting that names a file, with variables expanded; undefined when it is empty. */
+export function settingPath(name: "path" | "ireeCompile", scope?: vscode.WorkspaceFolder): string | undefined {
+  const value = vscode.workspace.getConfiguration(SECTION, scope?.uri).get<string>(name, "").trim();
+  if (value === "") {
+    return undefined;
+  }
+  const folder = scope ?? vscode.workspace.workspaceFolders?.[0];
+  return expandSetting(value, folder?.uri.fsPath, process.env["HOME"] ?? process.env["USERPROFILE"]);
+}
+
+/** Shows why iree-dbg cannot be run, with the ways out as buttons. */
+export async function explainMissing(error: BinaryMissing): Promise<void> {
+  const choose = "Choose iree-dbg…";
+  const settings = "Open Settings";
+  const answer = await vscode.window.showErrorMessage(error.message, choose, settings);
+  if (answer === settings) {
+    await vscode.commands.executeCommand("workbench.action.openSettings", "iree-dbg.path");
+  } else if (answer === choose) {
+    const [file] = (await vscode.window.showOpenDialog({ title: "The iree-dbg program", openLabel: "Use This" })) ?? [];
+    if (file !== undefined) {
+      await vscode.workspace
+        .getConfiguration(SECTION)
+        .update("path", file.fsPath, vscode.ConfigurationTarget.Global);
+    }
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,177 @@
+// What a debug session is started with. F5 without a launch.json takes the active editor's .mlir or .vmfb; whatever
+// the configuration leaves open is filled in from the settings or asked for, but only when there is a choice to make.
+
+import { readFile, stat } from "node:fs/promises";
+import { isAbsolute, resolve } from "node:path";
+import * as vscode from "vscode";
+import { type Binary, BinaryMissing, explainMissing, SECTION, settingPath } from "./binary";
+import { type CallableFunction, functionsOfDisassembly, functionsOfMlir, signatureText } from "./functions";
+import { moduleUri } from "./moduleUri";
+
+/** Above this a .mlir is mostly constants, and reading it only to ask a question would be felt. */
+const LARGEST_SOURCE_TO_SCAN = 32 * 1024 * 1024;
+
+export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
+  constructor(
+    private readonly binary: Binary,
+    private readonly memory: vscode.Memento,
+  ) {}
+
+  /** The entries of "Show all automatic debug configurations" and of a fresh launch.json. */
+  provideDebugConfigurations(): vscode.DebugConfiguration[] {
+    return [launchOf("${file}", "Debug the open .mlir or .vmfb")];
+  }
+
+  /** Before variables are replaced: an empty configuration is F5 without a launch.json. */
+  resolveDebugConfiguration(
+    _folder: vscode.WorkspaceFolder | undefined,
+    configuration: vscode.DebugConfiguration,
+  ): vscode.DebugConfiguration | undefined {
+    const active = activeProgram();
+    const isEmpty = !configuration.type && !configuration.request && !configuration.name;
+    // VS Code knows no file behind the disassembly of a module, so `${file}` is replaced here.
+    const program: unknown = configuration["program"];
+    if (!isEmpty && program !== undefined && !(program === "${file}" && active !== undefined)) {
+      return configuration;
+    }
+    if (active === undefined) {
+      void vscode.window.showErrorMessage(
+        'Nothing to debug: open a .mlir or a .vmfb, or set "program" in the launch configuration. ' +
+          "(A .vmasm is debugged as the module that iree-dbg asm makes of it.)",
+      );
+      return undefined;
+    }
+    return { ...launchOf(active, "Debug"), ...configuration, ...named(configuration), program: active };
+  }
+
+  /** After variables are replaced: fill in the rest, ask what must be asked. */
+  async resolveDebugConfigurationWithSubstitutedVariables(
+    folder: vscode.WorkspaceFolder | undefined,
+    configuration: vscode.DebugConfiguration,
+    token?: vscode.CancellationToken,
+  ): Promise<vscode.DebugConfiguration | undefined> {
+    try {
+      const scope = folder ?? vscode.workspace.workspaceFolders?.[0];
+      const launch = withSettings(configuration, scope);
+      if (configuration["debugServer"] === undefined) {
+        this.binary.path();
+      }
+      return await this.askForCall(launch, token);
+    } catch (error) {
+      if (error instanceof BinaryMissing) {
+        void explainMissing(error);
+      } else {
+        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+      }
+      return undefined;
+    }
+  }
+
+  /** Completes `function` and `inputs`; undefined when the user backed out. */
+  private async askForCall(
+    launch: vscode.DebugConfiguration,
+    token?: vscode.CancellationToken,
+  ): Promise<vscode.DebugConfiguration | undefined> {
+    if (launch["function"] !== undefined && launch["inputs"] !== undefined) {
+      return launch;
+    }
+    const program = String(launch["program"]);
+    const functions = await this.functionsOf(program, token);
+    const wanted: unknown = launch["function"];
+    const chosen = wanted === undefined ? await choose(functions) : functions.find(({ name }) => name === wanted);
+    if (chosen === null) {
+      return undefined;
+    }
+    if (chosen === undefined) {
+      return launch; // Not seen in the text, which is no proof: the adapter looks into the module and says.
+    }
+    const inputs: unknown = launch["inputs"] ?? (await this.askForInputs(program, chosen));
+    return inputs === undefined ? undefined : { ...launch, function: chosen.name, inputs };
+  }
+
+  private async functionsOf(program: string, token?: vscode.CancellationToken): Promise<CallableFunction[]> {
+    if (!program.endsWith(".mlir")) {
+      const text = await this.binary.run(["dump", "--output=disassembly", program], token);
+      return functionsOfDisassembly(text);
+    }
+    const { size } = await stat(program);
+    return size > LARGEST_SOURCE_TO_SCAN ? [] : functionsOfMlir(await readFile(program, "utf8"));
+  }
+
+  /** One question an argument, with the answers of the last time. */
+  private async askForInputs(program: string, callee: CallableFunction): Promise<string[] | undefined> {
+    const key = `inputs:${program}:${signatureText(callee)}`;
+    const last = this.memory.get<string[]>(key, []);
+    const inputs: string[] = [];
+    for (const [index, parameter] of callee.parameters.entries()) {
+      const input = await vscode.window.showInputBox({
+        title: `${signatureText(callee)}: argument ${index + 1} of ${callee.parameters.length}`,
+        prompt: `${parameter} — as for iree-run-module --input=: 12, 1.5, 4xf32=1,2,3,4, @file.npy`,
+        value: last[index] ?? "",
+        ignoreFocusOut: true,
+        validateInput: (value) => (value.trim() === "" ? "A value is needed; Escape cancels the launch." : undefined),
+      });
+      if (input === undefined) {
+        return undefined;
+      }
+      inputs.push(input.trim());
+    }
+    await this.memory.update(key, inputs);
+    return inputs;
+  }
+}
+
+/** The .mlir or .vmfb of the active editor, as a path. */
+function activeProgram(): string | undefined {
+  const uri = vscode.window.activeTextEditor?.document.uri;
+  return uri === undefined ? undefined : programOf(uri);
+}
+
+/** The file to debug when `uri` is what the user points at. */
+export function programOf(uri: vscode.Uri): string | undefined {
+  const file = moduleUri(uri) ?? uri;
+  return file.scheme === "file" && /\.(mlir|vmfb)$/.test(file.path) ? file.fsPath : undefined;
+}
+
+export function launchOf(program: string, name: string): vscode.DebugConfiguration {
+  return { type: "iree", request: "launch", name, program };
+}
+
+/** The parts of a configuration that VS Code leaves empty instead of out. */
+function named(configuration: vscode.DebugConfiguration): vscode.DebugConfiguration {
+  return {
+    type: configuration.type || "iree",
+    request: configuration.request || "launch",
+    name: configuration.name || "Debug",
+  };
+}
+
+/** The configuration with relative paths resolved and the settings where it says nothing. */
+function withSettings(
+  configuration: vscode.DebugConfiguration,
+  folder: vscode.WorkspaceFolder | undefined,
+): vscode.DebugConfiguration {
+  const launch: vscode.DebugConfiguration = { ...configuration };
+  launch["cwd"] ??= folder?.uri.fsPath;
+  const program: unknown = launch["program"];
+  if (typeof program !== "string" || program === "") {
+    throw new Error('The launch configuration needs "program": a .mlir or a .vmfb.');
+  }
+  const cwd: unknown = launch["cwd"];
+  launch["program"] = isAbsolute(program) || typeof cwd !== "string" ? program : resolve(cwd, program);
+  launch["ireeCompile"] ??= settingPath("ireeCompile", folder);
+  const flags = vscode.workspace.getConfiguration(SECTION, folder?.uri).get<string[]>("compilerFlags", []);
+  const more: unknown = launch["compilerFlags"];
+  launch["compilerFlags"] = [...flags, ...(Array.isArray(more) ? more : [])];
+  return launch;
+}
+
+/** The function to call: the only one, or the user's choice; null when the user backed out. */
+async function choose(functions: readonly CallableFunction[]): Promise<CallableFunction | null | undefined> {
+  if (functions.length <= 1) {
+    return functions[0];
+  }
+  const items = functions.map((callable) => ({ label: signatureText(callable), callable }));
+  const picked = await vscode.window.showQuickPick(items, { title: "Which function to debug?", ignoreFocusOut: true });
+  return picked?.callable ?? null;
+}

@@ -1,0 +1,52 @@
+// Starts `iree-dbg lsp` for .mlir and .vmasm documents, the disassembly of a .vmfb included.
+
+import * as vscode from "vscode";
+import { LanguageClient, type LanguageClientOptions } from "vscode-languageclient/node";
+import { type Binary, BinaryMissing, explainMissing, SECTION } from "./binary";
+
+export class LanguageServer implements vscode.Disposable {
+  private client: LanguageClient | undefined;
+  private readonly watcher = vscode.workspace.createFileSystemWatcher("**/*.vmfb");
+  private readonly settings: vscode.Disposable;
+
+  constructor(private readonly binary: Binary) {
+    this.settings = vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("iree-dbg.path")) {
+        void this.restart();
+      }
+    });
+  }
+
+  async start(): Promise<void> {
+    try {
+      const command = this.binary.path();
+      const options: LanguageClientOptions = {
+        documentSelector: [{ language: "mlir" }, { language: "vmasm" }],
+        // What a hover says of a function comes from the compiled module beside the source.
+        synchronize: { fileEvents: this.watcher },
+      };
+      const server = { command, args: ["lsp"] };
+      this.client = new LanguageClient(SECTION, "IREE Language Server", server, options);
+      await this.client.start();
+    } catch (error) {
+      if (error instanceof BinaryMissing) {
+        void explainMissing(error);
+      } else {
+        void vscode.window.showErrorMessage(`The IREE language server did not start: ${String(error)}`);
+      }
+    }
+  }
+
+  async restart(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    await client?.dispose().catch(() => undefined);
+    await this.start();
+  }
+
+  dispose(): void {
+    this.settings.dispose();
+    this.watcher.dispose();
+    void this.client?.dispose();
+  }
+}

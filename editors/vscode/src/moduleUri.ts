@@ -1,0 +1,30 @@
+// The name of a module's disassembly as a document: `iree-vmfb:` and the module's path with `.vmasm` after it.
+//
+//   file:///models/gcd.vmfb   <->   iree-vmfb:/models/gcd.vmfb.vmasm
+//
+// VS Code sends breakpoints of such a document with the whole URI as the source's path, and the debug adapter
+// answers with it in stack frames, so both sides must agree on this rule. The suffix makes it a vmasm document
+// and keeps it out of reach of the editor that opens `*.vmfb`.
+
+export const MODULE_SCHEME = "iree-vmfb";
+const SUFFIX = ".vmasm";
+
+/** The parts of `vscode.Uri` that the rule needs. */
+interface UriLike<Self> {
+  readonly scheme: string;
+  readonly path: string;
+  with(change: { scheme: string; path: string }): Self;
+}
+
+/** The disassembly of the module file `module`. */
+export function disassemblyUri<U extends UriLike<U>>(module: U): U {
+  return module.with({ scheme: MODULE_SCHEME, path: module.path + SUFFIX });
+}
+
+/** The module file whose disassembly `uri` is; undefined for any other document. */
+export function moduleUri<U extends UriLike<U>>(uri: U): U | undefined {
+  if (uri.scheme !== MODULE_SCHEME || !uri.path.endsWith(SUFFIX)) {
+    return undefined;
+  }
+  return uri.with({ scheme: "file", path: uri.path.slice(0, -SUFFIX.length) });
+}

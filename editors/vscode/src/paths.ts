@@ -1,0 +1,29 @@
+// File names without an editor: settings that hold variables, and the places on the PATH where a program may be.
+// Pure, so that the unit tests need no VS Code.
+
+import { delimiter, join } from "node:path";
+
+/** Replaces `${workspaceFolder}` and a leading `~` in a setting's value. */
+export function expandSetting(value: string, workspaceFolder: string | undefined, home: string | undefined): string {
+  let expanded = value;
+  if (workspaceFolder !== undefined) {
+    expanded = expanded.replaceAll("${workspaceFolder}", workspaceFolder);
+  }
+  if (home !== undefined && /^~(?=$|[\\/])/.test(expanded)) {
+    expanded = home + expanded.slice(1);
+  }
+  return expanded;
+}
+
+/** Every file that a shell would try for `program`, in its order. */
+export function candidates(
+  program: string,
+  environment: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform,
+): string[] {
+  const file = platform === "win32" ? `${program}.exe` : program;
+  return (environment["PATH"] ?? environment["Path"] ?? "")
+    .split(delimiter)
+    .filter((directory) => directory !== "")
+    .map((directory) => join(directory, file));
+}

@@ -1,0 +1,46 @@
+// The names of values in a line of MLIR or .vmasm. The debugger calls an SSA value as the text does (`%x`), and a
+// register without the percent sign (`i0`, `i6:7`, `r3`; an upper-case `%R3` is the same register, moved from).
+
+export interface ValueName {
+  /** What the debugger calls it. */
+  readonly name: string;
+  /** Where it stands in the line. */
+  readonly start: number;
+  readonly end: number;
+}
+
+const VALUES: Readonly<Record<string, RegExp>> = {
+  mlir: /%[\w$.]+(?:-[\w$.]+)*(?:#\d+)?/g,
+  vmasm: /%[irR]\d+(?::\d+)?/g,
+};
+
+const FUNCTION_HEAD = /^\s*(?:func\.func|util\.func|util\.initializer|vm\.func|vm\.initializer)\b/;
+
+/** The values that a line names, comments and strings left out. */
+export function valuesIn(line: string, languageId: string): ValueName[] {
+  const pattern = VALUES[languageId];
+  if (pattern === undefined) {
+    return [];
+  }
+  const code = line.replace(/"(?:[^"\\]|\\.)*"|\/\/.*/g, (hidden) => " ".repeat(hidden.length));
+  return Array.from(code.matchAll(pattern), (match) => ({
+    name: languageId === "vmasm" ? match[0].slice(1).toLowerCase() : match[0],
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
+}
+
+/** The value at a column of a line. */
+export function valueAt(line: string, column: number, languageId: string): ValueName | undefined {
+  return valuesIn(line, languageId).find(({ start, end }) => start <= column && column <= end);
+}
+
+/** The line that opens the function around `line`; the line itself when there is none. */
+export function firstLineOfFunction(lineAt: (line: number) => string, line: number): number {
+  for (let at = line; at >= 0; at--) {
+    if (FUNCTION_HEAD.test(lineAt(at))) {
+      return at;
+    }
+  }
+  return line;
+}

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { disassemblyUri, moduleUri } from "../src/moduleUri";
+import { candidates, expandSetting } from "../src/paths";
+import { firstLineOfFunction, valueAt, valuesIn } from "../src/valueNames";
+
+test("a setting may start at home or in the workspace", () => {
+  assert.equal(expandSetting("~/bin/iree-dbg", "/ws", "/home/me"), "/home/me/bin/iree-dbg");
+  assert.equal(expandSetting("${workspaceFolder}/.venv/bin/iree-compile", "/ws", undefined), "/ws/.venv/bin/iree-compile");
+  assert.equal(expandSetting("~other/iree-dbg", undefined, "/home/me"), "~other/iree-dbg");
+});
+
+test("a program is looked for in every folder of the PATH, in order", () => {
+  assert.deepEqual(candidates("iree-dbg", { PATH: "/a::/b" }, "linux"), ["/a/iree-dbg", "/b/iree-dbg"]);
+  assert.deepEqual(candidates("iree-dbg", { Path: "/a" }, "win32"), ["/a/iree-dbg.exe"]);
+  assert.deepEqual(candidates("iree-dbg", {}, "linux"), []);
+});
+
+test("a module's disassembly is named after the module, and leads back to it", () => {
+  const uri = (scheme: string, path: string) => ({
+    scheme,
+    path,
+    with: (change: { scheme: string; path: string }) => uri(change.scheme, change.path),
+  });
+  interface Fake { scheme: string; path: string; with(change: { scheme: string; path: string }): Fake }
+  const document = disassemblyUri<Fake>(uri("file", "/models/gcd.vmfb") as Fake);
+  assert.deepEqual([document.scheme, document.path], ["iree-vmfb", "/models/gcd.vmfb.vmasm"]);
+  const module = moduleUri(document);
+  assert.deepEqual([module?.scheme, module?.path], ["file", "/models/gcd.vmfb"]);
+  assert.equal(moduleUri<Fake>(uri("file", "/models/gcd.vmasm") as Fake), undefined);
+});
+
+test("values have the debugger's names", () => {
+  const names = (line: string, language: string) => valuesIn(line, language).map(({ name }) => name);
+  assert.deepEqual(names('%s = call @f(%r#1, "%no") : (i32) -> i32 // %no', "mlir"), ["%s", "%r#1"]);
+  assert.deepEqual(names("[0000001F]  %i6:7 = vm.call @f(%R2, %i0) // %no", "vmasm"), ["i6:7", "r2", "i0"]);
+  assert.deepEqual(names("%x", "rust"), []);
+  assert.deepEqual(valueAt("  %sum = arith.addi %a, %b", 21, "mlir"), { name: "%a", start: 20, end: 22 });
+  assert.equal(valueAt("  %sum = arith.addi %a, %b", 10, "mlir"), undefined);
+});
+
+test("a function starts at its head", () => {
+  const lines = ["func.func @f() {", "  %x = a", "}", "func.func @g() {", "  %y = b"];
+  const lineAt = (line: number): string => lines[line] ?? "";
+  assert.equal(firstLineOfFunction(lineAt, 4), 3);
+  assert.equal(firstLineOfFunction(lineAt, 1), 0);
+  assert.equal(firstLineOfFunction(() => "", 5), 5);
+});

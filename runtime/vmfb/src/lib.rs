@@ -8,6 +8,7 @@
 //! | `debug_database` | locations of instructions, as stored |
 //! | `isa` | the one table of instructions |
 //! | `decode` | bytes to instructions |
+//! | `verify` | judging bytecode, before anybody executes it |
 //! | `ordinals` | the numbers that things are addressed by |
 //!
 //! Start at [`Module::open`].
@@ -21,6 +22,7 @@ mod load;
 pub mod module;
 pub mod ordinals;
 mod schema;
+pub mod verify;
 
 pub use archive::FileBytes;
 pub use debug_database::DebugDatabase;

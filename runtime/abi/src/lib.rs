@@ -3,6 +3,8 @@
 //! This crate knows how functions describe their arguments and results across a boundary. It knows nothing of module
 //! files and executes nothing.
 //!
+//! - [`c_float`]: floats as C prints them, because IREE's tools do.
 //! - [`cconv`]: the VM's calling-convention strings (`0rii_r`), the one description that every function of a module has.
 
+pub mod c_float;
 pub mod cconv;

@@ -1,2 +1,28 @@
-//! The `iree-dbg` binary.
-fn main() {}
+//! The `iree-dbg` binary: one subcommand a file in `commands`, each a thin shell over a library crate.
+//!
+//! Results go to standard output and nothing else does; errors are one `error: …` on standard error.
+//! The exit status is 0 for success, 1 for a failure, 2 for a command line that cannot be read.
+
+mod commands;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Debugger and language server for IREE VM modules.
+#[derive(Parser)]
+#[command(name = "iree-dbg", version, about, arg_required_else_help = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+fn main() -> ExitCode {
+    match CommandLine::parse().command.run() {
+        Ok(code) => code,
+        Err(error) => {
+            commands::report(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -9,6 +9,7 @@
 //! | `isa` | the one table of instructions |
 //! | `decode` | bytes to instructions |
 //! | `verify` | judging bytecode, before anybody executes it |
+//! | `print` | the disassembly and the metadata report |
 //! | `ordinals` | the numbers that things are addressed by |
 //!
 //! Start at [`Module::open`].
@@ -21,6 +22,7 @@ pub mod isa;
 mod load;
 pub mod module;
 pub mod ordinals;
+pub mod print;
 mod schema;
 pub mod verify;
 

@@ -382,6 +382,12 @@ impl Module {
         self.debug_database.get_or_init(|| crate::load::debug_database(self)).as_ref()
     }
 
+    /// Where in the file the offsets of external rodata count from.
+    #[must_use]
+    pub fn external_rodata_base(&self) -> usize {
+        self.flatbuffer.end.next_multiple_of(64)
+    }
+
     /// Bytes of the FlatBuffer, its size prefix included.
     #[must_use]
     pub fn flatbuffer_bytes(&self) -> &[u8] {

@@ -1,0 +1,99 @@
+//! `iree-dbg dump`: a module as text or JSON on standard output.
+
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use vmfb::Module;
+use vmfb::print::{self, DisassemblyOptions, Rodata};
+
+use super::Failure;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Output::All)]
+    output: Output,
+
+    /// Disassemble this function only: a name, or an ordinal
+    #[arg(long)]
+    function: Option<String>,
+
+    /// Begin each instruction with its bytecode offset
+    #[arg(
+        long = "bytecode_offsets",
+        alias = "bytecode-offsets",
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t = false,
+        default_missing_value = "true"
+    )]
+    bytecode_offsets: bool,
+
+    /// Print rodata segments over 64 bytes as size and hash, or in full
+    #[arg(long, value_enum, default_value_t = RodataStyle::Elide)]
+    rodata: RodataStyle,
+
+    /// The module
+    #[arg(value_name = "MODULE.vmfb")]
+    module: PathBuf,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum Output {
+    /// Metadata, then disassembly
+    All,
+    /// What the module offers, needs and weighs
+    Metadata,
+    /// VM assembly text (.vmasm)
+    Disassembly,
+    /// The FlatBuffer as it is in the file
+    FlatbufferBinary,
+    /// The FlatBuffer as JSON, with the keys of IREE's schema
+    FlatbufferJson,
+    /// The whole model as JSON, with keys that stay
+    Json,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum RodataStyle {
+    /// Size and hash for segments over 64 bytes
+    Elide,
+    /// Every byte
+    Full,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let module = super::open_module(&arguments.module)?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    match arguments.output {
+        Output::All => {
+            out.write_all(print::metadata(&module).as_bytes())?;
+            out.write_all(b"\n")?;
+            out.write_all(disassembly(&module, arguments).as_bytes())?;
+        }
+        Output::Metadata => out.write_all(print::metadata(&module).as_bytes())?,
+        Output::Disassembly => out.write_all(disassembly(&module, arguments).as_bytes())?,
+        Output::FlatbufferBinary => {
+            let (_size, flatbuffer) = module.flatbuffer_bytes().split_at(4);
+            out.write_all(flatbuffer)?;
+        }
+        Output::FlatbufferJson => print::flatbuffer_json(&module, &mut out)?,
+        Output::Json => print::model_json(&module, &mut out)?,
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn disassembly(module: &Module, arguments: &Arguments) -> String {
+    let options = DisassemblyOptions {
+        bytecode_offsets: arguments.bytecode_offsets,
+        function: arguments.function.clone(),
+        rodata: match arguments.rodata {
+            RodataStyle::Elide => Rodata::Elide,
+            RodataStyle::Full => Rodata::Full,
+        },
+    };
+    print::disassemble(module, &options).text
+}

@@ -25,20 +25,28 @@ export function functionsOfMlir(text: string): CallableFunction[] {
   return found;
 }
 
-/** The exports of a module, from its disassembly. `f$async` is `f` again for callers that bring fences. */
+/**
+ * The exports of a module, from its disassembly, where each stands right before its function. (Names do not tell: the
+ * functions that are not exported go by names of the debug database, and those repeat.)
+ * `f$async` is `f` again for callers that bring fences.
+ */
 export function functionsOfDisassembly(text: string): CallableFunction[] {
-  const parameters = new Map<string, readonly string[]>();
-  for (const match of text.matchAll(new RegExp(String.raw`^vm\.func[ ]+${SYMBOL}\(`, "gm"))) {
-    parameters.set(match[1] ?? match[2] ?? "", parametersAt(text, match.index + match[0].length) ?? []);
+  const found = new Map<string, CallableFunction>();
+  let waiting: string[] = [];
+  const line = new RegExp(String.raw`^vm\.(export|func)[ ]+${SYMBOL}(\()?`, "gm");
+  for (const match of text.matchAll(line)) {
+    if (match[1] === "export") {
+      const name = match[2] ?? match[3] ?? "";
+      found.set(name, { name, parameters: [] });
+      waiting.push(name);
+    } else {
+      const parameters = parametersAt(text, match.index + match[0].length) ?? [];
+      waiting.forEach((name) => found.set(name, { name, parameters }));
+      waiting = [];
+    }
   }
-  const exported = new Map<string, CallableFunction>();
-  for (const match of text.matchAll(new RegExp(String.raw`^vm\.export[ ]+${SYMBOL}(?:[ ]*=[ ]*${SYMBOL})?`, "gm"))) {
-    const name = match[1] ?? match[2] ?? "";
-    const internal = match[3] ?? match[4] ?? name;
-    exported.set(name, { name, parameters: parameters.get(internal) ?? [] });
-  }
-  return [...exported.values()].filter(
-    ({ name }) => !(name.endsWith("$async") && exported.has(name.slice(0, -"$async".length))),
+  return [...found.values()].filter(
+    ({ name }) => !(name.endsWith("$async") && found.has(name.slice(0, -"$async".length))),
   );
 }
 

@@ -30,6 +30,12 @@ export function valuesIn(line: string, languageId: string): ValueName[] {
   }));
 }
 
+/** The SSA values that a line of MLIR brings into being: results, arguments of functions and blocks, loop variables. */
+export function definitionsIn(line: string): ValueName[] {
+  const results = /^\s*%[^=]*=/.exec(line)?.[0].length ?? 0;
+  return valuesIn(line, "mlir").filter(({ start, end }) => start < results || /^(?::(?!:)|\s*=(?!=))/.test(line.slice(end)));
+}
+
 /** The value at a column of a line. */
 export function valueAt(line: string, column: number, languageId: string): ValueName | undefined {
   return valuesIn(line, languageId).find(({ start, end }) => start <= column && column <= end);

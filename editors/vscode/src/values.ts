@@ -1,7 +1,7 @@
 // What a value is called in the text, for the debugger's hover and for the values that VS Code prints beside the code.
 
 import * as vscode from "vscode";
-import { firstLineOfFunction, valueAt, valuesIn } from "./valueNames";
+import { definitionsIn, firstLineOfFunction, type ValueName, valueAt, valuesIn } from "./valueNames";
 
 const SELECTOR = [{ language: "mlir" }, { language: "vmasm" }];
 
@@ -23,7 +23,10 @@ class HoveredValue implements vscode.EvaluatableExpressionProvider {
   }
 }
 
-/** Every value from the head of the stopped function to the stopped line. */
+/**
+ * What the stopped line uses, and above it, up to the head of the function, what each line defined. A register of
+ * .vmasm may hold another value by now than the one an earlier line gave it, so there only the stopped line counts.
+ */
 class InlineValues implements vscode.InlineValuesProvider {
   provideInlineValues(
     document: vscode.TextDocument,
@@ -31,17 +34,22 @@ class InlineValues implements vscode.InlineValuesProvider {
     { stoppedLocation }: vscode.InlineValueContext,
   ): vscode.InlineValue[] {
     const lineAt = (line: number): string => document.lineAt(line).text;
-    const first = Math.max(viewPort.start.line, firstLineOfFunction(lineAt, stoppedLocation.end.line));
-    const values: vscode.InlineValue[] = [];
-    for (let line = first; line <= stoppedLocation.end.line; line++) {
-      for (const value of valuesIn(lineAt(line), document.languageId)) {
-        values.push(new vscode.InlineValueVariableLookup(rangeOf(line, value), value.name, true));
+    const stopped = stoppedLocation.end.line;
+    const values = valuesIn(lineAt(stopped), document.languageId).map((value) => lookup(stopped, value));
+    if (document.languageId === "mlir") {
+      const first = Math.max(viewPort.start.line, firstLineOfFunction(lineAt, stopped));
+      for (let line = first; line < stopped; line++) {
+        values.push(...definitionsIn(lineAt(line)).map((value) => lookup(line, value)));
       }
     }
     return values;
   }
 }
 
-function rangeOf(line: number, { start, end }: { start: number; end: number }): vscode.Range {
+function lookup(line: number, value: ValueName): vscode.InlineValueVariableLookup {
+  return new vscode.InlineValueVariableLookup(rangeOf(line, value), value.name, true);
+}
+
+function rangeOf(line: number, { start, end }: ValueName): vscode.Range {
   return new vscode.Range(line, start, line, end);
 }

@@ -28,22 +28,30 @@ test("a header that ends in the middle is left out", () => {
   assert.deepEqual(functionsOfMlir('func.func @main(%a: i32 {name = "'), []);
 });
 
-test("a module offers its exports, with the internal function's parameters", () => {
+test("a module offers its exports, with the parameters of the function after them", () => {
   const text = `vm.module @module version 0
+vm.func @gcd(%i0: i64) -> (i32) {
+}
 vm.export @gcd
 vm.func @gcd(%i0: i32, %i2:3: i64) -> (i32) {
 [00000000]^bb0:
 }
 vm.export @"odd name" = @internal
+vm.export @again = @internal
 vm.func @internal(%r0: !vm.ref<!hal.buffer_view>) -> () {
 }
+vm.func @gcd() -> () {
+}
 vm.export @run
+vm.func @run() -> () {
+}
 vm.export @run$async
 vm.export @alone$async
 `;
   assert.deepEqual(signatures(functionsOfDisassembly(text)), [
     "@gcd(%i0: i32, %i2:3: i64)",
     "@odd name(%r0: !vm.ref<!hal.buffer_view>)",
+    "@again(%r0: !vm.ref<!hal.buffer_view>)",
     "@run()",
     "@alone$async()",
   ]);

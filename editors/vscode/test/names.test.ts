@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { disassemblyUri, moduleUri } from "../src/moduleUri";
 import { candidates, expandSetting } from "../src/paths";
-import { firstLineOfFunction, valueAt, valuesIn } from "../src/valueNames";
+import { definitionsIn, firstLineOfFunction, valueAt, valuesIn } from "../src/valueNames";
 
 test("a setting may start at home or in the workspace", () => {
   assert.equal(expandSetting("~/bin/iree-dbg", "/ws", "/home/me"), "/home/me/bin/iree-dbg");
@@ -37,6 +37,14 @@ test("values have the debugger's names", () => {
   assert.deepEqual(names("%x", "rust"), []);
   assert.deepEqual(valueAt("  %sum = arith.addi %a, %b", 21, "mlir"), { name: "%a", start: 20, end: 22 });
   assert.equal(valueAt("  %sum = arith.addi %a, %b", 10, "mlir"), undefined);
+});
+
+test("a line defines results, arguments and loop variables, and only uses the rest", () => {
+  const names = (line: string) => definitionsIn(line).map(({ name }) => name);
+  assert.deepEqual(names("  %a, %b:2 = scf.while (%x = %u, %y = %v) : (i32) -> i32 {"), ["%a", "%b", "%x", "%y"]);
+  assert.deepEqual(names("  ^bb0(%x: i32, %y: i32):"), ["%x", "%y"]);
+  assert.deepEqual(names("func.func @f(%a: i32) -> i32 {"), ["%a"]);
+  assert.deepEqual(names("  scf.condition(%more) %x, %y : i32, i32"), []);
 });
 
 test("a function starts at its head", () => {

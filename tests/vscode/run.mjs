@@ -1,0 +1,153 @@
+// The end-to-end test: packages the extension, installs it into a real VS Code, and does what a user does there.
+// A scenario is a list of steps; each leaves a screenshot in tests/vscode/.work/screenshots.
+//
+//   usage: node tests/vscode/run.mjs [--update-images]
+//
+//   --update-images   copies the pictures that the extension's README shows to editors/vscode/images
+//
+//   IREE_DBG          the iree-dbg to test; without it the newest of target/{release,fast,debug}
+//   IREE_DBG_VSCODE   where tests/vscode/install.sh put VS Code
+
+import { execFileSync } from "node:child_process";
+import { accessSync, constants, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Workbench } from "./workbench.mjs";
+import { scenario } from "./scenario.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = resolve(here, "../..");
+const extension = join(root, "editors/vscode");
+const work = join(here, ".work");
+const updateImages = process.argv.includes("--update-images");
+
+const results = { passed: 0, failed: 0 };
+
+try {
+  await main();
+} catch (error) {
+  results.failed++;
+  console.error(`FAILED  preparation\n        ${error.message}`);
+}
+console.log(`${results.passed} passed, ${results.failed} failed`);
+process.exit(results.failed === 0 ? 0 : 1);
+
+async function main() {
+  const program = findProgram();
+  const compiler = findCompiler();
+  const tools = execFileSync(join(here, "install.sh"), { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] })
+    .trim().split("\n").at(-1);
+
+  rmSync(work, { recursive: true, force: true });
+  const workspace = join(work, "workspace");
+  const pictures = join(work, "screenshots");
+  mkdirSync(pictures, { recursive: true });
+  cpSync(join(here, "workspace"), workspace, { recursive: true });
+  compile(compiler, workspace);
+  const vsix = packageExtension();
+
+  const workbench = new Workbench({
+    tools,
+    home: join(work, "home"),
+    workspace,
+    path: dirname(compiler),
+    settings: {
+      "iree-dbg.path": program,
+      "workbench.startupEditor": "none",
+      "workbench.enableExperiments": false,
+      "workbench.colorTheme": "Default Dark Modern",
+      "telemetry.telemetryLevel": "off",
+      "security.workspace.trust.enabled": false,
+      "extensions.ignoreRecommendations": true,
+      "chat.commandCenter.enabled": false,
+      "git.enabled": false,
+      "editor.minimap.enabled": false,
+      "window.menuBarVisibility": "hidden",
+      "debug.openDebug": "openOnDebugBreak",
+    },
+  });
+  try {
+    await workbench.install(vsix);
+    const user = await workbench.start();
+    const listing = execFileSync(
+      program, ["dump", "--output=disassembly", "--bytecode_offsets", join(workspace, "euclid.vmfb")], { encoding: "utf8" },
+    );
+    await play(user, scenario({ listing: listing.split("\n") }), pictures);
+  } finally {
+    await workbench.stop();
+  }
+}
+
+/** Steps build on each other, so the first that fails ends the scenario; the rest count as failed too. */
+async function play(user, steps, pictures) {
+  for (const [index, { title, image, act }] of steps.entries()) {
+    const picture = join(pictures, `${String(index + 1).padStart(2, "0")}-${title.replace(/[^a-z0-9]+/gi, "-")}.png`);
+    try {
+      await act(user);
+      await user.screenshot(picture);
+      if (updateImages && image !== undefined) {
+        mkdirSync(join(extension, "images"), { recursive: true });
+        copyFileSync(picture, join(extension, "images", `${image}.png`));
+      }
+      results.passed++;
+      console.log(`ok      ${title}`);
+    } catch (error) {
+      await user.screenshot(picture).catch(() => undefined);
+      results.failed += steps.length - index;
+      console.log(`FAILED  ${title}\n        ${error.message}\n        seen: ${picture}`);
+      for (const message of await user.notifications().catch(() => [])) {
+        console.log(`        VS Code says: ${message}`);
+      }
+      return;
+    }
+  }
+}
+
+/** A stock iree-compile module, to be opened as its disassembly and to tell hovers of its ABI. */
+function compile(compiler, workspace) {
+  execFileSync(
+    compiler,
+    ["euclid.mlir", "--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx", "-o", "euclid.vmfb"],
+    { cwd: workspace, stdio: ["ignore", "inherit", "inherit"] },
+  );
+}
+
+function packageExtension() {
+  const npm = (...args) => execFileSync("npm", args, { cwd: extension, stdio: ["ignore", "ignore", "inherit"] });
+  if (!existsSync(join(extension, "node_modules/.bin/vsce"))) {
+    npm("ci", "--ignore-scripts", "--loglevel=error");
+  }
+  npm("run", "package", "--loglevel=error");
+  return join(extension, "iree-dbg.vsix");
+}
+
+function findProgram() {
+  const built = process.env.IREE_DBG
+    ? [resolve(process.env.IREE_DBG)]
+    : ["release", "fast", "debug"].map((profile) => join(root, "target", profile, "iree-dbg"));
+  const [newest] = built.filter(isExecutable).sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+  if (newest === undefined) {
+    throw new Error("no iree-dbg to test: run `cargo build` first, or set IREE_DBG");
+  }
+  return newest;
+}
+
+function findCompiler() {
+  const folders = [join(root, ".venv/bin"), ...(process.env.PATH ?? "").split(delimiter)];
+  const found = folders.map((folder) => join(folder, "iree-compile")).find(isExecutable);
+  if (found === undefined) {
+    throw new Error(
+      "no iree-compile: python3 -m venv .venv && .venv/bin/pip install iree-base-compiler iree-base-runtime",
+    );
+  }
+  return found;
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

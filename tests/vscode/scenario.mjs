@@ -1,0 +1,122 @@
+// What the user does, step by step. Line numbers are those of workspace/euclid.mlir.
+
+/**
+ * @param {{listing: string[]}} module the disassembly of workspace/euclid.vmfb, line by line
+ * @returns {{title: string, image?: string, act: (user: import("./workbench.mjs").User) => Promise<void>}[]}
+ */
+export function scenario({ listing }) {
+  const division = listing.findIndex((line) => line.includes("vm.div.i32.u")) + 1;
+  return [
+    {
+      title: "open a .mlir and hover an export",
+      image: "hover",
+      async act(user) {
+        await user.open("euclid.mlir");
+        await user.hover("@lcm", "@lcm(%a: i32, %b: i32) -> i32");
+        await user.hover("@lcm", "0ii_i");
+      },
+    },
+    {
+      title: "set a breakpoint in the loop",
+      async act(user) {
+        await user.goToLine(11);
+        await user.toggleBreakpoint();
+      },
+    },
+    {
+      title: "F5 asks for the arguments, compiles, and stops at the breakpoint",
+      async act(user) {
+        await user.press("F5");
+        await user.answer("@lcm(%a: i32, %b: i32): argument 1 of 2", "48");
+        await user.answer("@lcm(%a: i32, %b: i32): argument 2 of 2", "36");
+        await user.stoppedAt(11);
+      },
+    },
+    {
+      title: "the call stack leads from the loop to the export",
+      async act(user) {
+        const [top, caller] = await user.callStack();
+        expect(top?.name.includes("gcd") && top.line === 11, "gcd in line 11 on top", top);
+        expect(top.file === "euclid.mlir", "the .mlir as the frame's file", top);
+        expect(caller?.name.includes("lcm") && caller.line === 18, "lcm in line 18 under it", caller);
+      },
+    },
+    {
+      title: "the registers hold the arguments",
+      image: "debug",
+      async act(user) {
+        await user.expandScope("Registers");
+        await user.variablesAre({ i0: 48, i1: 36 });
+      },
+    },
+    {
+      title: "a step leads to the end of the loop's body",
+      async act(user) {
+        await user.press("F10");
+        await user.stoppedAt(12);
+        await user.variablesAre({ i2: 12 });
+      },
+    },
+    {
+      title: "a second step leads back to the condition, with new values",
+      async act(user) {
+        await user.press("F10");
+        await user.stoppedAt(7);
+        await user.variablesAre({ i0: 36, i1: 12 });
+      },
+    },
+    {
+      title: "without the breakpoint the program runs to its result",
+      async act(user) {
+        await user.goToLine(11);
+        await user.toggleBreakpoint();
+        await user.press("F5");
+        await user.debuggingEnds();
+        await user.debugConsoleHas("i32=144");
+      },
+    },
+    {
+      title: "a .vmfb opens as its disassembly, with breakpoints",
+      async act(user) {
+        await user.closeAllEditors();
+        await user.open("euclid.vmfb", "euclid.vmfb.vmasm");
+        await user.goToLine(division);
+        await user.toggleBreakpoint();
+      },
+    },
+    {
+      title: "F5 stops there in the disassembly",
+      image: "disassembly",
+      async act(user) {
+        await user.press("F5");
+        await user.answer("argument 1 of 2", "48");
+        await user.answer("argument 2 of 2", "36");
+        await user.activeTab("euclid.vmfb.vmasm");
+        await user.stoppedAt(division);
+        await user.expandScope("Registers");
+        await user.variablesAre({ i0: 48, i2: 12 });
+      },
+    },
+    {
+      title: "stepping there goes instruction by instruction",
+      async act(user) {
+        await user.press("F10");
+        await user.stoppedAt(division + 1);
+        await user.variablesAre({ i2: 4 });
+      },
+    },
+    {
+      title: "Shift+F5 ends the session",
+      async act(user) {
+        await user.press("Shift+F5");
+        await user.debuggingEnds();
+      },
+    },
+  ];
+}
+
+function expect(condition, wish, seen) {
+  if (!condition) {
+    throw new Error(`expected ${wish}; seen: ${JSON.stringify(seen)}`);
+  }
+}

@@ -1,0 +1,285 @@
+// A real VS Code for a test: code-server on a free port, a Chromium that shows it, and the hands and eyes of a user.
+// What is read here is read from the page, as the user sees it; nothing asks VS Code's own interfaces.
+// Every wait is for something to appear. The only clock is the limit after which a wait has failed.
+
+import { spawn } from "node:child_process";
+import { mkdirSync, openSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { join } from "node:path";
+
+const LIMIT = 30_000;
+
+/** Polls `read` until `accept` likes what it returns; the error shows the last thing read. */
+export async function eventually(what, read, accept) {
+  const end = Date.now() + LIMIT;
+  for (;;) {
+    const seen = await read();
+    if (accept(seen)) {
+      return seen;
+    }
+    if (Date.now() > end) {
+      throw new Error(`waited in vain for ${what}; last seen: ${JSON.stringify(seen)}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Where things are and how the workbench is set up. */
+export class Workbench {
+  /** @param {{tools: string, home: string, workspace: string, settings: object, path: string}} options */
+  constructor(options) {
+    this.options = options;
+    this.entry = join(options.tools, "node_modules/code-server/out/node/entry.js");
+    this.directories = [
+      "--user-data-dir", join(options.home, "user"),
+      "--extensions-dir", join(options.home, "extensions"),
+    ];
+  }
+
+  /** The environment of code-server: ours, with `path` first; the display and other editors' variables left out. */
+  environment() {
+    const environment = { ...process.env, PATH: `${this.options.path}:${process.env.PATH}` };
+    for (const name of Object.keys(environment)) {
+      if (name.startsWith("VSCODE_") || name === "DISPLAY") {
+        delete environment[name];
+      }
+    }
+    return environment;
+  }
+
+  async install(vsix) {
+    mkdirSync(join(this.options.home, "user/User"), { recursive: true });
+    writeFileSync(join(this.options.home, "user/User/settings.json"), JSON.stringify(this.options.settings, null, 2));
+    const child = spawn(process.execPath, [this.entry, ...this.directories, "--install-extension", vsix], {
+      env: this.environment(),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    child.stdout.on("data", (data) => (output += data));
+    child.stderr.on("data", (data) => (output += data));
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    if (code !== 0 || !output.includes("successfully installed")) {
+      throw new Error(`the extension was not installed:\n${output}`);
+    }
+  }
+
+  async start() {
+    const port = await freePort();
+    const log = openSync(join(this.options.home, "code-server.log"), "w");
+    this.server = spawn(
+      process.execPath,
+      [
+        this.entry, "--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry",
+        "--disable-update-check", "--disable-workspace-trust", ...this.directories, this.options.workspace,
+      ],
+      { env: this.environment(), stdio: ["ignore", log, log] },
+    );
+    const address = `http://127.0.0.1:${port}`;
+    await eventually("code-server to answer", () => fetch(`${address}/healthz`).then((r) => r.ok, () => false), Boolean);
+
+    const { chromium } = createRequire(join(this.options.tools, "package.json"))("playwright-core");
+    this.browser = await chromium.launch({
+      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+      args: [
+        "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+        "--disable-component-update", "--disable-sync",
+      ],
+    });
+    const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const page = await context.newPage();
+    page.setDefaultTimeout(LIMIT);
+    await page.goto(`${address}/?folder=${encodeURIComponent(this.options.workspace)}`);
+    await page.waitForSelector(".monaco-workbench");
+    await page.waitForSelector(".explorer-folders-view .monaco-list-row");
+    return new User(page);
+  }
+
+  async stop() {
+    await this.browser?.close();
+    this.server?.kill();
+  }
+}
+
+/** What a user does in the window, and reads in it. */
+export class User {
+  constructor(page) {
+    this.page = page;
+  }
+
+  screenshot(path) {
+    return this.page.screenshot({ path });
+  }
+
+  press(...keys) {
+    return keys.reduce((before, key) => before.then(() => this.page.keyboard.press(key)), Promise.resolve());
+  }
+
+  /** Opens a file of the explorer; `title` is that of the editor's tab when it is not the file's name. */
+  async open(file, title = file) {
+    await this.press("Control+Shift+E");
+    await this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: file }).first().dblclick();
+    await this.activeTab(title);
+    await this.page.waitForSelector(".editor-instance .view-line");
+  }
+
+  activeTab(title) {
+    return eventually(
+      `the tab ${title}`,
+      () => this.page.locator(".tab.active .label-name").allInnerTexts(),
+      (titles) => titles.some((text) => text.trim() === title),
+    );
+  }
+
+  async closeAllEditors() {
+    await this.press("Control+K", "Control+W");
+    await this.page.locator(".tab").first().waitFor({ state: "detached" });
+  }
+
+  async goToLine(line) {
+    // The file may have been opened by a click outside the text.
+    await this.page.locator(".editor-instance .view-lines").first().click({ position: { x: 300, y: 5 } });
+    await this.press("Control+G");
+    const input = this.page.locator(".quick-input-widget input.input").first();
+    await input.waitFor();
+    await input.fill(`:${line}`);
+    await this.press("Enter");
+    await eventually(`the cursor in line ${line}`, () => this.cursor(), (text) => text.startsWith(`Ln ${line},`));
+  }
+
+  /** The status bar's "Ln 3, Col 5". */
+  async cursor() {
+    const items = await this.page.locator('[id="status.editor.selection"]').allInnerTexts();
+    return (items[0] ?? "").trim();
+  }
+
+  /** Sets a breakpoint in the cursor's line, or removes it, and waits for the red dot to follow. */
+  async toggleBreakpoint() {
+    const dots = this.page.locator(".editor-instance .codicon-debug-breakpoint");
+    const before = await dots.count();
+    await this.press("F9");
+    await eventually("the breakpoint's dot", () => dots.count(), (count) => count !== before);
+  }
+
+  /** Answers an input box, whose title and prompt are returned. */
+  async answer(title, text) {
+    const box = this.page.locator(".quick-input-widget");
+    await eventually(
+      `the question "${title}"`,
+      async () => ((await box.isVisible()) ? (await box.innerText()).replace(/\s+/g, " ") : ""),
+      (seen) => seen.includes(title),
+    );
+    const input = box.locator("input.input").first();
+    await input.fill(text);
+    await this.press("Enter");
+  }
+
+  /** Waits until the program is stopped in `line` of the visible editor. */
+  stoppedAt(line) {
+    return eventually(`the program to stop in line ${line}`, () => this.stoppedLine(), (seen) => seen === line);
+  }
+
+  /** The line with the yellow band, read from the number in the margin beside it. */
+  stoppedLine() {
+    return this.page.evaluate(() => {
+      for (const editor of document.querySelectorAll(".editor-instance .monaco-editor")) {
+        const band = editor.querySelector(".view-overlays .debug-top-stack-frame-line");
+        const top = band?.parentElement?.style.top;
+        for (const row of editor.querySelectorAll(".margin-view-overlays > div")) {
+          const number = row.querySelector(".line-numbers");
+          if (top !== undefined && row.style.top === top && number) {
+            return Number(number.textContent);
+          }
+        }
+      }
+      return null;
+    });
+  }
+
+  /** The Call Stack view's frames: name, and the file and line that it shows. */
+  async callStack() {
+    const rows = await this.page.locator(".debug-call-stack .monaco-list-row .stack-frame").all();
+    return Promise.all(
+      rows.map(async (row) => ({
+        name: (await row.locator(".label").first().innerText()).trim(),
+        file: (await row.locator(".file-name").first().innerText()).trim(),
+        line: Number((await row.locator(".line-number").first().innerText()).split(":")[0]),
+      })),
+    );
+  }
+
+  /** Unfolds a scope of the Variables view. */
+  async expandScope(name) {
+    const row = this.page.locator(".debug-variables .monaco-list-row", {
+      has: this.page.locator(".scope", { hasText: name }),
+    });
+    await row.waitFor();
+    if ((await row.getAttribute("aria-expanded")) !== "true") {
+      await row.click();
+      await eventually(`the scope ${name} to open`, () => row.getAttribute("aria-expanded"), (open) => open === "true");
+    }
+  }
+
+  /** What the Variables view shows, as name and value, for every variable on the screen. */
+  async variables() {
+    const rows = await this.page.locator(".debug-variables .monaco-list-row .expression:has(.value)").all();
+    const read = (row, part) => row.locator(part).first().innerText({ timeout: 1_000 });
+    const texts = await Promise.all(rows.map((row) => Promise.all([read(row, ".name"), read(row, ".value")]))).catch(
+      () => [], // A step redraws the view; the next look sees it whole.
+    );
+    return Object.fromEntries(texts.map(([name, value]) => [name.replace(/[ =:]+$/, "").trim(), value.trim()]));
+  }
+
+  /** Waits until each of these variables has its value. */
+  async variablesAre(expected) {
+    await eventually(
+      `the variables ${JSON.stringify(expected)}`,
+      () => this.variables(),
+      (seen) => Object.entries(expected).every(([name, value]) => seen[name] === String(value)),
+    );
+  }
+
+  /** Points at a word of the visible editor and returns the hover's text once it contains `expected`. */
+  async hover(word, expected) {
+    const token = this.page.locator(".editor-instance .view-line span span", { hasText: word }).first();
+    const hover = this.page.locator(".monaco-hover:not(.hidden) .hover-contents");
+    return eventually(
+      `a hover over ${word} with "${expected}"`,
+      async () => {
+        await this.page.mouse.move(5, 5);
+        await token.hover();
+        await hover.first().waitFor({ timeout: 2_000 }).catch(() => undefined);
+        return (await hover.allInnerTexts()).join("\n").replaceAll("\u00a0", " ");
+      },
+      (text) => text.includes(expected),
+    );
+  }
+
+  async debugConsoleHas(text) {
+    await eventually(
+      `"${text}" in the Debug Console`,
+      () => this.page.locator(".repl .monaco-list-row").allInnerTexts(),
+      (lines) => lines.join("\n").replaceAll("\u00a0", " ").includes(text),
+    );
+  }
+
+  async debuggingEnds() {
+    await this.page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+  }
+
+  /** Texts of the messages in the corner, which explain a failed step better than its screenshot. */
+  async notifications() {
+    return this.page.locator(".notification-list-item-message, .monaco-dialog-box .dialog-message").allInnerTexts();
+  }
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}

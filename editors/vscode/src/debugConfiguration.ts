@@ -19,7 +19,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
 
   /** The entries of "Show all automatic debug configurations" and of a fresh launch.json. */
   provideDebugConfigurations(): vscode.DebugConfiguration[] {
-    return [launchOf("${file}", "Debug the open .mlir or .vmfb")];
+    return [{ type: "iree", request: "launch", name: "Debug the open .mlir or .vmfb", program: "${file}" }];
   }
 
   /** Before variables are replaced: an empty configuration is F5 without a launch.json. */
@@ -41,7 +41,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
       );
       return undefined;
     }
-    return { ...launchOf(active, "Debug"), ...configuration, ...named(configuration), program: active };
+    return { ...active, ...configuration, ...named(configuration), program: active["program"] };
   }
 
   /** After variables are replaced: fill in the rest, ask what must be asked. */
@@ -121,20 +121,22 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
   }
 }
 
-/** The .mlir or .vmfb of the active editor, as a path. */
-function activeProgram(): string | undefined {
+/** The launch of the active editor's .mlir or .vmfb. */
+function activeProgram(): vscode.DebugConfiguration | undefined {
   const uri = vscode.window.activeTextEditor?.document.uri;
-  return uri === undefined ? undefined : programOf(uri);
+  return uri && launchOf(uri);
 }
 
-/** The file to debug when `uri` is what the user points at. */
-export function programOf(uri: vscode.Uri): string | undefined {
-  const file = moduleUri(uri) ?? uri;
-  return file.scheme === "file" && /\.(mlir|vmfb)$/.test(file.path) ? file.fsPath : undefined;
-}
-
-export function launchOf(program: string, name: string): vscode.DebugConfiguration {
-  return { type: "iree", request: "launch", name, program };
+/** The launch of what the user points at; undefined when that is nothing to debug. */
+export function launchOf(uri: vscode.Uri): vscode.DebugConfiguration | undefined {
+  const module = moduleUri(uri);
+  const file = module ?? uri;
+  if (file.scheme !== "file" || !/\.(mlir|vmfb)$/.test(file.path)) {
+    return undefined;
+  }
+  const launch = { type: "iree", request: "launch", name: "Debug", program: file.fsPath };
+  // Who looks at the disassembly wants to stop there, also where the module knows its source.
+  return module === undefined ? launch : { ...launch, disassembly: true };
 }
 
 /** The parts of a configuration that VS Code leaves empty instead of out. */

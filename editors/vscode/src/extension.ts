@@ -10,7 +10,7 @@
 import * as vscode from "vscode";
 import { AdapterFactory } from "./adapter";
 import { Binary } from "./binary";
-import { ConfigurationProvider, launchOf, programOf } from "./debugConfiguration";
+import { ConfigurationProvider, launchOf } from "./debugConfiguration";
 import { LanguageServer } from "./languageClient";
 import { registerModuleView } from "./moduleView";
 import { registerValues } from "./values";
@@ -39,10 +39,10 @@ export function activate(context: vscode.ExtensionContext): void {
 /** The run button of an editor and the explorer's menu, which pass the file they are for. */
 async function debugFile(resource?: vscode.Uri): Promise<void> {
   const uri = resource ?? vscode.window.activeTextEditor?.document.uri;
-  const program = uri && programOf(uri);
-  if (uri === undefined || program === undefined) {
+  const launch = uri && launchOf(uri);
+  if (uri === undefined || launch === undefined) {
     void vscode.window.showErrorMessage("Only a .mlir or a .vmfb can be debugged.");
     return;
   }
-  await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(uri), launchOf(program, "Debug"));
+  await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(uri), launch);
 }

@@ -32,8 +32,19 @@ export function valuesIn(line: string, languageId: string): ValueName[] {
 
 /** The SSA values that a line of MLIR brings into being: results, arguments of functions and blocks, loop variables. */
 export function definitionsIn(line: string): ValueName[] {
-  const results = /^\s*%[^=]*=/.exec(line)?.[0].length ?? 0;
-  return valuesIn(line, "mlir").filter(({ start, end }) => start < results || /^(?::(?!:)|\s*=(?!=))/.test(line.slice(end)));
+  return valuesIn(line, "mlir").filter(
+    ({ start, end }) => start < endOfResults(line) || /^(?::(?!:)|\s*=(?!=))/.test(line.slice(end)),
+  );
+}
+
+/** The values that a line needs: not its results, which it has yet to make when the program stops before it. */
+export function usesIn(line: string, languageId: string): ValueName[] {
+  return valuesIn(line, languageId).filter(({ start }) => start >= endOfResults(line));
+}
+
+/** Where `%a, %b = ` ends, after the offset that a listing puts first. */
+function endOfResults(line: string): number {
+  return /^(?:\[[0-9A-F]+\])?\s*%[^=]*=/.exec(line)?.[0].length ?? 0;
 }
 
 /** The value at a column of a line. */

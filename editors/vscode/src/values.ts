@@ -1,7 +1,7 @@
 // What a value is called in the text, for the debugger's hover and for the values that VS Code prints beside the code.
 
 import * as vscode from "vscode";
-import { definitionsIn, firstLineOfFunction, type ValueName, valueAt, valuesIn } from "./valueNames";
+import { definitionsIn, firstLineOfFunction, usesIn, type ValueName, valueAt } from "./valueNames";
 
 const SELECTOR = [{ language: "mlir" }, { language: "vmasm" }];
 
@@ -35,7 +35,7 @@ class InlineValues implements vscode.InlineValuesProvider {
   ): vscode.InlineValue[] {
     const lineAt = (line: number): string => document.lineAt(line).text;
     const stopped = stoppedLocation.end.line;
-    const values = valuesIn(lineAt(stopped), document.languageId).map((value) => lookup(stopped, value));
+    const values = usesIn(lineAt(stopped), document.languageId).map((value) => lookup(stopped, value));
     if (document.languageId === "mlir") {
       const first = Math.max(viewPort.start.line, firstLineOfFunction(lineAt, stopped));
       for (let line = first; line < stopped; line++) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { disassemblyUri, moduleUri } from "../src/moduleUri";
 import { candidates, expandSetting } from "../src/paths";
-import { definitionsIn, firstLineOfFunction, valueAt, valuesIn } from "../src/valueNames";
+import { definitionsIn, firstLineOfFunction, usesIn, valueAt, valuesIn } from "../src/valueNames";
 
 test("a setting may start at home or in the workspace", () => {
   assert.equal(expandSetting("~/bin/iree-dbg", "/ws", "/home/me"), "/home/me/bin/iree-dbg");
@@ -45,6 +45,10 @@ test("a line defines results, arguments and loop variables, and only uses the re
   assert.deepEqual(names("  ^bb0(%x: i32, %y: i32):"), ["%x", "%y"]);
   assert.deepEqual(names("func.func @f(%a: i32) -> i32 {"), ["%a"]);
   assert.deepEqual(names("  scf.condition(%more) %x, %y : i32, i32"), []);
+  const uses = (line: string, language: string) => usesIn(line, language).map(({ name }) => name);
+  assert.deepEqual(uses("  %rest = arith.remsi %x, %y : i32", "mlir"), ["%x", "%y"]);
+  assert.deepEqual(uses("[0000001F]  %i2 = vm.rem.i32.s %i0, %i1", "vmasm"), ["i0", "i1"]);
+  assert.deepEqual(uses("[00000026]  vm.br ^bb1(%i1->%i0)", "vmasm"), ["i1", "i0"]);
 });
 
 test("a function starts at its head", () => {

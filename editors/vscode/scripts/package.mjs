@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs"
 
 const program = process.env.IREE_DBG;
 const bundled = process.platform === "win32" ? "bin/iree-dbg.exe" : "bin/iree-dbg";
-const flags = ["package", "--no-dependencies", "--allow-missing-repository", "--out", "iree-dbg.vsix"];
+const flags = ["package", "--no-dependencies", "--allow-missing-repository", "--no-rewrite-relative-links", "--out", "iree-dbg.vsix"];
 
 rmSync("bin", { recursive: true, force: true });
 if (program) {

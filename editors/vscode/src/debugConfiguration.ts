@@ -5,7 +5,7 @@ import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import * as vscode from "vscode";
 import { type Binary, BinaryMissing, explainMissing, SECTION, settingPath } from "./binary";
-import { type CallableFunction, functionsOfDisassembly, functionsOfMlir, signatureText } from "./functions";
+import { type CallableFunction, functionsOfModule, functionsOfMlir, signatureText } from "./functions";
 import { moduleUri } from "./moduleUri";
 
 /** Above this a .mlir is mostly constants, and reading it only to ask a question would be felt. */
@@ -91,8 +91,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
 
   private async functionsOf(program: string, token?: vscode.CancellationToken): Promise<CallableFunction[]> {
     if (!program.endsWith(".mlir")) {
-      const text = await this.binary.run(["dump", "--output=disassembly", program], token);
-      return functionsOfDisassembly(text);
+      return functionsOfModule(await this.binary.run(["dump", "--output=json", program], token));
     }
     const { size } = await stat(program);
     return size > LARGEST_SOURCE_TO_SCAN ? [] : functionsOfMlir(await readFile(program, "utf8"));

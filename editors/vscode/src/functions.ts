@@ -1,4 +1,4 @@
-// Which functions a program offers to be called, read from text: the .mlir itself, or a module's disassembly.
+// Which functions a program offers to be called, read from the text of a .mlir, or from `iree-dbg dump --output=json` of a module.
 // Only good enough to ask the right question before a launch; the debug adapter decides from the compiled module.
 
 export interface CallableFunction {
@@ -25,29 +25,43 @@ export function functionsOfMlir(text: string): CallableFunction[] {
   return found;
 }
 
-/**
- * The exports of a module, from its disassembly, where each stands right before its function. (Names do not tell: the
- * functions that are not exported go by names of the debug database, and those repeat.)
- * `f$async` is `f` again for callers that bring fences.
- */
-export function functionsOfDisassembly(text: string): CallableFunction[] {
-  const found = new Map<string, CallableFunction>();
-  let waiting: string[] = [];
-  const line = new RegExp(String.raw`^vm\.(export|func)[ ]+${SYMBOL}(\()?`, "gm");
-  for (const match of text.matchAll(line)) {
-    if (match[1] === "export") {
-      const name = match[2] ?? match[3] ?? "";
-      found.set(name, { name, parameters: [] });
-      waiting.push(name);
-    } else {
-      const parameters = parametersAt(text, match.index + match[0].length) ?? [];
-      waiting.forEach((name) => found.set(name, { name, parameters }));
-      waiting = [];
-    }
-  }
-  return [...found.values()].filter(
-    ({ name }) => !(name.endsWith("$async") && found.has(name.slice(0, -"$async".length))),
-  );
+/** What is used here of the module as JSON. */
+interface ModuleJson {
+  readonly exports: readonly { readonly name: string; readonly function: number }[];
+  readonly functions: readonly {
+    readonly ordinal: number;
+    readonly signature: {
+      readonly calling_convention: string;
+      readonly attributes: readonly { readonly key: string; readonly value: string }[];
+    };
+  }[];
+}
+
+/** The exports of a module. `f$async` is left out where it is `f` again for callers that bring fences. */
+export function functionsOfModule(json: string): CallableFunction[] {
+  const { exports, functions } = JSON.parse(json) as ModuleJson;
+  const names = new Set(exports.map(({ name }) => name));
+  return exports
+    .filter(({ name }) => !(name.endsWith("$async") && names.has(name.slice(0, -"$async".length))))
+    .map(({ name, function: ordinal }) => {
+      const signature = functions.find((candidate) => candidate.ordinal === ordinal)?.signature;
+      const declaration = signature?.attributes.find(({ key }) => key === "iree.abi.declaration")?.value;
+      return { name, parameters: declared(declaration) ?? conventional(signature?.calling_convention ?? "") };
+    });
+}
+
+/** The parameters of `sync func @f(%input0: tensor<4xf32>) -> (...)`. */
+function declared(declaration: string | undefined): string[] | undefined {
+  const open = new RegExp(String.raw`${SYMBOL}\(`).exec(declaration ?? "");
+  return open === null || declaration === undefined ? undefined : parametersAt(declaration, open.index + open[0].length);
+}
+
+const CONVENTIONS: Readonly<Record<string, string>> = { i: "i32", I: "i64", f: "f32", F: "f64", r: "ref" };
+
+/** The parameters of `0iIr_v`, for functions that were exported without a declaration. */
+function conventional(convention: string): string[] {
+  const [parameters = ""] = convention.replace(/^0/, "").split("_");
+  return [...parameters].flatMap((letter) => CONVENTIONS[letter] ?? []);
 }
 
 /** How a function looks in a list of choices. */

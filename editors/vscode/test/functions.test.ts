@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { functionsOfDisassembly, functionsOfMlir, signatureText } from "../src/functions";
+import { functionsOfModule, functionsOfMlir, signatureText } from "../src/functions";
 
 const signatures = (functions: ReturnType<typeof functionsOfMlir>): string[] => functions.map(signatureText);
 
@@ -28,31 +28,28 @@ test("a header that ends in the middle is left out", () => {
   assert.deepEqual(functionsOfMlir('func.func @main(%a: i32 {name = "'), []);
 });
 
-test("a module offers its exports, with the parameters of the function after them", () => {
-  const text = `vm.module @module version 0
-vm.func @gcd(%i0: i64) -> (i32) {
-}
-vm.export @gcd
-vm.func @gcd(%i0: i32, %i2:3: i64) -> (i32) {
-[00000000]^bb0:
-}
-vm.export @"odd name" = @internal
-vm.export @again = @internal
-vm.func @internal(%r0: !vm.ref<!hal.buffer_view>) -> () {
-}
-vm.func @gcd() -> () {
-}
-vm.export @run
-vm.func @run() -> () {
-}
-vm.export @run$async
-vm.export @alone$async
-`;
-  assert.deepEqual(signatures(functionsOfDisassembly(text)), [
-    "@gcd(%i0: i32, %i2:3: i64)",
-    "@odd name(%r0: !vm.ref<!hal.buffer_view>)",
-    "@again(%r0: !vm.ref<!hal.buffer_view>)",
-    "@run()",
+test("a module offers its exports as they were declared, else as their calling convention says", () => {
+  const signature = (calling_convention: string, declaration?: string) => ({
+    calling_convention,
+    attributes: declaration === undefined ? [] : [{ key: "iree.abi.declaration", value: declaration }],
+  });
+  const json = JSON.stringify({
+    exports: [
+      { name: "odd name", function: 1 },
+      { name: "odd name$async", function: 1 },
+      { name: "plain", function: 2 },
+      { name: "alone$async", function: 3 },
+    ],
+    functions: [
+      { ordinal: 0, signature: signature("0i_i") },
+      { ordinal: 1, signature: signature("0rr_r", 'sync func @"odd name"(%input0: tensor<4x?xf32>, %n: i32) -> (%output0: i32)') },
+      { ordinal: 2, signature: signature("0iIfFr_v") },
+      { ordinal: 3, signature: signature("0v_v") },
+    ],
+  });
+  assert.deepEqual(signatures(functionsOfModule(json)), [
+    "@odd name(%input0: tensor<4x?xf32>, %n: i32)",
+    "@plain(i32, i64, f32, f64, ref)",
     "@alone$async()",
   ]);
 });

@@ -4,7 +4,9 @@
 //! files and executes nothing.
 //!
 //! - [`c_float`]: floats as C prints them, because IREE's tools do.
+//! - [`scalar`]: scalars as text, in and out.
 //! - [`cconv`]: the VM's calling-convention strings (`0rii_r`), the one description that every function of a module has.
 
 pub mod c_float;
 pub mod cconv;
+pub mod scalar;

@@ -10,6 +10,7 @@
 //! | `value`, `types`, `buffer`, `list`, `memory` | what registers and globals refer to |
 //! | `status`, `limits` | errors with their codes and places; bounds on what a program may use |
 //! | `context`, `native` | linking; modules written in Rust |
+//! | `text` | values as the text of command lines |
 //! | `invocation` | running, stopping, inspecting |
 
 mod buffer;
@@ -19,6 +20,7 @@ mod limits;
 mod list;
 mod native;
 mod status;
+pub mod text;
 mod types;
 mod value;
 

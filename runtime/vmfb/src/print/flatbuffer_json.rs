@@ -30,7 +30,7 @@ pub fn flatbuffer(module: &Module, out: impl Write) -> std::io::Result<()> {
         exported_functions: module.exports().iter().map(export).collect(),
         function_signatures: module.functions().iter().map(|f| signature(&f.signature)).collect(),
         rodata_segments: segments(module),
-        module_state: (state != module::ModuleState::default()).then(|| ModuleStateDef {
+        module_state: (state != module::ModuleState::default()).then_some(ModuleStateDef {
             global_bytes_capacity: state.global_bytes,
             global_ref_count: state.global_refs,
         }),

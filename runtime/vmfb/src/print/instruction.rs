@@ -47,14 +47,40 @@ impl<'m> InstructionPrinter<'m> {
 
     /// Appends the text of an instruction to `out`.
     pub fn write(&self, out: &mut String, instruction: &Instruction<'_>) {
-        let written = Writer { printer: self, instruction, out }.instruction();
+        self.write_with(out, instruction, &NoValues);
+    }
+
+    /// Appends the text of an instruction with the value of each register that it reads in
+    /// parentheses behind the register: `%i0 = vm.add.i32 %i1(5), %i2(7)`.
+    pub fn write_with(
+        &self,
+        out: &mut String,
+        instruction: &Instruction<'_>,
+        values: &dyn RegisterValues,
+    ) {
+        let written = Writer { printer: self, instruction, values, out }.instruction();
         debug_assert!(written.is_ok(), "writing to a String does not fail");
+    }
+}
+
+/// What registers hold, for [`InstructionPrinter::write_with`].
+pub trait RegisterValues {
+    /// The text of a register's value, seen as `bank`; `None` to print none.
+    fn value(&self, bank: Bank, register: Register) -> Option<String>;
+}
+
+struct NoValues;
+
+impl RegisterValues for NoValues {
+    fn value(&self, _bank: Bank, _register: Register) -> Option<String> {
+        None
     }
 }
 
 struct Writer<'w, 'c> {
     printer: &'w InstructionPrinter<'w>,
     instruction: &'w Instruction<'c>,
+    values: &'w dyn RegisterValues,
     out: &'w mut String,
 }
 
@@ -192,13 +218,19 @@ impl Writer<'_, '_> {
         };
         match operand {
             Operand::Register(register) => match field.kind {
-                FieldKind::Read(bank) | FieldKind::Write(bank) => self.register(bank, *register),
+                FieldKind::Read(bank) => self.read(bank, *register),
+                FieldKind::Write(bank) => self.register(bank, *register),
                 _ => self.register(Bank::Any, *register),
             },
             Operand::Registers(list) if field.name == "segment_sizes" => {
                 self.separated(list.iter_u16(), |this, size| write!(this.out, "{size}"))
             }
-            Operand::Registers(list) => self.registers(*list),
+            Operand::Registers(list) => match field.kind {
+                FieldKind::Reads(_) => {
+                    self.separated(list.iter(), |this, register| this.read(Bank::Any, register))
+                }
+                _ => self.registers(*list),
+            },
             Operand::Immediate(immediate) => self.immediate(*immediate),
             Operand::Global(global) => write!(self.out, "{global}"),
             Operand::Type(ordinal) => self.printer.names.write_type(self.out, *ordinal),
@@ -255,13 +287,22 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// A register that the instruction reads, with its value if there is one to show.
+    fn read(&mut self, bank: Bank, register: Register) -> fmt::Result {
+        self.register(bank, register)?;
+        match self.values.value(bank, register) {
+            Some(value) => write!(self.out, "({value})"),
+            None => Ok(()),
+        }
+    }
+
     fn registers(&mut self, list: RegisterList<'_>) -> fmt::Result {
         self.separated(list.iter(), |this, register| this.register(Bank::Any, register))
     }
 
     fn remap(&mut self, remap: RemapList<'_>) -> fmt::Result {
         self.separated(remap.iter(), |this, (source, target)| {
-            this.register(Bank::Any, source)?;
+            this.read(Bank::Any, source)?;
             this.out.write_str("->")?;
             this.register(Bank::Any, target)
         })

@@ -27,7 +27,7 @@ use crate::module::Module;
 use crate::ordinals::{BytecodeOffset, FunctionOrdinal};
 
 pub use flatbuffer_json::flatbuffer as flatbuffer_json;
-pub use instruction::InstructionPrinter;
+pub use instruction::{InstructionPrinter, RegisterValues};
 pub use json::model as model_json;
 pub use metadata::metadata;
 pub use names::{BlockLabels, Names};

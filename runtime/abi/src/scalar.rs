@@ -215,10 +215,8 @@ fn hexadecimal(text: &str) -> Option<f64> {
     if digit_count == 0 {
         return None;
     }
-    if let Some(power) = text[end..].strip_prefix('p') {
-        if let Some(power) = decimal_exponent(power) {
-            exponent = exponent.saturating_add(power);
-        }
+    if let Some(power) = text[end..].strip_prefix('p').and_then(decimal_exponent) {
+        exponent = exponent.saturating_add(power);
     }
     // In two factors, because one power may lie outside f64's range while the product does not.
     let half = exponent.clamp(-4000, 4000) / 2;

@@ -4,6 +4,8 @@
 //! The exit status is 0 for success, 1 for a failure, 2 for a command line that cannot be read.
 
 mod commands;
+mod program;
+mod trace;
 
 use std::process::ExitCode;
 

@@ -1,13 +1,13 @@
 //! The subcommands. To add one: a file with an `Arguments` struct and a `run` function, and a line
 //! in [`Command`] and in [`Command::run`].
 
+mod abi;
 mod dump;
+mod run;
+mod verify;
 
 use std::error::Error;
-use std::path::Path;
 use std::process::ExitCode;
-
-use vmfb::{LoadError, Module};
 
 /// Why a command failed. What it prints is what the user sees after `error: `.
 type Failure = Box<dyn Error>;
@@ -16,22 +16,23 @@ type Failure = Box<dyn Error>;
 pub(crate) enum Command {
     /// Print a module: metadata, disassembly or JSON (like iree-dump-module)
     Dump(dump::Arguments),
+    /// Call a function of a module (like iree-run-module)
+    Run(run::Arguments),
+    /// Check that a module's bytecode can be executed
+    Verify(verify::Arguments),
+    /// Read signature strings
+    Abi(abi::Arguments),
 }
 
 impl Command {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         match self {
             Self::Dump(arguments) => dump::run(arguments),
+            Self::Run(arguments) => run::run(arguments),
+            Self::Verify(arguments) => verify::run(arguments),
+            Self::Abi(arguments) => abi::run(arguments),
         }
     }
-}
-
-/// Loads a module, with its path in the error.
-fn open_module(path: &Path) -> Result<Module, Failure> {
-    Module::open(path).map_err(|error| match error {
-        LoadError::Io { .. } => Failure::from(error),
-        other => format!("{}: {other}", path.display()).into(),
-    })
 }
 
 /// Tells the user why the command failed. A reader that went away (`iree-dbg dump … | head`) is

@@ -1,0 +1,176 @@
+//! Features on texts, asked at marked places: `‸` in a text is the cursor.
+
+use std::sync::Arc;
+
+use ide::{Document, Language, Modules, OutlineItem, definition, diagnostics, hover, outline};
+
+fn document(language: Language, text: &str) -> Document {
+    Document::new(language, None, Arc::new(text.to_owned()))
+}
+
+/// The document of a text with a cursor, and where the cursor was.
+fn marked(language: Language, text: &str) -> (Document, usize) {
+    let at = text.find('‸').expect("a cursor");
+    (document(language, &text.replace('‸', "")), at)
+}
+
+fn hovered(language: Language, text: &str) -> String {
+    let (document, at) = marked(language, text);
+    hover(&document, &Modules::default(), at).map(|hover| hover.markdown).unwrap_or_default()
+}
+
+fn defined(language: Language, text: &str) -> String {
+    let (document, at) = marked(language, text);
+    definition(&document, at)
+        .map(|target| {
+            let name = document.text().slice(target.selection.clone()).into_owned();
+            format!("{name} at {}", target.selection.start)
+        })
+        .unwrap_or_default()
+}
+
+#[test]
+fn outline_nests() {
+    let text = "module @m {\n  func.func @f(%a: i32) -> (f32) {\n  }\n  vm.export @f as(\"g\")\n  builtin.module {\n    func.func private @h()\n  }\n}\n";
+    let shown = outline(&document(Language::Mlir, text), 100);
+    fn lines(items: &[OutlineItem], indent: usize, out: &mut String) {
+        for item in items {
+            *out += &format!(
+                "{}{} [{}] {:?}\n",
+                "  ".repeat(indent),
+                item.name,
+                item.detail,
+                item.class
+            );
+            lines(&item.children, indent + 1, out);
+        }
+    }
+    let mut out = String::new();
+    lines(&shown.items, 0, &mut out);
+    assert_eq!(
+        out,
+        "m [module] Module\n  f [func.func (i32) -> (f32)] Function\n  g [vm.export → @f] Export\n  builtin.module [] Module\n    h [func.func () -> ()] Function\n"
+    );
+    assert_eq!(shown.items[0].range, 0..text.len() - 1);
+    let few = outline(&document(Language::Mlir, text), 2);
+    assert_eq!((few.items[0].children.len(), few.left_out), (1, 2));
+}
+
+#[test]
+fn outline_of_vm_assembly_hangs_on_the_module() {
+    let text = "vm.module @m version 0\nvm.import @n.f cconv \"0i_v\"\nvm.export @f\nvm.func @f(%i0: i32) -> () {\n}\n";
+    let shown = outline(&document(Language::Vmasm, text), 100);
+    assert_eq!(shown.items.len(), 1);
+    let children: Vec<_> =
+        shown.items[0].children.iter().map(|item| item.detail.as_str()).collect();
+    assert_eq!(children, ["vm.import 0i_v", "vm.export", "vm.func (i32) -> ()"]);
+}
+
+#[test]
+fn hover_states_and_derives_conventions() {
+    let mlir = |text: &str| hovered(Language::Mlir, text);
+    let shown = mlir("func.func @‸f(%a: tensor<4xf32>, %b: i64) -> (index) {\n}");
+    assert!(
+        shown.contains("```mlir\nfunc.func @f(%a: tensor<4xf32>, %b: i64) -> (index)\n```"),
+        "{shown}"
+    );
+    assert!(shown.contains("`0rI_I` = `(ref, i64) -> (i64)`"), "{shown}");
+    assert!(shown.contains("Derived from the types"), "{shown}");
+    // From a call, from the word that begins the operation, in generic form, with a quoted name.
+    let call = "func.func @f(%a: i32) {\n}\nfunc.func @g() {\n  call @‸f(%a) : (i32) -> ()\n}";
+    assert!(mlir(call).contains("`0i_v`"));
+    assert!(mlir("func.‸func @f() {\n}").contains("`0v_v`"));
+    assert!(
+        mlir(
+            "\"func.func\"() <{function_type = (f32) -> i1, sym_name = \"‸f\"}> ({\n}) : () -> ()"
+        )
+        .contains("`0f_i`")
+    );
+    assert!(
+        mlir("func.func @\"größe 😀\"(%a: f32) {\n func.call @\"größe ‸😀\"(%a)\n}")
+            .contains("`0f_v`")
+    );
+    // What has no convention says so.
+    assert!(mlir("func.func private @‸f(%a: i32)").contains("Not exported"));
+    assert!(mlir("func.func @‸f(%a: memref<4xf32>) {\n}").contains("`memref<4xf32>` has no form"));
+    assert!(!mlir("module @‸m {\n}").contains("convention"));
+    // VM functions state theirs.
+    let import = "vm.import private @‸d(\n  %cb : !vm.ref<!hal.buffer>,\n  %b : tuple<i32, !vm.buffer> ...\n) -> i64\nattributes {x}";
+    let shown = mlir(import);
+    assert!(shown.contains("`0rCirD_I` = `(ref, variadic<(i32, ref)>) -> (i64)`"), "{shown}");
+    assert!(!shown.contains("Derived"));
+    assert!(mlir("vm.func @a(%x: f64) {\n}\nvm.export @‸a as(\"b\")").contains("`0F_v`"));
+    assert_eq!(mlir("func.func @f() {\n  %0 = arith.‸constant 1 : i32\n}"), "");
+}
+
+#[test]
+fn hover_in_vm_assembly() {
+    let text = |cursor: &str| {
+        let text = "vm.module @m version 0\nvm.import @n.add cconv \"0CiDi_i\"\nvm.export @g\nvm.func @g() -> () {\n  vm.call @m:1(%i0)\n  vm.call @n.add(%i0)\n  vm.call @h(%i0)\n}\nvm.func @h(%i0: i64, %r0: !vm.ref<?>) -> (f32) {\n}\n";
+        let at = text.find(cursor).unwrap() + 1;
+        format!("{}‸{}", &text[..at], &text[at..])
+    };
+    let shown = |cursor: &str| hovered(Language::Vmasm, &text(cursor));
+    assert!(shown("@n.add cconv").contains("`(variadic<i32>, i32) -> (i32)`"));
+    assert!(shown("@n.add(").contains("`0CiDi_i`"));
+    assert!(shown("@g\n").contains("`0v_v`"));
+    for cursor in ["@m:1", ":1(", "1(%i0)", "@h(%i0)\n", "@h(%i0:"] {
+        assert!(
+            shown(cursor).contains("`0Ir_f` = `(i64, ref) -> (f32)`"),
+            "{cursor}: {}",
+            shown(cursor)
+        );
+    }
+    let wrong = "vm.import @a.b cconv \"0i‸q\"";
+    let (document, _) = marked(Language::Vmasm, wrong);
+    let found = diagnostics(&document);
+    assert_eq!(document.text().slice(found[0].range.clone()), "q");
+    assert!(hovered(Language::Vmasm, "vm.import @‸a.b cconv \"0iq\"").contains("wrong"));
+}
+
+#[test]
+fn definitions_prefer_what_is_near() {
+    let text = "func.func @f() { call @‸f() }\nmodule {\n  func.func @f() { call @⁂f() }\n}\nflow.executable @ex {\n  flow.executable.export @e\n  builtin.module {\n    func.func @e() { }\n  }\n}\nfunc.func @u() { flow.dispatch @ex::@※e() }\n";
+    let at = |mark: char| {
+        let only: String = text.chars().filter(|&c| c == mark || !"‸⁂※".contains(c)).collect();
+        defined(Language::Mlir, &only.replace(mark, "‸"))
+    };
+    let plain: String = text.chars().filter(|c| !"‸⁂※".contains(*c)).collect();
+    let nth = |needle: &str, n: usize| plain.match_indices(needle).nth(n).unwrap().0;
+    assert_eq!(at('‸'), format!("f at {}", nth("@f", 0) + 1));
+    assert_eq!(at('⁂'), format!("f at {}", nth("@f", 2) + 1));
+    assert_eq!(at('※'), format!("e at {}", nth("@e", 1) + 1));
+}
+
+#[test]
+fn diagnostics_name_what_is_broken() {
+    let messages = |text: &str| {
+        let document = document(Language::Mlir, text);
+        diagnostics(&document)
+            .into_iter()
+            .map(|found| format!("{}: {}", document.text().slice(found.range), found.message))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    assert_eq!(messages("module {\n  func.func @f() {\n  }\n}\n"), "");
+    assert!(messages("module {\n  func.func @f() {\n  }\n").starts_with("module: the region"));
+    assert!(
+        messages("func.func @f() {\nfunc.func @g() {\n}\n").starts_with("func.func: a bracket")
+    );
+    assert!(messages("}\n").starts_with("}: this"));
+    assert!(messages("func.func @f() {\n  \"ab\n}\n").starts_with("\"ab: this string"));
+}
+
+#[test]
+fn edits_keep_everything_fresh() {
+    let text = "func.func @f(%a: i32) {\n}\nfunc.func @g() {\n  call @f() : () -> ()\n}\n";
+    let first = document(Language::Mlir, text);
+    let _ = outline(&first, 10);
+    let at = text.find("i32").unwrap();
+    let edited = text.replace("i32", "f32, %b: i64");
+    let edit = ide::TextEdit { start: at, removed: 3, inserted: 12 };
+    let second = first.edited(Arc::new(edited.clone()), edit);
+    let call = edited.find("call @f").unwrap() + 6;
+    assert!(hover(&second, &Modules::default(), call).unwrap().markdown.contains("`0fI_v`"));
+    assert!(second.is_unsaved() && !second.saved().is_unsaved());
+}

@@ -1,5 +1,40 @@
 //! Where a bytecode offset comes from and what is alive there.
+//!
+//! Two sources are read behind one interface, [`DebugInfo`]: the debug database inside a module
+//! ([`vmfb::DebugDatabase`]), which since compiler 3.11 covers one function, and the debug companion
+//! beside it ([`companion`]), which has everything. The companion wins where it aligns with the
+//! bytecode, function by function ([`Mismatch`] says why not elsewhere). The user's own `.mlir`, where
+//! it can be read, adds the names that only it has ([`source`]).
+//!
+//! | question | answer |
+//! | --- | --- |
+//! | where am I? | [`DebugInfo::frames_at`], [`DebugInfo::position_at`], [`DebugInfo::row_at`] |
+//! | where is this line? | [`DebugInfo::match_file`], [`DebugInfo::resolve_line`] |
+//! | what can I see here? | [`DebugInfo::live_values`] |
+//! | what is missing? | [`DebugInfo::completeness`] |
 
+mod align;
 pub mod companion;
+mod completeness;
+mod database;
+mod files;
+mod frames;
+mod info;
+mod lines;
+mod locals;
 pub mod location;
-pub mod register;
+mod names;
+mod register;
+pub mod source;
+
+pub use align::Mismatch;
+pub use companion::{Companion, CompanionError, CompanionLoadError};
+pub use completeness::{Completeness, FunctionCompleteness, MapSource};
+pub use files::FileMatch;
+pub use frames::{SourceFrame, SourceLevel};
+pub use info::{CodePlace, DebugInfo, ResolvedLine};
+pub use lines::LineRow;
+pub use locals::LocalValue;
+pub use location::{FileId, Location, LocationId, LocationTable, SourcePosition};
+pub use register::RegisterSlot;
+pub use source::SourceText;

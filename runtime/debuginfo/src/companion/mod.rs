@@ -105,7 +105,7 @@ pub struct NestedText {
 }
 
 /// One function.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct CompanionFunction {
     /// Its name, as calls use it.
     pub name: String,

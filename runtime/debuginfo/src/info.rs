@@ -1,0 +1,445 @@
+//! [`DebugInfo`]: the one interface to all debug information of a module.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use vmfb::{BytecodeOffset, DebugDatabase, FunctionOrdinal, Module};
+
+use crate::align::{self, Code, Mismatch};
+use crate::companion::{Companion, CompanionFunction, Definition};
+use crate::completeness::{Completeness, FunctionCompleteness, MapSource};
+use crate::database::Imported;
+use crate::files::{self, FileMatch};
+use crate::frames::{self, SourceFrame, SourceLevel};
+use crate::lines::{self, LineRow};
+use crate::location::{FileId, LocationBuilder, LocationId, LocationTable, SourcePosition};
+use crate::locals::{self, LocalValue};
+use crate::names::SourceNames;
+use crate::source::SourceText;
+
+/// Source files larger than this are not searched for names.
+const MAX_SOURCE_BYTES: u64 = 64 << 20;
+
+/// A place in bytecode where a source line is entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CodePlace {
+    /// The function.
+    pub function: FunctionOrdinal,
+    /// The instruction.
+    pub offset: BytecodeOffset,
+    /// What it was made from.
+    pub position: SourcePosition,
+}
+
+/// The places of a line, or of the nearest line below it that has any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedLine {
+    /// The line that has code.
+    pub line: u32,
+    /// Where it is entered, by function and offset.
+    pub places: Vec<CodePlace>,
+}
+
+/// All debug information of a module, from its companion and its debug database.
+#[derive(Debug)]
+pub struct DebugInfo {
+    table: LocationTable,
+    functions: Vec<FunctionInfo>,
+    lines: BTreeMap<(FileId, u32), Vec<CodePlace>>,
+    completeness: Completeness,
+    source_roots: Vec<PathBuf>,
+    sources: Vec<OnceLock<Option<Arc<SourceText>>>>,
+}
+
+/// What is known of one function.
+#[derive(Debug)]
+pub(crate) struct FunctionInfo {
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) code: Code,
+    pub(crate) rows: Vec<LineRow>,
+    /// Where the function itself was written.
+    own_position: Option<SourcePosition>,
+    pub(crate) companion: Option<CompanionFunction>,
+}
+
+impl DebugInfo {
+    /// Reads what a module and its companion say. Nothing here fails: what does not fit is left out, and
+    /// [`DebugInfo::completeness`] says what and why.
+    #[must_use]
+    pub fn load(module: &Module, companion: Option<&Companion>) -> Self {
+        Loader::new(module, companion).load()
+    }
+
+    /// Says in which directories relative source file names may be found. Names are tried as they are first.
+    #[must_use]
+    pub fn with_source_roots(mut self, roots: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.source_roots = roots.into_iter().collect();
+        self.forget_sources();
+        self
+    }
+
+    /// Gives the text of a source file, for sources that are not on disk.
+    pub fn set_source(&mut self, file: FileId, text: String) {
+        if let Some(slot) = self.sources.get_mut(file.0 as usize) {
+            *slot = OnceLock::from(Some(Arc::new(SourceText::new(text))));
+        }
+    }
+
+    fn forget_sources(&mut self) {
+        self.sources = self.table.files().iter().map(|_| OnceLock::new()).collect();
+    }
+
+    /// The locations that rows refer to.
+    #[must_use]
+    pub fn locations(&self) -> &LocationTable {
+        &self.table
+    }
+
+    /// What is known and what is missing.
+    #[must_use]
+    pub fn completeness(&self) -> &Completeness {
+        &self.completeness
+    }
+
+    /// The name of a function: the compiler's, or the exported one where that is all there is.
+    #[must_use]
+    pub fn function_name(&self, function: FunctionOrdinal) -> Option<&str> {
+        self.function(function)?.name.as_deref()
+    }
+
+    /// The function of this name, as [`DebugInfo::function_name`] gives them.
+    #[must_use]
+    pub fn function_named(&self, name: &str) -> Option<FunctionOrdinal> {
+        let index = self.functions.iter().position(|function| function.name.as_deref() == Some(name))?;
+        Some(FunctionOrdinal::from_index(index))
+    }
+
+    /// Where a function was written.
+    #[must_use]
+    pub fn function_position(&self, function: FunctionOrdinal) -> Option<SourcePosition> {
+        self.function(function)?.own_position
+    }
+
+    /// A row for each instruction of a function, by offset; block markers have none.
+    #[must_use]
+    pub fn rows(&self, function: FunctionOrdinal) -> &[LineRow] {
+        self.function(function).map_or(&[], |function| &function.rows)
+    }
+
+    /// The row of the instruction at an offset; of a block marker, that of the instruction behind it.
+    #[must_use]
+    pub fn row_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Option<&LineRow> {
+        let function = self.function(function)?;
+        function.rows.get(function.code.index_at(offset)?)
+    }
+
+    /// The line for stepping at an offset; none in generated code.
+    #[must_use]
+    pub fn position_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Option<SourcePosition> {
+        self.row_at(function, offset)?.position
+    }
+
+    /// The line in the listing of the VM program, where the module was compiled with one.
+    #[must_use]
+    pub fn listing_position_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Option<SourcePosition> {
+        let location = self.row_at(function, offset)?.location?;
+        let listing = frames::call_chain(&self.table, location, SourceLevel::Listing).first().copied()?;
+        let user = frames::call_chain(&self.table, location, SourceLevel::User).first().copied();
+        (Some(listing) != user).then_some(listing)
+    }
+
+    /// The frames of the source at an offset, innermost inlined call first. There is always one: the
+    /// function itself, without a position where nothing is known.
+    #[must_use]
+    pub fn frames_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourceFrame> {
+        let Some(info) = self.function(function) else { return Vec::new() };
+        let location = self.row_at(function, offset).and_then(|row| row.location);
+        let chain = location.map(|id| frames::call_chain(&self.table, id, SourceLevel::User)).unwrap_or_default();
+        let chain = self.without_wrapper(info, &chain);
+        let Some((outermost, inlined)) = chain.split_last() else {
+            return vec![SourceFrame { function: info.name.clone(), position: None, is_inlined: false }];
+        };
+        let inlined = inlined.iter().map(|position| SourceFrame {
+            function: self.function_around(*position),
+            position: Some(*position).filter(SourcePosition::is_written),
+            is_inlined: true,
+        });
+        let outermost = SourceFrame {
+            function: info.name.clone(),
+            position: Some(*outermost).filter(SourcePosition::is_written),
+            is_inlined: false,
+        };
+        inlined.chain([outermost]).collect()
+    }
+
+    /// The compiler wraps an exported function in one with the same place and inlines the user's into it.
+    /// That wrapper is no frame of its own to the user.
+    fn without_wrapper<'c>(&self, info: &FunctionInfo, chain: &'c [SourcePosition]) -> &'c [SourcePosition] {
+        match chain.split_last() {
+            Some((outermost, inner)) if !inner.is_empty() && Some(*outermost) == info.own_position => inner,
+            _ => chain,
+        }
+    }
+
+    fn function_around(&self, position: SourcePosition) -> Option<Arc<str>> {
+        self.source(position.file)?.function_around(position.line).map(Arc::from)
+    }
+
+    /// The named values that can be read before the instruction at an offset executes.
+    #[must_use]
+    pub fn live_values(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<LocalValue> {
+        let Some(info) = self.function(function) else { return Vec::new() };
+        let Some(index) = info.code.index_at(offset) else { return Vec::new() };
+        match &info.companion {
+            Some(companion) => self.companion_locals(companion, index),
+            None => locals::from_positions(self, info, index),
+        }
+    }
+
+    fn companion_locals(&self, function: &CompanionFunction, index: usize) -> Vec<LocalValue> {
+        let names = SourceNames { function, table: &self.table };
+        let values = function.live_before(index).filter_map(|value| {
+            let position = names.position(value);
+            let source_name =
+                position.and_then(|position| names.name(value, self.source(position.file)?.as_ref()));
+            Some(LocalValue {
+                name: value.name.clone(),
+                source_name,
+                mlir_type: value.mlir_type.clone(),
+                register: value.register?,
+                argument: match value.definition {
+                    Definition::Argument { index } => Some(index),
+                    _ => None,
+                },
+                position: position.filter(SourcePosition::is_written),
+            })
+        });
+        values.collect()
+    }
+
+    /// The file names that the code of the module names, each once.
+    pub fn files(&self) -> impl Iterator<Item = (FileId, &str)> {
+        let mut seen: Vec<FileId> = self.lines.keys().map(|(file, _)| *file).collect();
+        seen.dedup();
+        seen.into_iter().map(|file| (file, self.table.file(file)))
+    }
+
+    /// The files that a path may mean, and how sure that is.
+    #[must_use]
+    pub fn match_file(&self, path: &str) -> Option<(FileMatch, Vec<FileId>)> {
+        files::matching(path, self.files())
+    }
+
+    /// Where a line of a file is entered. A line without code slides down to the nearest with some.
+    #[must_use]
+    pub fn resolve_line(&self, file: FileId, line: u32) -> Option<ResolvedLine> {
+        let ((_, line), places) = self.lines.range((file, line)..=(file, u32::MAX)).next()?;
+        Some(ResolvedLine { line: *line, places: places.clone() })
+    }
+
+    /// The lines of a file, in a range, that have code.
+    pub fn lines_with_code(&self, file: FileId, lines: std::ops::RangeInclusive<u32>) -> impl Iterator<Item = u32> {
+        let range = if lines.is_empty() { None } else { Some((file, *lines.start())..=(file, *lines.end())) };
+        range.into_iter().flat_map(|range| self.lines.range(range)).map(|((_, line), _)| *line)
+    }
+
+    /// The text of a source file, if it can be found.
+    #[must_use]
+    pub fn source(&self, file: FileId) -> Option<&Arc<SourceText>> {
+        self.sources.get(file.0 as usize)?.get_or_init(|| self.read_source(file)).as_ref()
+    }
+
+    /// Where a source file is on disk.
+    #[must_use]
+    pub fn source_path(&self, file: FileId) -> Option<PathBuf> {
+        let name = Path::new(self.table.file(file));
+        let candidates = std::iter::once(name.to_owned()).chain(self.source_roots.iter().map(|root| root.join(name)));
+        let mut candidates = candidates.filter(|path| path.is_file());
+        candidates.next()
+    }
+
+    fn read_source(&self, file: FileId) -> Option<Arc<SourceText>> {
+        let path = self.source_path(file)?;
+        if path.metadata().ok()?.len() > MAX_SOURCE_BYTES {
+            return None;
+        }
+        let text = std::fs::read_to_string(path).ok()?;
+        Some(Arc::new(SourceText::new(text)))
+    }
+
+    fn function(&self, function: FunctionOrdinal) -> Option<&FunctionInfo> {
+        self.functions.get(function.index())
+    }
+}
+
+/// Brings the two sources together.
+struct Loader<'a> {
+    module: &'a Module,
+    companion: Option<&'a Companion>,
+    builder: LocationBuilder,
+}
+
+impl<'a> Loader<'a> {
+    fn new(module: &'a Module, companion: Option<&'a Companion>) -> Self {
+        let builder = companion
+            .map(|companion| LocationBuilder::from_table(companion.locations.clone()))
+            .unwrap_or_default();
+        Self { module, companion, builder }
+    }
+
+    fn load(mut self) -> DebugInfo {
+        let ordinals = (0..self.module.functions().len()).map(FunctionOrdinal::from_index);
+        let codes: Vec<Code> =
+            ordinals.clone().map(|ordinal| Code::decode(self.module.function_bytecode(ordinal))).collect();
+        let aligned: Vec<Option<Result<&CompanionFunction, Mismatch>>> = ordinals
+            .clone()
+            .zip(&codes)
+            .map(|(ordinal, code)| {
+                self.companion.map(|companion| align::companion_function(self.module, companion, ordinal, code))
+            })
+            .collect();
+        let mut names: Vec<Option<String>> =
+            ordinals.clone().zip(&aligned).map(|(ordinal, aligned)| self.name(ordinal, aligned.as_ref())).collect();
+        let database = self.module.debug_database();
+        let mapped = database.map(|database| self.database_locations(database, &codes, &mut names));
+        let table = std::mem::take(&mut self.builder).finish();
+
+        let mut functions = Vec::with_capacity(codes.len());
+        let mut report = Vec::with_capacity(codes.len());
+        let mut lines = BTreeMap::new();
+        for (index, ((code, aligned), name)) in codes.into_iter().zip(aligned).zip(names).enumerate() {
+            let ordinal = FunctionOrdinal::from_index(index);
+            let from_database = mapped.as_ref().and_then(|maps| maps[index].as_deref());
+            let (companion, mismatch) = match aligned {
+                Some(Ok(companion)) => (Some(companion), None),
+                Some(Err(mismatch)) => (None, Some(mismatch)),
+                None => (None, None),
+            };
+            let (info, source) = function_info(code, name.as_deref(), companion, from_database, &table, ordinal, &mut lines);
+            report.push(FunctionCompleteness {
+                function: ordinal,
+                name: name.unwrap_or_else(|| format!("function {index}")),
+                source,
+                mismatch,
+            });
+            functions.push(info);
+        }
+        let completeness = Completeness {
+            functions: report,
+            has_companion: self.companion.is_some(),
+            companion_functions: self.companion.map_or(0, |companion| companion.functions.len()),
+            database_maps: database.map(|database| {
+                database.functions.iter().filter(|map| !map.locations.is_empty()).count()
+            }),
+        };
+        for places in lines.values_mut() {
+            places.sort_unstable();
+            places.dedup_by_key(|place| (place.function, place.offset));
+        }
+        let mut info =
+            DebugInfo { table, functions, lines, completeness, source_roots: Vec::new(), sources: Vec::new() };
+        info.forget_sources();
+        info
+    }
+
+    fn name(&self, ordinal: FunctionOrdinal, aligned: Option<&Result<&CompanionFunction, Mismatch>>) -> Option<String> {
+        if let Some(Ok(companion)) = aligned {
+            return Some(companion.name.clone());
+        }
+        self.module.export_names(ordinal).next().map(str::to_owned)
+    }
+
+    /// The location of each instruction of each function that the database has a map for.
+    fn database_locations(
+        &mut self,
+        database: &DebugDatabase,
+        codes: &[Code],
+        names: &mut [Option<String>],
+    ) -> Vec<Option<Vec<Option<LocationId>>>> {
+        let imported = Imported::import(database, &mut self.builder);
+        let maps = align::database_maps(self.module, database, codes, names);
+        let mut locations = Vec::with_capacity(codes.len());
+        for ((map, code), name) in maps.into_iter().zip(codes).zip(names) {
+            let Some(map) = map else {
+                locations.push(None);
+                continue;
+            };
+            name.get_or_insert_with(|| map.local_name.clone());
+            let of_offset: BTreeMap<_, _> = map.locations.iter().copied().collect();
+            let of = |offset: BytecodeOffset| imported.get(*of_offset.get(&offset)?);
+            locations.push(Some(code.instructions.iter().map(|instruction| of(instruction.offset)).collect()));
+        }
+        locations
+    }
+}
+
+/// Puts one function together and enters its lines.
+fn function_info(
+    code: Code,
+    name: Option<&str>,
+    companion: Option<&CompanionFunction>,
+    from_database: Option<&[Option<LocationId>]>,
+    table: &LocationTable,
+    ordinal: FunctionOrdinal,
+    lines: &mut BTreeMap<(FileId, u32), Vec<CodePlace>>,
+) -> (FunctionInfo, MapSource) {
+    let nothing: Vec<Option<LocationId>> = vec![None; code.instructions.len()];
+    let from_companion: Option<Vec<_>> =
+        companion.map(|function| function.operations.iter().map(|operation| Some(operation.location)).collect());
+    let source = match (&from_companion, from_database) {
+        (Some(_), _) => MapSource::Companion,
+        (None, Some(_)) => MapSource::Database,
+        (None, None) => MapSource::Nothing,
+    };
+    let locations = from_companion.as_deref().or(from_database).unwrap_or(&nothing);
+    let own_position = match companion {
+        Some(function) => function
+            .location
+            .and_then(|location| frames::call_chain(table, location, SourceLevel::User).first().copied())
+            .filter(SourcePosition::is_written),
+        None => common_caller(table, locations),
+    };
+    let built = lines::build(&code, locations, table);
+    enter_lines(&code, own_position, &built.starts, ordinal, lines);
+    let info = FunctionInfo {
+        name: name.map(Arc::from),
+        code,
+        rows: built.rows,
+        own_position,
+        companion: companion.cloned(),
+    };
+    (info, source)
+}
+
+/// Without a companion, the place of a wrapper is the one that all code of the function was inlined at.
+fn common_caller(table: &LocationTable, locations: &[Option<LocationId>]) -> Option<SourcePosition> {
+    let mut common = None;
+    let mut is_inlined = false;
+    for location in locations.iter().flatten() {
+        let chain = frames::call_chain(table, *location, SourceLevel::User);
+        let Some(outermost) = chain.last().filter(|position| position.is_written()) else { continue };
+        if *common.get_or_insert(*outermost) != *outermost {
+            return None;
+        }
+        is_inlined |= chain.len() > 1;
+    }
+    common.filter(|_| is_inlined)
+}
+
+/// Code with the line of the function itself is its entry and exit. A breakpoint there means the entry.
+fn enter_lines(
+    code: &Code,
+    own_position: Option<SourcePosition>,
+    starts: &[(SourcePosition, BytecodeOffset)],
+    ordinal: FunctionOrdinal,
+    lines: &mut BTreeMap<(FileId, u32), Vec<CodePlace>>,
+) {
+    let own_line = own_position.map(|position| (position.file, position.line));
+    let entry = own_position.zip(code.instructions.first().map(|first| first.offset));
+    let others = starts.iter().copied().filter(|(position, _)| Some((position.file, position.line)) != own_line);
+    for (position, offset) in entry.into_iter().chain(others) {
+        let place = CodePlace { function: ordinal, offset, position };
+        lines.entry((position.file, position.line)).or_default().push(place);
+    }
+}

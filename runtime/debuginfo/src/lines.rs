@@ -1,0 +1,168 @@
+//! Lines and statements of one function.
+//!
+//! A statement starts at an instruction whose line is another than that of the code control comes
+//! from. Within a block that is the instruction before it in layout; at the head of a block it is the
+//! end of each block that branches there, so that a loop whose body is one line is one statement, while
+//! a block that is entered from another line is a new one even if it follows the same line in layout.
+//! Instructions without a line (generated code) belong to whatever statement they come after.
+
+use std::collections::{BTreeSet, HashMap};
+
+use vmfb::BytecodeOffset;
+
+use crate::align::Code;
+use crate::frames::{self, SourceLevel};
+use crate::location::{FileId, LocationId, LocationTable, SourcePosition};
+
+/// What is known of one instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineRow {
+    /// The instruction.
+    pub offset: BytecodeOffset,
+    /// Where it comes from, as a tree.
+    pub location: Option<LocationId>,
+    /// The line for stepping: the innermost written position; none for generated code.
+    pub position: Option<SourcePosition>,
+    /// Tells copies of the same source line apart that were inlined at different places.
+    pub instance: u32,
+    /// Whether a statement starts here: stepping by line stops, and breakpoints of the line are set.
+    pub is_statement: bool,
+}
+
+/// A line and the inlined copy of the code that it is in.
+type Key = (FileId, u32, u32);
+
+/// The rows of a function, and for each of its lines the offsets where it is entered.
+pub(crate) struct FunctionLines {
+    pub(crate) rows: Vec<LineRow>,
+    pub(crate) starts: Vec<(SourcePosition, BytecodeOffset)>,
+}
+
+pub(crate) fn build(code: &Code, locations: &[Option<LocationId>], table: &LocationTable) -> FunctionLines {
+    let mut places = Places { table, instances: HashMap::new(), known: HashMap::new() };
+    let places: Vec<Place> = locations.iter().map(|location| places.of(*location)).collect();
+    let before = keys_before(code, &places);
+    let mut lines = FunctionLines { rows: Vec::with_capacity(places.len()), starts: Vec::new() };
+    for ((instruction, place), before) in code.instructions.iter().zip(&places).zip(&before) {
+        let mut is_statement = false;
+        for (index, position) in place.positions.iter().enumerate() {
+            let key = (position.file, position.line, place.instance);
+            let is_start = !before.contains(&key);
+            if is_start {
+                lines.starts.push((*position, instruction.offset));
+            }
+            is_statement |= is_start && index == 0;
+        }
+        lines.rows.push(LineRow {
+            offset: instruction.offset,
+            location: place.location,
+            position: place.positions.first().copied(),
+            instance: place.instance,
+            is_statement,
+        });
+    }
+    lines
+}
+
+/// The lines that control is sure to come from, for each instruction.
+fn keys_before(code: &Code, places: &[Place]) -> Vec<BTreeSet<Key>> {
+    let sources = block_sources(code);
+    let outgoing = outgoing_keys(code, places);
+    let mut before: Vec<BTreeSet<Key>> = Vec::with_capacity(places.len());
+    let mut current = BTreeSet::new();
+    for (index, instruction) in code.instructions.iter().enumerate() {
+        if instruction.begins_block {
+            current = entering_keys(&outgoing, sources.get(&index).map_or(&[][..], Vec::as_slice), index == 0);
+        }
+        before.push(current.clone());
+        if !places[index].positions.is_empty() {
+            current = places[index].keys();
+        }
+    }
+    before
+}
+
+/// The lines that all blocks which branch here end in.
+fn entering_keys(outgoing: &HashMap<usize, BTreeSet<Key>>, sources: &[usize], is_entry: bool) -> BTreeSet<Key> {
+    let mut sources = sources.iter().map(|source| outgoing.get(source));
+    match sources.next().flatten() {
+        Some(first) if !is_entry => sources.fold(first.clone(), |keys, other| {
+            other.map(|other| keys.intersection(other).copied().collect()).unwrap_or_default()
+        }),
+        _ => BTreeSet::new(),
+    }
+}
+
+/// For each first instruction of a block, the terminators that branch to it.
+fn block_sources(code: &Code) -> HashMap<usize, Vec<usize>> {
+    let mut sources: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (index, instruction) in code.instructions.iter().enumerate() {
+        for target in &instruction.successors {
+            if let Some(target) = code.index_at(*target) {
+                sources.entry(target).or_default().push(index);
+            }
+        }
+    }
+    sources
+}
+
+/// The lines that hold at the end of each block, by its terminator.
+fn outgoing_keys(code: &Code, places: &[Place]) -> HashMap<usize, BTreeSet<Key>> {
+    let mut outgoing = HashMap::new();
+    let mut last: Option<usize> = None;
+    for (index, instruction) in code.instructions.iter().enumerate() {
+        if instruction.begins_block {
+            last = None;
+        }
+        if !places[index].positions.is_empty() {
+            last = Some(index);
+        }
+        if !instruction.successors.is_empty() {
+            outgoing.insert(index, last.map(|last| places[last].keys()).unwrap_or_default());
+        }
+    }
+    outgoing
+}
+
+/// The source positions of an instruction, primary first, and its inlined instance.
+#[derive(Clone, Default)]
+struct Place {
+    location: Option<LocationId>,
+    positions: Vec<SourcePosition>,
+    instance: u32,
+}
+
+impl Place {
+    fn keys(&self) -> BTreeSet<Key> {
+        self.positions.iter().map(|position| (position.file, position.line, self.instance)).collect()
+    }
+}
+
+/// Looks each location up once.
+struct Places<'a> {
+    table: &'a LocationTable,
+    instances: HashMap<Vec<SourcePosition>, u32>,
+    known: HashMap<LocationId, Place>,
+}
+
+impl Places<'_> {
+    fn of(&mut self, location: Option<LocationId>) -> Place {
+        let Some(id) = location else { return Place::default() };
+        if let Some(known) = self.known.get(&id) {
+            return known.clone();
+        }
+        let chain = frames::call_chain(self.table, id, SourceLevel::User);
+        let callers = chain.get(1..).unwrap_or_default().to_vec();
+        let next = self.instances.len() as u32;
+        let instance = *self.instances.entry(callers).or_insert(next);
+        let place = Place { location, positions: self.positions(id, &chain), instance };
+        self.known.insert(id, place.clone());
+        place
+    }
+
+    /// A location whose innermost part is unknown is generated code, even where its caller is known.
+    fn positions(&self, id: LocationId, chain: &[SourcePosition]) -> Vec<SourcePosition> {
+        let is_written = chain.first().is_some_and(SourcePosition::is_written);
+        if !is_written || frames::is_generated(self.table, id) { Vec::new() } else { frames::alternatives(self.table, id) }
+    }
+}

@@ -56,7 +56,11 @@ impl Code {
                 offset: instruction.offset,
                 end: instruction.end,
                 begins_block,
-                successors: instruction.successors().into_iter().map(|(target, _)| target).collect(),
+                successors: instruction
+                    .successors()
+                    .into_iter()
+                    .map(|(target, _)| target)
+                    .collect(),
                 writes: instruction.register_uses().filter(|usage| usage.is_write).collect(),
             });
             begins_block = false;
@@ -122,7 +126,10 @@ impl fmt::Display for Mismatch {
                 write!(f, "the companion has @{companion} where the module exports @{module}")
             }
             Self::Count { operations, instructions } => {
-                write!(f, "the companion has {operations} operations, the module {instructions} instructions")
+                write!(
+                    f,
+                    "the companion has {operations} operations, the module {instructions} instructions"
+                )
             }
             Self::Mnemonic { offset, operation, instruction } => {
                 write!(f, "at {offset} the companion has {operation}, the module {instruction}")
@@ -185,7 +192,10 @@ fn check_export(
     for exported in module.export_names(ordinal) {
         let meant = companion.exports.iter().find(|export| export.name == exported);
         if meant.is_none_or(|export| export.function != function.name) {
-            return Err(Mismatch::Name { companion: function.name.clone(), module: exported.to_owned() });
+            return Err(Mismatch::Name {
+                companion: function.name.clone(),
+                module: exported.to_owned(),
+            });
         }
     }
     Ok(())
@@ -216,7 +226,8 @@ pub(crate) fn database_maps<'d>(
         }
         let by_index = is_whole.then_some(index);
         let by_name = || names.iter().position(|name| name.as_deref() == Some(&map.local_name));
-        let by_export = || module.export_named(&map.local_name).map(|(_, export)| export.function.index());
+        let by_export =
+            || module.export_named(&map.local_name).map(|(_, export)| export.function.index());
         let fits = |ordinal: &usize| codes.get(*ordinal).is_some_and(|code| fits(map, code));
         let ordinal = by_index
             .filter(fits)

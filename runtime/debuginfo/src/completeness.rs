@@ -85,7 +85,8 @@ impl Completeness {
                 self.companion_functions
             ));
         }
-        let mismatches: Vec<_> = self.functions.iter().filter_map(FunctionCompleteness::mismatch_text).collect();
+        let mismatches: Vec<_> =
+            self.functions.iter().filter_map(FunctionCompleteness::mismatch_text).collect();
         if mismatches.len() == total && total > 0 {
             messages.push(format!(
                 "the debug companion does not belong to this module and is not used ({}); compile both again with \
@@ -93,7 +94,11 @@ impl Completeness {
                 mismatches[0]
             ));
         } else {
-            messages.extend(mismatches.into_iter().map(|text| format!("the debug companion is not used for {text}")));
+            messages.extend(
+                mismatches
+                    .into_iter()
+                    .map(|text| format!("the debug companion is not used for {text}")),
+            );
         }
     }
 
@@ -101,13 +106,19 @@ impl Completeness {
         let without = self.count(MapSource::Nothing);
         let total = self.functions.len();
         match self.database_maps {
-            None => format!("no debug information for {without} of {total} functions: the module has no debug database"),
-            Some(0) => format!("no debug information for {without} of {total} functions: the debug database is empty"),
+            None => format!(
+                "no debug information for {without} of {total} functions: the module has no debug database"
+            ),
+            Some(0) => format!(
+                "no debug information for {without} of {total} functions: the debug database is empty"
+            ),
             Some(maps) if maps < total => format!(
                 "no debug information for {without} of {total} functions: the debug database is cut short, as \
                  compilers since 3.11 write it ({maps} of {total} functions)"
             ),
-            Some(_) => format!("no debug information for {without} of {total} functions: the debug database does not fit"),
+            Some(_) => format!(
+                "no debug information for {without} of {total} functions: the debug database does not fit"
+            ),
         }
     }
 }

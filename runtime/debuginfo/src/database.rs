@@ -24,14 +24,20 @@ impl Imported {
         for (stored, index) in database.locations.iter().zip(0..) {
             let location = match stored {
                 Stored::Unknown => Location::Unknown,
-                Stored::FileLineCol { file, line, column } => {
-                    Location::Position(SourcePosition { file: builder.file(file), line: *line, column: *column })
-                }
+                Stored::FileLineCol { file, line, column } => Location::Position(SourcePosition {
+                    file: builder.file(file),
+                    line: *line,
+                    column: *column,
+                }),
                 Stored::CallSite { callee, caller } => {
                     Location::CallSite { callee: place(callee), caller: place(caller) }
                 }
-                Stored::Fused { locations, .. } => Location::Fused(locations.iter().map(place).collect()),
-                Stored::Name { name, child } => Location::Name { name: builder.name(name), child: place(child) },
+                Stored::Fused { locations, .. } => {
+                    Location::Fused(locations.iter().map(place).collect())
+                }
+                Stored::Name { name, child } => {
+                    Location::Name { name: builder.name(name), child: place(child) }
+                }
             };
             if let Some(id) = imported.get(LocationIndex(index)) {
                 builder.fill(id, location);

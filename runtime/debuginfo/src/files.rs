@@ -27,7 +27,11 @@ pub(crate) fn matching<'a>(
     for (file, name) in files {
         let Some((kind, common)) = compare(path, name) else { continue };
         match &mut best {
-            Some((best_kind, best_common, found)) if (*best_kind, *best_common) == (kind, common) => found.push(file),
+            Some((best_kind, best_common, found))
+                if (*best_kind, *best_common) == (kind, common) =>
+            {
+                found.push(file)
+            }
             Some((best_kind, best_common, _)) if (*best_kind, *best_common) > (kind, common) => {}
             _ => best = Some((kind, common, vec![file])),
         }
@@ -44,8 +48,12 @@ fn compare(path: &str, name: &str) -> Option<(FileMatch, usize)> {
         return None;
     }
     let (path_parts, name_parts) = (components(path), components(name));
-    let common =
-        path_parts.iter().rev().zip(name_parts.iter().rev()).take_while(|(left, right)| left == right).count();
+    let common = path_parts
+        .iter()
+        .rev()
+        .zip(name_parts.iter().rev())
+        .take_while(|(left, right)| left == right)
+        .count();
     if common == 0 {
         return None;
     }
@@ -108,6 +116,9 @@ mod tests {
         let names = ["x/a.mlir", "y/a.mlir", "/build/y/a.mlir"];
         let files = || names.iter().zip(0..).map(|(name, index)| (FileId(index), *name));
         assert_eq!(matching("/home/y/a.mlir", files()), Some((FileMatch::Suffix, vec![FileId(1)])));
-        assert_eq!(matching("/home/z/a.mlir", files()), Some((FileMatch::NameOnly, vec![FileId(0), FileId(1), FileId(2)])));
+        assert_eq!(
+            matching("/home/z/a.mlir", files()),
+            Some((FileMatch::NameOnly, vec![FileId(0), FileId(1), FileId(2)]))
+        );
     }
 }

@@ -39,7 +39,11 @@ pub struct SourceFrame {
 
 /// The positions of a location from the innermost inlined call outwards. Of fused locations the first
 /// that somebody wrote is taken.
-pub(crate) fn call_chain(table: &LocationTable, location: LocationId, level: SourceLevel) -> Vec<SourcePosition> {
+pub(crate) fn call_chain(
+    table: &LocationTable,
+    location: LocationId,
+    level: SourceLevel,
+) -> Vec<SourcePosition> {
     let mut walk = Walk { table, level, nodes: 0 };
     let mut chain = Vec::new();
     walk.chain(location, 0, &mut chain);
@@ -70,7 +74,10 @@ pub(crate) fn alternatives(table: &LocationTable, location: LocationId) -> Vec<S
             }
             Location::CallSite { callee, .. } => pending.push(*callee),
             Location::Fused(children) => pending.extend(
-                children.iter().rev().filter(|child| !matches!(table.get(**child), Location::Name { .. })),
+                children
+                    .iter()
+                    .rev()
+                    .filter(|child| !matches!(table.get(**child), Location::Name { .. })),
             ),
             Location::Name { child, .. } | Location::Same(child) => pending.push(*child),
         }
@@ -140,7 +147,8 @@ impl Walk<'_> {
     fn is_wanted(&self, child: LocationId, siblings: &[LocationId]) -> bool {
         let is_listing = |id: LocationId| matches!(self.table.get(id), Location::Name { .. });
         let wants_listing = self.level == SourceLevel::Listing;
-        is_listing(child) == wants_listing || siblings.iter().all(|id| is_listing(*id) != wants_listing)
+        is_listing(child) == wants_listing
+            || siblings.iter().all(|id| is_listing(*id) != wants_listing)
     }
 }
 

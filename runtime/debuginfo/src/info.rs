@@ -13,8 +13,8 @@ use crate::database::Imported;
 use crate::files::{self, FileMatch};
 use crate::frames::{self, SourceFrame, SourceLevel};
 use crate::lines::{self, LineRow};
-use crate::location::{FileId, LocationBuilder, LocationId, LocationTable, SourcePosition};
 use crate::locals::{self, LocalValue};
+use crate::location::{FileId, LocationBuilder, LocationId, LocationTable, SourcePosition};
 use crate::names::SourceNames;
 use crate::source::SourceText;
 
@@ -111,7 +111,8 @@ impl DebugInfo {
     /// The function of this name, as [`DebugInfo::function_name`] gives them.
     #[must_use]
     pub fn function_named(&self, name: &str) -> Option<FunctionOrdinal> {
-        let index = self.functions.iter().position(|function| function.name.as_deref() == Some(name))?;
+        let index =
+            self.functions.iter().position(|function| function.name.as_deref() == Some(name))?;
         Some(FunctionOrdinal::from_index(index))
     }
 
@@ -136,15 +137,24 @@ impl DebugInfo {
 
     /// The line for stepping at an offset; none in generated code.
     #[must_use]
-    pub fn position_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Option<SourcePosition> {
+    pub fn position_at(
+        &self,
+        function: FunctionOrdinal,
+        offset: BytecodeOffset,
+    ) -> Option<SourcePosition> {
         self.row_at(function, offset)?.position
     }
 
     /// The line in the listing of the VM program, where the module was compiled with one.
     #[must_use]
-    pub fn listing_position_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Option<SourcePosition> {
+    pub fn listing_position_at(
+        &self,
+        function: FunctionOrdinal,
+        offset: BytecodeOffset,
+    ) -> Option<SourcePosition> {
         let location = self.row_at(function, offset)?.location?;
-        let listing = frames::call_chain(&self.table, location, SourceLevel::Listing).first().copied()?;
+        let listing =
+            frames::call_chain(&self.table, location, SourceLevel::Listing).first().copied()?;
         let user = frames::call_chain(&self.table, location, SourceLevel::User).first().copied();
         (Some(listing) != user).then_some(listing)
     }
@@ -155,10 +165,16 @@ impl DebugInfo {
     pub fn frames_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourceFrame> {
         let Some(info) = self.function(function) else { return Vec::new() };
         let location = self.row_at(function, offset).and_then(|row| row.location);
-        let chain = location.map(|id| frames::call_chain(&self.table, id, SourceLevel::User)).unwrap_or_default();
+        let chain = location
+            .map(|id| frames::call_chain(&self.table, id, SourceLevel::User))
+            .unwrap_or_default();
         let chain = self.without_wrapper(info, &chain);
         let Some((outermost, inlined)) = chain.split_last() else {
-            return vec![SourceFrame { function: info.name.clone(), position: None, is_inlined: false }];
+            return vec![SourceFrame {
+                function: info.name.clone(),
+                position: None,
+                is_inlined: false,
+            }];
         };
         let inlined = inlined.iter().map(|position| SourceFrame {
             function: self.function_around(*position),
@@ -175,9 +191,17 @@ impl DebugInfo {
 
     /// The compiler wraps an exported function in one with the same place and inlines the user's into it.
     /// That wrapper is no frame of its own to the user.
-    fn without_wrapper<'c>(&self, info: &FunctionInfo, chain: &'c [SourcePosition]) -> &'c [SourcePosition] {
+    fn without_wrapper<'c>(
+        &self,
+        info: &FunctionInfo,
+        chain: &'c [SourcePosition],
+    ) -> &'c [SourcePosition] {
         match chain.split_last() {
-            Some((outermost, inner)) if !inner.is_empty() && Some(*outermost) == info.own_position => inner,
+            Some((outermost, inner))
+                if !inner.is_empty() && Some(*outermost) == info.own_position =>
+            {
+                inner
+            }
             _ => chain,
         }
     }
@@ -188,7 +212,11 @@ impl DebugInfo {
 
     /// The named values that can be read before the instruction at an offset executes.
     #[must_use]
-    pub fn live_values(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<LocalValue> {
+    pub fn live_values(
+        &self,
+        function: FunctionOrdinal,
+        offset: BytecodeOffset,
+    ) -> Vec<LocalValue> {
         let Some(info) = self.function(function) else { return Vec::new() };
         let Some(index) = info.code.index_at(offset) else { return Vec::new() };
         match &info.companion {
@@ -201,8 +229,8 @@ impl DebugInfo {
         let names = SourceNames { function, table: &self.table };
         let values = function.live_before(index).filter_map(|value| {
             let position = names.position(value);
-            let source_name =
-                position.and_then(|position| names.name(value, self.source(position.file)?.as_ref()));
+            let source_name = position
+                .and_then(|position| names.name(value, self.source(position.file)?.as_ref()));
             Some(LocalValue {
                 name: value.name.clone(),
                 source_name,
@@ -239,8 +267,16 @@ impl DebugInfo {
     }
 
     /// The lines of a file, in a range, that have code.
-    pub fn lines_with_code(&self, file: FileId, lines: std::ops::RangeInclusive<u32>) -> impl Iterator<Item = u32> {
-        let range = if lines.is_empty() { None } else { Some((file, *lines.start())..=(file, *lines.end())) };
+    pub fn lines_with_code(
+        &self,
+        file: FileId,
+        lines: std::ops::RangeInclusive<u32>,
+    ) -> impl Iterator<Item = u32> {
+        let range = if lines.is_empty() {
+            None
+        } else {
+            Some((file, *lines.start())..=(file, *lines.end()))
+        };
         range.into_iter().flat_map(|range| self.lines.range(range)).map(|((_, line), _)| *line)
     }
 
@@ -254,7 +290,8 @@ impl DebugInfo {
     #[must_use]
     pub fn source_path(&self, file: FileId) -> Option<PathBuf> {
         let name = Path::new(self.table.file(file));
-        let candidates = std::iter::once(name.to_owned()).chain(self.source_roots.iter().map(|root| root.join(name)));
+        let candidates = std::iter::once(name.to_owned())
+            .chain(self.source_roots.iter().map(|root| root.join(name)));
         let mut candidates = candidates.filter(|path| path.is_file());
         candidates.next()
     }
@@ -290,17 +327,24 @@ impl<'a> Loader<'a> {
 
     fn load(mut self) -> DebugInfo {
         let ordinals = (0..self.module.functions().len()).map(FunctionOrdinal::from_index);
-        let codes: Vec<Code> =
-            ordinals.clone().map(|ordinal| Code::decode(self.module.function_bytecode(ordinal))).collect();
+        let codes: Vec<Code> = ordinals
+            .clone()
+            .map(|ordinal| Code::decode(self.module.function_bytecode(ordinal)))
+            .collect();
         let aligned: Vec<Option<Result<&CompanionFunction, Mismatch>>> = ordinals
             .clone()
             .zip(&codes)
             .map(|(ordinal, code)| {
-                self.companion.map(|companion| align::companion_function(self.module, companion, ordinal, code))
+                self.companion.map(|companion| {
+                    align::companion_function(self.module, companion, ordinal, code)
+                })
             })
             .collect();
-        let mut names: Vec<Option<String>> =
-            ordinals.clone().zip(&aligned).map(|(ordinal, aligned)| self.name(ordinal, aligned.as_ref())).collect();
+        let mut names: Vec<Option<String>> = ordinals
+            .clone()
+            .zip(&aligned)
+            .map(|(ordinal, aligned)| self.name(ordinal, aligned.as_ref()))
+            .collect();
         let database = self.module.debug_database();
         let mapped = database.map(|database| self.database_locations(database, &codes, &mut names));
         let table = std::mem::take(&mut self.builder).finish();
@@ -308,7 +352,9 @@ impl<'a> Loader<'a> {
         let mut functions = Vec::with_capacity(codes.len());
         let mut report = Vec::with_capacity(codes.len());
         let mut lines = BTreeMap::new();
-        for (index, ((code, aligned), name)) in codes.into_iter().zip(aligned).zip(names).enumerate() {
+        for (index, ((code, aligned), name)) in
+            codes.into_iter().zip(aligned).zip(names).enumerate()
+        {
             let ordinal = FunctionOrdinal::from_index(index);
             let from_database = mapped.as_ref().and_then(|maps| maps[index].as_deref());
             let (companion, mismatch) = match aligned {
@@ -316,7 +362,15 @@ impl<'a> Loader<'a> {
                 Some(Err(mismatch)) => (None, Some(mismatch)),
                 None => (None, None),
             };
-            let (info, source) = function_info(code, name.as_deref(), companion, from_database, &table, ordinal, &mut lines);
+            let (info, source) = function_info(
+                code,
+                name.as_deref(),
+                companion,
+                from_database,
+                &table,
+                ordinal,
+                &mut lines,
+            );
             report.push(FunctionCompleteness {
                 function: ordinal,
                 name: name.unwrap_or_else(|| format!("function {index}")),
@@ -337,13 +391,23 @@ impl<'a> Loader<'a> {
             places.sort_unstable();
             places.dedup_by_key(|place| (place.function, place.offset));
         }
-        let mut info =
-            DebugInfo { table, functions, lines, completeness, source_roots: Vec::new(), sources: Vec::new() };
+        let mut info = DebugInfo {
+            table,
+            functions,
+            lines,
+            completeness,
+            source_roots: Vec::new(),
+            sources: Vec::new(),
+        };
         info.forget_sources();
         info
     }
 
-    fn name(&self, ordinal: FunctionOrdinal, aligned: Option<&Result<&CompanionFunction, Mismatch>>) -> Option<String> {
+    fn name(
+        &self,
+        ordinal: FunctionOrdinal,
+        aligned: Option<&Result<&CompanionFunction, Mismatch>>,
+    ) -> Option<String> {
         if let Some(Ok(companion)) = aligned {
             return Some(companion.name.clone());
         }
@@ -368,7 +432,9 @@ impl<'a> Loader<'a> {
             name.get_or_insert_with(|| map.local_name.clone());
             let of_offset: BTreeMap<_, _> = map.locations.iter().copied().collect();
             let of = |offset: BytecodeOffset| imported.get(*of_offset.get(&offset)?);
-            locations.push(Some(code.instructions.iter().map(|instruction| of(instruction.offset)).collect()));
+            locations.push(Some(
+                code.instructions.iter().map(|instruction| of(instruction.offset)).collect(),
+            ));
         }
         locations
     }
@@ -385,8 +451,9 @@ fn function_info(
     lines: &mut BTreeMap<(FileId, u32), Vec<CodePlace>>,
 ) -> (FunctionInfo, MapSource) {
     let nothing: Vec<Option<LocationId>> = vec![None; code.instructions.len()];
-    let from_companion: Option<Vec<_>> =
-        companion.map(|function| function.operations.iter().map(|operation| Some(operation.location)).collect());
+    let from_companion: Option<Vec<_>> = companion.map(|function| {
+        function.operations.iter().map(|operation| Some(operation.location)).collect()
+    });
     let source = match (&from_companion, from_database) {
         (Some(_), _) => MapSource::Companion,
         (None, Some(_)) => MapSource::Database,
@@ -396,7 +463,9 @@ fn function_info(
     let own_position = match companion {
         Some(function) => function
             .location
-            .and_then(|location| frames::call_chain(table, location, SourceLevel::User).first().copied())
+            .and_then(|location| {
+                frames::call_chain(table, location, SourceLevel::User).first().copied()
+            })
             .filter(SourcePosition::is_written),
         None => common_caller(table, locations),
     };
@@ -413,12 +482,17 @@ fn function_info(
 }
 
 /// Without a companion, the place of a wrapper is the one that all code of the function was inlined at.
-fn common_caller(table: &LocationTable, locations: &[Option<LocationId>]) -> Option<SourcePosition> {
+fn common_caller(
+    table: &LocationTable,
+    locations: &[Option<LocationId>],
+) -> Option<SourcePosition> {
     let mut common = None;
     let mut is_inlined = false;
     for location in locations.iter().flatten() {
         let chain = frames::call_chain(table, *location, SourceLevel::User);
-        let Some(outermost) = chain.last().filter(|position| position.is_written()) else { continue };
+        let Some(outermost) = chain.last().filter(|position| position.is_written()) else {
+            continue;
+        };
         if *common.get_or_insert(*outermost) != *outermost {
             return None;
         }
@@ -437,7 +511,10 @@ fn enter_lines(
 ) {
     let own_line = own_position.map(|position| (position.file, position.line));
     let entry = own_position.zip(code.instructions.first().map(|first| first.offset));
-    let others = starts.iter().copied().filter(|(position, _)| Some((position.file, position.line)) != own_line);
+    let others = starts
+        .iter()
+        .copied()
+        .filter(|(position, _)| Some((position.file, position.line)) != own_line);
     for (position, offset) in entry.into_iter().chain(others) {
         let place = CodePlace { function: ordinal, offset, position };
         lines.entry((position.file, position.line)).or_default().push(place);

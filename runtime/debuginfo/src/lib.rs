@@ -25,6 +25,7 @@ mod locals;
 pub mod location;
 mod names;
 mod register;
+mod register_types;
 pub mod source;
 
 pub use align::Mismatch;
@@ -37,4 +38,5 @@ pub use lines::LineRow;
 pub use locals::LocalValue;
 pub use location::{FileId, Location, LocationId, LocationTable, SourcePosition};
 pub use register::RegisterSlot;
+pub use register_types::RegisterTypes;
 pub use source::SourceText;

@@ -38,7 +38,11 @@ pub(crate) struct FunctionLines {
     pub(crate) starts: Vec<(SourcePosition, BytecodeOffset)>,
 }
 
-pub(crate) fn build(code: &Code, locations: &[Option<LocationId>], table: &LocationTable) -> FunctionLines {
+pub(crate) fn build(
+    code: &Code,
+    locations: &[Option<LocationId>],
+    table: &LocationTable,
+) -> FunctionLines {
     let mut places = Places { table, instances: HashMap::new(), known: HashMap::new() };
     let places: Vec<Place> = locations.iter().map(|location| places.of(*location)).collect();
     let before = keys_before(code, &places);
@@ -72,7 +76,11 @@ fn keys_before(code: &Code, places: &[Place]) -> Vec<BTreeSet<Key>> {
     let mut current = BTreeSet::new();
     for (index, instruction) in code.instructions.iter().enumerate() {
         if instruction.begins_block {
-            current = entering_keys(&outgoing, sources.get(&index).map_or(&[][..], Vec::as_slice), index == 0);
+            current = entering_keys(
+                &outgoing,
+                sources.get(&index).map_or(&[][..], Vec::as_slice),
+                index == 0,
+            );
         }
         before.push(current.clone());
         if !places[index].positions.is_empty() {
@@ -83,7 +91,11 @@ fn keys_before(code: &Code, places: &[Place]) -> Vec<BTreeSet<Key>> {
 }
 
 /// The lines that all blocks which branch here end in.
-fn entering_keys(outgoing: &HashMap<usize, BTreeSet<Key>>, sources: &[usize], is_entry: bool) -> BTreeSet<Key> {
+fn entering_keys(
+    outgoing: &HashMap<usize, BTreeSet<Key>>,
+    sources: &[usize],
+    is_entry: bool,
+) -> BTreeSet<Key> {
     let mut sources = sources.iter().map(|source| outgoing.get(source));
     match sources.next().flatten() {
         Some(first) if !is_entry => sources.fold(first.clone(), |keys, other| {
@@ -134,7 +146,10 @@ struct Place {
 
 impl Place {
     fn keys(&self) -> BTreeSet<Key> {
-        self.positions.iter().map(|position| (position.file, position.line, self.instance)).collect()
+        self.positions
+            .iter()
+            .map(|position| (position.file, position.line, self.instance))
+            .collect()
     }
 }
 
@@ -163,6 +178,10 @@ impl Places<'_> {
     /// A location whose innermost part is unknown is generated code, even where its caller is known.
     fn positions(&self, id: LocationId, chain: &[SourcePosition]) -> Vec<SourcePosition> {
         let is_written = chain.first().is_some_and(SourcePosition::is_written);
-        if !is_written || frames::is_generated(self.table, id) { Vec::new() } else { frames::alternatives(self.table, id) }
+        if !is_written || frames::is_generated(self.table, id) {
+            Vec::new()
+        } else {
+            frames::alternatives(self.table, id)
+        }
     }
 }

@@ -30,7 +30,11 @@ pub struct LocalValue {
 /// has a name on its left, and the instruction's result is in the register that it writes, until the
 /// register is written again. Only the block that the program stands in is looked at, since what
 /// happened before depends on the way taken.
-pub(crate) fn from_positions(info: &DebugInfo, function: &FunctionInfo, index: usize) -> Vec<LocalValue> {
+pub(crate) fn from_positions(
+    info: &DebugInfo,
+    function: &FunctionInfo,
+    index: usize,
+) -> Vec<LocalValue> {
     let instructions = &function.code.instructions;
     let block = (0..=index).rev().find(|at| instructions[*at].begins_block).unwrap_or(0);
     let mut locals: Vec<LocalValue> = Vec::new();
@@ -48,11 +52,18 @@ pub(crate) fn from_positions(info: &DebugInfo, function: &FunctionInfo, index: u
     locals
 }
 
-fn named(info: &DebugInfo, function: &FunctionInfo, at: usize, register: RegisterSlot) -> Option<LocalValue> {
+fn named(
+    info: &DebugInfo,
+    function: &FunctionInfo,
+    at: usize,
+    register: RegisterSlot,
+) -> Option<LocalValue> {
     let location = function.rows.get(at)?.location?;
-    let is_shared = function.rows.iter().zip(&function.code.instructions).enumerate().any(|(other, (row, code))| {
-        other != at && row.location == Some(location) && !code.writes.is_empty()
-    });
+    let is_shared = function.rows.iter().zip(&function.code.instructions).enumerate().any(
+        |(other, (row, code))| {
+            other != at && row.location == Some(location) && !code.writes.is_empty()
+        },
+    );
     let position = *frames::call_chain(info.locations(), location, SourceLevel::User).first()?;
     if is_shared || frames::is_generated(info.locations(), location) {
         return None;
@@ -78,7 +89,9 @@ fn forget(locals: &mut Vec<LocalValue>, written: RegisterSlot) {
     let written_span = span(written);
     locals.retain(|local| {
         let own = span(local.register);
-        local.register.is_ref() != written.is_ref() || own.end <= written_span.start || written_span.end <= own.start
+        local.register.is_ref() != written.is_ref()
+            || own.end <= written_span.start
+            || written_span.end <= own.start
     });
 }
 

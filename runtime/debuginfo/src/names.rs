@@ -40,11 +40,18 @@ impl SourceNames<'_> {
             return Some(name.to_owned());
         }
         let names = source.argument_names(line, column);
-        (names.len() == self.function.arguments().count()).then(|| names.get(index as usize).cloned())?
+        (names.len() == self.function.arguments().count())
+            .then(|| names.get(index as usize).cloned())?
     }
 
     /// Loop variables have their own positions; the values that an `scf.if` yields have that of the `if`.
-    fn block_argument(&self, value: &Value, source: &SourceText, line: u32, column: u32) -> Option<String> {
+    fn block_argument(
+        &self,
+        value: &Value,
+        source: &SourceText,
+        line: u32,
+        column: u32,
+    ) -> Option<String> {
         if let Some(name) = source.name_at(line, column) {
             return Some(name.to_owned());
         }
@@ -68,7 +75,8 @@ impl SourceNames<'_> {
         let names = source.result_names(line, column);
         let mut makers = self.makers(value);
         if makers.len() > 1 {
-            makers.retain(|maker| is_same_kind(&self.function.operations[*maker].mnemonic, written));
+            makers
+                .retain(|maker| is_same_kind(&self.function.operations[*maker].mnemonic, written));
         }
         let own = self.function.operations.get(operation as usize)?;
         let result_count = own.results.end - own.results.start;
@@ -80,7 +88,9 @@ impl SourceNames<'_> {
     fn makers(&self, value: &Value) -> Vec<usize> {
         let operations = self.function.operations.iter().enumerate();
         operations
-            .filter(|(_, operation)| operation.location == value.location && !operation.results.is_empty())
+            .filter(|(_, operation)| {
+                operation.location == value.location && !operation.results.is_empty()
+            })
             .map(|(index, _)| index)
             .collect()
     }
@@ -88,7 +98,10 @@ impl SourceNames<'_> {
 
 fn is_same_block(left: &Value, right: &Value) -> bool {
     match (left.definition, right.definition) {
-        (Definition::BlockArgument { block: left, .. }, Definition::BlockArgument { block: right, .. }) => left == right,
+        (
+            Definition::BlockArgument { block: left, .. },
+            Definition::BlockArgument { block: right, .. },
+        ) => left == right,
         _ => false,
     }
 }
@@ -104,11 +117,16 @@ fn is_same_kind(mnemonic: &str, written: &str) -> bool {
     const CASTS: [&str; 4] = ["trunc", "ext", "cast", "bitcast"];
     let last = written.rsplit('.').next().unwrap_or(written);
     let mut parts = mnemonic.trim_start_matches("vm.").split('.');
-    let is_cast = last.contains("cast") || last.starts_with("ext") || last.starts_with("trunc") || last.contains("to");
+    let is_cast = last.contains("cast")
+        || last.starts_with("ext")
+        || last.starts_with("trunc")
+        || last.contains("to");
     if is_cast && parts.clone().next().is_some_and(|first| CASTS.contains(&first)) {
         return true;
     }
-    parts.any(|part| part.len() > 1 && !part.bytes().any(|byte| byte.is_ascii_digit()) && last.starts_with(part))
+    parts.any(|part| {
+        part.len() > 1 && !part.bytes().any(|byte| byte.is_ascii_digit()) && last.starts_with(part)
+    })
 }
 
 #[cfg(test)]
@@ -129,7 +147,9 @@ mod tests {
         ] {
             assert!(is_same_kind(mnemonic, written), "{mnemonic} {written}");
         }
-        for (mnemonic, written) in [("vm.fma.i32", "arith.index_cast"), ("vm.const.i64", "arith.addi")] {
+        for (mnemonic, written) in
+            [("vm.fma.i32", "arith.index_cast"), ("vm.const.i64", "arith.addi")]
+        {
             assert!(!is_same_kind(mnemonic, written), "{mnemonic} {written}");
         }
     }

@@ -61,7 +61,9 @@ impl SourceText {
     pub fn operation_at(&self, line: u32, column: u32) -> Option<&str> {
         let (_, rest) = self.split(line, column)?;
         let rest = rest.strip_prefix('"').unwrap_or(rest);
-        let length = rest.find(|character: char| !(character.is_ascii_alphanumeric() || "._$".contains(character)));
+        let length = rest.find(|character: char| {
+            !(character.is_ascii_alphanumeric() || "._$".contains(character))
+        });
         Some(&rest[..length.unwrap_or(rest.len())]).filter(|name| !name.is_empty())
     }
 
@@ -95,8 +97,10 @@ impl SourceText {
         for at in memchr::memmem::find_iter(self.text.as_bytes(), b"func") {
             let line = self.line_starts.partition_point(|start| *start <= at);
             let start = self.line_starts[line - 1];
-            let is_first_on_line =
-                self.text[start..at].trim_start().chars().all(|character| character.is_ascii_alphanumeric() || "._$".contains(character));
+            let is_first_on_line = self.text[start..at]
+                .trim_start()
+                .chars()
+                .all(|character| character.is_ascii_alphanumeric() || "._$".contains(character));
             if is_first_on_line && let Some(name) = function_name(&self.text[at..]) {
                 functions.push((line as u32, name));
             }
@@ -110,14 +114,17 @@ fn is_function_operation(name: &str) -> bool {
 }
 
 fn name_length(text: &str) -> usize {
-    text.find(|character: char| !(character.is_ascii_alphanumeric() || "_.$-".contains(character))).unwrap_or(text.len())
+    text.find(|character: char| !(character.is_ascii_alphanumeric() || "_.$-".contains(character)))
+        .unwrap_or(text.len())
 }
 
 /// `func[.func] [public|private] @name` from `func` on.
 fn function_name(text: &str) -> Option<String> {
     let line = text.lines().next()?;
     let (head, symbol) = line.split_once('@')?;
-    let is_head = head.split_whitespace().all(|word| word.chars().all(|character| character.is_ascii_alphanumeric() || "._$".contains(character)));
+    let is_head = head.split_whitespace().all(|word| {
+        word.chars().all(|character| character.is_ascii_alphanumeric() || "._$".contains(character))
+    });
     if !is_head || !head.ends_with(' ') {
         return None;
     }
@@ -144,7 +151,10 @@ fn names_before(before: &str) -> Option<Vec<String>> {
             }
         }
     }
-    names.iter().all(|name| name.len() > 1 && name_length(&name[1..].replace('#', "_")) == name.len() - 1).then_some(names)
+    names
+        .iter()
+        .all(|name| name.len() > 1 && name_length(&name[1..].replace('#', "_")) == name.len() - 1)
+        .then_some(names)
 }
 
 /// What is between the parentheses of a function's signature.
@@ -217,7 +227,8 @@ mod tests {
         assert_eq!(source.argument_names(2, 3), ["%x"]);
         assert_eq!(source.argument_names(7, 3), ["%n", "%m"]);
         assert_eq!(source.argument_names(3, 12), [""; 0]);
-        let around: Vec<_> = [1, 2, 5, 7, 9].into_iter().map(|line| source.function_around(line)).collect();
+        let around: Vec<_> =
+            [1, 2, 5, 7, 9].into_iter().map(|line| source.function_around(line)).collect();
         assert_eq!(around, [None, Some("helper"), Some("helper"), Some("a b"), Some("a b")]);
     }
 }

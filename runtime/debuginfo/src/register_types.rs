@@ -1,0 +1,303 @@
+//! What type the value in each register has, inferred from the instructions alone.
+//!
+//! Registers are 32-bit cells without a type. An instruction says how it looks at the cells that
+//! it writes, the calling convention says it for arguments and results, and branches copy cells
+//! with their types. A forward pass over the function's blocks carries that along; where two paths
+//! bring different types to one cell, the cell has no type any more. Needs no debug information,
+//! so it works for every module.
+
+use std::collections::BTreeMap;
+
+use abi::cconv::{Signature, ValueType};
+use vmfb::decode::{Instruction, Operand, RemapList};
+use vmfb::isa::Bank;
+use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, Module, Op, Register};
+
+use crate::RegisterSlot;
+
+/// What one 32-bit cell holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Cell {
+    /// Nothing was written yet.
+    Unwritten,
+    /// A whole 32-bit value.
+    Word(Bank),
+    /// The first half of a pair.
+    Low(Bank),
+    /// The second half of a pair.
+    High(Bank),
+    /// Paths disagree.
+    Mixed,
+}
+
+/// The cells of a frame, and which refs were written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct State {
+    cells: Vec<Cell>,
+    refs: Vec<bool>,
+}
+
+/// The types of a function's registers before each of its instructions.
+#[derive(Debug, Default)]
+pub struct RegisterTypes {
+    /// The state on entry to each block marker; between them it is replayed.
+    blocks: BTreeMap<BytecodeOffset, State>,
+}
+
+impl RegisterTypes {
+    /// Infers the types for a function. Bytecode that does not decode is treated as ending there.
+    #[must_use]
+    pub fn infer(module: &Module, ordinal: FunctionOrdinal) -> Self {
+        let mut types = Self::default();
+        let Some(function) = module.function(ordinal) else { return types };
+        let mut entry = State {
+            cells: vec![Cell::Unwritten; usize::from(function.i32_register_count)],
+            refs: vec![false; usize::from(function.ref_register_count)],
+        };
+        let signature = signature_of(function.signature.calling_convention.as_deref());
+        entry.write_arguments(&signature.arguments);
+        types.blocks.insert(BytecodeOffset(0), entry);
+        let code = module.function_bytecode(ordinal);
+        let mut pending = vec![BytecodeOffset(0)];
+        while let Some(block) = pending.pop() {
+            let mut state = types.blocks[&block].clone();
+            for instruction in instructions_from(code, block) {
+                if instruction.op == Op::Block && instruction.offset != block {
+                    types.flow_into(instruction.offset, &state, &mut pending);
+                    break;
+                }
+                state.step(module, &instruction);
+                for (target, remap) in instruction.successors() {
+                    let mut carried = state.clone();
+                    carried.remap(remap);
+                    types.flow_into(target, &carried, &mut pending);
+                }
+                if instruction.op.is_terminator() {
+                    break;
+                }
+            }
+        }
+        types
+    }
+
+    /// Merges `state` into the block at `target`, and queues the block if that changed it.
+    fn flow_into(
+        &mut self,
+        target: BytecodeOffset,
+        state: &State,
+        pending: &mut Vec<BytecodeOffset>,
+    ) {
+        match self.blocks.get_mut(&target) {
+            None => {
+                self.blocks.insert(target, state.clone());
+                pending.push(target);
+            }
+            Some(known) => {
+                if known.merge(state) {
+                    pending.push(target);
+                }
+            }
+        }
+    }
+
+    /// The typed registers that hold something before the instruction at `offset`, i32 bank first,
+    /// each pair once. Cells of mixed type are shown as 32-bit integers, which they are in any case.
+    #[must_use]
+    pub fn before(
+        &self,
+        module: &Module,
+        ordinal: FunctionOrdinal,
+        offset: BytecodeOffset,
+    ) -> Vec<RegisterSlot> {
+        let Some((block, state)) = self.blocks.range(..=offset).next_back() else {
+            return Vec::new();
+        };
+        let mut state = state.clone();
+        for instruction in instructions_from(module.function_bytecode(ordinal), *block) {
+            if instruction.offset >= offset {
+                break;
+            }
+            state.step(module, &instruction);
+        }
+        state.slots()
+    }
+}
+
+fn instructions_from(code: &[u8], start: BytecodeOffset) -> impl Iterator<Item = Instruction<'_>> {
+    let mut next = Some(start);
+    std::iter::from_fn(move || {
+        let at = next.filter(|at| at.index() < code.len())?;
+        let instruction = vmfb::decode(code, at).ok()?;
+        next = Some(instruction.end);
+        Some(instruction)
+    })
+}
+
+fn signature_of(calling_convention: Option<&str>) -> Signature {
+    calling_convention.and_then(|text| Signature::parse(text).ok()).unwrap_or_default()
+}
+
+fn bank_of(value: &ValueType) -> Bank {
+    match value {
+        ValueType::I64 => Bank::I64,
+        ValueType::F32 => Bank::F32,
+        ValueType::F64 => Bank::F64,
+        ValueType::Ref => Bank::Ref,
+        _ => Bank::I32,
+    }
+}
+
+impl State {
+    /// Arguments fill both banks from 0; a pair starts at an even ordinal.
+    fn write_arguments(&mut self, arguments: &[ValueType]) {
+        let (mut next_cell, mut next_ref) = (0_u16, 0_u16);
+        for argument in arguments {
+            let bank = bank_of(argument);
+            match bank {
+                Bank::Ref => {
+                    self.write(Register(next_ref | Register::REF_BIT), bank);
+                    next_ref += 1;
+                }
+                Bank::I64 | Bank::F64 => {
+                    next_cell = next_cell.next_multiple_of(2);
+                    self.write(Register(next_cell), bank);
+                    next_cell += 2;
+                }
+                _ => {
+                    self.write(Register(next_cell), bank);
+                    next_cell += 1;
+                }
+            }
+        }
+    }
+
+    fn set_cell(&mut self, index: usize, cell: Cell) {
+        let old = match self.cells.get_mut(index) {
+            Some(slot) => std::mem::replace(slot, cell),
+            None => return,
+        };
+        // The other half of a pair that is overwritten in part is no value of its own.
+        let orphan = match old {
+            Cell::Low(_) => Some(index + 1),
+            Cell::High(_) => index.checked_sub(1),
+            _ => None,
+        };
+        if let Some(half) = orphan.and_then(|index| self.cells.get_mut(index))
+            && matches!(half, Cell::Low(_) | Cell::High(_))
+        {
+            *half = Cell::Mixed;
+        }
+    }
+
+    fn write(&mut self, register: Register, bank: Bank) {
+        let index = usize::from(register.ordinal());
+        if register.is_ref() {
+            if let Some(written) = self.refs.get_mut(index) {
+                *written = true;
+            }
+            return;
+        }
+        match bank {
+            Bank::I64 | Bank::F64 => {
+                self.set_cell(index, Cell::Low(bank));
+                self.set_cell(index + 1, Cell::High(bank));
+            }
+            Bank::Any | Bank::Ref | Bank::RefMove => self.set_cell(index, Cell::Word(Bank::I32)),
+            Bank::I32 | Bank::F32 => self.set_cell(index, Cell::Word(bank)),
+        }
+    }
+
+    fn step(&mut self, module: &Module, instruction: &Instruction<'_>) {
+        let results = call_results(module, instruction);
+        let mut result = 0;
+        for usage in instruction.register_uses().filter(|usage| usage.is_write) {
+            let bank = match (usage.bank, &results) {
+                (Bank::Any, Some(types)) => types.get(result).map_or(Bank::I32, bank_of),
+                (bank, _) => bank,
+            };
+            result += 1;
+            // Registers in the ref bank are also written without the type bit in ref fields.
+            let register = match bank {
+                Bank::Ref | Bank::RefMove => Register(usage.register.0 | Register::REF_BIT),
+                _ => usage.register,
+            };
+            self.write(register, bank);
+        }
+    }
+
+    fn remap(&mut self, copies: RemapList<'_>) {
+        for (source, target) in copies.iter() {
+            let (from, to) = (usize::from(source.ordinal()), usize::from(target.ordinal()));
+            if source.is_ref() {
+                if let (Some(written), true) = (self.refs.get(from).copied(), to < self.refs.len())
+                {
+                    self.refs[to] = written;
+                }
+            } else if let Some(cell) = self.cells.get(from).copied() {
+                match cell {
+                    Cell::Low(bank) => self.write(target, bank),
+                    // The copy of the first half brought this one along already.
+                    Cell::High(bank) if self.cells.get(to) == Some(&Cell::High(bank)) => {}
+                    other => self.set_cell(to, other),
+                }
+            }
+        }
+    }
+
+    /// Joins another path's state into this one; tells whether anything changed.
+    fn merge(&mut self, other: &State) -> bool {
+        let mut changed = false;
+        for (mine, theirs) in self.cells.iter_mut().zip(&other.cells) {
+            // A cell that only one path has written keeps that path's type: it is read only there.
+            let joined = match (*mine, *theirs) {
+                (Cell::Unwritten, other) | (other, Cell::Unwritten) => other,
+                (same, other) if same == other => same,
+                _ => Cell::Mixed,
+            };
+            changed |= joined != *mine;
+            *mine = joined;
+        }
+        for (mine, theirs) in self.refs.iter_mut().zip(&other.refs) {
+            changed |= *theirs && !*mine;
+            *mine |= *theirs;
+        }
+        changed
+    }
+
+    fn slots(&self) -> Vec<RegisterSlot> {
+        let mut slots = Vec::new();
+        let mut index = 0;
+        while index < self.cells.len() {
+            let ordinal = u16::try_from(index).unwrap_or(u16::MAX);
+            let is_pair = matches!(
+                (self.cells[index], self.cells.get(index + 1)),
+                (Cell::Low(low), Some(Cell::High(high))) if low == *high
+            );
+            index += if is_pair { 2 } else { 1 };
+            slots.push(match self.cells[index - if is_pair { 2 } else { 1 }] {
+                Cell::Unwritten => continue,
+                Cell::Low(Bank::F64) if is_pair => RegisterSlot::F64(ordinal),
+                Cell::Low(_) if is_pair => RegisterSlot::I64(ordinal),
+                Cell::Word(Bank::F32) => RegisterSlot::F32(ordinal),
+                _ => RegisterSlot::I32(ordinal),
+            });
+        }
+        for (ordinal, _) in self.refs.iter().enumerate().filter(|(_, written)| **written) {
+            slots.push(RegisterSlot::Ref(u16::try_from(ordinal).unwrap_or(u16::MAX)));
+        }
+        slots
+    }
+}
+
+/// For a call, the types of its results by the callee's calling convention.
+fn call_results(module: &Module, instruction: &Instruction<'_>) -> Option<Vec<ValueType>> {
+    let callee = instruction.operands.iter().find_map(|operand| match operand {
+        Operand::Function(callee) => Some(*callee),
+        _ => None,
+    })?;
+    let signature = match callee {
+        Callee::Internal(ordinal) => &module.function(ordinal)?.signature,
+        Callee::Import(ordinal) => &module.import(ordinal)?.signature,
+    };
+    Some(signature_of(signature.calling_convention.as_deref()).results)
+}

@@ -1,1 +1,41 @@
-//! The debugger: breakpoints, stepping, inspection; no protocol.
+//! The debugger: a program that can be stopped anywhere, stepped and looked at. It knows no protocol.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `program` | modules linked to each other, with their debug information |
+//! | `debugger` | how far the program has come; running and stopping it |
+//! | `stepping` | where a step ends |
+//! | `breakpoint`, `resolve` | what was asked for, and which instructions that is |
+//! | `stop` | why the program stands still, how it may go on |
+//! | `stack`, `inspect`, `globals` | frames, scopes, variables |
+//! | `arguments` | inputs from text |
+//! | `disassembly`, `address` | code as a view wants it |
+//! | `view` | the plain structs that all of this is shown in |
+//!
+//! Start at [`Debugger`].
+
+mod address;
+mod arguments;
+mod breakpoint;
+mod debugger;
+mod disassembly;
+mod globals;
+mod inspect;
+mod program;
+mod resolve;
+mod stack;
+mod stepping;
+mod stop;
+mod view;
+
+pub use address::LinearAddress;
+pub use arguments::parse_inputs;
+pub use breakpoint::{Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable, Resolution};
+pub use debugger::{Debugger, InterruptHandle};
+pub use inspect::value_text;
+pub use program::{LaunchError, LaunchOptions, ModuleSource, Program};
+pub use stop::{Granularity, Resume, StepKind, StopReason};
+pub use view::{
+    BufferView, Children, DisassembledInstruction, Frame, Node, ScopeKind, SourceLine, Variable,
+};
+pub use vm::{FrameIndex, FunctionId, ModuleIndex, Position};

@@ -1,0 +1,376 @@
+//! The debugger: a program, how far it has come, and where it is to stop.
+//!
+//! ```text
+//!   load ──> standing before the initialisers
+//!                 │ resume
+//!                 v
+//!             running ──> Breakpoint, Step, Pause, Entry ──> resume again
+//!                 │
+//!                 ├─────> Failed       frames stay for inspection; cannot go on
+//!                 └─────> Completed    no frames
+//! ```
+//!
+//! [`Debugger::resume`] blocks until the program stands still, so whoever wants to do something else
+//! meanwhile moves the debugger to a thread of its own and keeps an [`InterruptHandle`]. Everything
+//! else needs the program to stand still, which the borrow checker sees to.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use vm::{Context, FrameFunction, FrameIndex, Interrupt, Invocation, Outcome, Position, Stop};
+use vmfb::decode::Operand;
+use vmfb::{BytecodeOffset, Op};
+
+use crate::breakpoint::{Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable};
+use crate::program::{LaunchError, LaunchOptions, Program};
+use crate::stepping::{StepObserver, StepPlan, Verdict};
+use crate::stop::{Granularity, Resume, StepKind, StopReason};
+
+/// Stops a running program from another thread.
+#[derive(Clone, Debug, Default)]
+pub struct InterruptHandle(Arc<InterruptState>);
+
+#[derive(Debug, Default)]
+struct InterruptState {
+    requested: AtomicBool,
+    /// The invocation that runs now: first the initialisers, then the function.
+    current: Mutex<Interrupt>,
+}
+
+impl InterruptHandle {
+    /// Makes a running [`Debugger::resume`] return [`StopReason::Pause`] at the next call or backward
+    /// branch; one that has not begun yet returns at once.
+    pub fn interrupt(&self) {
+        self.0.requested.store(true, Ordering::SeqCst);
+        self.0.current.lock().unwrap_or_else(PoisonError::into_inner).request();
+    }
+
+    fn attach(&self, interrupt: Interrupt) {
+        *self.0.current.lock().unwrap_or_else(PoisonError::into_inner) = interrupt;
+    }
+
+    /// Whether an interrupt was asked for since the last call.
+    fn take(&self) -> bool {
+        self.0.requested.swap(false, Ordering::SeqCst)
+    }
+}
+
+/// How far the program has come.
+#[derive(Debug)]
+enum Phase {
+    /// In the modules' initialisers.
+    Initializing(Invocation),
+    /// In the function that was asked for.
+    Running(Invocation),
+    /// Failed; the frames are for looking at.
+    Failed(Invocation),
+    /// Over.
+    Completed,
+}
+
+/// A program under the debugger.
+pub struct Debugger {
+    pub(crate) program: Program,
+    pub(crate) context: Context,
+    phase: Phase,
+    breakpoints: BreakpointTable,
+    armed: BTreeSet<Position>,
+    interrupt: InterruptHandle,
+}
+
+impl Debugger {
+    /// Loads modules and links them. The program stands before its initialisers.
+    ///
+    /// # Errors
+    /// A module cannot be loaded, verified or linked, or the function and its inputs do not fit.
+    pub fn load(options: LaunchOptions) -> Result<Self, LaunchError> {
+        let (program, context) = Program::load(options)?;
+        let invocation = Invocation::initialize(&context);
+        let interrupt = InterruptHandle::default();
+        interrupt.attach(invocation.interrupt());
+        Ok(Self {
+            program,
+            context,
+            phase: Phase::Initializing(invocation),
+            breakpoints: BreakpointTable::default(),
+            armed: BTreeSet::new(),
+            interrupt,
+        })
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// A handle that stops a running program.
+    #[must_use]
+    pub fn interrupt_handle(&self) -> InterruptHandle {
+        self.interrupt.clone()
+    }
+
+    /// The breakpoints.
+    #[must_use]
+    pub fn breakpoints(&self) -> &BreakpointTable {
+        &self.breakpoints
+    }
+
+    /// Adds a breakpoint. It exists even where nothing matches it; it then says why.
+    pub fn add_breakpoint(&mut self, spec: BreakpointSpec) -> BreakpointId {
+        let resolution = self.program.resolve(&spec);
+        let id = self.breakpoints.add(spec, resolution);
+        self.arm(None);
+        id
+    }
+
+    /// Removes a breakpoint; tells whether it was there.
+    pub fn remove_breakpoint(&mut self, id: BreakpointId) -> bool {
+        let removed = self.breakpoints.remove(id);
+        self.arm(None);
+        removed
+    }
+
+    /// Makes the armed addresses those of all breakpoints, and one more.
+    fn arm(&mut self, temporary: Option<Position>) {
+        let all = self.breakpoints.iter().flat_map(|it| &it.locations).copied();
+        let wanted: BTreeSet<Position> = all.chain(temporary).collect();
+        for position in self.armed.difference(&wanted) {
+            self.context.clear_breakpoint(position.function, position.offset);
+        }
+        let mut armed: BTreeSet<Position> = self.armed.intersection(&wanted).copied().collect();
+        for position in wanted.difference(&self.armed) {
+            // Addresses come from decoded instructions, so this fails for none of them.
+            let set = self.context.set_breakpoint(position.function, position.offset);
+            if set.is_ok() {
+                armed.insert(*position);
+            }
+        }
+        self.armed = armed;
+    }
+
+    /// The invocation to look at, if there is one.
+    pub(crate) fn invocation(&self) -> Option<&Invocation> {
+        match &self.phase {
+            Phase::Initializing(invocation)
+            | Phase::Running(invocation)
+            | Phase::Failed(invocation) => Some(invocation),
+            Phase::Completed => None,
+        }
+    }
+
+    /// The instruction that runs next.
+    #[must_use]
+    pub fn position(&self) -> Option<Position> {
+        let frame = self.invocation()?.frames(&self.context).next()?;
+        match frame.function {
+            FrameFunction::Bytecode(position) => Some(position),
+            FrameFunction::Native(_) => None,
+        }
+    }
+
+    /// Runs until something stops the program. A program that has failed or completed stays so.
+    pub fn resume(&mut self, how: Resume) -> StopReason {
+        let reason = match how {
+            Resume::ToEntry => self.run_to_entry(),
+            Resume::Continue => self.run_free(),
+            Resume::Step(StepKind::Out, _) => self.step_out(),
+            Resume::Step(kind, granularity) => self.step(kind, granularity),
+        };
+        self.arm(None);
+        self.interrupt.take();
+        reason
+    }
+
+    /// Initialisers to their end, then stand before the function's first instruction.
+    fn run_to_entry(&mut self) -> StopReason {
+        while matches!(self.phase, Phase::Initializing(_)) {
+            if let Some(reason) = self.advance(Invocation::run) {
+                return reason;
+            }
+        }
+        StopReason::Entry
+    }
+
+    fn run_free(&mut self) -> StopReason {
+        loop {
+            if let Some(reason) = self.advance(Invocation::run) {
+                return reason;
+            }
+        }
+    }
+
+    /// Runs a stretch. None: nothing to report, go on.
+    fn advance(
+        &mut self,
+        run: impl FnOnce(&mut Invocation, &mut Context) -> Outcome,
+    ) -> Option<StopReason> {
+        if self.interrupt.take() {
+            return Some(StopReason::Pause);
+        }
+        let outcome = match &mut self.phase {
+            Phase::Initializing(invocation) | Phase::Running(invocation) => {
+                run(invocation, &mut self.context)
+            }
+            Phase::Failed(_) | Phase::Completed => {
+                return Some(StopReason::Completed(Vec::new()));
+            }
+        };
+        match outcome {
+            Outcome::Yielded => None,
+            Outcome::Stopped(Stop::Breakpoint(position)) => {
+                let hit = self.breakpoints.hit(position);
+                (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
+            }
+            Outcome::Stopped(Stop::Step(_)) => None,
+            Outcome::Stopped(Stop::Interrupted(_)) => Some(StopReason::Pause),
+            Outcome::Stopped(Stop::Requested(_)) => Some(StopReason::BreakInstruction),
+            Outcome::Completed(results) => self.completed(results),
+            Outcome::Failed(failure) => {
+                let phase = std::mem::replace(&mut self.phase, Phase::Completed);
+                if let Phase::Initializing(invocation) | Phase::Running(invocation) = phase {
+                    self.phase = Phase::Failed(invocation);
+                }
+                Some(StopReason::Failed(failure))
+            }
+        }
+    }
+
+    /// After the initialisers comes the function; after the function, nothing.
+    fn completed(&mut self, results: Vec<vm::Value>) -> Option<StopReason> {
+        if !matches!(self.phase, Phase::Initializing(_)) {
+            self.phase = Phase::Completed;
+            return Some(StopReason::Completed(results));
+        }
+        match self.program.entry_invocation(&self.context) {
+            Ok(invocation) => {
+                self.interrupt.attach(invocation.interrupt());
+                self.phase = Phase::Running(invocation);
+                None
+            }
+            Err(status) => {
+                self.phase = Phase::Completed;
+                Some(StopReason::Failed(vm::Failure { status, backtrace: Vec::new() }))
+            }
+        }
+    }
+
+    fn depth(&self) -> usize {
+        self.invocation().map_or(0, Invocation::depth)
+    }
+
+    fn step(&mut self, kind: StepKind, granularity: Granularity) -> StopReason {
+        let Some(origin) = self.position() else { return self.run_to_entry() };
+        let plan = StepPlan::new(&self.program, kind, granularity, origin, self.depth());
+        let in_initialisers = matches!(self.phase, Phase::Initializing(_));
+        loop {
+            let verdict = match self.observe(&plan) {
+                Ok(verdict) => verdict,
+                Err(reason) => return reason,
+            };
+            if in_initialisers && matches!(self.phase, Phase::Running(_)) {
+                return StopReason::Entry;
+            }
+            match verdict {
+                Verdict::GoOn => {}
+                Verdict::Stop => return self.step_done(),
+                Verdict::RunToReturn => {
+                    if let Some(reason) = self.run_to_return(plan.depth) {
+                        return reason;
+                    }
+                    let position = self.position();
+                    let arrived = position
+                        .map(|position| plan.verdict(&self.program, position, self.depth()));
+                    if arrived == Some(Verdict::Stop) {
+                        return self.step_done();
+                    }
+                }
+            }
+        }
+    }
+
+    /// The end of a step; a breakpoint at the same instruction is reported rather than the step.
+    fn step_done(&mut self) -> StopReason {
+        let hit = self.position().map(|position| self.breakpoints.hit(position));
+        match hit {
+            Some(hit) if !hit.is_empty() => StopReason::Breakpoint(hit),
+            _ => StopReason::Step,
+        }
+    }
+
+    /// Runs under a plan until it has a verdict.
+    fn observe(&mut self, plan: &StepPlan) -> Result<Verdict, StopReason> {
+        let mut observer = StepObserver { plan, program: &self.program, verdict: Verdict::GoOn };
+        let outcome = match &mut self.phase {
+            Phase::Initializing(invocation) | Phase::Running(invocation) => {
+                invocation.observe(&mut self.context, &mut observer)
+            }
+            Phase::Failed(_) | Phase::Completed => {
+                return Err(StopReason::Completed(Vec::new()));
+            }
+        };
+        let verdict = observer.verdict;
+        match self.advance(|_, _| outcome) {
+            Some(reason) => Err(reason),
+            None => Ok(verdict),
+        }
+    }
+
+    /// Runs until the frame that is `depth` from the outermost runs again. None: it does.
+    fn run_to_return(&mut self, depth: usize) -> Option<StopReason> {
+        let caller = FrameIndex(self.depth().checked_sub(depth)?);
+        let Some(target) = self.return_point(caller) else {
+            return Some(self.run_free());
+        };
+        self.arm(Some(target));
+        loop {
+            if let Some(reason) = self.advance(Invocation::run) {
+                return Some(reason);
+            }
+            // A recursive call may come through the same instruction further up.
+            if self.position() == Some(target) && self.depth() == depth {
+                self.arm(None);
+                return None;
+            }
+        }
+    }
+
+    fn step_out(&mut self) -> StopReason {
+        let depth = self.depth();
+        if depth < 2 {
+            return self.run_free();
+        }
+        match self.run_to_return(depth - 1) {
+            Some(reason) => reason,
+            None => self.step_done(),
+        }
+    }
+
+    /// The instruction that a frame goes on with when its call returns.
+    fn return_point(&self, frame: FrameIndex) -> Option<Position> {
+        let frame = self.invocation()?.frames(&self.context).nth(frame.0)?;
+        let FrameFunction::Bytecode(call) = frame.function else { return None };
+        let module = self.context.bytecode_module(call.function.module)?;
+        let code = module.function_bytecode(call.function.function);
+        let instruction = vmfb::decode(code, call.offset).ok()?;
+        let offset = match instruction.op {
+            Op::Call | Op::CallVariadic => instruction.end,
+            // These continue in a block, behind its marker of one byte.
+            Op::CallYieldable | Op::CallVariadicYieldable => {
+                instruction.operands.iter().find_map(|operand| match operand {
+                    Operand::Target(target) => Some(BytecodeOffset(target.0 + 1)),
+                    _ => None,
+                })?
+            }
+            _ => return None,
+        };
+        Some(Position { function: call.function, offset })
+    }
+
+    /// A breakpoint by its name.
+    #[must_use]
+    pub fn breakpoint(&self, id: BreakpointId) -> Option<&Breakpoint> {
+        self.breakpoints.get(id)
+    }
+}

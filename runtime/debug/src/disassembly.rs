@@ -1,0 +1,149 @@
+//! Instructions around an address, for views that scroll through code.
+//!
+//! Such a view asks for so many instructions from so many before or after an address, and wants
+//! exactly that many. Instructions count across the functions of a module in layout order, block
+//! markers left out; where the code ends, rows without an instruction fill up.
+
+use vm::{FunctionId, ModuleIndex, Position};
+use vmfb::print::{InstructionPrinter, Names};
+use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
+
+use crate::address::LinearAddress;
+use crate::debugger::Debugger;
+use crate::program::LoadedModule;
+use crate::view::DisassembledInstruction;
+
+/// An instruction's place in its module.
+#[derive(Clone, Copy)]
+struct Place {
+    byte: usize,
+    function: FunctionOrdinal,
+    offset: BytecodeOffset,
+}
+
+impl Debugger {
+    /// The address of an instruction, for views that want a number.
+    #[must_use]
+    pub fn linear(&self, position: Position) -> Option<LinearAddress> {
+        let module = self.program.module(position.function.module)?;
+        Some(LinearAddress::of(position, &module.module))
+    }
+
+    /// The disassembly of a module, as `iree-dbg dump --output=disassembly --bytecode_offsets` prints it.
+    #[must_use]
+    pub fn listing(&self, module: ModuleIndex) -> Option<&str> {
+        self.program.module(module).map(|module| module.listing().text.as_str())
+    }
+
+    /// The line of an instruction in its module's disassembly, from 1.
+    #[must_use]
+    pub fn listing_line(&self, position: Position) -> Option<u32> {
+        let module = self.program.module(position.function.module)?;
+        let line = module.listing().line_of(position.function.function, position.offset)?;
+        Some(line + 1)
+    }
+
+    /// `count` instructions, beginning `offset` instructions after `address` (before it, if negative).
+    #[must_use]
+    pub fn disassemble(
+        &self,
+        address: LinearAddress,
+        offset: i64,
+        count: usize,
+    ) -> Vec<DisassembledInstruction> {
+        let Some((index, byte)) = address.split() else { return Vec::new() };
+        let Some(module) = self.program.module(index) else { return Vec::new() };
+        let places = places(module);
+        let origin = places.partition_point(|place| place.byte < byte);
+        let first = i64::try_from(origin).unwrap_or(i64::MAX).saturating_add(offset);
+        let names = Names::new(&module.module);
+        (0..i64::try_from(count).unwrap_or(0))
+            .map(|row| {
+                let at = first.saturating_add(row);
+                match usize::try_from(at).ok().and_then(|at| places.get(at)) {
+                    Some(place) => self.row(module, &names, *place),
+                    None => beyond_the_code(index, &places, at),
+                }
+            })
+            .collect()
+    }
+
+    /// The instructions of a function, block markers left out.
+    #[must_use]
+    pub fn function_instructions(&self, function: FunctionId) -> Vec<(Position, String)> {
+        let Some(module) = self.program.module(function.module) else { return Vec::new() };
+        let names = Names::new(&module.module);
+        let printer = InstructionPrinter::new(&module.module, &names, function.function);
+        vmfb::instructions(module.module.function_bytecode(function.function))
+            .map_while(Result::ok)
+            .filter(|instruction| instruction.op != Op::Block)
+            .map(|it| (Position { function, offset: it.offset }, printer.print(&it)))
+            .collect()
+    }
+
+    fn row(
+        &self,
+        module: &LoadedModule,
+        names: &Names<'_>,
+        place: Place,
+    ) -> DisassembledInstruction {
+        let code = module.module.function_bytecode(place.function);
+        let function = FunctionId { module: module.index, function: place.function };
+        let position = Position { function, offset: place.offset };
+        let (text, bytes) = match vmfb::decode(code, place.offset) {
+            Ok(instruction) => {
+                let printer = InstructionPrinter::new(&module.module, names, place.function);
+                let bytes = &code[instruction.offset.index()..instruction.end.index()];
+                let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+                (printer.print(&instruction), bytes.join(" "))
+            }
+            Err(error) => (error.to_string(), String::new()),
+        };
+        // The first instruction stands right behind the entry block's marker of one byte.
+        let symbol = (place.offset.0 <= 1).then(|| self.program.function_name(function)).flatten();
+        DisassembledInstruction {
+            address: LinearAddress::at(module.index, place.byte),
+            bytes,
+            text,
+            symbol,
+            source: self.source_line(position),
+            is_valid: true,
+        }
+    }
+}
+
+fn places(module: &LoadedModule) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (ordinal, function) in module.module.functions_with_ordinals() {
+        let code = vmfb::instructions(module.module.function_bytecode(ordinal));
+        for instruction in code.map_while(Result::ok).filter(|it| it.op != Op::Block) {
+            places.push(Place {
+                byte: function.bytecode.start + instruction.offset.index(),
+                function: ordinal,
+                offset: instruction.offset,
+            });
+        }
+    }
+    places.sort_by_key(|place| place.byte);
+    places.dedup_by_key(|place| place.byte);
+    places
+}
+
+/// A row before the first or after the last instruction. Addresses stay distinct and ascending.
+fn beyond_the_code(module: ModuleIndex, places: &[Place], at: i64) -> DisassembledInstruction {
+    let start = LinearAddress::at(module, 0).0;
+    let address = if at < 0 {
+        start.saturating_sub(at.unsigned_abs())
+    } else {
+        let end = places.last().map_or(0, |place| place.byte as u64 + 1);
+        start + end + (at.unsigned_abs() - places.len() as u64)
+    };
+    DisassembledInstruction {
+        address: LinearAddress(address),
+        bytes: String::new(),
+        text: "(no instruction)".to_owned(),
+        symbol: None,
+        source: None,
+        is_valid: false,
+    }
+}

@@ -1,0 +1,206 @@
+//! Values as people see them: one line each, and what is inside.
+//!
+//! A register has no type of its own; the caller says how to look at it ([`RegisterSlot`], from the
+//! debug companion or inferred from the instructions). Long things are shown by size and opened on
+//! demand, a page at a time.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use debuginfo::RegisterSlot;
+use vm::{Access, Buffer, FrameIndex, Invocation, List, Ref, Value};
+
+use crate::view::{BufferView, Children, Node, Variable};
+
+/// The most elements of an indexed node that are shown when nobody says how many.
+const DEFAULT_PAGE: usize = 1000;
+
+/// The text of a value.
+#[must_use]
+pub fn value_text(value: &Value) -> String {
+    match value {
+        Value::I32(value) => value.to_string(),
+        Value::I64(value) => value.to_string(),
+        Value::F32(value) => value.to_string(),
+        Value::F64(value) => value.to_string(),
+        Value::Ref(value) => ref_text(value),
+    }
+}
+
+fn ref_text(value: &Ref) -> String {
+    match value {
+        Ref::Null => "null".to_owned(),
+        Ref::Buffer(buffer) => {
+            let access = if buffer.access() == Access::ReadOnly { ", read-only" } else { "" };
+            format!("{} {}{access}", buffer.len(), plural(buffer.len(), "byte"))
+        }
+        Ref::List(list) => format!("{} {}", list.len(), plural(list.len(), "element")),
+        Ref::Object(object) => format!("{object:?}"),
+    }
+}
+
+fn plural(count: usize, what: &str) -> String {
+    if count == 1 { what.to_owned() } else { format!("{what}s") }
+}
+
+fn type_name(value: &Value) -> String {
+    match value {
+        Value::I32(_) => "i32".to_owned(),
+        Value::I64(_) => "i64".to_owned(),
+        Value::F32(_) => "f32".to_owned(),
+        Value::F64(_) => "f64".to_owned(),
+        Value::Ref(Ref::Null) => "!vm.ref<?>".to_owned(),
+        Value::Ref(Ref::List(list)) => format!("!vm.list<{}>", list.element_type()),
+        Value::Ref(other) => format!("!{}", other.type_name()),
+    }
+}
+
+fn children_of(value: &Value) -> Option<Children> {
+    match value {
+        Value::Ref(Ref::Buffer(buffer)) => Some(Children {
+            node: Node::Buffer(Arc::clone(buffer), BufferView::Choice),
+            indexed: None,
+        }),
+        Value::Ref(Ref::List(list)) => {
+            Some(Children { node: Node::List(Arc::clone(list)), indexed: Some(list.len()) })
+        }
+        _ => None,
+    }
+}
+
+/// A value under a name.
+#[must_use]
+pub(crate) fn variable(name: impl Into<String>, value: &Value) -> Variable {
+    Variable {
+        name: name.into(),
+        value: value_text(value),
+        type_name: type_name(value),
+        evaluate_name: None,
+        children: children_of(value),
+    }
+}
+
+/// Reads a register of a frame.
+#[must_use]
+pub(crate) fn register_value(
+    invocation: &Invocation,
+    frame: FrameIndex,
+    slot: RegisterSlot,
+) -> Option<Value> {
+    let word = |ordinal| invocation.register_i32(frame, ordinal);
+    let pair = |ordinal| invocation.register_i64(frame, ordinal);
+    Some(match slot {
+        RegisterSlot::I32(ordinal) => Value::I32(word(ordinal)?),
+        RegisterSlot::F32(ordinal) => Value::F32(f32::from_bits(word(ordinal)?.cast_unsigned())),
+        RegisterSlot::I64(ordinal) => Value::I64(pair(ordinal)?),
+        RegisterSlot::F64(ordinal) => Value::F64(f64::from_bits(pair(ordinal)?.cast_unsigned())),
+        RegisterSlot::Ref(ordinal) => Value::Ref(invocation.register_ref(frame, ordinal)?.clone()),
+    })
+}
+
+/// The name of a register as the disassembly writes it: `i0`, `i2:3`, `r0`.
+#[must_use]
+pub(crate) fn register_name(slot: RegisterSlot) -> String {
+    let ordinal = slot.ordinal();
+    match slot {
+        RegisterSlot::I32(_) | RegisterSlot::F32(_) => format!("i{ordinal}"),
+        RegisterSlot::I64(_) | RegisterSlot::F64(_) => {
+            format!("i{ordinal}:{}", u32::from(ordinal) + 1)
+        }
+        RegisterSlot::Ref(_) => format!("r{ordinal}"),
+    }
+}
+
+/// The elements of a list within `range`.
+#[must_use]
+pub(crate) fn list_children(list: &List, range: Option<Range<usize>>) -> Vec<Variable> {
+    page(range, list.len())
+        .map(|index| {
+            let name = format!("[{index}]");
+            list.get(index).map_or_else(
+                || Variable {
+                    name: name.clone(),
+                    value: "unset".to_owned(),
+                    type_name: "?".to_owned(),
+                    evaluate_name: None,
+                    children: None,
+                },
+                |value| variable(&name, &value),
+            )
+        })
+        .collect()
+}
+
+/// The ways to look at a buffer, or its elements in one of them.
+#[must_use]
+pub(crate) fn buffer_children(
+    buffer: &Arc<Buffer>,
+    view: BufferView,
+    range: Option<Range<usize>>,
+) -> Vec<Variable> {
+    let Some(width) = view.element_width() else {
+        return BufferView::ELEMENTS.iter().map(|view| view_choice(buffer, *view)).collect();
+    };
+    page(range, buffer.len() / width)
+        .map(|index| {
+            let bytes = buffer.read(index * width, width);
+            variable(format!("[{index}]"), &view.decode(&bytes))
+        })
+        .collect()
+}
+
+fn view_choice(buffer: &Arc<Buffer>, view: BufferView) -> Variable {
+    let count = buffer.len() / view.element_width().unwrap_or(1);
+    Variable {
+        name: view.name().to_owned(),
+        value: format!("{count} {}", plural(count, "element")),
+        type_name: format!("{count}x{}", view.name()),
+        evaluate_name: None,
+        children: Some(Children {
+            node: Node::Buffer(Arc::clone(buffer), view),
+            indexed: Some(count),
+        }),
+    }
+}
+
+fn page(range: Option<Range<usize>>, length: usize) -> Range<usize> {
+    let range = range.unwrap_or(0..DEFAULT_PAGE);
+    range.start.min(length)..range.end.min(length)
+}
+
+impl BufferView {
+    const ELEMENTS: [BufferView; 5] = [Self::U8, Self::I32, Self::I64, Self::F32, Self::F64];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Choice => "",
+            Self::U8 => "u8",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    fn element_width(self) -> Option<usize> {
+        match self {
+            Self::Choice => None,
+            Self::U8 => Some(1),
+            Self::I32 | Self::F32 => Some(4),
+            Self::I64 | Self::F64 => Some(8),
+        }
+    }
+
+    fn decode(self, bytes: &[u8]) -> Value {
+        let mut padded = [0; 8];
+        padded[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
+        let wide = u64::from_le_bytes(padded);
+        match self {
+            Self::Choice | Self::U8 => Value::I32(i32::from(padded[0])),
+            Self::I32 => Value::I32((wide as u32).cast_signed()),
+            Self::I64 => Value::I64(wide.cast_signed()),
+            Self::F32 => Value::F32(f32::from_bits(wide as u32)),
+            Self::F64 => Value::F64(f64::from_bits(wide)),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! From what somebody asked for to instructions.
+
+use debuginfo::ResolvedLine;
+use vm::{FunctionId, Position};
+use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
+
+use crate::address::LinearAddress;
+use crate::breakpoint::{BreakpointSpec, Resolution};
+use crate::program::{LoadedModule, Program};
+
+impl Resolution {
+    fn nowhere(message: impl Into<String>) -> Self {
+        Self { message: Some(message.into()), ..Self::default() }
+    }
+
+    /// Adds the places of a line. Where files or modules disagree on the line, the closest one wins.
+    fn add_line(&mut self, module: &LoadedModule, found: &ResolvedLine) {
+        if self.line.is_some_and(|known| known < found.line) {
+            return;
+        }
+        if self.line.is_some_and(|known| known > found.line) {
+            self.locations.clear();
+        }
+        self.line = Some(found.line);
+        self.locations.extend(found.places.iter().map(|place| {
+            let function = FunctionId { module: module.index, function: place.function };
+            Position { function, offset: place.offset }
+        }));
+    }
+
+    fn at(position: Position) -> Self {
+        Self { locations: vec![position], ..Self::default() }
+    }
+}
+
+impl Program {
+    /// Where a breakpoint is.
+    pub(crate) fn resolve(&self, spec: &BreakpointSpec) -> Resolution {
+        match spec {
+            BreakpointSpec::Line { file, line } => self.resolve_line(file, *line),
+            BreakpointSpec::ListingLine { module, line } => match self.module(*module) {
+                Some(module) => resolve_listing_line(module, *line),
+                None => Resolution::nowhere("there is no such module"),
+            },
+            BreakpointSpec::Function { name } => self.resolve_function(name),
+            BreakpointSpec::Instruction { address } => match self.position_of(*address) {
+                Some(position) => Resolution::at(position),
+                None => Resolution::nowhere(format!("no instruction starts at {address}")),
+            },
+        }
+    }
+
+    fn resolve_line(&self, file: &str, line: u32) -> Resolution {
+        let mut resolution = Resolution::default();
+        let mut is_known = false;
+        for module in &self.modules {
+            let Some((_, files)) = module.info.match_file(file) else { continue };
+            is_known = true;
+            for found in files.into_iter().filter_map(|it| module.info.resolve_line(it, line)) {
+                resolution.add_line(module, &found);
+            }
+        }
+        resolution.message = match resolution.line {
+            Some(actual) if actual != line => Some(format!(
+                "no code came from line {line}; the next line that has some is {actual}"
+            )),
+            Some(_) => None,
+            None if is_known => Some(format!("no code came from line {line} or any line after it")),
+            None => Some(self.unknown_file(file)),
+        };
+        resolution
+    }
+
+    fn unknown_file(&self, file: &str) -> String {
+        let mut known: Vec<&str> =
+            self.modules.iter().flat_map(|it| it.info.files()).map(|(_, name)| name).collect();
+        known.sort_unstable();
+        known.dedup();
+        if known.is_empty() {
+            return "the module has no source map; compile it with `iree-dbg compile`".to_owned();
+        }
+        format!("the program was not compiled from {file} but from {}", known.join(", "))
+    }
+
+    pub(crate) fn resolve_function(&self, name: &str) -> Resolution {
+        let name = name.strip_prefix('@').unwrap_or(name);
+        let mut locations = Vec::new();
+        for module in &self.modules {
+            let local = name
+                .strip_prefix(module.module.name())
+                .and_then(|rest| rest.strip_prefix('.'))
+                .unwrap_or(name);
+            for ordinal in functions_named(module, local) {
+                let function = FunctionId { module: module.index, function: ordinal };
+                if let Some(offset) = first_instruction(module, ordinal) {
+                    locations.push(Position { function, offset });
+                }
+            }
+        }
+        if locations.is_empty() {
+            return Resolution::nowhere(format!("there is no function {name:?}"));
+        }
+        Resolution { locations, ..Resolution::default() }
+    }
+
+    /// The address of the instruction at an offset of a function, named as in a breakpoint. Whether
+    /// an instruction starts there is for [`BreakpointSpec::Instruction`] to find out.
+    #[must_use]
+    pub fn address_in(&self, function: &str, offset: BytecodeOffset) -> Option<LinearAddress> {
+        let entry = *self.resolve_function(function).locations.first()?;
+        let module = self.module(entry.function.module)?;
+        Some(LinearAddress::of(Position { offset, ..entry }, &module.module))
+    }
+
+    /// The instruction that starts at an address.
+    #[must_use]
+    pub fn position_of(&self, address: LinearAddress) -> Option<Position> {
+        let (index, byte) = address.split()?;
+        let module = self.module(index)?;
+        let (ordinal, function) = module
+            .module
+            .functions_with_ordinals()
+            .find(|(_, function)| function.bytecode.contains(&byte))?;
+        let offset = BytecodeOffset(u32::try_from(byte - function.bytecode.start).ok()?);
+        let mut starts = vmfb::instructions(module.module.function_bytecode(ordinal));
+        let starts_there =
+            starts.any(|it| it.is_ok_and(|it| it.offset == offset && it.op != Op::Block));
+        let function = FunctionId { module: index, function: ordinal };
+        starts_there.then_some(Position { function, offset })
+    }
+}
+
+fn functions_named(module: &LoadedModule, name: &str) -> Vec<FunctionOrdinal> {
+    let exported = module.module.export_named(name).map(|(_, export)| export.function);
+    let mut found: Vec<FunctionOrdinal> = exported.into_iter().collect();
+    for (ordinal, _) in module.module.functions_with_ordinals() {
+        if module.info.function_name(ordinal) == Some(name) && !found.contains(&ordinal) {
+            found.push(ordinal);
+        }
+    }
+    found
+}
+
+/// The instruction behind the entry block's marker.
+pub(crate) fn first_instruction(
+    module: &LoadedModule,
+    ordinal: FunctionOrdinal,
+) -> Option<BytecodeOffset> {
+    vmfb::instructions(module.module.function_bytecode(ordinal))
+        .map_while(Result::ok)
+        .find(|instruction| instruction.op != Op::Block)
+        .map(|instruction| instruction.offset)
+}
+
+fn resolve_listing_line(module: &LoadedModule, line: u32) -> Resolution {
+    let listing = module.listing();
+    let Some(origin) = listing.at_or_after_line(line.saturating_sub(1)) else {
+        return Resolution::nowhere(format!("no instruction is on line {line} or after it"));
+    };
+    // A label's line stands for its block marker; the stop is before the block's first instruction.
+    let code = module.module.function_bytecode(origin.function);
+    let mut offset = origin.offset;
+    while let Ok(instruction) = vmfb::decode(code, offset)
+        && instruction.op == Op::Block
+    {
+        offset = instruction.end;
+    }
+    let function = FunctionId { module: module.index, function: origin.function };
+    Resolution {
+        locations: vec![Position { function, offset }],
+        line: listing.line_of(origin.function, offset).map(|line| line + 1),
+        message: None,
+    }
+}

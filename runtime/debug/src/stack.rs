@@ -1,0 +1,207 @@
+//! Looking at the stopped program: frames, scopes, variables, names.
+
+use std::ops::Range;
+
+use vm::{FrameFunction, FrameIndex, Position};
+
+use crate::debugger::Debugger;
+use crate::inspect::{self, variable};
+use crate::view::{Children, Frame, Node, ScopeKind, SourceLine, Variable};
+
+impl Debugger {
+    /// The call stack, innermost frame first; empty when nothing runs.
+    #[must_use]
+    pub fn frames(&self) -> Vec<Frame> {
+        let Some(invocation) = self.invocation() else { return Vec::new() };
+        invocation
+            .frames(&self.context)
+            .enumerate()
+            .map(|(index, frame)| self.frame_view(FrameIndex(index), &frame))
+            .collect()
+    }
+
+    fn frame_view(&self, index: FrameIndex, frame: &vm::Frame) -> Frame {
+        let (function, position) = match &frame.function {
+            FrameFunction::Bytecode(position) => (position.function, Some(*position)),
+            FrameFunction::Native(function) => (*function, None),
+        };
+        let name = self.program.function_name(function);
+        let module = self.module_name(frame.module);
+        let name =
+            name.unwrap_or_else(|| format!("{module}.{}", self.context.function_name(function)));
+        let is_main = frame.module == self.program.entry().module;
+        Frame {
+            index,
+            name: if is_main || position.is_none() { name } else { format!("{module}.{name}") },
+            module,
+            position,
+            source: position.and_then(|position| self.source_line(position)),
+        }
+    }
+
+    fn module_name(&self, index: vm::ModuleIndex) -> String {
+        let mut modules = self.context.modules();
+        modules
+            .find(|(at, _, _)| *at == index)
+            .map(|(_, name, _)| name.to_owned())
+            .unwrap_or_default()
+    }
+
+    /// Where an instruction came from.
+    #[must_use]
+    pub fn source_line(&self, position: Position) -> Option<SourceLine> {
+        let module = self.program.module(position.function.module)?;
+        let frames = module.info.frames_at(position.function.function, position.offset);
+        let place = frames.into_iter().find_map(|frame| frame.position)?;
+        Some(module.source_line(place))
+    }
+
+    /// The text of a source file, by the name that the module knows it by.
+    #[must_use]
+    pub fn source_text(&self, file: &str) -> Option<String> {
+        let modules = self.program.modules.iter();
+        let mut found = modules.filter_map(|module| {
+            let (id, _) = module.info.files().find(|(_, name)| *name == file)?;
+            module.info.source(id).map(|source| source.text().to_owned())
+        });
+        found.next()
+    }
+
+    /// The scopes of a frame, in the order in which they are shown.
+    #[must_use]
+    pub fn scopes(&self, frame: FrameIndex) -> Vec<(ScopeKind, Node)> {
+        let Some(position) = self.position_in(frame) else { return Vec::new() };
+        let module = self.program.module(position.function.module);
+        let has_locals = module.is_some_and(|it| {
+            !it.info.live_values(position.function.function, position.offset).is_empty()
+        });
+        let has_globals = module.is_some_and(|it| {
+            let state = it.module.state();
+            state.global_bytes > 0 || state.global_refs > 0
+        });
+        let kinds = [
+            (has_locals, ScopeKind::Locals),
+            (true, ScopeKind::Registers),
+            (has_globals, ScopeKind::Globals),
+        ];
+        kinds
+            .into_iter()
+            .filter(|(is_there, _)| *is_there)
+            .map(|(_, kind)| (kind, Node::Scope(frame, kind)))
+            .collect()
+    }
+
+    /// What is inside a node; `range` picks elements of an indexed one.
+    #[must_use]
+    pub fn children(&self, node: &Node, range: Option<Range<usize>>) -> Vec<Variable> {
+        match node {
+            Node::Scope(frame, ScopeKind::Locals) => self.locals(*frame),
+            Node::Scope(frame, ScopeKind::Registers) => self.registers(*frame),
+            Node::Scope(frame, ScopeKind::Globals) => self.globals(*frame),
+            Node::List(list) => inspect::list_children(list, range),
+            Node::Buffer(buffer, view) => inspect::buffer_children(buffer, *view, range),
+        }
+    }
+
+    pub(crate) fn position_in(&self, frame: FrameIndex) -> Option<Position> {
+        match self.invocation()?.frames(&self.context).nth(frame.0)?.function {
+            FrameFunction::Bytecode(position) => Some(position),
+            FrameFunction::Native(_) => None,
+        }
+    }
+
+    /// SSA values that are alive, by their names in the VM text and in the source.
+    fn locals(&self, frame: FrameIndex) -> Vec<Variable> {
+        let (Some(invocation), Some(position)) = (self.invocation(), self.position_in(frame))
+        else {
+            return Vec::new();
+        };
+        let Some(module) = self.program.module(position.function.module) else {
+            return Vec::new();
+        };
+        // An outer frame stands at its call, whose results do not exist yet: also "before" it.
+        let locals = module.info.live_values(position.function.function, position.offset);
+        let variables = locals.into_iter().filter_map(|local| {
+            let value = inspect::register_value(invocation, frame, local.register)?;
+            let mut shown = variable(local.source_name.as_ref().unwrap_or(&local.name), &value);
+            shown.type_name = local.mlir_type.to_string();
+            shown.evaluate_name = Some(local.name);
+            Some(shown)
+        });
+        variables.collect()
+    }
+
+    fn registers(&self, frame: FrameIndex) -> Vec<Variable> {
+        let (Some(invocation), Some(position)) = (self.invocation(), self.position_in(frame))
+        else {
+            return Vec::new();
+        };
+        let Some(module) = self.program.module(position.function.module) else {
+            return Vec::new();
+        };
+        let slots = module.registers(position);
+        let registers = slots.into_iter().filter_map(|slot| {
+            let name = inspect::register_name(slot);
+            let value = inspect::register_value(invocation, frame, slot)?;
+            let mut shown = variable(&name, &value);
+            shown.evaluate_name = Some(name);
+            Some(shown)
+        });
+        registers.collect()
+    }
+
+    fn globals(&self, frame: FrameIndex) -> Vec<Variable> {
+        let Some(position) = self.position_in(frame) else { return Vec::new() };
+        let index = position.function.module;
+        let module = self.program.module(index);
+        module.map_or_else(Vec::new, |it| it.globals().variables(&self.context, index))
+    }
+
+    /// The value that an expression names in a frame: a local (`%sum` or `sum`), a register (`i0`,
+    /// `%i2:3`, `r0`), a global (`rwdata[0]`, `refs[0]`), or an element of a list (`r0[3]`).
+    ///
+    /// # Errors
+    /// Nothing has that name here; the message says what does.
+    pub fn evaluate(&self, frame: FrameIndex, expression: &str) -> Result<Variable, String> {
+        let expression = expression.trim();
+        if let Some(found) = self.named(frame, expression) {
+            return Ok(found);
+        }
+        if let Some((base, index)) = element(expression)
+            && let Some(found) = self.named(frame, base)
+        {
+            return element_of(self, &found, index)
+                .ok_or_else(|| format!("{base} has no element {index}"));
+        }
+        Err(format!(
+            "nothing is called {expression:?} here; name a value (%x), a register (i0, i2:3, r0) \
+             or a global (rwdata[0])"
+        ))
+    }
+
+    fn named(&self, frame: FrameIndex, name: &str) -> Option<Variable> {
+        let bare = name.strip_prefix('%').unwrap_or(name);
+        let is_it = |variable: &Variable| {
+            let known = variable.evaluate_name.as_deref().unwrap_or(&variable.name);
+            [known, &variable.name].into_iter().any(|it| it.strip_prefix('%').unwrap_or(it) == bare)
+        };
+        for kind in [ScopeKind::Locals, ScopeKind::Registers, ScopeKind::Globals] {
+            let variables = self.children(&Node::Scope(frame, kind), None);
+            if let Some(found) = variables.into_iter().find(&is_it) {
+                return Some(found);
+            }
+        }
+        None
+    }
+}
+
+/// Splits `base[index]`.
+fn element(expression: &str) -> Option<(&str, usize)> {
+    let (base, rest) = expression.rsplit_once('[')?;
+    Some((base.trim(), rest.strip_suffix(']')?.trim().parse().ok()?))
+}
+
+fn element_of(debugger: &Debugger, parent: &Variable, index: usize) -> Option<Variable> {
+    let Children { node, indexed } = parent.children.as_ref()?;
+    (index < (*indexed)?).then(|| debugger.children(node, Some(index..index + 1)).pop())?
+}

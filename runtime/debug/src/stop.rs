@@ -1,0 +1,63 @@
+//! Why a program is standing still, and how it may go on.
+
+use vm::{Failure, Value};
+
+use crate::breakpoint::BreakpointId;
+
+/// How far a step goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Granularity {
+    /// To the next source line; by instruction where a function has no source map.
+    Line,
+    /// To the next bytecode instruction.
+    Instruction,
+}
+
+/// What a step does with calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StepKind {
+    /// Stops in functions that are called.
+    Into,
+    /// Runs calls to their end.
+    Over,
+    /// Runs until the current function has returned.
+    Out,
+}
+
+/// How to go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resume {
+    /// Through the initialisers, to before the first instruction of the function.
+    ToEntry,
+    /// Until something stops the program.
+    Continue,
+    /// One step.
+    Step(StepKind, Granularity),
+}
+
+/// Why the program stands still.
+#[derive(Clone, Debug)]
+pub enum StopReason {
+    /// Before its first instruction.
+    Entry,
+    /// At these breakpoints.
+    Breakpoint(Vec<BreakpointId>),
+    /// A step is done.
+    Step,
+    /// Somebody asked for it.
+    Pause,
+    /// The program executed `vm.break`.
+    BreakInstruction,
+    /// It failed; the frames are as they were at the failure.
+    Failed(Failure),
+    /// It is over, with these results.
+    Completed(Vec<Value>),
+}
+
+impl StopReason {
+    /// Whether the program can go on from here.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Failed(_) | Self::Completed(_))
+    }
+}

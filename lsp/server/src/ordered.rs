@@ -1,0 +1,150 @@
+//! The service around tower-lsp that keeps messages in order.
+//!
+//! `call` runs once a message, in the order in which messages came, before tower-lsp starts anything. Edits are applied right
+//! there, and every request carries away the documents as they are at that moment. So an edit never waits for a slow request,
+//! and a request sees the text that the client meant: not older, not newer.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use serde::de::DeserializeOwned;
+use tokio::sync::watch;
+use tower::Service;
+use tower_lsp::jsonrpc::{Error, Request, Response};
+
+use crate::documents::Documents;
+
+tokio::task_local! {
+    static SNAPSHOT: Documents;
+}
+
+/// The documents as they were when the message that is being handled arrived.
+pub fn snapshot() -> Documents {
+    SNAPSHOT.try_with(Clone::clone).unwrap_or_default()
+}
+
+/// Runs a handler with these documents as its snapshot.
+#[cfg(test)]
+pub(crate) async fn in_snapshot<F: Future>(documents: Documents, handler: F) -> F::Output {
+    SNAPSHOT.scope(documents, handler).await
+}
+
+/// What the service and the handlers share.
+pub struct State {
+    documents: Mutex<Documents>,
+    shut_down: AtomicBool,
+    exited: watch::Sender<bool>,
+}
+
+impl State {
+    /// No documents yet.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self {
+            documents: Mutex::default(),
+            shut_down: AtomicBool::new(false),
+            exited: watch::Sender::new(false),
+        })
+    }
+
+    /// The documents as of the last message.
+    pub fn latest(&self) -> Documents {
+        self.documents.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Changes the documents for all messages from now on.
+    pub(crate) fn update(&self, change: impl FnOnce(&mut Documents)) {
+        change(&mut self.documents.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Whether the client asked to shut down.
+    pub fn is_shut_down(&self) -> bool {
+        self.shut_down.load(Ordering::Acquire)
+    }
+
+    /// Whether the client said `exit`.
+    pub fn is_exited(&self) -> bool {
+        *self.exited.borrow()
+    }
+
+    /// Until the client says `exit`.
+    pub async fn exited(&self) {
+        // Fails only where the sender is gone, and `self` holds it.
+        let _ = self.exited.subscribe().wait_for(|exited| *exited).await;
+    }
+}
+
+/// The service; see the file's comment.
+pub struct Ordered<S> {
+    inner: S,
+    state: Arc<State>,
+}
+
+impl<S> Ordered<S> {
+    /// Around `inner`, which should be tower-lsp's.
+    pub fn new(inner: S, state: Arc<State>) -> Self {
+        Self { inner, state }
+    }
+}
+
+impl<S> Service<Request> for Ordered<S>
+where
+    S: Service<Request, Response = Option<Response>>,
+    S::Future: Send + 'static,
+    S::Error: Send + 'static,
+{
+    type Response = Option<Response>;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        if self.state.is_exited() { Poll::Ready(Ok(())) } else { self.inner.poll_ready(context) }
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        if request.method() == "exit" {
+            self.state.exited.send_replace(true);
+        }
+        if self.state.is_exited() {
+            return Box::pin(std::future::ready(Ok(None)));
+        }
+        if request.method() == "shutdown" {
+            self.state.shut_down.store(true, Ordering::Release);
+        }
+        self.apply(&request);
+        let asked = request.id().cloned();
+        let snapshot = self.state.latest();
+        // tower-lsp may begin to work inside of `call` too.
+        let answer = SNAPSHOT.sync_scope(snapshot.clone(), || self.inner.call(request));
+        Box::pin(async move {
+            let answer = SNAPSHOT.scope(snapshot, answer).await?;
+            // tower-lsp keeps silent about an unknown method that begins with `$/`, also where an answer is due.
+            Ok(answer
+                .or_else(|| asked.map(|id| Response::from_error(id, Error::method_not_found()))))
+        })
+    }
+}
+
+impl<S> Ordered<S> {
+    fn apply(&self, request: &Request) {
+        let apply = |documents: &mut Documents| match request.method() {
+            "textDocument/didOpen" => parameters(request, |params| documents.did_open(params)),
+            "textDocument/didChange" => parameters(request, |params| documents.did_change(&params)),
+            "textDocument/didSave" => parameters(request, |params| documents.did_save(&params)),
+            "textDocument/didClose" => parameters(request, |params| documents.did_close(&params)),
+            _ => {}
+        };
+        if request.id().is_none() && request.method().starts_with("textDocument/did") {
+            self.state.update(apply);
+        }
+    }
+}
+
+/// Malformed parameters of a notification have nobody to tell: they are passed over.
+fn parameters<P: DeserializeOwned>(request: &Request, apply: impl FnOnce(P)) {
+    if let Some(Ok(params)) = request.params().map(P::deserialize) {
+        apply(params);
+    }
+}

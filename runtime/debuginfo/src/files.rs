@@ -30,7 +30,7 @@ pub(crate) fn matching<'a>(
             Some((best_kind, best_common, found))
                 if (*best_kind, *best_common) == (kind, common) =>
             {
-                found.push(file)
+                found.push(file);
             }
             Some((best_kind, best_common, _)) if (*best_kind, *best_common) > (kind, common) => {}
             _ => best = Some((kind, common, vec![file])),

@@ -12,20 +12,24 @@
 //! | where is this line? | [`DebugInfo::match_file`], [`DebugInfo::resolve_line`] |
 //! | what can I see here? | [`DebugInfo::live_values`] |
 //! | what is missing? | [`DebugInfo::completeness`] |
+//! | how do I get it all? | [`compile::compile`] |
 
 mod align;
 pub mod companion;
+pub mod compile;
 mod completeness;
 mod database;
 mod files;
 mod frames;
 mod info;
 mod lines;
+mod load;
 mod locals;
 pub mod location;
 mod names;
 mod register;
 mod register_types;
+mod report;
 pub mod source;
 
 pub use align::Mismatch;
@@ -39,4 +43,5 @@ pub use locals::LocalValue;
 pub use location::{FileId, Location, LocationId, LocationTable, SourcePosition};
 pub use register::RegisterSlot;
 pub use register_types::RegisterTypes;
+pub use report::Report;
 pub use source::SourceText;

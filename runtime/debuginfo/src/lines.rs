@@ -4,11 +4,13 @@
 //! from. Within a block that is the instruction before it in layout; at the head of a block it is the
 //! end of each block that branches there, so that a loop whose body is one line is one statement, while
 //! a block that is entered from another line is a new one even if it follows the same line in layout.
-//! Instructions without a line (generated code) belong to whatever statement they come after.
+//! Instructions without a line (generated code) belong to whatever statement they come after. So does
+//! what the compiler's wrapper around a function does with arguments and results: it has the line of the
+//! function itself. Only its return counts, as the end of the function.
 
 use std::collections::{BTreeSet, HashMap};
 
-use vmfb::BytecodeOffset;
+use vmfb::{BytecodeOffset, Op};
 
 use crate::align::Code;
 use crate::frames::{self, SourceLevel};
@@ -42,9 +44,22 @@ pub(crate) fn build(
     code: &Code,
     locations: &[Option<LocationId>],
     table: &LocationTable,
+    own_position: Option<SourcePosition>,
 ) -> FunctionLines {
     let mut places = Places { table, instances: HashMap::new(), known: HashMap::new() };
-    let places: Vec<Place> = locations.iter().map(|location| places.of(*location)).collect();
+    let places: Vec<Place> = locations
+        .iter()
+        .zip(&code.instructions)
+        .map(|(location, instruction)| {
+            let place = places.of(*location);
+            let is_wrapper = place.is_outermost && place.positions.first().copied() == own_position;
+            if is_wrapper && instruction.op != Op::Return {
+                place.without_positions()
+            } else {
+                place
+            }
+        })
+        .collect();
     let before = keys_before(code, &places);
     let mut lines = FunctionLines { rows: Vec::with_capacity(places.len()), starts: Vec::new() };
     for ((instruction, place), before) in code.instructions.iter().zip(&places).zip(&before) {
@@ -142,9 +157,15 @@ struct Place {
     location: Option<LocationId>,
     positions: Vec<SourcePosition>,
     instance: u32,
+    /// Whether nothing was inlined here.
+    is_outermost: bool,
 }
 
 impl Place {
+    fn without_positions(self) -> Self {
+        Self { positions: Vec::new(), ..self }
+    }
+
     fn keys(&self) -> BTreeSet<Key> {
         self.positions
             .iter()
@@ -170,7 +191,12 @@ impl Places<'_> {
         let callers = chain.get(1..).unwrap_or_default().to_vec();
         let next = self.instances.len() as u32;
         let instance = *self.instances.entry(callers).or_insert(next);
-        let place = Place { location, positions: self.positions(id, &chain), instance };
+        let place = Place {
+            location,
+            positions: self.positions(id, &chain),
+            instance,
+            is_outermost: chain.len() == 1,
+        };
         self.known.insert(id, place.clone());
         place
     }

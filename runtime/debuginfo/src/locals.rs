@@ -38,16 +38,13 @@ pub(crate) fn from_positions(
     let instructions = &function.code.instructions;
     let block = (0..=index).rev().find(|at| instructions[*at].begins_block).unwrap_or(0);
     let mut locals: Vec<LocalValue> = Vec::new();
-    for at in block..index {
-        let [write] = instructions[at].writes.as_slice() else {
-            for write in &instructions[at].writes {
-                forget(&mut locals, slot(write.bank, write.register));
-            }
-            continue;
-        };
-        let slot = slot(write.bank, write.register);
-        forget(&mut locals, slot);
-        locals.extend(named(info, function, at, slot));
+    for (at, instruction) in instructions.iter().enumerate().take(index).skip(block) {
+        for write in &instruction.writes {
+            forget(&mut locals, slot(write.bank, write.register));
+        }
+        if let [write] = instruction.writes.as_slice() {
+            locals.extend(named(info, function, at, slot(write.bank, write.register)));
+        }
     }
     locals
 }

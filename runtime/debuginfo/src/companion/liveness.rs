@@ -45,7 +45,7 @@ impl LiveTracker {
         let next = self.operation.saturating_add(1);
         match self.stretches.last_mut() {
             Some((range, count)) if range.end == self.operation && *count == self.count => {
-                range.end = next
+                range.end = next;
             }
             _ => self.stretches.push((self.operation..next, self.count)),
         }

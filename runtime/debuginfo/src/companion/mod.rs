@@ -32,6 +32,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use vmfb::RodataOrdinal;
+
 use crate::location::{LocationId, LocationTable};
 use crate::register::RegisterSlot;
 
@@ -100,6 +102,8 @@ pub struct CompanionExport {
 pub struct NestedText {
     /// The symbol of the constant.
     pub name: String,
+    /// The segment of the module that holds the executable.
+    pub rodata: RodataOrdinal,
     /// The digits, as bytes of the companion.
     pub digits: Range<usize>,
 }

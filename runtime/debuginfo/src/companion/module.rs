@@ -3,6 +3,8 @@
 //! Outside functions every operation takes exactly one line, so what does not matter is skipped to the
 //! end of its line without being looked at. That is what makes constants of any size cheap.
 
+use vmfb::RodataOrdinal;
+
 use super::cursor::{Cursor, Result};
 use super::function::FunctionParser;
 use super::location::Locations;
@@ -19,6 +21,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Companion> {
     let mut cursor = Cursor::new(text);
     let mut locations = Locations::default();
     let mut names = Names::default();
+    let mut rodata = RodataOrdinal(0);
     let mut companion = Companion {
         module_name: module_header(&mut cursor, &mut locations)?,
         ..Companion::default()
@@ -38,7 +41,10 @@ pub(super) fn parse(text: &[u8]) -> Result<Companion> {
                     .functions
                     .extend(FunctionParser::new(&mut locations, &mut names).parse(&mut cursor)?),
                 b"vm.export" => companion.exports.push(export(&mut cursor)?),
-                b"vm.rodata" => companion.nested.extend(nested_text(&mut cursor)?),
+                b"vm.rodata" => {
+                    companion.nested.extend(nested_text(&mut cursor, rodata)?);
+                    rodata.0 = rodata.0.saturating_add(1);
+                }
                 _ => {}
             },
             None => {}
@@ -107,7 +113,7 @@ fn export(cursor: &mut Cursor<'_>) -> Result<CompanionExport> {
 }
 
 /// The digits of a constant that holds VM text.
-fn nested_text(cursor: &mut Cursor<'_>) -> Result<Option<NestedText>> {
+fn nested_text(cursor: &mut Cursor<'_>, rodata: RodataOrdinal) -> Result<Option<NestedText>> {
     let name = symbol_of_line(cursor)?;
     let rest = cursor.rest();
     let head = &rest[..rest.len().min(CONSTANT_HEAD)];
@@ -121,5 +127,5 @@ fn nested_text(cursor: &mut Cursor<'_>) -> Result<Option<NestedText>> {
         return Err(cursor.error("the digits of this constant have no closing quote".to_owned()));
     };
     let start = cursor.at() + digits;
-    Ok(Some(NestedText { name, digits: start..start + length }))
+    Ok(Some(NestedText { name, rodata, digits: start..start + length }))
 }

@@ -1,0 +1,137 @@
+//! Leaving constants out of a companion.
+//!
+//! The text has every constant in hexadecimal, twice the size of the module's data, and nothing reads
+//! it. Long digit strings are dropped while the text streams by, except those that are the text of a
+//! nested VM module.
+
+use std::io::{self, Read, Write};
+
+const START: &[u8] = b"\"0x";
+/// `vm.module` in hexadecimal.
+const NESTED: &[u8] = b"766D2E6D6F64756C65";
+/// Shorter strings of digits are kept: they cost nothing and are good to see.
+const KEPT: usize = 128;
+const LOOKAHEAD: usize = START.len() + KEPT;
+const CHUNK: usize = 1 << 16;
+
+/// Copies a text without the digits of its constants.
+pub(super) fn copy_without_constants(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
+    let mut window = Window::new();
+    loop {
+        window.fill(&mut from, LOOKAHEAD)?;
+        let bytes = window.bytes();
+        if bytes.is_empty() {
+            return to.flush();
+        }
+        match memchr::memmem::find(bytes, START) {
+            None => {
+                // The last bytes may be the beginning of a start.
+                let copied =
+                    if window.is_last { bytes.len() } else { bytes.len() + 1 - START.len() };
+                to.write_all(&bytes[..copied])?;
+                window.consume(copied);
+            }
+            Some(0) => {
+                let is_constant = is_long_constant(&bytes[START.len()..]);
+                to.write_all(START)?;
+                window.consume(START.len());
+                if is_constant {
+                    skip_digits(&mut window, &mut from)?;
+                }
+            }
+            Some(before) => {
+                to.write_all(&bytes[..before])?;
+                window.consume(before);
+            }
+        }
+    }
+}
+
+fn is_long_constant(digits: &[u8]) -> bool {
+    !digits.starts_with(NESTED)
+        && digits.len() >= KEPT
+        && digits[..KEPT].iter().all(u8::is_ascii_hexdigit)
+}
+
+fn skip_digits(window: &mut Window, from: &mut impl Read) -> io::Result<()> {
+    loop {
+        window.fill(from, 1)?;
+        let digits = window.bytes().iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        let is_whole = digits < window.bytes().len() || digits == 0;
+        window.consume(digits);
+        if is_whole {
+            return Ok(());
+        }
+    }
+}
+
+/// The part of the text that is being looked at.
+struct Window {
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    is_last: bool,
+}
+
+impl Window {
+    fn new() -> Self {
+        Self { buffer: vec![0; CHUNK + LOOKAHEAD], start: 0, end: 0, is_last: false }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.start += count;
+    }
+
+    /// Reads on until there are `wanted` bytes, at most the look-ahead, or the text ends.
+    fn fill(&mut self, from: &mut impl Read, wanted: usize) -> io::Result<()> {
+        while self.bytes().len() < wanted && !self.is_last {
+            if self.start + wanted > self.buffer.len() {
+                self.buffer.copy_within(self.start..self.end, 0);
+                (self.start, self.end) = (0, self.end - self.start);
+            }
+            match from.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => {
+                    let read = result?;
+                    self.is_last = read == 0;
+                    self.end += read;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives its bytes a few at a time.
+    struct Trickle<'a>(&'a [u8], usize);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let count = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn long_constants_go_and_nested_text_stays() {
+        let digits = "AB".repeat(100_000);
+        let nested = format!("766D2E6D6F64756C65{}", "20".repeat(500));
+        let text = format!("a \"0x{digits}\" b \"0x{nested}\" c \"0x12\" d \"0\" \"");
+        let expected = format!("a \"0x\" b \"0x{nested}\" c \"0x12\" d \"0\" \"");
+        for step in [1, 2, 7, 64, 4096, 1 << 20] {
+            let mut copy = Vec::new();
+            copy_without_constants(Trickle(text.as_bytes(), step), &mut copy).expect("memory");
+            assert_eq!(String::from_utf8_lossy(&copy), expected, "{step} bytes at a time");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What iree-compile is told.
+
+use super::CompileError;
+
+/// Flags that keep what a debugger shows close to what was written. Each gives way to the user's own.
+const DEBUGGABLE: [&str; 4] = [
+    // Command buffers are recorded where they are used, so that the stack shows who does.
+    "--iree-hal-memoization=false",
+    // One dispatch at a time, in the order of the source.
+    "--iree-stream-partitioning-favor=debug",
+    // Executables carry their sources and names.
+    "--iree-hal-executable-debug-level=3",
+    // Traces and assertions of the source stay in the program.
+    "--iree-vm-bytecode-module-strip-debug-ops=false",
+];
+
+/// The target where the user names none: this machine, with dispatches in bytecode that can be stepped.
+const LOCAL_VMVX: [&str; 2] =
+    ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"];
+
+/// Flags by which a user names a target, or a phase of the compilation that has none.
+const NAMES_TARGET: [&str; 5] = [
+    "--iree-hal-target-device",
+    "--iree-hal-target-backends",
+    "--iree-hal-local-target-device-backends",
+    "--iree-hal-default-device",
+    "--compile-from",
+];
+
+/// Flags that make the second run print the companion.
+pub(super) const COMPANION: [&str; 4] = [
+    "--iree-vm-bytecode-module-output-format=annotated-mlir-text",
+    "--mlir-print-debuginfo",
+    "-o",
+    "-",
+];
+
+/// Flags that are set here and nowhere else.
+const RESERVED: [(&str, &str); 4] = [
+    ("-o", "the output is named separately"),
+    ("--iree-vm-bytecode-module-output-format", "a module and its companion are written"),
+    ("--output-format", "a module is written"),
+    ("--compile-to", "a module is written, which takes all phases"),
+];
+
+/// The user's flags with those added that they do not set.
+pub(super) fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
+    for flag in user {
+        if let Some((_, reason)) = RESERVED.iter().find(|(name, _)| is_flag(flag, name)) {
+            return Err(CompileError::ReservedFlag { flag: flag.clone(), reason });
+        }
+    }
+    let is_set = |name: &str| user.iter().any(|flag| is_flag(flag, name));
+    let target: &[&str] =
+        if NAMES_TARGET.iter().any(|name| is_set(name)) { &[] } else { &LOCAL_VMVX };
+    let added = DEBUGGABLE.iter().filter(|flag| !is_set(name_of(flag))).chain(target);
+    Ok(added.map(|flag| (*flag).to_owned()).chain(user.iter().cloned()).collect())
+}
+
+fn name_of(flag: &str) -> &str {
+    flag.split('=').next().unwrap_or(flag)
+}
+
+/// LLVM's command line takes one dash or two.
+fn is_flag(flag: &str, name: &str) -> bool {
+    name_of(flag).trim_start_matches('-') == name.trim_start_matches('-') && flag.starts_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn completed(user: &[&str]) -> Vec<String> {
+        complete(&user.iter().map(|flag| (*flag).to_owned()).collect::<Vec<_>>())
+            .expect("no reserved flag")
+    }
+
+    #[test]
+    fn the_users_flags_win() {
+        let flags =
+            completed(&["-iree-hal-memoization=true", "--iree-hal-target-backends=llvm-cpu"]);
+        assert!(!flags.iter().any(|flag| flag == "--iree-hal-memoization=false"));
+        assert!(!flags.iter().any(|flag| flag.contains("vmvx")));
+        assert_eq!(flags.last().map(String::as_str), Some("--iree-hal-target-backends=llvm-cpu"));
+        assert!(completed(&[]).iter().any(|flag| flag.contains("vmvx")));
+    }
+
+    #[test]
+    fn reserved_flags_are_refused() {
+        for flag in
+            ["-o", "-o=x", "--compile-to=vm", "--iree-vm-bytecode-module-output-format=mlir-text"]
+        {
+            assert!(complete(&[flag.to_owned()]).is_err(), "{flag}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Running iree-compile: twice at once, cancellable, with the messages of the first as they come.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Read};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::elide::copy_without_constants;
+use super::flags::COMPANION;
+use super::{Cancellation, CompileError};
+
+/// How often a request to stop is looked at while the compiler says nothing.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// The two runs of one compilation.
+pub(super) struct Runs<'a> {
+    pub(super) compiler: &'a Path,
+    pub(super) input: &'a Path,
+    pub(super) flags: &'a [String],
+    pub(super) directory: Option<&'a Path>,
+    /// Where the module goes.
+    pub(super) module: &'a Path,
+    /// Where the companion goes.
+    pub(super) companion: &'a Path,
+}
+
+impl Runs<'_> {
+    /// Runs both. The inner result is the companion's.
+    pub(super) fn run(
+        &self,
+        cancellation: &Cancellation,
+        on_line: &mut dyn FnMut(&str),
+    ) -> Result<Result<(), String>, CompileError> {
+        let mut module = self.start(self.command().arg("-o").arg(self.module))?;
+        let mut companion = self.start(self.command().args(COMPANION).stdout(Stdio::piped()))?;
+        let companion_lines = collect(companion.0.stderr.take());
+        let copy = self.copy_companion(&mut companion)?;
+
+        let status = follow(&mut module, cancellation, on_line)?;
+        if !status.success() {
+            let message = first_error(&module.1);
+            return Err(CompileError::Failed { input: self.input.to_owned(), status, message });
+        }
+        let (status, copied) = (wait(&mut companion.0, cancellation)?, join(copy));
+        Ok(match (status.success(), copied) {
+            (true, Ok(())) => Ok(()),
+            (true, Err(error)) => {
+                Err(format!("cannot write {}: {error}", self.companion.display()))
+            }
+            (false, _) => Err(format!(
+                "iree-compile printed no companion ({status}): {}",
+                join_lines(companion_lines)
+            )),
+        })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.compiler);
+        command
+            .arg(self.input)
+            .args(self.flags)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        if let Some(directory) = self.directory {
+            command.current_dir(directory);
+        }
+        command
+    }
+
+    fn start(&self, command: &mut Command) -> Result<Running, CompileError> {
+        let spawned = command.spawn();
+        spawned.map(|child| Running(child, Vec::new())).map_err(|source| CompileError::NotStarted {
+            compiler: self.compiler.to_owned(),
+            source,
+        })
+    }
+
+    fn copy_companion(
+        &self,
+        running: &mut Running,
+    ) -> Result<JoinHandle<std::io::Result<()>>, CompileError> {
+        let file = File::create(self.companion).map_err(|source| CompileError::NotWritten {
+            path: self.companion.to_owned(),
+            source,
+        })?;
+        let text: Box<dyn Read + Send> = match running.0.stdout.take() {
+            Some(stdout) => Box::new(stdout),
+            None => Box::new(std::io::empty()),
+        };
+        Ok(thread::spawn(move || copy_without_constants(text, BufWriter::new(file))))
+    }
+}
+
+/// A started compiler and the lines that it printed. It does not outlive this.
+struct Running(Child, Vec<String>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Fails where it has ended by itself, which is what is wanted.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Hands on lines until the compiler ends.
+fn follow(
+    running: &mut Running,
+    cancellation: &Cancellation,
+    on_line: &mut dyn FnMut(&str),
+) -> Result<ExitStatus, CompileError> {
+    let lines = running.0.stderr.take().map(lines_of);
+    while let Some(lines) = &lines {
+        match lines.recv_timeout(PATIENCE) {
+            Ok(line) => {
+                on_line(&line);
+                running.1.push(line);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if cancellation.is_cancelled() {
+            return Err(CompileError::Cancelled);
+        }
+    }
+    wait(&mut running.0, cancellation)
+}
+
+fn wait(child: &mut Child, cancellation: &Cancellation) -> Result<ExitStatus, CompileError> {
+    loop {
+        if cancellation.is_cancelled() {
+            return Err(CompileError::Cancelled);
+        }
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status),
+            Ok(None) => thread::sleep(PATIENCE / 4),
+            Err(source) => {
+                return Err(CompileError::NotStarted { compiler: "iree-compile".into(), source });
+            }
+        }
+    }
+}
+
+/// The lines of a stream, from a thread that reads them.
+fn lines_of(stream: ChildStderr) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut stream = BufReader::new(stream);
+        let mut line = Vec::new();
+        while stream.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+            let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
+            if sender.send(text).is_err() {
+                break;
+            }
+            line.clear();
+        }
+    });
+    receiver
+}
+
+/// All lines of a stream, when it ends.
+fn collect(stream: Option<ChildStderr>) -> JoinHandle<Vec<String>> {
+    thread::spawn(move || {
+        stream.map(|stream| lines_of(stream).iter().collect()).unwrap_or_default()
+    })
+}
+
+fn join_lines(lines: JoinHandle<Vec<String>>) -> String {
+    let lines = lines.join().unwrap_or_default();
+    first_error(&lines).unwrap_or_else(|| "it said nothing".to_owned())
+}
+
+fn join(copy: JoinHandle<std::io::Result<()>>) -> std::io::Result<()> {
+    copy.join().unwrap_or_else(|_| Err(std::io::Error::other("the copying thread failed")))
+}
+
+/// The line that says what is wrong: the first with `error:`, or else the last that says anything.
+fn first_error(lines: &[String]) -> Option<String> {
+    let error = lines.iter().find(|line| line.contains("error:"));
+    error.or_else(|| lines.iter().rfind(|line| !line.trim().is_empty())).cloned()
+}

@@ -1,0 +1,220 @@
+//! Bringing companion and debug database together, function by function.
+//!
+//! The companion's map of a function is taken where it aligns with the bytecode, else the database's,
+//! else none. All locations end up in one table.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use vmfb::{BytecodeOffset, DebugDatabase, FunctionOrdinal, Module};
+
+use crate::align::{self, Code, Mismatch};
+use crate::companion::{Companion, CompanionFunction};
+use crate::completeness::{Completeness, FunctionCompleteness, MapSource};
+use crate::database::Imported;
+use crate::frames::{self, SourceLevel};
+use crate::info::{CodePlace, DebugInfo, FunctionInfo};
+use crate::lines;
+use crate::location::{FileId, LocationBuilder, LocationId, LocationTable, SourcePosition};
+
+/// Brings the two sources together.
+pub(crate) struct Loader<'a> {
+    module: &'a Module,
+    companion: Option<&'a Companion>,
+    builder: LocationBuilder,
+}
+
+impl<'a> Loader<'a> {
+    pub(crate) fn new(module: &'a Module, companion: Option<&'a Companion>) -> Self {
+        let builder = companion
+            .map(|companion| LocationBuilder::from_table(companion.locations.clone()))
+            .unwrap_or_default();
+        Self { module, companion, builder }
+    }
+
+    pub(crate) fn load(mut self) -> DebugInfo {
+        let ordinals = (0..self.module.functions().len()).map(FunctionOrdinal::from_index);
+        let codes: Vec<Code> = ordinals
+            .clone()
+            .map(|ordinal| Code::decode(self.module.function_bytecode(ordinal)))
+            .collect();
+        let aligned: Vec<Option<Result<&CompanionFunction, Mismatch>>> = ordinals
+            .clone()
+            .zip(&codes)
+            .map(|(ordinal, code)| {
+                self.companion.map(|companion| {
+                    align::companion_function(self.module, companion, ordinal, code)
+                })
+            })
+            .collect();
+        let mut names: Vec<Option<String>> = ordinals
+            .clone()
+            .zip(&aligned)
+            .map(|(ordinal, aligned)| self.name(ordinal, aligned.as_ref()))
+            .collect();
+        let database = self.module.debug_database();
+        let mapped = database.map(|database| self.database_locations(database, &codes, &mut names));
+        let table = std::mem::take(&mut self.builder).finish();
+
+        let mut functions = Vec::with_capacity(codes.len());
+        let mut report = Vec::with_capacity(codes.len());
+        let mut lines = BTreeMap::new();
+        for (index, ((code, aligned), name)) in
+            codes.into_iter().zip(aligned).zip(names).enumerate()
+        {
+            let ordinal = FunctionOrdinal::from_index(index);
+            let from_database = mapped.as_ref().and_then(|maps| maps[index].as_deref());
+            let (companion, mismatch) = match aligned {
+                Some(Ok(companion)) => (Some(companion), None),
+                Some(Err(mismatch)) => (None, Some(mismatch)),
+                None => (None, None),
+            };
+            let (info, source) = function_info(
+                code,
+                name.as_deref(),
+                companion,
+                from_database,
+                &table,
+                ordinal,
+                &mut lines,
+            );
+            report.push(FunctionCompleteness {
+                function: ordinal,
+                name: name.unwrap_or_else(|| format!("function {index}")),
+                source,
+                mismatch,
+            });
+            functions.push(info);
+        }
+        let completeness = Completeness {
+            functions: report,
+            has_companion: self.companion.is_some(),
+            companion_functions: self.companion.map_or(0, |companion| companion.functions.len()),
+            database_maps: database.map(|database| {
+                database.functions.iter().filter(|map| !map.locations.is_empty()).count()
+            }),
+        };
+        for places in lines.values_mut() {
+            places.sort_unstable();
+            places.dedup_by_key(|place| (place.function, place.offset));
+        }
+        DebugInfo::new(table, functions, lines, completeness)
+    }
+
+    fn name(
+        &self,
+        ordinal: FunctionOrdinal,
+        aligned: Option<&Result<&CompanionFunction, Mismatch>>,
+    ) -> Option<String> {
+        if let Some(Ok(companion)) = aligned {
+            return Some(companion.name.clone());
+        }
+        self.module.export_names(ordinal).next().map(str::to_owned)
+    }
+
+    /// The location of each instruction of each function that the database has a map for.
+    fn database_locations(
+        &mut self,
+        database: &DebugDatabase,
+        codes: &[Code],
+        names: &mut [Option<String>],
+    ) -> Vec<Option<Vec<Option<LocationId>>>> {
+        let imported = Imported::import(database, &mut self.builder);
+        let maps = align::database_maps(self.module, database, codes, names);
+        let mut locations = Vec::with_capacity(codes.len());
+        for ((map, code), name) in maps.into_iter().zip(codes).zip(names) {
+            let Some(map) = map else {
+                locations.push(None);
+                continue;
+            };
+            name.get_or_insert_with(|| map.local_name.clone());
+            let of_offset: BTreeMap<_, _> = map.locations.iter().copied().collect();
+            let of = |offset: BytecodeOffset| imported.get(*of_offset.get(&offset)?);
+            locations.push(Some(
+                code.instructions.iter().map(|instruction| of(instruction.offset)).collect(),
+            ));
+        }
+        locations
+    }
+}
+
+/// Puts one function together and enters its lines.
+fn function_info(
+    code: Code,
+    name: Option<&str>,
+    companion: Option<&CompanionFunction>,
+    from_database: Option<&[Option<LocationId>]>,
+    table: &LocationTable,
+    ordinal: FunctionOrdinal,
+    lines: &mut BTreeMap<(FileId, u32), Vec<CodePlace>>,
+) -> (FunctionInfo, MapSource) {
+    let nothing: Vec<Option<LocationId>> = vec![None; code.instructions.len()];
+    let from_companion: Option<Vec<_>> = companion.map(|function| {
+        function.operations.iter().map(|operation| Some(operation.location)).collect()
+    });
+    let source = match (&from_companion, from_database) {
+        (Some(_), _) => MapSource::Companion,
+        (None, Some(_)) => MapSource::Database,
+        (None, None) => MapSource::Nothing,
+    };
+    let locations = from_companion.as_deref().or(from_database).unwrap_or(&nothing);
+    let own_position = match companion {
+        Some(function) => function
+            .location
+            .and_then(|location| {
+                frames::call_chain(table, location, SourceLevel::User).first().copied()
+            })
+            .filter(SourcePosition::is_written),
+        None => common_caller(table, locations),
+    };
+    let built = lines::build(&code, locations, table, own_position);
+    enter_lines(&code, own_position, &built.starts, ordinal, lines);
+    let info = FunctionInfo {
+        name: name.map(Arc::from),
+        code,
+        rows: built.rows,
+        own_position,
+        companion: companion.cloned(),
+    };
+    (info, source)
+}
+
+/// Without a companion, the place of a wrapper is the one that all code of the function was inlined at.
+fn common_caller(
+    table: &LocationTable,
+    locations: &[Option<LocationId>],
+) -> Option<SourcePosition> {
+    let mut common = None;
+    let mut is_inlined = false;
+    for location in locations.iter().flatten() {
+        let chain = frames::call_chain(table, *location, SourceLevel::User);
+        let Some(outermost) = chain.last().filter(|position| position.is_written()) else {
+            continue;
+        };
+        if *common.get_or_insert(*outermost) != *outermost {
+            return None;
+        }
+        is_inlined |= chain.len() > 1;
+    }
+    common.filter(|_| is_inlined)
+}
+
+/// Code with the line of the function itself is its entry and exit. A breakpoint there means the entry.
+fn enter_lines(
+    code: &Code,
+    own_position: Option<SourcePosition>,
+    starts: &[(SourcePosition, BytecodeOffset)],
+    ordinal: FunctionOrdinal,
+    lines: &mut BTreeMap<(FileId, u32), Vec<CodePlace>>,
+) {
+    let own_line = own_position.map(|position| (position.file, position.line));
+    let entry = own_position.zip(code.instructions.first().map(|first| first.offset));
+    let others = starts
+        .iter()
+        .copied()
+        .filter(|(position, _)| Some((position.file, position.line)) != own_line);
+    for (position, offset) in entry.into_iter().chain(others) {
+        let place = CodePlace { function: ordinal, offset, position };
+        lines.entry((position.file, position.line)).or_default().push(place);
+    }
+}

@@ -1,0 +1,212 @@
+//! What iree-compile writes for the sources in `corpus/` and `golden/`, on each back end.
+//!
+//! Needs iree-compile: `pip install iree-base-compiler`, on `PATH`, in a `.venv` above, or named by
+//! `IREE_COMPILE`.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use debuginfo::compile::{Cancellation, CompileError, CompileOutput, CompileRequest, compile};
+use debuginfo::{Companion, DebugInfo, MapSource, RegisterSlot};
+use vmfb::{FunctionOrdinal, Module};
+
+const VMVX: &[&str] = &[];
+const LLVM_CPU: &[&str] = &[
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=generic",
+];
+
+fn tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+}
+
+fn sources() -> Vec<PathBuf> {
+    let mut sources: Vec<PathBuf> = ["corpus", "golden"]
+        .iter()
+        .flat_map(|folder| {
+            std::fs::read_dir(tests().join(folder)).expect("the folder of sources is there")
+        })
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "mlir"))
+        .filter(|path| !path.to_string_lossy().ends_with(".companion.mlir"))
+        .collect();
+    sources.sort();
+    sources
+}
+
+fn compiled(source: &Path, flags: &[&str], folder: &Path) -> CompileOutput {
+    let mut flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    flags.push("--iree-input-demote-f64-to-f32=false".to_owned());
+    let request = CompileRequest {
+        input: source.to_owned(),
+        output: folder.join("module.vmfb"),
+        flags,
+        ..CompileRequest::default()
+    };
+    let mut said = String::new();
+    compile(&request, &Cancellation::default(), &mut |line| said += line)
+        .unwrap_or_else(|error| panic!("{}: {error}\n{said}", source.display()))
+}
+
+/// The registers that a slot covers, refs apart from numbers.
+fn cells(slot: RegisterSlot) -> impl Iterator<Item = (bool, u16)> {
+    let count = if slot.is_pair() { 2 } else { 1 };
+    (0..count).map(move |index| (slot.is_ref(), slot.ordinal() + index))
+}
+
+/// Checks a function's map against its bytecode: nothing shares a register, and whatever an instruction
+/// reads has a name.
+fn check_function(module: &Module, info: &DebugInfo, function: FunctionOrdinal, context: &str) {
+    for instruction in vmfb::instructions(module.function_bytecode(function)) {
+        let instruction = instruction.expect("the compiler writes whole instructions");
+        if instruction.op == vmfb::Op::Block {
+            continue;
+        }
+        let context = format!("{context}, {function:?} at {}", instruction.offset);
+        let mut alive = HashSet::new();
+        for local in info.live_values(function, instruction.offset) {
+            for cell in cells(local.register) {
+                assert!(alive.insert(cell), "{context}: {} shares {}", local.name, local.register);
+            }
+        }
+        for read in instruction.register_uses().filter(|usage| !usage.is_write) {
+            let cell = (read.register.is_ref(), read.register.ordinal());
+            assert!(
+                alive.contains(&cell),
+                "{context}: {} reads {cell:?}, unnamed",
+                instruction.op.mnemonic()
+            );
+        }
+    }
+}
+
+#[test]
+fn every_module_aligns_with_its_companion() {
+    for source in sources() {
+        for flags in [VMVX, LLVM_CPU] {
+            let folder = tempfile::tempdir().expect("a scratch folder");
+            let output = compiled(&source, flags, folder.path());
+            let context = format!("{} {flags:?}", source.display());
+            let module = Module::open(&output.module).expect("the module loads");
+            let companion =
+                Companion::beside(&output.module).expect("it is readable").expect("it is there");
+            assert_eq!(output.companion, Ok(Companion::path_beside(&output.module)));
+            let info = DebugInfo::load(&module, Some(&companion));
+            assert_eq!(info.completeness().messages(), [""; 0], "{context}");
+            for function in &info.completeness().functions {
+                assert_eq!(function.source, MapSource::Companion, "{context}: {}", function.name);
+                check_function(&module, &info, function.function, &context);
+            }
+            let (_, files) =
+                info.match_file(&source.to_string_lossy()).expect("the source is in the module");
+            assert!(info.lines_with_code(files[0], 1..=1000).count() > 3, "{context}");
+            assert_eq!(
+                folder.path().read_dir().expect("a folder").count(),
+                2,
+                "scratch files stay: {context}"
+            );
+        }
+    }
+}
+
+#[test]
+fn nested_executables_align_with_the_text_inside() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let output = compiled(&tests().join("corpus/device.mlir"), VMVX, folder.path());
+    let module = Module::open(&output.module).expect("the module loads");
+    let path = Companion::path_beside(&output.module);
+    let text = std::fs::read(&path).expect("the companion is there");
+    let companion = Companion::parse(&text).expect("it is well formed");
+    assert!(!companion.nested.is_empty());
+    for nested in &companion.nested {
+        let executable =
+            module.rodata_bytes(nested.rodata).expect("the executable is in the module").to_vec();
+        let executable = Module::from_bytes(executable).expect("a VMVX executable is a module");
+        let companion = Companion::parse(&Companion::nested_text(&text, nested))
+            .expect("nested text is VM text");
+        let info = DebugInfo::load(&executable, Some(&companion));
+        assert_eq!(info.completeness().messages(), [""; 0], "{}", nested.name);
+        for function in &info.completeness().functions {
+            check_function(&executable, &info, function.function, &nested.name);
+        }
+    }
+}
+
+#[test]
+fn constants_are_left_out() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let source = folder.path().join("big.mlir");
+    let values: Vec<String> = (0..4000).map(|value| value.to_string()).collect();
+    let text = format!(
+        "func.func @f(%x: tensor<4000xi32>) -> tensor<4000xi32> {{\n  %c = arith.constant dense<[{}]> : tensor<4000xi32>\n  \
+         %r = arith.addi %x, %c : tensor<4000xi32>\n  return %r : tensor<4000xi32>\n}}\n",
+        values.join(",")
+    );
+    std::fs::write(&source, text).expect("a scratch file");
+    let output = compiled(&source, LLVM_CPU, folder.path());
+    let companion =
+        std::fs::read_to_string(output.companion.expect("a companion")).expect("it is readable");
+    assert!(companion.len() < 100_000, "{} bytes", companion.len());
+    assert!(companion.contains("dense<\"0x\">"));
+}
+
+#[test]
+fn the_users_mistakes_are_reported_and_nothing_is_written() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let source = folder.path().join("wrong.mlir");
+    std::fs::write(&source, "func.func @f( {\n}\n").expect("a scratch file");
+    let output = folder.path().join("out.vmfb");
+    std::fs::write(&output, "what was there").expect("a scratch file");
+    let request =
+        CompileRequest { input: source, output: output.clone(), ..CompileRequest::default() };
+    let mut lines = Vec::new();
+    let error =
+        compile(&request, &Cancellation::default(), &mut |line| lines.push(line.to_owned()))
+            .expect_err("this is no MLIR");
+    assert!(
+        error.to_string().contains("wrong.mlir:1:") && error.to_string().contains("error:"),
+        "{error}"
+    );
+    assert!(lines.iter().any(|line| line.contains("error:")), "{lines:?}");
+    assert_eq!(std::fs::read_to_string(&output).expect("it is still there"), "what was there");
+    assert_eq!(folder.path().read_dir().expect("a folder").count(), 2);
+}
+
+#[test]
+fn a_missing_compiler_is_named() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let compiler = folder.path().join("no-such-compiler");
+    let request = CompileRequest {
+        input: "a.mlir".into(),
+        output: folder.path().join("a.vmfb"),
+        compiler: Some(compiler),
+        ..CompileRequest::default()
+    };
+    let error =
+        compile(&request, &Cancellation::default(), &mut |_| {}).expect_err("there is none");
+    assert!(error.to_string().contains("no-such-compiler"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_compilation_can_be_cancelled() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let compiler = folder.path().join("slow-compiler");
+    std::fs::write(&compiler, "#!/bin/sh\necho started >&2\nexec sleep 600\n")
+        .expect("a scratch file");
+    std::fs::set_permissions(&compiler, std::fs::Permissions::from_mode(0o755))
+        .expect("a scratch file");
+    let request = CompileRequest {
+        input: "a.mlir".into(),
+        output: folder.path().join("a.vmfb"),
+        compiler: Some(compiler),
+        ..CompileRequest::default()
+    };
+    let cancellation = Cancellation::default();
+    let by_callback = cancellation.clone();
+    let result = compile(&request, &cancellation, &mut |_| by_callback.cancel());
+    assert!(matches!(result, Err(CompileError::Cancelled)));
+    assert_eq!(folder.path().read_dir().expect("a folder").count(), 1);
+}

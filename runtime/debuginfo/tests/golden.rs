@@ -1,0 +1,187 @@
+//! What is known of a module that lies in `golden/`, compiled once with
+//! `iree-dbg compile demo.mlir -o demo.vmfb` in that directory: needs no tools.
+//!
+//! `UPDATE_EXPECT=1 cargo test -p debuginfo` rewrites the expected text.
+
+use std::path::{Path, PathBuf};
+
+use debuginfo::{Companion, DebugInfo, FileMatch, MapSource, Report};
+use expect_test::expect_file;
+use proptest::prelude::*;
+use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+}
+
+fn module() -> Module {
+    Module::open(golden("demo.vmfb")).expect("the module in golden/ loads")
+}
+
+fn companion_text() -> String {
+    std::fs::read_to_string(golden("demo.vmfb.companion.mlir"))
+        .expect("the companion in golden/ is there")
+}
+
+fn load(module: &Module, companion_text: &str) -> DebugInfo {
+    let companion =
+        Companion::parse(companion_text.as_bytes()).expect("the companion is well formed");
+    DebugInfo::load(module, Some(&companion)).with_source_roots([golden("")])
+}
+
+#[test]
+fn with_its_companion() {
+    let report = Report(&load(&module(), &companion_text())).to_string();
+    expect_file!["golden/with_companion.txt"].assert_eq(&report);
+}
+
+#[test]
+fn alone() {
+    let info = DebugInfo::load(&module(), None).with_source_roots([golden("")]);
+    expect_file!["golden/alone.txt"].assert_eq(&Report(&info).to_string());
+}
+
+#[test]
+fn a_changed_function_loses_its_companion_and_only_that() {
+    let changed = companion_text().replace("vm.mul.i64", "vm.div.i64.s");
+    let info = load(&module(), &changed);
+    let completeness = info.completeness();
+    let lost: Vec<_> = completeness
+        .functions
+        .iter()
+        .filter(|function| function.source != MapSource::Companion)
+        .collect();
+    assert_eq!(lost.iter().map(|function| function.mismatch.is_some()).collect::<Vec<_>>(), [true]);
+    let messages = completeness.messages().join("\n");
+    assert!(messages.contains("vm.div.i64.s"), "{messages}");
+}
+
+#[test]
+fn a_foreign_companion_is_refused() {
+    let foreign = companion_text().replace("@sum", "@product");
+    let info = load(&module(), &foreign);
+    let sum = module().export_named("sum").expect("@sum is exported").1.function;
+    assert_ne!(info.completeness().functions[sum.index()].source, MapSource::Companion);
+}
+
+#[test]
+fn lines_of_a_path() {
+    let info = load(&module(), &companion_text());
+    let (kind, files) =
+        info.match_file(golden("demo.mlir").to_str().expect("UTF-8")).expect("a match");
+    assert_eq!((kind, files.len()), (FileMatch::Suffix, 1));
+    let text = info.source(files[0]).expect("the source is readable").text().to_owned();
+    let line_of = |needle: &str| {
+        1 + text
+            .lines()
+            .position(|line| line.contains(needle))
+            .unwrap_or_else(|| panic!("no {needle}")) as u32
+    };
+    // A comment has no code: the next line with some is taken, and that is the first function's entry.
+    let resolved = info.resolve_line(files[0], 1).expect("there is code below");
+    assert_eq!(resolved.line, line_of("@\"odd name\"(%a"));
+    assert_eq!(resolved.places[0].function, FunctionOrdinal(0));
+    // The line of a function is its entry, not its return.
+    let sum = line_of("func.func @sum");
+    let entry = info.resolve_line(files[0], sum).expect("the function has code");
+    let function = info.function_named("sum").expect("the companion names it");
+    assert_eq!((entry.line, entry.places.len(), entry.places[0].function), (sum, 1, function));
+    assert_eq!(
+        info.row_at(function, BytecodeOffset(0)).map(|row| row.offset),
+        Some(entry.places[0].offset)
+    );
+    // Nothing is below the last line.
+    assert_eq!(info.resolve_line(files[0], 1000), None);
+}
+
+#[test]
+fn offsets_outside_have_no_answer() {
+    let info = load(&module(), &companion_text());
+    for (function, offset) in [(0, 1_000_000), (99, 0), (u32::MAX, u32::MAX)] {
+        let (function, offset) = (FunctionOrdinal(function), BytecodeOffset(offset));
+        assert!(info.row_at(function, offset).is_none());
+        assert!(info.live_values(function, offset).is_empty());
+        assert!(info.frames_at(function, offset).iter().all(|frame| frame.position.is_none()));
+    }
+}
+
+#[test]
+fn errors_have_a_place() {
+    for (text, place) in [
+        ("", "1:1"),
+        ("{}", "1:1"),
+        ("vm.module public @m {\n", "2:1"),
+        ("vm.module public @m {\n  vm.func private @f() {\n    %0 = \n", "3:10"),
+        (
+            "vm.module @m {\n  vm.func @f() {\n    vm.return {live = [\"a} loc(unknown)\n  }\n}",
+            "3:24",
+        ),
+        ("vm.module @m {\n  vm.func @f() {\n    vm.return loc(\"a\":x)\n  }\n}", "3:23"),
+        (
+            "vm.module @m {\n  vm.func @f() {\n    %0 = vm.x {result_registers = [\"q1\"]}\n  }\n}",
+            "3:36",
+        ),
+    ] {
+        let error = Companion::parse(text.as_bytes()).expect_err(text);
+        assert_eq!(format!("{}:{}", error.line, error.column), place, "{text}: {error}");
+    }
+}
+
+#[test]
+fn deep_locations_are_refused() {
+    let nest = format!("{}unknown{}", "callsite(".repeat(100_000), " at unknown)".repeat(100_000));
+    let text = format!("vm.module @m {{\n  vm.func @f() {{\n    vm.return loc({nest})\n  }}\n}}\n");
+    let error = Companion::parse(text.as_bytes()).expect_err("too deep");
+    assert!(error.message.contains("nest"), "{error}");
+}
+
+#[test]
+fn every_syntax_of_locations() {
+    let text = r##"
+#loc1 = loc("a \22quoted\22 \5C.mlir":1:2)
+module {
+vm.module public @"m n" {
+  vm.export @"f g" as("h i")
+  vm.func private @"f g"(%arg0: !vm.ref<!hal.buffer> {x = "}"} loc(#loc1)) -> (i32, !vm.list<?>) attributes {a = {b = "{"}} {
+    %0, %1:2 = vm.call @x() : () -> (i32, i64, !vm.ref<?>) loc(fused<#di.x<"a]">>["b.mlir":3:4, callsite(#loc2 at #loc1)])
+    %2 = vm.const.i32.zero loc("label"("a.mlir":1:2 to :5))
+    vm.return %0, %1#1 : i32, i64 loc("label")
+  } loc(#loc3)
+} loc(unknown)
+}
+#loc2 = loc("c.mlir":1:2 to 3:4)
+#loc3 = loc(#loc2)
+"##;
+    let companion = Companion::parse(text.as_bytes()).expect("all of it is MLIR");
+    let function = &companion.functions[0];
+    assert_eq!((companion.module_name.as_str(), function.name.as_str()), ("m n", "f g"));
+    assert_eq!(
+        (companion.exports[0].name.as_str(), companion.exports[0].function.as_str()),
+        ("h i", "f g")
+    );
+    let types: Vec<_> =
+        function.values.iter().map(|value| (value.name.as_str(), &*value.mlir_type)).collect();
+    assert_eq!(
+        types,
+        [("%arg0", "!vm.ref<!hal.buffer>"), ("%0", "i32"), ("%1#0", "i64"), ("%1#1", "!vm.ref<?>")],
+        "without annotations only printed types count"
+    );
+    let files: Vec<_> = companion.locations.files().iter().map(|name| &**name).collect();
+    assert_eq!(files, ["a \"quoted\" \\.mlir", "b.mlir", "a.mlir", "c.mlir"]);
+}
+
+proptest! {
+    /// Whatever happens to the text, reading it ends with an answer or an error.
+    #[test]
+    fn damaged_text_never_panics(cut in 0..6000_usize, at in 0..6000_usize, with in any::<u8>(), count in 0..40_usize) {
+        let mut bytes = companion_text().into_bytes();
+        let at = at % bytes.len();
+        bytes.splice(at..(at + count).min(bytes.len()), [with]);
+        let cut = bytes.len() - cut % bytes.len() / 3;
+        bytes.truncate(cut);
+        if let Ok(companion) = Companion::parse(&bytes) {
+            let info = DebugInfo::load(&module(), Some(&companion)).with_source_roots([golden("")]);
+            prop_assert!(!Report(&info).to_string().is_empty());
+        }
+    }
+}

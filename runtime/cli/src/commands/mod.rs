@@ -3,6 +3,7 @@
 
 mod abi;
 mod dump;
+mod lsp;
 mod run;
 mod verify;
 
@@ -22,6 +23,8 @@ pub(crate) enum Command {
     Verify(verify::Arguments),
     /// Read signature strings
     Abi(abi::Arguments),
+    /// Serve editors over the Language Server Protocol
+    Lsp(lsp::Arguments),
 }
 
 impl Command {
@@ -31,6 +34,7 @@ impl Command {
             Self::Run(arguments) => run::run(arguments),
             Self::Verify(arguments) => verify::run(arguments),
             Self::Abi(arguments) => abi::run(arguments),
+            Self::Lsp(arguments) => lsp::run(arguments),
         }
     }
 }

@@ -4,7 +4,9 @@
 //! The exit status is 0 for success, 1 for a failure, 2 for a command line that cannot be read.
 
 mod commands;
+mod example;
 mod program;
+mod terminal;
 mod trace;
 
 use std::process::ExitCode;

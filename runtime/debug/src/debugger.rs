@@ -85,9 +85,9 @@ impl Debugger {
     /// # Errors
     /// A module cannot be loaded, verified or linked, or the function and its inputs do not fit.
     pub fn load(options: LaunchOptions) -> Result<Self, LaunchError> {
+        let interrupt = options.interrupt.clone();
         let (program, context) = Program::load(options)?;
         let invocation = Invocation::initialize(&context);
-        let interrupt = InterruptHandle::default();
         interrupt.attach(invocation.interrupt());
         Ok(Self {
             program,

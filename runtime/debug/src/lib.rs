@@ -8,14 +8,12 @@
 //! | `breakpoint`, `resolve` | what was asked for, and which instructions that is |
 //! | `stop` | why the program stands still, how it may go on |
 //! | `stack`, `inspect`, `globals` | frames, scopes, variables |
-//! | `arguments` | inputs from text |
 //! | `disassembly`, `address` | code as a view wants it |
 //! | `view` | the plain structs that all of this is shown in |
 //!
 //! Start at [`Debugger`].
 
 mod address;
-mod arguments;
 mod breakpoint;
 mod debugger;
 mod disassembly;
@@ -29,7 +27,6 @@ mod stop;
 mod view;
 
 pub use address::LinearAddress;
-pub use arguments::parse_inputs;
 pub use breakpoint::{Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable, Resolution};
 pub use debugger::{Debugger, InterruptHandle};
 pub use inspect::value_text;

@@ -13,7 +13,7 @@ use vmfb::print::{Disassembly, DisassemblyOptions, disassemble};
 use vmfb::verify::VerifiedModule;
 use vmfb::{FunctionOrdinal, LoadError, Module};
 
-use crate::arguments::parse_inputs;
+use crate::debugger::InterruptHandle;
 use crate::globals::Globals;
 use crate::view::SourceLine;
 
@@ -47,6 +47,8 @@ pub struct LaunchOptions {
     pub source_directories: Vec<PathBuf>,
     /// Source files in memory, by the name that the modules know them by.
     pub sources: HashMap<String, String>,
+    /// What will stop the running program. A restarted program keeps listening to the same one.
+    pub interrupt: InterruptHandle,
 }
 
 /// Why a program cannot be debugged.
@@ -204,7 +206,9 @@ impl Program {
         let main = modules.last().ok_or(LaunchError::NoModule)?;
         let entry = entry_function(&context, main, options.function.as_deref())?;
         let signature = context.signature(entry).unwrap_or_default();
-        let arguments = parse_inputs(&signature, &options.inputs).map_err(LaunchError::Inputs)?;
+        let arguments = vm::text::parse_inputs(&signature, &options.inputs).map_err(|error| {
+            LaunchError::Inputs(format!("{error}; the function takes {signature}"))
+        })?;
         Ok((Self { modules, entry, arguments, notes }, context))
     }
 

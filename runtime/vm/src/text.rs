@@ -171,14 +171,7 @@ fn write_list(out: &mut String, list: &List, depth: usize) {
     }
     for index in 0..list.len() {
         let value = list.get(index);
-        write_element(
-            out,
-            "child_list",
-            index,
-            value.as_ref(),
-            Some(list.element_type()),
-            depth,
-        );
+        write_element(out, "child_list", index, value.as_ref(), Some(list.element_type()), depth);
     }
 }
 

@@ -2,6 +2,7 @@
 //! in [`Command`] and in [`Command::run`].
 
 mod abi;
+mod debug;
 mod dump;
 mod lsp;
 mod run;
@@ -19,6 +20,8 @@ pub(crate) enum Command {
     Dump(dump::Arguments),
     /// Call a function of a module (like iree-run-module)
     Run(run::Arguments),
+    /// Debug a module in the terminal (like gdb); without a module, the embedded example
+    Debug(debug::Arguments),
     /// Check that a module's bytecode can be executed
     Verify(verify::Arguments),
     /// Read signature strings
@@ -32,6 +35,7 @@ impl Command {
         match self {
             Self::Dump(arguments) => dump::run(arguments),
             Self::Run(arguments) => run::run(arguments),
+            Self::Debug(arguments) => debug::run(arguments),
             Self::Verify(arguments) => verify::run(arguments),
             Self::Abi(arguments) => abi::run(arguments),
             Self::Lsp(arguments) => lsp::run(arguments),

@@ -1,0 +1,37 @@
+vm.module public @module {
+  vm.global.i64 private mutable @calls : i64 loc("newton.mlir":6:1)
+  vm.func private @improve(%arg0: f32 loc("newton.mlir":9:28), %arg1: f32 loc("newton.mlir":9:37)) -> f32 attributes {inlining_policy = #util.inline.never} {
+    %0 = vm.const.f32 5.000000e-01 {block_defined = ["%0", "%1", "%2", "%3", "%4", "%arg0", "%arg1", "%c1", "%calls"], block_live = ["%0", "%1", "%2", "%3", "%4", "%arg0", "%arg1", "%c1", "%calls"], block_live_in = [], block_live_out = [], block_registers = ["i0", "i1"], live = ["%0", "%arg0", "%arg1"], result_registers = ["i2"]} loc("newton.mlir":12:11)
+    %c1 = vm.const.i64 1 {live = ["%0", "%arg0", "%arg1", "%c1"], result_registers = ["i4+5"]} loc("newton.mlir":17:10)
+    %calls = vm.global.load.i64 @calls {live = ["%0", "%arg0", "%arg1", "%c1", "%calls"], result_registers = ["i6+7"]} : i64 loc("newton.mlir":16:12)
+    %1 = vm.div.f32 %arg0, %arg1 {live = ["%0", "%1", "%arg0", "%arg1", "%c1", "%calls"], operand_registers = ["i0", "i1"], result_registers = ["i0"]} : f32 loc("newton.mlir":13:15)
+    %2 = vm.add.f32 %arg1, %1 {live = ["%0", "%1", "%2", "%arg1", "%c1", "%calls"], operand_registers = ["i1", "i0"], result_registers = ["i0"]} : f32 loc("newton.mlir":14:10)
+    %3 = vm.mul.f32 %2, %0 {live = ["%0", "%2", "%3", "%c1", "%calls"], operand_registers = ["i0", "i2"], result_registers = ["i2"]} : f32 loc("newton.mlir":15:11)
+    %4 = vm.add.i64 %calls, %c1 {live = ["%3", "%4", "%c1", "%calls"], operand_registers = ["i6+7", "i4+5"], result_registers = ["i4+5"]} : i64 loc("newton.mlir":18:17)
+    vm.global.store.i64 %4, @calls {live = ["%3", "%4"], operand_registers = ["i4+5"]} : i64 loc("newton.mlir":19:3)
+    vm.return {live = ["%3"], operand_registers = ["i2"]} %3 : f32 loc("newton.mlir":20:3)
+  } loc("newton.mlir":9:1)
+  vm.func private @main(%arg0: f32 loc("newton.mlir":24:1), %arg1: i32 loc("newton.mlir":24:1)) -> f32 attributes {iree.reflection = {iree.abi.declaration = "sync func @main(%input0: f32, %input1: i32) -> (%output0: f32)"}, vm.unwind} {
+    %zero = vm.const.i32.zero {block_defined = ["%0", "%1", "%arg0", "%arg1", "%c1", "%list", "%zero"], block_live = ["%0", "%1", "%arg0", "%arg1", "%list", "%zero"], block_live_in = [], block_live_out = ["%arg0", "%arg1", "%c1", "%list"], block_registers = ["i0", "i1"], live = ["%arg0", "%arg1", "%zero"], result_registers = ["i2"]} loc(callsite("newton.mlir":25:12 at "newton.mlir":24:1))
+    %c1 = vm.const.i32 1 {live = ["%arg0", "%arg1", "%c1", "%zero"], result_registers = ["i3"]} loc(callsite("newton.mlir":26:10 at "newton.mlir":24:1))
+    %0 = vm.ext.i32.i64.s %arg1 {live = ["%0", "%arg0", "%arg1", "%c1", "%zero"], operand_registers = ["i1"], result_registers = ["i4+5"]} : i32 -> i64 loc(callsite("newton.mlir":27:12 at "newton.mlir":24:1))
+    %1 = vm.trunc.i64.i32 %0 {live = ["%0", "%1", "%arg0", "%arg1", "%c1", "%zero"], operand_registers = ["i4+5"], result_registers = ["i6"]} : i64 -> i32 loc(callsite("newton.mlir":27:12 at "newton.mlir":24:1))
+    %list = vm.list.alloc %1 {live = ["%1", "%arg0", "%arg1", "%c1", "%list", "%zero"], operand_registers = ["i6"], result_registers = ["r0"]} : (i32) -> !vm.list<f32> loc(callsite("newton.mlir":28:16 at "newton.mlir":24:1))
+    vm.list.resize %list, %1 {live = ["%1", "%arg0", "%arg1", "%c1", "%list", "%zero"], operand_registers = ["r0", "i6"]} : (!vm.list<f32>, i32) loc(callsite("newton.mlir":29:3 at "newton.mlir":24:1))
+    vm.br ^bb1(%zero, %arg0 : i32, f32) {live = ["%arg0", "%arg1", "%c1", "%list", "%zero"], operand_registers = ["i2", "i0"], remap_registers = [["i0->i4"]]} loc(callsite("newton.mlir":30:11 at "newton.mlir":24:1))
+  ^bb1(%2: i32 loc(callsite("newton.mlir":30:19 at "newton.mlir":24:1)), %3: f32 loc(callsite("newton.mlir":31:17 at "newton.mlir":24:1))):  // 2 preds: ^bb0, ^bb2
+    %slt = vm.cmp.lt.i32.s %2, %arg1 {block_defined = ["%bb1_arg0", "%bb1_arg1", "%slt"], block_live = ["%arg1", "%bb1_arg0", "%slt"], block_live_in = ["%arg0", "%arg1", "%c1", "%list"], block_live_out = ["%arg0", "%arg1", "%bb1_arg0", "%bb1_arg1", "%c1", "%list"], block_registers = ["i2", "i4"], live = ["%arg0", "%arg1", "%bb1_arg0", "%bb1_arg1", "%c1", "%list", "%slt"], operand_registers = ["i2", "i1"], result_registers = ["i5"]} : i32 loc(callsite("newton.mlir":30:11 at "newton.mlir":24:1))
+    vm.cond_br %slt, ^bb2, ^bb3 {live = ["%arg0", "%arg1", "%bb1_arg0", "%bb1_arg1", "%c1", "%list", "%slt"], operand_registers = ["i5"], remap_registers = [[], []]} loc(callsite("newton.mlir":30:11 at "newton.mlir":24:1))
+  ^bb2:  // pred: ^bb1
+    %4 = vm.call @improve(%arg0, %3) {block_defined = ["%4", "%5", "%6", "%7"], block_live = ["%4", "%5", "%6", "%7", "%arg0", "%bb1_arg0", "%bb1_arg1", "%c1", "%list"], block_live_in = ["%arg0", "%arg1", "%bb1_arg0", "%bb1_arg1", "%c1", "%list"], block_live_out = ["%arg0", "%arg1", "%c1", "%list"], block_registers = [], live = ["%4", "%arg0", "%arg1", "%bb1_arg0", "%bb1_arg1", "%c1", "%list"], operand_registers = ["i0", "i4"], result_registers = ["i5"]} : (f32, f32) -> f32 loc(callsite("newton.mlir":32:15 at "newton.mlir":24:1))
+    %5 = vm.ext.i32.i64.u %2 {live = ["%4", "%5", "%arg0", "%arg1", "%bb1_arg0", "%c1", "%list"], operand_registers = ["i2"], result_registers = ["i6+7"]} : i32 -> i64 loc(callsite("newton.mlir":33:17 at "newton.mlir":24:1))
+    %6 = vm.trunc.i64.i32 %5 {live = ["%4", "%5", "%6", "%arg0", "%arg1", "%bb1_arg0", "%c1", "%list"], operand_registers = ["i6+7"], result_registers = ["i8"]} : i64 -> i32 loc(callsite("newton.mlir":33:17 at "newton.mlir":24:1))
+    vm.list.set.f32 %list, %6, %4 {live = ["%4", "%6", "%arg0", "%arg1", "%bb1_arg0", "%c1", "%list"], operand_registers = ["r0", "i8", "i5"]} : (!vm.list<f32>, i32, f32) loc(callsite("newton.mlir":34:5 at "newton.mlir":24:1))
+    %7 = vm.add.i32 %2, %c1 {live = ["%4", "%7", "%arg0", "%arg1", "%bb1_arg0", "%c1", "%list"], operand_registers = ["i2", "i3"], result_registers = ["i2"]} : i32 loc(callsite("newton.mlir":30:11 at "newton.mlir":24:1))
+    vm.br ^bb1(%7, %4 : i32, f32) {live = ["%4", "%7", "%arg0", "%arg1", "%c1", "%list"], operand_registers = ["i2", "i5"], remap_registers = [["i5->i4"]]} loc(callsite("newton.mlir":30:11 at "newton.mlir":24:1))
+  ^bb3:  // pred: ^bb1
+    vm.discard.refs %list : !vm.list<f32> {block_defined = [], block_live = ["%bb1_arg1", "%list"], block_live_in = ["%bb1_arg1", "%list"], block_live_out = [], block_registers = [], live = ["%bb1_arg1", "%list"], operand_registers = ["r0"]} loc(callsite("newton.mlir":30:11 at "newton.mlir":24:1))
+    vm.return {live = ["%bb1_arg1"], operand_registers = ["i4"]} %3 : f32 loc("newton.mlir":24:1)
+  } loc("newton.mlir":24:1)
+  vm.export @main attributes {iree.abi.stub, iree.reflection = {iree.abi.declaration = "sync func @main(%input0: f32, %input1: i32) -> (%output0: f32)"}} loc("newton.mlir":24:1)
+} loc("newton.mlir":0:0)

@@ -1,0 +1,128 @@
+//! `iree-dbg debug`: the terminal debugger on a module, a source file, or the embedded example.
+//!
+//! Commands come from a prompt where there is a terminal, else from standard input; `-x` reads a
+//! script first. What is not typed at a prompt is echoed, so that the output reads like a session.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use debug::{InterruptHandle, LaunchOptions, ModuleSource};
+use rustyline::error::ReadlineError;
+
+use super::Failure;
+use crate::example;
+use crate::terminal::{Next, Terminal};
+
+const PROMPT: &str = "(iree-dbg) ";
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The module; it may also be named by --module=
+    #[arg(value_name = "MODULE.vmfb")]
+    module: Option<PathBuf>,
+
+    /// Carry out the commands in this file first
+    #[arg(short = 'x', long = "command", value_name = "SCRIPT")]
+    script: Option<PathBuf>,
+
+    /// Leave after the script
+    #[arg(long, requires = "script")]
+    batch: bool,
+
+    /// A module; those named later may import from those named before, the last one has the function
+    #[arg(long = "module", value_name = "MODULE.vmfb")]
+    modules: Vec<PathBuf>,
+
+    /// The exported function to call; may be left out if there is only one
+    #[arg(long, value_name = "NAME")]
+    function: Option<String>,
+
+    /// An argument, in order: 5, 0x10, 2.5, (null)
+    #[arg(long = "input", value_name = "VALUE", allow_hyphen_values = true)]
+    inputs: Vec<String>,
+
+    /// A directory to look for source files in
+    #[arg(long = "directory", value_name = "DIRECTORY")]
+    directories: Vec<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let mut terminal = Terminal::new(options(arguments)?, io::stdout())?;
+    interrupt_on_control_c(&terminal)?;
+    let mut next = Next::Command;
+    if let Some(script) = &arguments.script {
+        let file = std::fs::File::open(script)
+            .map_err(|error| format!("cannot read {}: {error}", script.display()))?;
+        next = echo_lines(&mut terminal, io::BufReader::new(file))?;
+    }
+    if next == Next::Command && !arguments.batch {
+        if io::stdin().is_terminal() {
+            prompt(&mut terminal)?;
+        } else {
+            echo_lines(&mut terminal, io::stdin().lock())?;
+        }
+    }
+    Ok(if terminal.has_failed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn options(arguments: &Arguments) -> Result<LaunchOptions, Failure> {
+    let modules: Vec<PathBuf> =
+        arguments.modules.iter().chain(&arguments.module).cloned().collect();
+    if modules.is_empty() {
+        println!(
+            "Debugging the embedded example, {}: main(2.0, 5). `help` lists the commands; try\n\
+             `break improve`, `run`, `locals`, `next`, `finish`, `print %estimates`.",
+            example::SOURCE.0
+        );
+        return Ok(example::options());
+    }
+    let beside = modules.iter().filter_map(|path| path.parent()).map(PathBuf::from);
+    let here = std::env::current_dir().into_iter();
+    let directories = arguments.directories.iter().cloned().chain(here).chain(beside).collect();
+    Ok(LaunchOptions {
+        modules: modules.into_iter().map(ModuleSource::Path).collect(),
+        function: arguments.function.clone(),
+        inputs: arguments.inputs.clone(),
+        source_directories: directories,
+        sources: HashMap::new(),
+        interrupt: InterruptHandle::default(),
+    })
+}
+
+/// Control-C stops the program, not the debugger.
+fn interrupt_on_control_c<W: Write>(terminal: &Terminal<W>) -> Result<(), ctrlc::Error> {
+    let interrupt: InterruptHandle = terminal.interrupt_handle();
+    ctrlc::set_handler(move || interrupt.interrupt())
+}
+
+fn prompt<W: Write>(terminal: &mut Terminal<W>) -> Result<(), Failure> {
+    let mut editor = rustyline::DefaultEditor::new()?;
+    loop {
+        match editor.readline(PROMPT) {
+            Ok(line) => {
+                if !line.trim().is_empty() {
+                    editor.add_history_entry(&line)?;
+                }
+                if terminal.execute(&line)? == Next::Quit {
+                    return Ok(());
+                }
+            }
+            Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Eof) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn echo_lines<W: Write>(terminal: &mut Terminal<W>, lines: impl BufRead) -> io::Result<Next> {
+    for line in lines.lines() {
+        let line = line?;
+        writeln!(terminal.out(), "{PROMPT}{line}")?;
+        if terminal.execute(&line)? == Next::Quit {
+            return Ok(Next::Quit);
+        }
+    }
+    Ok(Next::Command)
+}

@@ -1,0 +1,28 @@
+//! The embedded example: a program to try the debugger on without a compiler at hand.
+//!
+//! The module and its companion were made from `example/newton.mlir` by, in `runtime/cli/example`,
+//! `iree-dbg compile newton.mlir -o newton.vmfb` with iree-compile 3.13. A test checks that they
+//! still fit the source.
+
+use std::collections::HashMap;
+
+use debug::{LaunchOptions, ModuleSource};
+
+/// The source, by the name that the module knows it by.
+pub(crate) const SOURCE: (&str, &str) = ("newton.mlir", include_str!("../example/newton.mlir"));
+
+/// Launches `main(2.0, 5)` of the example.
+pub(crate) fn options() -> LaunchOptions {
+    LaunchOptions {
+        modules: vec![ModuleSource::Memory {
+            name: "newton.vmfb (embedded example)".to_owned(),
+            bytes: include_bytes!("../example/newton.vmfb").to_vec(),
+            companion: Some(include_bytes!("../example/newton.vmfb.companion.mlir").to_vec()),
+        }],
+        function: Some("main".to_owned()),
+        inputs: vec!["2.0".to_owned(), "5".to_owned()],
+        source_directories: Vec::new(),
+        sources: HashMap::from([(SOURCE.0.to_owned(), SOURCE.1.to_owned())]),
+        interrupt: debug::InterruptHandle::default(),
+    }
+}

@@ -1,0 +1,356 @@
+//! The terminal debugger's commands: their words, abbreviations and arguments.
+//!
+//! The words are gdb's, and so are the short forms. One table gives the help text too.
+
+use vmfb::BytecodeOffset;
+
+/// A command, read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Command {
+    Run,
+    Start,
+    Continue,
+    Step { times: u32 },
+    Next { times: u32 },
+    StepInstruction { times: u32 },
+    NextInstruction { times: u32 },
+    Finish,
+    Break(Place),
+    Delete(Option<u32>),
+    Breakpoints,
+    Backtrace,
+    Frame(Option<usize>),
+    Up,
+    Down,
+    Registers,
+    Locals,
+    Globals,
+    Print(String),
+    Disassemble(Option<String>),
+    List(Option<ListTarget>),
+    Help,
+    Quit,
+}
+
+/// Where a breakpoint is to be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// A line of the current file.
+    Line(u32),
+    /// A line of a file.
+    FileLine(String, u32),
+    /// A function's first instruction.
+    Function(String),
+    /// An instruction by its address.
+    Address(String),
+    /// An instruction by its offset in a function.
+    Offset(String, BytecodeOffset),
+}
+
+/// What to list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum ListTarget {
+    /// Around a line of the current file.
+    Line(u32),
+    /// Around the start of a function.
+    Function(String),
+}
+
+/// A row of the command table.
+struct Row {
+    names: &'static [&'static str],
+    arguments: &'static str,
+    help: &'static str,
+    read: fn(&str) -> Result<Command, String>,
+}
+
+const TABLE: &[Row] = &[
+    Row {
+        names: &["run", "r"],
+        arguments: "",
+        help: "run from the start",
+        read: |_| Ok(Command::Run),
+    },
+    Row {
+        names: &["start"],
+        arguments: "",
+        help: "run to the function's first instruction",
+        read: |_| Ok(Command::Start),
+    },
+    Row {
+        names: &["continue", "c"],
+        arguments: "",
+        help: "go on until something stops the program",
+        read: |_| Ok(Command::Continue),
+    },
+    Row {
+        names: &["step", "s"],
+        arguments: "[N]",
+        help: "to the next source line, into calls",
+        read: |a| Ok(Command::Step { times: times(a)? }),
+    },
+    Row {
+        names: &["next", "n"],
+        arguments: "[N]",
+        help: "to the next source line, over calls",
+        read: |a| Ok(Command::Next { times: times(a)? }),
+    },
+    Row {
+        names: &["stepi", "si"],
+        arguments: "[N]",
+        help: "one instruction, into calls",
+        read: |a| Ok(Command::StepInstruction { times: times(a)? }),
+    },
+    Row {
+        names: &["nexti", "ni"],
+        arguments: "[N]",
+        help: "one instruction, over calls",
+        read: |a| Ok(Command::NextInstruction { times: times(a)? }),
+    },
+    Row {
+        names: &["finish", "fin"],
+        arguments: "",
+        help: "until the current function has returned",
+        read: |_| Ok(Command::Finish),
+    },
+    Row {
+        names: &["break", "b", "br"],
+        arguments: "PLACE",
+        help: "stop at LINE, FILE:LINE, FUNCTION, *FUNCTION+OFFSET or *ADDRESS",
+        read: |a| Ok(Command::Break(place(a)?)),
+    },
+    Row {
+        names: &["delete", "d"],
+        arguments: "[N]",
+        help: "remove breakpoint N, or all",
+        read: |a| Ok(Command::Delete(optional(a)?)),
+    },
+    Row {
+        names: &["breakpoints", "info breakpoints", "info break", "info b", "i b"],
+        arguments: "",
+        help: "list the breakpoints",
+        read: |_| Ok(Command::Breakpoints),
+    },
+    Row {
+        names: &["bt", "backtrace", "where"],
+        arguments: "",
+        help: "the call stack",
+        read: |_| Ok(Command::Backtrace),
+    },
+    Row {
+        names: &["frame", "f"],
+        arguments: "[N]",
+        help: "look at frame N of the stack",
+        read: |a| Ok(Command::Frame(optional(a)?)),
+    },
+    Row { names: &["up"], arguments: "", help: "look at the caller", read: |_| Ok(Command::Up) },
+    Row {
+        names: &["down"],
+        arguments: "",
+        help: "look at the callee",
+        read: |_| Ok(Command::Down),
+    },
+    Row {
+        names: &["regs", "info registers", "info r", "i r"],
+        arguments: "",
+        help: "the frame's registers",
+        read: |_| Ok(Command::Registers),
+    },
+    Row {
+        names: &["locals", "info locals", "i lo"],
+        arguments: "",
+        help: "the frame's named values",
+        read: |_| Ok(Command::Locals),
+    },
+    Row {
+        names: &["globals", "info globals"],
+        arguments: "",
+        help: "the module's globals",
+        read: |_| Ok(Command::Globals),
+    },
+    Row {
+        names: &["print", "p"],
+        arguments: "NAME",
+        help: "a value (%x), register (i0, i2:3, r0), global (rwdata[0]) or element (r0[1])",
+        read: |a| named(a).map(Command::Print),
+    },
+    Row {
+        names: &["disas", "disassemble"],
+        arguments: "[FUNCTION]",
+        help: "the instructions around here, or of a function",
+        read: |a| Ok(Command::Disassemble((!a.is_empty()).then(|| a.to_owned()))),
+    },
+    Row {
+        names: &["list", "l"],
+        arguments: "[LINE|FUNCTION]",
+        help: "source text; again: further down",
+        read: |a| Ok(Command::List(list_target(a))),
+    },
+    Row { names: &["help", "h"], arguments: "", help: "this text", read: |_| Ok(Command::Help) },
+    Row {
+        names: &["quit", "q", "exit"],
+        arguments: "",
+        help: "leave",
+        read: |_| Ok(Command::Quit),
+    },
+];
+
+impl Command {
+    /// Reads a line. Words may be cut short where that leaves no doubt, as in gdb.
+    pub(crate) fn parse(line: &str) -> Result<Command, String> {
+        let line = line.trim();
+        let mut exact = None;
+        let mut by_prefix: Vec<(&Row, &str)> = Vec::new();
+        for row in TABLE {
+            for name in row.names {
+                if let Some(rest) = after_words(line, name) {
+                    exact = Some((row, rest));
+                }
+            }
+            let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            if row.names.iter().any(|name| name.starts_with(word)) {
+                by_prefix.push((row, rest));
+            }
+        }
+        match (exact, &by_prefix[..]) {
+            (Some((row, rest)), _) => (row.read)(rest.trim()),
+            (None, [(row, rest)]) => (row.read)(rest.trim()),
+            (None, []) => Err(format!("no command {line:?}; `help` lists them")),
+            (None, several) => {
+                let names: Vec<&str> = several.iter().map(|(row, _)| row.names[0]).collect();
+                Err(format!("{line:?} could be {}", names.join(", ")))
+            }
+        }
+    }
+
+    /// Whether an empty line repeats it.
+    pub(crate) fn repeats(&self) -> bool {
+        matches!(
+            self,
+            Self::Step { .. }
+                | Self::Next { .. }
+                | Self::StepInstruction { .. }
+                | Self::NextInstruction { .. }
+                | Self::Continue
+                | Self::Up
+                | Self::Down
+                | Self::List(_)
+        )
+    }
+}
+
+/// The text of `help`.
+pub(crate) fn help() -> String {
+    let mut text = String::new();
+    for row in TABLE {
+        let left = format!("{} {}", row.names[0], row.arguments);
+        let short = row.names.get(1).filter(|name| !name.contains(' ')).copied().unwrap_or("");
+        text.push_str(&format!("  {left:<22} {short:<12} {}\n", row.help));
+    }
+    text
+}
+
+/// What is left of `line` after the words of `name`, if it begins with them.
+fn after_words<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let rest = line.strip_prefix(name)?;
+    (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some(rest)
+}
+
+fn times(text: &str) -> Result<u32, String> {
+    Ok(optional(text)?.unwrap_or(1))
+}
+
+fn optional<T: std::str::FromStr>(text: &str) -> Result<Option<T>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| format!("{text:?} is not a number"))
+}
+
+fn named(text: &str) -> Result<String, String> {
+    if text.is_empty() { Err("print what?".to_owned()) } else { Ok(text.to_owned()) }
+}
+
+fn place(text: &str) -> Result<Place, String> {
+    if text.is_empty() {
+        return Err(
+            "break where? LINE, FILE:LINE, FUNCTION, *FUNCTION+OFFSET or *ADDRESS".to_owned()
+        );
+    }
+    if let Some(address) = text.strip_prefix('*') {
+        return match address.rsplit_once('+') {
+            Some((function, offset)) => Ok(Place::Offset(function.to_owned(), hex(offset)?)),
+            None => Ok(Place::Address(address.to_owned())),
+        };
+    }
+    if let Ok(line) = text.parse() {
+        return Ok(Place::Line(line));
+    }
+    if let Some((file, line)) = text.rsplit_once(':')
+        && let Ok(line) = line.parse()
+    {
+        return Ok(Place::FileLine(file.to_owned(), line));
+    }
+    Ok(Place::Function(text.to_owned()))
+}
+
+/// An offset as the disassembly prints it: hexadecimal, with or without `0x`.
+fn hex(text: &str) -> Result<BytecodeOffset, String> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    u32::from_str_radix(digits, 16)
+        .map(BytecodeOffset)
+        .map_err(|_| format!("{text:?} is not a hexadecimal offset"))
+}
+
+fn list_target(text: &str) -> Option<ListTarget> {
+    match text.parse() {
+        Ok(line) => Some(ListTarget::Line(line)),
+        Err(_) if text.is_empty() => None,
+        Err(_) => Some(ListTarget::Function(text.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_abbreviations_and_arguments() {
+        let cases = [
+            ("b 32", Command::Break(Place::Line(32))),
+            ("break a.mlir:7", Command::Break(Place::FileLine("a.mlir".into(), 7))),
+            (
+                "b *improve+0000001B",
+                Command::Break(Place::Offset("improve".into(), BytecodeOffset(0x1B))),
+            ),
+            ("b *0x10000001b", Command::Break(Place::Address("0x10000001b".into()))),
+            (
+                "b Model from PaddlePaddle.$async",
+                Command::Break(Place::Function("Model from PaddlePaddle.$async".into())),
+            ),
+            ("s", Command::Step { times: 1 }),
+            ("n 3", Command::Next { times: 3 }),
+            ("si", Command::StepInstruction { times: 1 }),
+            ("fin", Command::Finish),
+            ("cont", Command::Continue),
+            ("info registers", Command::Registers),
+            ("i r", Command::Registers),
+            ("disas improve", Command::Disassemble(Some("improve".into()))),
+            ("l", Command::List(None)),
+            ("where", Command::Backtrace),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(Command::parse(line), Ok(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        assert_eq!(
+            Command::parse("jump 3").unwrap_err(),
+            "no command \"jump 3\"; `help` lists them"
+        );
+        assert_eq!(Command::parse("next x").unwrap_err(), "\"x\" is not a number");
+        assert_eq!(Command::parse("st").unwrap_err(), "\"st\" could be start, step, stepi");
+    }
+}

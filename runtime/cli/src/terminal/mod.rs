@@ -1,0 +1,361 @@
+//! The debugger in a terminal: one command a line, gdb's words.
+//!
+//! [`command`] reads lines, [`show`] writes what the program looks like, this file does what is asked.
+//! Input comes from a prompt, a pipe or a script; output goes to any writer, so a test can compare it.
+
+pub(crate) mod command;
+mod show;
+
+use std::io::{self, Write};
+
+use debug::{
+    BreakpointId, BreakpointSpec, Debugger, FrameIndex, Granularity, InterruptHandle, LaunchError,
+    LaunchOptions, LinearAddress, Resume, StepKind, StopReason,
+};
+
+use command::{Command, ListTarget, Place};
+
+/// Whether to go on reading commands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Next {
+    Command,
+    Quit,
+}
+
+/// A debugging session in a terminal.
+pub(crate) struct Terminal<W> {
+    options: LaunchOptions,
+    debugger: Debugger,
+    out: W,
+    frame: FrameIndex,
+    progress: Progress,
+    /// The file and the next line to list.
+    listed: Option<(String, u32)>,
+    last: Option<Command>,
+    has_failed: bool,
+}
+
+/// How far the program has come, for commands that need it to run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Progress {
+    NotStarted,
+    Stopped,
+    Over,
+}
+
+/// Why a command did not work: the user's mistake, or the terminal's.
+enum Problem {
+    User(String),
+    Output(io::Error),
+}
+
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Self {
+        Self::User(text)
+    }
+}
+
+impl From<&str> for Problem {
+    fn from(text: &str) -> Self {
+        Self::User(text.to_owned())
+    }
+}
+
+impl<W: Write> Terminal<W> {
+    /// Loads the program.
+    pub(crate) fn new(options: LaunchOptions, mut out: W) -> Result<Self, LaunchError> {
+        let debugger = Debugger::load(options.clone())?;
+        for note in debugger.program().notes() {
+            // A lost note is lost; the first command will meet the same broken pipe.
+            let _ = writeln!(out, "note: {note}");
+        }
+        Ok(Self {
+            options,
+            debugger,
+            out,
+            frame: FrameIndex(0),
+            progress: Progress::NotStarted,
+            listed: None,
+            last: None,
+            has_failed: false,
+        })
+    }
+
+    /// Stops the program that [`Terminal::execute`] is running.
+    pub(crate) fn interrupt_handle(&self) -> InterruptHandle {
+        self.debugger.interrupt_handle()
+    }
+
+    /// Whether some command could not be carried out.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// Where output goes.
+    pub(crate) fn out(&mut self) -> &mut W {
+        &mut self.out
+    }
+
+    /// Carries out a line. An empty one repeats the last step or listing.
+    ///
+    /// # Errors
+    /// Output cannot be written.
+    pub(crate) fn execute(&mut self, line: &str) -> io::Result<Next> {
+        if line.trim_start().starts_with('#') {
+            return Ok(Next::Command);
+        }
+        let parsed = if line.trim().is_empty() {
+            match self.last.clone() {
+                Some(command) => Ok(command),
+                None => return Ok(Next::Command),
+            }
+        } else {
+            Command::parse(line)
+        };
+        let result = parsed.map_err(Problem::User).and_then(|command| {
+            self.last = command.repeats().then(|| command.clone());
+            self.perform(command)
+        });
+        match result {
+            Ok(next) => Ok(next),
+            Err(Problem::Output(error)) => Err(error),
+            Err(Problem::User(text)) => {
+                self.has_failed = true;
+                writeln!(self.out, "error: {text}")?;
+                Ok(Next::Command)
+            }
+        }
+    }
+
+    fn perform(&mut self, command: Command) -> Result<Next, Problem> {
+        match command {
+            Command::Run => self.run()?,
+            Command::Start => self.start()?,
+            Command::Continue => self.resume(Resume::Continue, 1)?,
+            Command::Step { times } => self.step(StepKind::Into, Granularity::Line, times)?,
+            Command::Next { times } => self.step(StepKind::Over, Granularity::Line, times)?,
+            Command::StepInstruction { times } => {
+                self.step(StepKind::Into, Granularity::Instruction, times)?;
+            }
+            Command::NextInstruction { times } => {
+                self.step(StepKind::Over, Granularity::Instruction, times)?;
+            }
+            Command::Finish => self.step(StepKind::Out, Granularity::Line, 1)?,
+            Command::Break(place) => self.add_breakpoint(place)?,
+            Command::Delete(which) => self.delete(which)?,
+            Command::Breakpoints => show::breakpoints(&mut self.out, &self.debugger)?,
+            Command::Backtrace => show::backtrace(&mut self.out, &self.debugger)?,
+            Command::Frame(index) => self.select(index.unwrap_or(self.frame.0))?,
+            Command::Up => self.select(self.frame.0 + 1)?,
+            Command::Down => {
+                let below = self.frame.0.checked_sub(1).ok_or("this is the innermost frame")?;
+                self.select(below)?;
+            }
+            Command::Registers => self.scope(debug::ScopeKind::Registers)?,
+            Command::Locals => self.scope(debug::ScopeKind::Locals)?,
+            Command::Globals => self.scope(debug::ScopeKind::Globals)?,
+            Command::Print(name) => {
+                self.needs_frame()?;
+                let variable = self.debugger.evaluate(self.frame, &name)?;
+                show::variable(&mut self.out, &self.debugger, &variable)?;
+            }
+            Command::Disassemble(function) => self.disassemble(function.as_deref())?,
+            Command::List(target) => self.list(target)?,
+            Command::Help => self.out.write_all(command::help().as_bytes())?,
+            Command::Quit => return Ok(Next::Quit),
+        }
+        Ok(Next::Command)
+    }
+
+    /// Loads the program anew, unless it is fresh, and keeps the breakpoints.
+    fn restart(&mut self) -> Result<(), Problem> {
+        if self.progress != Progress::NotStarted {
+            let specs: Vec<BreakpointSpec> =
+                self.debugger.breakpoints().iter().map(|it| it.spec.clone()).collect();
+            self.debugger =
+                Debugger::load(self.options.clone()).map_err(|error| error.to_string())?;
+            for spec in specs {
+                self.debugger.add_breakpoint(spec);
+            }
+            self.progress = Progress::NotStarted;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<(), Problem> {
+        self.restart()?;
+        self.resume(Resume::Continue, 1)
+    }
+
+    fn start(&mut self) -> Result<(), Problem> {
+        self.restart()?;
+        self.resume(Resume::ToEntry, 1)
+    }
+
+    fn step(
+        &mut self,
+        kind: StepKind,
+        granularity: Granularity,
+        times: u32,
+    ) -> Result<(), Problem> {
+        if self.progress == Progress::NotStarted {
+            return self.start();
+        }
+        self.resume(Resume::Step(kind, granularity), times)
+    }
+
+    fn resume(&mut self, how: Resume, times: u32) -> Result<(), Problem> {
+        if self.progress == Progress::Over {
+            return Err("the program is over; `run` starts it again".into());
+        }
+        let mut reason = self.debugger.resume(how);
+        for _ in 1..times {
+            if !matches!(reason, StopReason::Step) {
+                break;
+            }
+            reason = self.debugger.resume(how);
+        }
+        self.frame = FrameIndex(0);
+        self.listed = None;
+        self.progress = match &reason {
+            StopReason::Completed(_) => Progress::Over,
+            _ => Progress::Stopped,
+        };
+        show::stop(&mut self.out, &self.debugger, &reason)?;
+        Ok(())
+    }
+
+    fn add_breakpoint(&mut self, place: Place) -> Result<(), Problem> {
+        let spec = match place {
+            Place::Line(line) => BreakpointSpec::Line { file: self.current_file()?, line },
+            Place::FileLine(file, line) => BreakpointSpec::Line { file, line },
+            Place::Function(name) => BreakpointSpec::Function { name },
+            Place::Address(text) => {
+                let address = LinearAddress::parse(&text)
+                    .ok_or_else(|| format!("{text:?} is not an address"))?;
+                BreakpointSpec::Instruction { address }
+            }
+            Place::Offset(function, offset) => {
+                let address = self.debugger.program().address_in(&function, offset);
+                let address =
+                    address.ok_or_else(|| format!("there is no function {function:?}"))?;
+                BreakpointSpec::Instruction { address }
+            }
+        };
+        let id = self.debugger.add_breakpoint(spec);
+        let breakpoint = self.debugger.breakpoints().get(id);
+        if let Some(breakpoint) = breakpoint.filter(|it| !it.is_verified()) {
+            let message = breakpoint.message.clone().unwrap_or_default();
+            self.debugger.remove_breakpoint(id);
+            return Err(message.into());
+        }
+        show::breakpoint_set(&mut self.out, &self.debugger, id)?;
+        Ok(())
+    }
+
+    fn delete(&mut self, which: Option<u32>) -> Result<(), Problem> {
+        let ids: Vec<BreakpointId> = match which {
+            Some(number) => vec![BreakpointId(number)],
+            None => self.debugger.breakpoints().iter().map(|it| it.id).collect(),
+        };
+        for id in ids {
+            if !self.debugger.remove_breakpoint(id) {
+                return Err(format!("there is no breakpoint {}", id.0).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The file of the selected frame, or of the function before it runs.
+    fn current_file(&self) -> Result<String, Problem> {
+        let frames = self.debugger.frames();
+        let here = frames.get(self.frame.0).and_then(|frame| frame.source.as_ref());
+        if let Some(source) = here {
+            return Ok(source.file.clone());
+        }
+        let main = self.debugger.program().main_source();
+        main.map(|source| source.file)
+            .ok_or_else(|| "no source file is known; use FILE:LINE".into())
+    }
+
+    fn needs_frame(&self) -> Result<(), Problem> {
+        if self.progress == Progress::Stopped {
+            return Ok(());
+        }
+        Err("the program is not running; `run` or `start` it".into())
+    }
+
+    fn select(&mut self, index: usize) -> Result<(), Problem> {
+        self.needs_frame()?;
+        let frames = self.debugger.frames();
+        let frame = frames.get(index).ok_or_else(|| format!("there is no frame {index}"))?;
+        self.frame = FrameIndex(index);
+        self.listed = None;
+        show::frame(&mut self.out, &self.debugger, frame)?;
+        Ok(())
+    }
+
+    fn scope(&mut self, kind: debug::ScopeKind) -> Result<(), Problem> {
+        self.needs_frame()?;
+        let scopes = self.debugger.scopes(self.frame);
+        match scopes.into_iter().find(|(found, _)| *found == kind) {
+            Some((_, node)) => show::variables(&mut self.out, &self.debugger, &node)?,
+            None => writeln!(self.out, "none here")?,
+        }
+        Ok(())
+    }
+
+    fn disassemble(&mut self, function: Option<&str>) -> Result<(), Problem> {
+        let function = match function {
+            Some(name) => {
+                let address = self.debugger.program().address_in(name, vmfb::BytecodeOffset(1));
+                let position = address.and_then(|it| self.debugger.program().position_of(it));
+                position.ok_or_else(|| format!("there is no function {name:?}"))?.function
+            }
+            None => {
+                self.needs_frame()?;
+                let frames = self.debugger.frames();
+                let position = frames.get(self.frame.0).and_then(|frame| frame.position);
+                position.ok_or("this frame is native code")?.function
+            }
+        };
+        show::disassembly(&mut self.out, &self.debugger, function, self.frame)?;
+        Ok(())
+    }
+
+    fn list(&mut self, target: Option<ListTarget>) -> Result<(), Problem> {
+        const LINES: u32 = 10;
+        let (file, first) = match (target, self.listed.take()) {
+            (Some(ListTarget::Line(line)), _) => {
+                (self.current_file()?, line.saturating_sub(LINES / 2))
+            }
+            (Some(ListTarget::Function(name)), _) => {
+                let source = self.debugger.program().function_source(&name);
+                let source = source.ok_or_else(|| format!("no source is known for {name:?}"))?;
+                (source.file, source.line.saturating_sub(LINES / 2))
+            }
+            (None, Some(next)) => next,
+            (None, None) => {
+                let frames = self.debugger.frames();
+                let here = frames.get(self.frame.0).and_then(|frame| frame.source.clone());
+                let source = here.or_else(|| self.debugger.program().main_source());
+                let source = source.ok_or("no source is known here")?;
+                (source.file, source.line.saturating_sub(LINES / 2))
+            }
+        };
+        let first = first.max(1);
+        let shown =
+            show::source_lines(&mut self.out, &self.debugger, self.frame, &file, first, LINES)?;
+        if shown == 0 {
+            return Err(format!("{file} has no line {first}, or cannot be read").into());
+        }
+        self.listed = Some((file, first + LINES));
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! What the terminal debugger prints.
+
+use std::io::{self, Write};
+
+use debug::{
+    BreakpointId, BreakpointSpec, Debugger, Frame, FrameIndex, Node, Position, StopReason, Variable,
+};
+
+/// Why the program stands still, and where.
+pub(super) fn stop(
+    out: &mut impl Write,
+    debugger: &Debugger,
+    reason: &StopReason,
+) -> io::Result<()> {
+    match reason {
+        StopReason::Entry | StopReason::Step => {}
+        StopReason::Breakpoint(ids) => {
+            let ids: Vec<String> = ids.iter().map(|id| id.0.to_string()).collect();
+            writeln!(out, "Breakpoint {}", ids.join(", "))?;
+        }
+        StopReason::Pause => writeln!(out, "Interrupted")?,
+        StopReason::BreakInstruction => writeln!(out, "The program asked to stop (vm.break)")?,
+        StopReason::Failed(failure) => writeln!(out, "The program failed: {failure}")?,
+        StopReason::Completed(results) => {
+            write!(out, "{}", vm::text::format_values("result", results))?;
+            return writeln!(out, "The program is over");
+        }
+    }
+    match debugger.frames().first() {
+        Some(innermost) => frame(out, debugger, innermost),
+        None => Ok(()),
+    }
+}
+
+/// A frame with its source line, or its instruction where no source is known.
+pub(super) fn frame(out: &mut impl Write, debugger: &Debugger, frame: &Frame) -> io::Result<()> {
+    frame_line(out, frame)?;
+    let line = frame.source.as_ref().and_then(|source| {
+        let text = debugger.source_text(&source.file)?;
+        let line = text.lines().nth(source.line.checked_sub(1)? as usize)?.to_owned();
+        Some((source.line, line))
+    });
+    match (line, frame.position) {
+        (Some((number, line)), _) => writeln!(out, "{number}\t{line}"),
+        (None, Some(position)) => match instruction(debugger, position) {
+            Some(text) => writeln!(out, "[{}]\t{text}", position.offset),
+            None => Ok(()),
+        },
+        (None, None) => Ok(()),
+    }
+}
+
+fn frame_line(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
+    write!(out, "#{} {}", frame.index.0, frame.name)?;
+    if let Some(position) = frame.position {
+        write!(out, " [{}]", position.offset)?;
+    }
+    match &frame.source {
+        Some(source) => writeln!(out, " at {}:{}:{}", source.file, source.line, source.column),
+        None if frame.position.is_some() => writeln!(out),
+        None => writeln!(out, " (native)"),
+    }
+}
+
+fn instruction(debugger: &Debugger, position: Position) -> Option<String> {
+    let address = debugger.linear(position)?;
+    debugger.disassemble(address, 0, 1).pop().map(|instruction| instruction.text)
+}
+
+/// The call stack.
+pub(super) fn backtrace(out: &mut impl Write, debugger: &Debugger) -> io::Result<()> {
+    let frames = debugger.frames();
+    if frames.is_empty() {
+        return writeln!(out, "nothing runs");
+    }
+    frames.iter().try_for_each(|frame| frame_line(out, frame))
+}
+
+/// A breakpoint that was just set.
+pub(super) fn breakpoint_set(
+    out: &mut impl Write,
+    debugger: &Debugger,
+    id: BreakpointId,
+) -> io::Result<()> {
+    breakpoint_line(out, debugger, id)?;
+    let message = debugger.breakpoints().get(id).and_then(|it| it.message.as_ref());
+    message.map_or(Ok(()), |message| writeln!(out, "note: {message}"))
+}
+
+fn breakpoint_line(out: &mut impl Write, debugger: &Debugger, id: BreakpointId) -> io::Result<()> {
+    let Some(breakpoint) = debugger.breakpoints().get(id) else { return Ok(()) };
+    let asked = match &breakpoint.spec {
+        BreakpointSpec::Line { file, line } => {
+            format!("{file}:{}", breakpoint.line.unwrap_or(*line))
+        }
+        BreakpointSpec::ListingLine { line, .. } => format!("disassembly line {line}"),
+        BreakpointSpec::Function { name } => name.clone(),
+        BreakpointSpec::Instruction { address } => format!("*{address}"),
+    };
+    write!(out, "Breakpoint {}: {asked}", id.0)?;
+    for position in &breakpoint.locations {
+        let name = debugger.program().function_label(position.function);
+        write!(out, ", {name} [{}]", position.offset)?;
+    }
+    match breakpoint.hits {
+        0 => writeln!(out),
+        1 => writeln!(out, ", hit once"),
+        hits => writeln!(out, ", hit {hits} times"),
+    }
+}
+
+/// All breakpoints.
+pub(super) fn breakpoints(out: &mut impl Write, debugger: &Debugger) -> io::Result<()> {
+    let ids: Vec<BreakpointId> = debugger.breakpoints().iter().map(|it| it.id).collect();
+    if ids.is_empty() {
+        return writeln!(out, "no breakpoints");
+    }
+    ids.into_iter().try_for_each(|id| breakpoint_line(out, debugger, id))
+}
+
+/// A value, and what is inside it.
+pub(super) fn variable(
+    out: &mut impl Write,
+    debugger: &Debugger,
+    variable: &Variable,
+) -> io::Result<()> {
+    variable_line(out, variable)?;
+    match &variable.children {
+        Some(children) => {
+            let inside = debugger.children(&children.node, Some(0..32));
+            for child in &inside {
+                write!(out, "  ")?;
+                variable_line(out, child)?;
+            }
+            match children.indexed {
+                Some(count) if count > inside.len() => {
+                    writeln!(out, "  … {} more", count - inside.len())
+                }
+                _ => Ok(()),
+            }
+        }
+        None => Ok(()),
+    }
+}
+
+fn variable_line(out: &mut impl Write, variable: &Variable) -> io::Result<()> {
+    writeln!(out, "{} = {} : {}", variable.name, variable.value, variable.type_name)
+}
+
+/// The variables of a scope.
+pub(super) fn variables(out: &mut impl Write, debugger: &Debugger, node: &Node) -> io::Result<()> {
+    let variables = debugger.children(node, None);
+    if variables.is_empty() {
+        return writeln!(out, "none here");
+    }
+    variables.iter().try_for_each(|variable| variable_line(out, variable))
+}
+
+/// The instructions of a function, with an arrow where the frame stands.
+pub(super) fn disassembly(
+    out: &mut impl Write,
+    debugger: &Debugger,
+    function: vm::FunctionId,
+    frame: FrameIndex,
+) -> io::Result<()> {
+    let here = debugger.frames().get(frame.0).and_then(|frame| frame.position);
+    writeln!(out, "{}:", debugger.program().function_label(function))?;
+    for (position, text) in debugger.function_instructions(function) {
+        let arrow = if here == Some(position) { "=>" } else { "  " };
+        writeln!(out, "{arrow} [{}]  {text}", position.offset)?;
+    }
+    Ok(())
+}
+
+/// Lines of a source file, with an arrow at the frame's; tells how many there were.
+pub(super) fn source_lines(
+    out: &mut impl Write,
+    debugger: &Debugger,
+    frame: FrameIndex,
+    file: &str,
+    first: u32,
+    count: u32,
+) -> io::Result<usize> {
+    let Some(text) = debugger.source_text(file) else { return Ok(0) };
+    let frames = debugger.frames();
+    let source = frames.get(frame.0).and_then(|frame| frame.source.as_ref());
+    let here = source.filter(|source| source.file == file).map(|source| source.line);
+    let mut shown = 0;
+    for (line, number) in text.lines().zip(1_u32..).skip(first as usize - 1).take(count as usize) {
+        let arrow = if here == Some(number) { "=>" } else { "  " };
+        writeln!(out, "{arrow} {number}\t{line}")?;
+        shown += 1;
+    }
+    Ok(shown)
+}

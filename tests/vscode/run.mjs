@@ -9,7 +9,7 @@
 //   IREE_DBG_VSCODE   where tests/vscode/install.sh put VS Code
 
 import { execFileSync } from "node:child_process";
-import { accessSync, constants, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Workbench } from "./workbench.mjs";
@@ -51,8 +51,8 @@ async function main() {
     home: join(work, "home"),
     workspace,
     path: dirname(compiler),
+    machineSettings: { "iree-dbg.path": program },
     settings: {
-      "iree-dbg.path": program,
       "workbench.startupEditor": "none",
       "workbench.enableExperiments": false,
       "workbench.colorTheme": "Default Dark Modern",
@@ -103,17 +103,21 @@ async function play(user, steps, pictures) {
   }
 }
 
-/** A stock iree-compile module, to be opened as its disassembly and to tell hovers of its ABI. */
+/** A stock iree-compile module, to be opened as its disassembly and to tell hovers of its ABI; and half of it. */
 function compile(compiler, workspace) {
   execFileSync(
     compiler,
     ["euclid.mlir", "--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx", "-o", "euclid.vmfb"],
     { cwd: workspace, stdio: ["ignore", "inherit", "inherit"] },
   );
+  const module = readFileSync(join(workspace, "euclid.vmfb"));
+  writeFileSync(join(workspace, "damaged.vmfb"), module.subarray(0, module.length / 2));
 }
 
 function packageExtension() {
-  const npm = (...args) => execFileSync("npm", args, { cwd: extension, stdio: ["ignore", "ignore", "inherit"] });
+  // Without a program inside: the settings name the one to test.
+  const env = { ...process.env, IREE_DBG: "" };
+  const npm = (...args) => execFileSync("npm", args, { cwd: extension, env, stdio: ["ignore", "ignore", "inherit"] });
   if (!existsSync(join(extension, "node_modules/.bin/vsce"))) {
     npm("ci", "--ignore-scripts", "--loglevel=error");
   }

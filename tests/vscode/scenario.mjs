@@ -112,6 +112,13 @@ export function scenario({ listing }) {
         await user.debuggingEnds();
       },
     },
+    {
+      title: "a damaged module says what is wrong with it",
+      async act(user) {
+        await user.choose("damaged.vmfb");
+        await user.webviewHas("cut short");
+      },
+    },
   ];
 }
 

@@ -27,7 +27,7 @@ export async function eventually(what, read, accept) {
 
 /** Where things are and how the workbench is set up. */
 export class Workbench {
-  /** @param {{tools: string, home: string, workspace: string, settings: object, path: string}} options */
+  /** @param {{tools: string, home: string, workspace: string, settings: object, machineSettings: object, path: string}} options */
   constructor(options) {
     this.options = options;
     this.entry = join(options.tools, "node_modules/code-server/out/node/entry.js");
@@ -48,9 +48,16 @@ export class Workbench {
     return environment;
   }
 
+  writeSettings(scope, settings) {
+    const directory = join(this.options.home, "user", scope);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "settings.json"), JSON.stringify(settings, null, 2));
+  }
+
   async install(vsix) {
-    mkdirSync(join(this.options.home, "user/User"), { recursive: true });
-    writeFileSync(join(this.options.home, "user/User/settings.json"), JSON.stringify(this.options.settings, null, 2));
+    this.writeSettings("User", this.options.settings);
+    // The browser is a client of a remote machine, and takes settings that name programs from that machine only.
+    this.writeSettings("Machine", this.options.machineSettings);
     const child = spawn(process.execPath, [this.entry, ...this.directories, "--install-extension", vsix], {
       env: this.environment(),
       stdio: ["ignore", "pipe", "pipe"],
@@ -115,12 +122,17 @@ export class User {
     return keys.reduce((before, key) => before.then(() => this.page.keyboard.press(key)), Promise.resolve());
   }
 
-  /** Opens a file of the explorer; `title` is that of the editor's tab when it is not the file's name. */
+  /** Opens a file of the explorer as text; `title` is that of the editor's tab when it is not the file's name. */
   async open(file, title = file) {
-    await this.press("Control+Shift+E");
-    await this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: file }).first().dblclick();
+    await this.choose(file);
     await this.activeTab(title);
     await this.page.waitForSelector(".editor-instance .view-line");
+  }
+
+  /** Double-clicks a file of the explorer. */
+  async choose(file) {
+    await this.press("Control+Shift+E");
+    await this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: file }).first().dblclick();
   }
 
   activeTab(title) {
@@ -260,6 +272,18 @@ export class User {
       `"${text}" in the Debug Console`,
       () => this.page.locator(".repl .monaco-list-row").allInnerTexts(),
       (lines) => lines.join("\n").replaceAll("\u00a0", " ").includes(text),
+    );
+  }
+
+  /** Waits for a text in an editor that is a web page of its own. */
+  async webviewHas(text) {
+    await eventually(
+      `"${text}" in the editor`,
+      async () => {
+        const bodies = this.page.frames().map((frame) => frame.locator("body").innerText({ timeout: 500 }).catch(() => ""));
+        return (await Promise.all(bodies.slice(1))).join("\n");
+      },
+      (seen) => seen.includes(text),
     );
   }
 

@@ -6,6 +6,8 @@ import { type Binary, BinaryMissing, explainMissing, SECTION } from "./binary";
 
 export class LanguageServer implements vscode.Disposable {
   private client: LanguageClient | undefined;
+  /** Starts and stops wait for each other: a client that is disposed while it starts keeps its listeners. */
+  private turn = Promise.resolve();
   private readonly watcher = vscode.workspace.createFileSystemWatcher("**/*.vmfb");
   private readonly settings: vscode.Disposable;
 
@@ -17,7 +19,15 @@ export class LanguageServer implements vscode.Disposable {
     });
   }
 
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    return (this.turn = this.turn.then(() => this.startNow()));
+  }
+
+  restart(): Promise<void> {
+    return (this.turn = this.turn.then(() => this.stopNow()).then(() => this.startNow()));
+  }
+
+  private async startNow(): Promise<void> {
     try {
       const command = this.binary.path();
       const options: LanguageClientOptions = {
@@ -37,16 +47,15 @@ export class LanguageServer implements vscode.Disposable {
     }
   }
 
-  async restart(): Promise<void> {
+  private async stopNow(): Promise<void> {
     const client = this.client;
     this.client = undefined;
     await client?.dispose().catch(() => undefined);
-    await this.start();
   }
 
   dispose(): void {
     this.settings.dispose();
     this.watcher.dispose();
-    void this.client?.dispose();
+    void this.turn.then(() => this.stopNow());
   }
 }

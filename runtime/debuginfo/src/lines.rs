@@ -6,7 +6,8 @@
 //! a block that is entered from another line is a new one even if it follows the same line in layout.
 //! Instructions without a line (generated code) belong to whatever statement they come after. So does
 //! what the compiler's wrapper around a function does with arguments and results: it has the line of the
-//! function itself. Only its return counts, as the end of the function.
+//! function itself. Only its return counts, as the end of the function; and what comes before the first
+//! line of the entry block is on the function's own line, so that stepping by line begins somewhere.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -47,7 +48,7 @@ pub(crate) fn build(
     own_position: Option<SourcePosition>,
 ) -> FunctionLines {
     let mut places = Places { table, instances: HashMap::new(), known: HashMap::new() };
-    let places: Vec<Place> = locations
+    let mut places: Vec<Place> = locations
         .iter()
         .zip(&code.instructions)
         .map(|(location, instruction)| {
@@ -60,6 +61,7 @@ pub(crate) fn build(
             }
         })
         .collect();
+    begin_on_own_line(code, &mut places, own_position);
     let before = keys_before(code, &places);
     let mut lines = FunctionLines { rows: Vec::with_capacity(places.len()), starts: Vec::new() };
     for ((instruction, place), before) in code.instructions.iter().zip(&places).zip(&before) {
@@ -81,6 +83,17 @@ pub(crate) fn build(
         });
     }
     lines
+}
+
+/// Gives what precedes the first line of the entry block the line of the function.
+fn begin_on_own_line(code: &Code, places: &mut [Place], own_position: Option<SourcePosition>) {
+    let entry_block =
+        1 + code.instructions.iter().skip(1).take_while(|it| !it.begins_block).count();
+    let prologue =
+        places.iter_mut().take(entry_block).take_while(|place| place.positions.is_empty());
+    for place in prologue {
+        place.positions.extend(own_position);
+    }
 }
 
 /// The lines that control is sure to come from, for each instruction.

@@ -41,6 +41,8 @@ pub struct CompileRequest {
     pub compiler: Option<PathBuf>,
     /// The directory to run in, where relative paths count from; otherwise the current one.
     pub directory: Option<PathBuf>,
+    /// Environment variables to set for the compiler.
+    pub environment: Vec<(String, String)>,
 }
 
 /// What was written.
@@ -152,6 +154,7 @@ pub fn compile(
         input: &request.input,
         flags: &flags,
         directory: request.directory.as_deref(),
+        environment: &request.environment,
         module: &scratch.path().join("module.vmfb"),
         companion: &scratch.path().join("companion.mlir"),
     };

@@ -21,6 +21,7 @@ pub(super) struct Runs<'a> {
     pub(super) input: &'a Path,
     pub(super) flags: &'a [String],
     pub(super) directory: Option<&'a Path>,
+    pub(super) environment: &'a [(String, String)],
     /// Where the module goes.
     pub(super) module: &'a Path,
     /// Where the companion goes.
@@ -65,6 +66,7 @@ impl Runs<'_> {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         if let Some(directory) = self.directory {
             command.current_dir(directory);
         }

@@ -32,7 +32,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use vmfb::RodataOrdinal;
+use vmfb::{FileBytes, LoadError, RodataOrdinal};
 
 use crate::location::{LocationId, LocationTable};
 use crate::register::RegisterSlot;
@@ -214,13 +214,18 @@ impl Companion {
         module::parse(text)
     }
 
-    /// Reads a companion from a file.
+    /// Reads a companion from a file. The file is mapped, so constants in it take no memory.
     ///
     /// # Errors
     /// The file cannot be read, or is not a companion.
     pub fn read(path: &Path) -> Result<Self, CompanionLoadError> {
-        let text = std::fs::read(path)
-            .map_err(|source| CompanionLoadError::Unreadable { path: path.to_owned(), source })?;
+        let text = FileBytes::open(path).map_err(|error| CompanionLoadError::Unreadable {
+            path: path.to_owned(),
+            source: match error {
+                LoadError::Io { source, .. } => source,
+                other => std::io::Error::other(other),
+            },
+        })?;
         Self::parse(&text)
             .map_err(|source| CompanionLoadError::Malformed { path: path.to_owned(), source })
     }

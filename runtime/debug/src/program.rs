@@ -224,6 +224,14 @@ impl Program {
         self.entry
     }
 
+    /// The name that it is exported by.
+    #[must_use]
+    pub fn entry_name(&self) -> &str {
+        let exports = self.module(self.entry.module).map_or(&[][..], |it| it.module.exports());
+        let mut named = exports.iter().filter(|export| export.function == self.entry.function);
+        named.next().map_or("", |export| &export.name)
+    }
+
     /// The modules with their names and files, in load order.
     pub fn modules(&self) -> impl Iterator<Item = (ModuleIndex, &str, Option<&PathBuf>)> {
         self.modules.iter().map(|it| (it.index, it.module.name(), it.path.as_ref()))

@@ -1,1 +1,43 @@
 //! The debugger served over the Debug Adapter Protocol.
+//!
+//! No debugger logic lives here: a request is converted, `debug::Debugger` is asked, the answer is
+//! converted back.
+//!
+//! ```text
+//!   client ──bytes──> framing ──Event──> session ──> requests/* ──> debuggee (debug::Debugger)
+//!          <──bytes── wire    <──────────── │  ^
+//!                                   debuggee v  │ Event::Ran
+//!                                          runner (the thread on which the program runs)
+//! ```
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `session` | the states of a session, and the loop with everything that wakes it |
+//! | `requests/` | every request, one file a group; the table of them is in `requests/mod.rs` |
+//! | `launch` | the launch request: compiling and loading |
+//! | `debuggee`, `handles`, `sources` | the program and the numbers that a client holds |
+//! | `runner` | running the program beside the loop |
+//! | `to_dap`, `client` | conversions; lines, columns and paths as the client counts and names them |
+//! | `protocol`, `error` | messages; what the `dap` crate lacks |
+//! | `framing`, `wire`, `log` | bytes in and out, and the protocol log |
+//! | `serve` | standard input and output, TCP |
+//!
+//! To see a session begin and end, read `session`.
+
+mod client;
+mod debuggee;
+mod error;
+mod framing;
+mod handles;
+mod launch;
+mod log;
+mod protocol;
+mod requests;
+mod runner;
+mod serve;
+mod session;
+mod sources;
+mod to_dap;
+mod wire;
+
+pub use serve::{Options, TcpServer, serve, serve_stdio, serve_tcp};

@@ -1,0 +1,106 @@
+//! What the client said about itself in `initialize`: how it counts and names things.
+
+use std::path::Path;
+
+use dap::requests::{InitializeArguments, PathFormat};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+/// A client's habits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Client {
+    first_line: i64,
+    first_column: i64,
+    names_files_by_uri: bool,
+    /// Whether it asks for the elements of large variables in parts.
+    pub(crate) pages_variables: bool,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self::new(&InitializeArguments::default())
+    }
+}
+
+/// What a file URI's path keeps as it is.
+const PATH: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~').remove(b':');
+
+impl Client {
+    pub(crate) fn new(arguments: &InitializeArguments) -> Self {
+        Self {
+            first_line: i64::from(arguments.lines_start_at1.unwrap_or(true)),
+            first_column: i64::from(arguments.columns_start_at1.unwrap_or(true)),
+            names_files_by_uri: matches!(arguments.path_format, Some(PathFormat::Uri)),
+            pages_variables: arguments.supports_variable_paging.unwrap_or(false),
+        }
+    }
+
+    /// A line of ours, as the client counts.
+    pub(crate) fn line(&self, line: u32) -> i64 {
+        i64::from(line) - 1 + self.first_line
+    }
+
+    /// A column of ours, as the client counts.
+    pub(crate) fn column(&self, column: u32) -> i64 {
+        i64::from(column) - 1 + self.first_column
+    }
+
+    /// A line of the client's, counted from 1; lines before the first are the first.
+    pub(crate) fn line_from(&self, line: i64) -> u32 {
+        let line = line.saturating_sub(self.first_line).saturating_add(1);
+        u32::try_from(line.max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// A file, as the client names files.
+    pub(crate) fn path(&self, path: &Path) -> String {
+        let path = path.to_string_lossy();
+        if self.names_files_by_uri {
+            format!("file://{}", utf8_percent_encode(&path, PATH))
+        } else {
+            path.into_owned()
+        }
+    }
+
+    /// The file that a client's path names. Clients that name files by path still send URIs now and
+    /// then, and no file's path begins with `file://`.
+    pub(crate) fn path_from(&self, path: &str) -> String {
+        match path.strip_prefix("file://") {
+            Some(rest) => percent_decode_str(rest).decode_utf8_lossy().into_owned(),
+            None => path.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_are_counted_as_the_client_does() {
+        let from_one = Client::default();
+        let from_zero = Client::new(&InitializeArguments {
+            lines_start_at1: Some(false),
+            columns_start_at1: Some(false),
+            ..Default::default()
+        });
+        assert_eq!((from_one.line(7), from_one.column(1), from_one.line_from(7)), (7, 1, 7));
+        assert_eq!((from_zero.line(7), from_zero.column(1), from_zero.line_from(6)), (6, 0, 7));
+        for odd in [0, -5, i64::MIN] {
+            assert_eq!(from_one.line_from(odd), 1);
+        }
+        assert_eq!(from_zero.line_from(i64::MAX), u32::MAX);
+    }
+
+    #[test]
+    fn paths_are_uris_for_clients_that_want_them() {
+        let client = Client::new(&InitializeArguments {
+            path_format: Some(PathFormat::Uri),
+            ..Default::default()
+        });
+        let path = Path::new("/models/a b%.mlir");
+        assert_eq!(client.path(path), "file:///models/a%20b%25.mlir");
+        assert_eq!(client.path_from("file:///models/a%20b%25.mlir"), "/models/a b%.mlir");
+        assert_eq!(Client::default().path(path), "/models/a b%.mlir");
+        assert_eq!(Client::default().path_from("/models/a b%.mlir"), "/models/a b%.mlir");
+    }
+}

@@ -1,0 +1,78 @@
+//! Why a request failed. A failed request is not a failed session.
+
+/// The sort of a failure; numbers go over the wire and are only added to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// There is no such request.
+    Unknown,
+    /// The message or its arguments do not have the protocol's shape.
+    Malformed,
+    /// The request does not fit what the session is doing.
+    State,
+    /// The request names a frame, a variable or a source that is not (any longer) there.
+    Stale,
+    /// The debugger could not do it.
+    Failed,
+    /// The program could not be compiled or loaded.
+    Launch,
+    /// A fault of the adapter.
+    Internal,
+}
+
+impl Kind {
+    pub(crate) fn id(self) -> u32 {
+        match self {
+            Self::Unknown => 1000,
+            Self::Malformed => 1001,
+            Self::State => 1002,
+            Self::Stale => 1003,
+            Self::Failed => 1004,
+            Self::Launch => 1005,
+            Self::Internal => 1006,
+        }
+    }
+}
+
+/// A failed request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RequestError {
+    pub(crate) kind: Kind,
+    pub(crate) text: String,
+    /// Whether the client should put it before the user's eyes: what the user can mend, yes; what
+    /// only the client or we can mend, no.
+    pub(crate) show_user: bool,
+}
+
+impl RequestError {
+    fn quiet(kind: Kind, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into(), show_user: false }
+    }
+
+    pub(crate) fn unknown(command: &str) -> Self {
+        Self::quiet(Kind::Unknown, format!("unknown request `{command}`"))
+    }
+
+    pub(crate) fn malformed(text: impl Into<String>) -> Self {
+        Self::quiet(Kind::Malformed, text)
+    }
+
+    pub(crate) fn state(text: impl Into<String>) -> Self {
+        Self::quiet(Kind::State, text)
+    }
+
+    pub(crate) fn stale(text: impl Into<String>) -> Self {
+        Self::quiet(Kind::Stale, text)
+    }
+
+    pub(crate) fn failed(text: impl Into<String>) -> Self {
+        Self::quiet(Kind::Failed, text)
+    }
+
+    pub(crate) fn launch(text: impl Into<String>) -> Self {
+        Self { kind: Kind::Launch, text: text.into(), show_user: true }
+    }
+
+    pub(crate) fn internal(text: impl Into<String>) -> Self {
+        Self { kind: Kind::Internal, text: text.into(), show_user: true }
+    }
+}

@@ -1,0 +1,167 @@
+//! Where to stop: `setBreakpoints`, `setFunctionBreakpoints`, `setInstructionBreakpoints`,
+//! `setExceptionBreakpoints`.
+//!
+//! Each request replaces what an earlier one of its kind (for sources: for the same source) had set.
+//! A breakpoint that was there before and still is keeps its number, its hit count, and its place.
+
+use dap::requests::{SetFunctionBreakpointsArguments, SetInstructionBreakpointsArguments};
+use debug::{BreakpointId, BreakpointSpec};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::arguments;
+use super::code::address;
+use crate::client::Client;
+use crate::debuggee::{Debuggee, Owner};
+use crate::error::RequestError;
+use crate::protocol::{Breakpoint, BreakpointsBody, Request, SetBreakpointsArguments};
+use crate::session::body;
+use crate::sources::SourceKey;
+use crate::to_dap;
+
+/// A breakpoint as asked for, or why it cannot be.
+type Wanted = Result<BreakpointSpec, String>;
+
+pub(super) fn set_breakpoints(
+    debuggee: &mut Debuggee,
+    client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    let arguments: SetBreakpointsArguments = arguments(request)?;
+    let source = arguments.source;
+    let key = debuggee.sources.identify(&source, &debuggee.debugger, client);
+    let asked = arguments.breakpoints.unwrap_or_default();
+    let lines = asked.iter().map(|breakpoint| client.line_from(breakpoint.line));
+    let wanted = lines.map(|line| spec(&key, line)).collect();
+    let mut breakpoints = replace(debuggee, client, Owner::Source(key), wanted);
+    for (breakpoint, asked) in breakpoints.iter_mut().zip(&asked) {
+        breakpoint.line.get_or_insert(asked.line);
+        breakpoint.source = Some(source.clone());
+        report(debuggee, breakpoint);
+    }
+    body(BreakpointsBody { breakpoints })
+}
+
+fn spec(key: &SourceKey, line: u32) -> Wanted {
+    match key {
+        SourceKey::File(file) => Ok(BreakpointSpec::Line { file: file.clone(), line }),
+        SourceKey::Listing(module) => Ok(BreakpointSpec::ListingLine { module: *module, line }),
+        SourceKey::Unknown(name) => Err(format!("{name} is no source of the program")),
+    }
+}
+
+pub(super) fn set_function_breakpoints(
+    debuggee: &mut Debuggee,
+    client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    let arguments: SetFunctionBreakpointsArguments = arguments(request)?;
+    let names = arguments.breakpoints.into_iter().map(|breakpoint| breakpoint.name);
+    let wanted = names.map(|name| Ok(BreakpointSpec::Function { name })).collect();
+    let breakpoints = replace(debuggee, client, Owner::Functions, wanted);
+    breakpoints.iter().for_each(|breakpoint| report(debuggee, breakpoint));
+    body(BreakpointsBody { breakpoints })
+}
+
+pub(super) fn set_instruction_breakpoints(
+    debuggee: &mut Debuggee,
+    client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    let arguments: SetInstructionBreakpointsArguments = arguments(request)?;
+    let asked = arguments.breakpoints.iter();
+    let addresses = asked.map(|it| address(&it.instruction_reference, it.offset));
+    let wanted = addresses
+        .map(|address| match address {
+            Ok(address) => Ok(BreakpointSpec::Instruction { address }),
+            Err(error) => Err(error.text),
+        })
+        .collect();
+    let breakpoints = replace(debuggee, client, Owner::Instructions, wanted);
+    breakpoints.iter().for_each(|breakpoint| report(debuggee, breakpoint));
+    body(BreakpointsBody { breakpoints })
+}
+
+/// There are no filters to choose from: a failure always stops. Some clients send the request all
+/// the same, with none.
+pub(super) fn set_exception_breakpoints(
+    _debuggee: &mut Debuggee,
+    _client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    #[derive(Deserialize)]
+    struct Arguments {
+        #[serde(default)]
+        filters: Vec<String>,
+    }
+    let Arguments { filters } = arguments(request)?;
+    let refuse = |filter: &String| nowhere(format!("there is no filter {filter:?}"));
+    body(BreakpointsBody { breakpoints: filters.iter().map(refuse).collect() })
+}
+
+/// Makes an owner's breakpoints those that are wanted.
+fn replace(
+    debuggee: &mut Debuggee,
+    client: &Client,
+    owner: Owner,
+    wanted: Vec<Wanted>,
+) -> Vec<Breakpoint> {
+    if debuggee.settings.no_debug {
+        let why = "the program runs without debugging";
+        return wanted.iter().map(|_| nowhere(why.into())).collect();
+    }
+    let mut old = debuggee.breakpoints.owned.remove(&owner).unwrap_or_default();
+    let mut ids = Vec::new();
+    let mut answer = Vec::new();
+    for wanted in wanted {
+        let spec = match wanted {
+            Ok(spec) => spec,
+            Err(message) => {
+                answer.push(nowhere(message));
+                continue;
+            }
+        };
+        let id = match take(&mut old, |id| {
+            debuggee.debugger.breakpoint(id).is_some_and(|it| it.spec == spec)
+        }) {
+            Some(id) => id,
+            None => debuggee.debugger.add_breakpoint(spec),
+        };
+        ids.push(id);
+        if let Some(breakpoint) = debuggee.debugger.breakpoint(id) {
+            answer.push(to_dap::breakpoint(breakpoint, &debuggee.debugger, client));
+        }
+    }
+    for id in old {
+        debuggee.debugger.remove_breakpoint(id);
+        debuggee.breakpoints.reported.remove(&id);
+    }
+    debuggee.breakpoints.owned.insert(owner, ids);
+    answer
+}
+
+/// Takes the first that fits.
+fn take(ids: &mut Vec<BreakpointId>, fits: impl Fn(BreakpointId) -> bool) -> Option<BreakpointId> {
+    let index = ids.iter().position(|id| fits(*id))?;
+    Some(ids.remove(index))
+}
+
+/// A breakpoint that the debugger was not even asked for.
+fn nowhere(message: String) -> Breakpoint {
+    Breakpoint {
+        id: None,
+        verified: false,
+        message: Some(message),
+        source: None,
+        line: None,
+        instruction_reference: None,
+        reason: Some("failed"),
+    }
+}
+
+/// Remembers what the client is told, to notice when it changes.
+fn report(debuggee: &mut Debuggee, breakpoint: &Breakpoint) {
+    if let Some(id) = breakpoint.id.and_then(|id| u32::try_from(id).ok()) {
+        debuggee.breakpoints.reported.insert(BreakpointId(id), breakpoint.clone());
+    }
+}

@@ -1,0 +1,53 @@
+//! Going on and stopping: `continue`, `next`, `stepIn`, `stepOut`, `pause`.
+//!
+//! There is one thread, so `threadId` and `singleThread` have nothing to choose.
+
+use std::ops::ControlFlow;
+
+use dap::requests::{ContinueArguments, NextArguments, StepInArguments, StepOutArguments};
+use dap::types::SteppingGranularity;
+use debug::{Granularity, Resume, StepKind};
+use serde_json::Value;
+
+use super::arguments;
+use crate::error::RequestError;
+use crate::protocol::{ContinueBody, Request};
+use crate::session::{Session, body};
+
+type Resuming = Result<(Resume, Value), RequestError>;
+
+pub(super) fn go_on(request: &Request) -> Resuming {
+    arguments::<ContinueArguments>(request)?;
+    Ok((Resume::Continue, body(ContinueBody { all_threads_continued: true })?))
+}
+
+pub(super) fn next(request: &Request) -> Resuming {
+    let arguments: NextArguments = arguments(request)?;
+    Ok(step(StepKind::Over, arguments.granularity.as_ref()))
+}
+
+pub(super) fn step_in(request: &Request) -> Resuming {
+    let arguments: StepInArguments = arguments(request)?;
+    Ok(step(StepKind::Into, arguments.granularity.as_ref()))
+}
+
+pub(super) fn step_out(request: &Request) -> Resuming {
+    let arguments: StepOutArguments = arguments(request)?;
+    Ok(step(StepKind::Out, arguments.granularity.as_ref()))
+}
+
+/// A statement of MLIR is an operation, and the source maps tell operations apart by line.
+fn step(kind: StepKind, granularity: Option<&SteppingGranularity>) -> (Resume, Value) {
+    let granularity = match granularity {
+        Some(SteppingGranularity::Instruction) => Granularity::Instruction,
+        Some(SteppingGranularity::Statement | SteppingGranularity::Line) | None => {
+            Granularity::Line
+        }
+    };
+    (Resume::Step(kind, granularity), Value::Null)
+}
+
+pub(super) fn pause(session: &mut Session, request: &Request) -> ControlFlow<()> {
+    session.pause(request);
+    ControlFlow::Continue(())
+}

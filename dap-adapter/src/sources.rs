@@ -1,0 +1,134 @@
+//! Texts that the client gets from us, and the names by which it asks for them.
+//!
+//! A source that is a file on this machine goes by its path. Two kinds are not: the disassembly of
+//! a module, which is what a frame shows when its source was not found, and a source that the
+//! debugger holds in memory. These get reference numbers, which stay the same for the session, as
+//! clients keep breakpoints under them.
+//!
+//! A client may have the same disassembly open under a name of its own: our VS Code extension shows
+//! `models/gcd.vmfb` as the document `iree-vmfb:/models/gcd.vmfb.vmasm`. Once it has set breakpoints
+//! there, frames lead there too.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use debug::{Debugger, ModuleIndex};
+use percent_encoding::percent_decode_str;
+
+use crate::client::Client;
+use crate::protocol::Source;
+
+/// The scheme of disassembly documents.
+const MODULE_SCHEME: &str = "iree-vmfb:";
+/// What such a document's path has after the module's.
+const MODULE_SUFFIX: &str = ".vmasm";
+
+/// What a text is of.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum SourceKey {
+    /// A source file, as the client or the module names it.
+    File(String),
+    /// The disassembly of a module.
+    Listing(ModuleIndex),
+    /// A name that means nothing here; breakpoints in it go nowhere.
+    Unknown(String),
+}
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Sources {
+    /// The text of reference number n is at n - 1.
+    numbered: Vec<SourceKey>,
+    /// What the client calls the disassemblies that it has open itself.
+    listing_names: HashMap<ModuleIndex, String>,
+}
+
+impl Sources {
+    /// What the client means by a source.
+    pub(crate) fn identify(
+        &mut self,
+        source: &Source,
+        debugger: &Debugger,
+        client: &Client,
+    ) -> SourceKey {
+        if let Some(key) = source.source_reference.and_then(|number| self.numbered(number)) {
+            return key.clone();
+        }
+        let Some(path) = &source.path else {
+            return SourceKey::Unknown(source.name.clone().unwrap_or_default());
+        };
+        let Some(module) = path.strip_prefix(MODULE_SCHEME) else {
+            return SourceKey::File(client.path_from(path));
+        };
+        match listed_module(module, debugger) {
+            Some(index) => {
+                self.listing_names.insert(index, path.clone());
+                SourceKey::Listing(index)
+            }
+            None => SourceKey::Unknown(path.clone()),
+        }
+    }
+
+    /// The text of a reference number.
+    pub(crate) fn numbered(&self, number: i64) -> Option<&SourceKey> {
+        self.numbered.get(usize::try_from(number.checked_sub(1)?).ok()?)
+    }
+
+    /// The disassembly of a module.
+    pub(crate) fn listing(&mut self, module: ModuleIndex, name: &str) -> Source {
+        if let Some(path) = self.listing_names.get(&module) {
+            let name = format!("{name}{MODULE_SUFFIX}");
+            return Source { name: Some(name), path: Some(path.clone()), ..Source::default() };
+        }
+        Source {
+            name: Some(format!("{name}{MODULE_SUFFIX}")),
+            source_reference: Some(self.number(SourceKey::Listing(module))),
+            origin: Some(format!("disassembly of module {name}")),
+            ..Source::default()
+        }
+    }
+
+    /// A source that is held in memory.
+    pub(crate) fn in_memory(&mut self, file: &str) -> Source {
+        Source {
+            name: Some(file_name(file)),
+            source_reference: Some(self.number(SourceKey::File(file.to_owned()))),
+            origin: Some("held by the debugger".into()),
+            ..Source::default()
+        }
+    }
+
+    fn number(&mut self, key: SourceKey) -> i64 {
+        let index = self.numbered.iter().position(|it| *it == key).unwrap_or_else(|| {
+            self.numbered.push(key);
+            self.numbered.len() - 1
+        });
+        index as i64 + 1
+    }
+}
+
+/// A source that is a file on this machine.
+pub(crate) fn file(path: &Path, client: &Client) -> Source {
+    Source {
+        name: Some(file_name(&path.to_string_lossy())),
+        path: Some(client.path(path)),
+        ..Source::default()
+    }
+}
+
+fn file_name(path: &str) -> String {
+    path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned()
+}
+
+/// The module that a disassembly document is of. Editors write the URI of a local file with or
+/// without an empty authority (`iree-vmfb:///a`, `iree-vmfb:/a`), and escape what they like.
+fn listed_module(after_scheme: &str, debugger: &Debugger) -> Option<ModuleIndex> {
+    let path = after_scheme.strip_prefix("//").unwrap_or(after_scheme);
+    let path = path.split(['?', '#']).next()?;
+    let path = percent_decode_str(path).decode_utf8().ok()?;
+    let wanted = Path::new(path.strip_suffix(MODULE_SUFFIX).unwrap_or(&path));
+    let wanted = wanted.canonicalize().unwrap_or_else(|_| wanted.to_owned());
+    let is_it = |path: &Path| path.canonicalize().is_ok_and(|path| path == wanted);
+    let mut modules = debugger.program().modules();
+    modules.find_map(|(index, _, path)| path.filter(|path| is_it(path)).map(|_| index))
+}

@@ -1,0 +1,180 @@
+//! From the debugger's words to the protocol's. All line and column arithmetic is here and in
+//! [`crate::client`].
+
+use dap::types::{
+    Scope, ScopePresentationhint, Variable, VariablePresentationHint,
+    VariablePresentationHintAttributes,
+};
+use debug::{Breakpoint, Debugger, Frame, Node, ScopeKind, SourceLine, StopReason};
+
+use crate::client::Client;
+use crate::debuggee::Debuggee;
+use crate::protocol;
+use crate::sources::{self, Sources};
+
+/// The only thread.
+pub(crate) const THREAD: i64 = 1;
+
+/// A number that a client gives for a count or an index; negative ones count as none.
+pub(crate) fn count(number: Option<i64>) -> usize {
+    number.map_or(0, |number| usize::try_from(number).unwrap_or(0))
+}
+
+/// A breakpoint. The source is the request's to add.
+pub(crate) fn breakpoint(
+    breakpoint: &Breakpoint,
+    debugger: &Debugger,
+    client: &Client,
+) -> protocol::Breakpoint {
+    let verified = breakpoint.is_verified();
+    let reference = breakpoint.locations.first().and_then(|at| debugger.linear(*at));
+    protocol::Breakpoint {
+        id: Some(i64::from(breakpoint.id.0)),
+        verified,
+        message: breakpoint.message.clone(),
+        source: None,
+        line: breakpoint.line.map(|line| client.line(line)),
+        instruction_reference: reference.map(|address| address.to_string()),
+        reason: (!verified).then_some("failed"),
+    }
+}
+
+/// A frame: at its source if that can be shown, else in the disassembly.
+pub(crate) fn frame(
+    number: i64,
+    frame: &Frame,
+    debugger: &Debugger,
+    sources: &mut Sources,
+    client: &Client,
+) -> protocol::StackFrame {
+    let source =
+        frame.source.as_ref().and_then(|line| source_line(line, debugger, sources, client));
+    let place = source.or_else(|| {
+        let position = frame.position?;
+        let line = debugger.listing_line(position)?;
+        let source = sources.listing(position.function.module, &frame.module);
+        Some((source, client.line(line), client.column(1)))
+    });
+    let (source, line, column) = match place {
+        Some((source, line, column)) => (Some(source), line, column),
+        None => (None, 0, 0),
+    };
+    let address = frame.position.and_then(|position| debugger.linear(position));
+    protocol::StackFrame {
+        id: number,
+        name: frame.name.clone(),
+        presentation_hint: source.is_none().then_some("subtle"),
+        source,
+        line,
+        column,
+        instruction_pointer_reference: address.map(|address| address.to_string()),
+        module_id: frame.module.clone(),
+    }
+}
+
+/// A place in a source whose text can be shown, with its line and column.
+pub(crate) fn source_line(
+    at: &SourceLine,
+    debugger: &Debugger,
+    sources: &mut Sources,
+    client: &Client,
+) -> Option<(protocol::Source, i64, i64)> {
+    let source = match &at.path {
+        Some(path) => sources::file(path, client),
+        None => {
+            debugger.source_text(&at.file)?;
+            sources.in_memory(&at.file)
+        }
+    };
+    Some((source, client.line(at.line), client.column(at.column)))
+}
+
+/// A scope.
+pub(crate) fn scope(kind: ScopeKind, node: Node, debuggee: &mut Debuggee) -> Scope {
+    let (hint, expensive) = match kind {
+        ScopeKind::Locals => (Some(ScopePresentationhint::Locals), false),
+        ScopeKind::Registers => (Some(ScopePresentationhint::Registers), false),
+        ScopeKind::Globals => (None, true),
+    };
+    Scope {
+        name: kind.name().into(),
+        presentation_hint: hint,
+        variables_reference: debuggee.variables.insert(debug::Children { node, indexed: None }),
+        expensive,
+        ..Scope::default()
+    }
+}
+
+/// A variable. What is inside it gets a number to ask for.
+pub(crate) fn variable(
+    variable: debug::Variable,
+    debuggee: &mut Debuggee,
+    client: &Client,
+) -> Variable {
+    let indexed = variable.children.as_ref().and_then(|children| children.indexed);
+    let reference = variable.children.map_or(0, |children| debuggee.variables.insert(children));
+    Variable {
+        name: variable.name,
+        value: variable.value,
+        type_field: Some(variable.type_name),
+        evaluate_name: variable.evaluate_name,
+        variables_reference: reference,
+        indexed_variables: indexed.filter(|_| client.pages_variables).map(|count| count as i64),
+        presentation_hint: Some(read_only()),
+        ..Variable::default()
+    }
+}
+
+/// No value can be set.
+fn read_only() -> VariablePresentationHint {
+    let attributes = Some(vec![VariablePresentationHintAttributes::ReadOnly]);
+    VariablePresentationHint { attributes, ..VariablePresentationHint::default() }
+}
+
+/// What to say about a stop. None for the end of the program, which is no stop.
+pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<protocol::Stopped> {
+    let (reason, description, text) = match reason {
+        StopReason::Entry => ("entry", "Paused on entry", None),
+        StopReason::Breakpoint(hit) => {
+            let specs = hit.iter().filter_map(|id| debugger.breakpoint(*id)).map(|it| &it.spec);
+            return Some(hit_breakpoint(specs, hit));
+        }
+        StopReason::Step => ("step", "Paused on step", None),
+        StopReason::Pause => ("pause", "Paused", None),
+        StopReason::BreakInstruction => {
+            ("breakpoint", "Paused on a break instruction of the program", None)
+        }
+        StopReason::Failed(failure) => {
+            ("exception", "Paused on failure", Some(failure.status.to_string()))
+        }
+        StopReason::Completed(_) => return None,
+    };
+    Some(protocol::Stopped {
+        reason,
+        description,
+        text,
+        thread_id: THREAD,
+        all_threads_stopped: true,
+        hit_breakpoint_ids: Vec::new(),
+    })
+}
+
+fn hit_breakpoint<'a>(
+    mut specs: impl Iterator<Item = &'a debug::BreakpointSpec>,
+    hit: &[debug::BreakpointId],
+) -> protocol::Stopped {
+    use debug::BreakpointSpec::{Function, Instruction, Line, ListingLine};
+    let (reason, description) = match specs.next() {
+        Some(Function { .. }) => ("function breakpoint", "Paused on function breakpoint"),
+        Some(Instruction { .. }) => ("instruction breakpoint", "Paused on instruction breakpoint"),
+        Some(Line { .. } | ListingLine { .. }) | None => ("breakpoint", "Paused on breakpoint"),
+    };
+    protocol::Stopped {
+        reason,
+        description,
+        text: None,
+        thread_id: THREAD,
+        all_threads_stopped: true,
+        hit_breakpoint_ids: hit.iter().map(|id| i64::from(id.0)).collect(),
+    }
+}

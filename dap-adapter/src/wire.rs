@@ -1,0 +1,99 @@
+//! The way out: numbers messages and writes them.
+//!
+//! Only the session's loop holds a [`Wire`], so messages leave in the order in which things
+//! happened. A client that is gone shows as an error on the reading side; here it is only noted, so
+//! that the many places that send need not care.
+
+use std::io::Write;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::RequestError;
+use crate::framing;
+use crate::log::{Direction, Log};
+use crate::protocol::{Category, ErrorMessage, Event, Outgoing, Output, Request, Response};
+
+/// The longest text in one `output` event: editors lay out an event as a whole.
+const OUTPUT_CHUNK: usize = 32 * 1024;
+
+pub(crate) struct Wire {
+    output: Box<dyn Write + Send>,
+    log: Log,
+    seq: i64,
+    lost: bool,
+}
+
+#[derive(Serialize)]
+struct Numbered<'a> {
+    seq: i64,
+    #[serde(flatten)]
+    message: &'a Outgoing,
+}
+
+impl Wire {
+    pub(crate) fn new(output: Box<dyn Write + Send>, log: Log) -> Self {
+        Self { output, log, seq: 0, lost: false }
+    }
+
+    /// Says something unasked.
+    pub(crate) fn event(&mut self, event: Event) {
+        self.send(&Outgoing::Event(event));
+    }
+
+    /// Answers a request.
+    pub(crate) fn respond(&mut self, request: &Request, outcome: Result<Value, RequestError>) {
+        self.answer(request.seq, &request.command, outcome);
+    }
+
+    /// Answers a message that may not even have been a request.
+    pub(crate) fn answer(
+        &mut self,
+        request_seq: i64,
+        command: &str,
+        outcome: Result<Value, RequestError>,
+    ) {
+        let command = command.to_owned();
+        self.send(&Outgoing::Response(match outcome {
+            Ok(body) => Response { request_seq, command, success: true, message: None, body },
+            Err(error) => {
+                let RequestError { kind, text, show_user } = error;
+                let message = ErrorMessage { id: kind.id(), format: &text, show_user };
+                let body = serde_json::json!({ "error": message });
+                Response { request_seq, command, success: false, message: Some(text), body }
+            }
+        }));
+    }
+
+    /// Prints lines in the client's console, in as few events as is good for it.
+    pub(crate) fn print<L: AsRef<str>>(
+        &mut self,
+        category: Category,
+        lines: impl IntoIterator<Item = L>,
+    ) {
+        let mut output = String::new();
+        for line in lines {
+            output.push_str(line.as_ref());
+            output.push('\n');
+            if output.len() >= OUTPUT_CHUNK {
+                let output = std::mem::take(&mut output);
+                self.event(Event::Output(Output { category, output }));
+            }
+        }
+        if !output.is_empty() {
+            self.event(Event::Output(Output { category, output }));
+        }
+    }
+
+    fn send(&mut self, message: &Outgoing) {
+        self.seq += 1;
+        let numbered = Numbered { seq: self.seq, message };
+        let Ok(text) = serde_json::to_string(&numbered) else {
+            return; // Our types have text keys and no failing parts; there is nothing to report.
+        };
+        self.log.note(Direction::ToClient, || text.clone());
+        if !self.lost {
+            self.lost = framing::write(&mut self.output, text.as_bytes()).is_err();
+        }
+    }
+}

@@ -2,6 +2,7 @@
 //! in [`Command`] and in [`Command::run`].
 
 mod abi;
+mod dap;
 mod debug;
 mod dump;
 mod lsp;
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Verify(verify::Arguments),
     /// Read signature strings
     Abi(abi::Arguments),
+    /// Serve editors over the Debug Adapter Protocol
+    Dap(dap::Arguments),
     /// Serve editors over the Language Server Protocol
     Lsp(lsp::Arguments),
 }
@@ -38,6 +41,7 @@ impl Command {
             Self::Debug(arguments) => debug::run(arguments),
             Self::Verify(arguments) => verify::run(arguments),
             Self::Abi(arguments) => abi::run(arguments),
+            Self::Dap(arguments) => dap::run(arguments),
             Self::Lsp(arguments) => lsp::run(arguments),
         }
     }

@@ -12,7 +12,7 @@ pub struct Target {
     pub origin: TextRange,
     /// All of the definition.
     pub range: TextRange,
-    /// The name in it.
+    /// The name in it, sigil included.
     pub selection: TextRange,
 }
 
@@ -21,5 +21,5 @@ pub fn definition(document: &Document, offset: usize) -> Option<Target> {
     let reference = reference_at(document, offset)?;
     let found = resolve(document, &reference, offset)?;
     let symbol = found.symbol;
-    Some(Target { origin: reference.range, range: symbol.range, selection: symbol.name_range })
+    Some(Target { origin: reference.range, range: symbol.range, selection: symbol.name_token })
 }

@@ -34,7 +34,7 @@ pub fn hover(document: &Document, modules: &Modules, offset: usize) -> Option<Ho
         let range = if touches(&found.symbol.op_range, offset) {
             found.symbol.op_range.clone()
         } else {
-            found.symbol.name_range.clone()
+            found.symbol.name_token.clone()
         };
         let markdown = describe(document, modules, &found);
         return Some(Hover { range, markdown });
@@ -50,9 +50,8 @@ pub fn hover(document: &Document, modules: &Modules, offset: usize) -> Option<Ho
 /// The symbol whose own name or operation is at `offset`.
 fn own_symbol(document: &Document, offset: usize) -> Option<Definition> {
     symbol_at(document, offset).filter(|found| {
-        // The sigil and a quote stand before the name.
-        let name = found.symbol.name_range.start.saturating_sub(2)..found.symbol.name_range.end;
-        touches(&found.symbol.op_range, offset) || touches(&name, offset)
+        let name = &found.symbol.name_token;
+        touches(&found.symbol.op_range, offset) || touches(name, offset)
     })
 }
 

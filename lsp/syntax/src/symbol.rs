@@ -31,6 +31,8 @@ pub struct Symbol {
     pub name: String,
     /// Where that stands, without sigil and quotes.
     pub name_range: TextRange,
+    /// The same with sigil and quotes.
+    pub name_token: TextRange,
     /// As written; `None` where nothing is written.
     pub visibility: Option<Visibility>,
     /// Of a function or import: its type.
@@ -73,6 +75,7 @@ impl Symbol {
             op_range: op.range,
             name: String::new(),
             name_range: start..start,
+            name_token: start..start,
             visibility: None,
             function_type: None,
             calling_convention: None,
@@ -121,6 +124,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
     fn name_it(&self, symbol: &mut Symbol, token: &Token) {
         symbol.name = token.name(self.source);
         symbol.name_range = token.name_range(self.source);
+        symbol.name_token = token.range.clone();
     }
 
     fn pretty(&mut self, symbol: &mut Symbol) {

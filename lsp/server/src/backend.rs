@@ -206,7 +206,7 @@ impl LanguageServer for Backend {
 mod tests {
     use tower_lsp::LspService;
     use tower_lsp::jsonrpc::ErrorCode;
-    use tower_lsp::lsp_types::{DidOpenTextDocumentParams, TextDocumentItem, Url};
+    use tower_lsp::lsp_types::{TextDocumentItem, Url};
 
     use super::Backend;
     use crate::ordered::{State, in_snapshot};
@@ -217,14 +217,8 @@ mod tests {
         let (service, _socket) = LspService::new(|client| Backend::new(client, state.clone()));
         let uri = Url::parse("file:///x.mlir").unwrap();
         state.update(|documents| {
-            documents.did_open(DidOpenTextDocumentParams {
-                text_document: TextDocumentItem::new(
-                    uri.clone(),
-                    "mlir".into(),
-                    1,
-                    "module {}".into(),
-                ),
-            });
+            let item = TextDocumentItem::new(uri.clone(), "mlir".into(), 1, String::new());
+            documents.did_open(&item, "module {}");
         });
         let backend = service.inner();
         let answer = in_snapshot(state.latest(), async {

@@ -11,8 +11,8 @@ use ide::{Document, Language, TextEdit};
 use ropey::Rope;
 use syntax::Source;
 use tower_lsp::lsp_types::{
-    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    DidSaveTextDocumentParams, TextDocumentContentChangeEvent, Url,
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidSaveTextDocumentParams,
+    TextDocumentContentChangeEvent, TextDocumentItem, Url,
 };
 
 use crate::positions::{self, Encoding};
@@ -115,16 +115,14 @@ impl Documents {
         Arc::make_mut(&mut self.open).insert(uri, Arc::new(open));
     }
 
-    /// `textDocument/didOpen`.
-    pub fn did_open(&mut self, params: DidOpenTextDocumentParams) {
-        let item = params.text_document;
+    /// `textDocument/didOpen`; `text` stands for the text in `item`.
+    pub fn did_open(&mut self, item: &TextDocumentItem, text: &str) {
         let language = match item.language_id.as_str() {
             "vmasm" => Language::Vmasm,
             "mlir" => Language::Mlir,
             _ => Language::of_path(item.uri.path()),
         };
-        let path = path_of(&item.uri);
-        self.put(item.uri, Open::new(item.version, language, path, &item.text));
+        self.put(item.uri.clone(), Open::new(item.version, language, path_of(&item.uri), text));
     }
 
     /// `textDocument/didChange`. Of a document that is not open: nothing.

@@ -10,10 +10,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::sync::watch;
 use tower::Service;
 use tower_lsp::jsonrpc::{Error, Request, Response};
+use tower_lsp::lsp_types::{
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    DidSaveTextDocumentParams,
+};
 
 use crate::documents::Documents;
 
@@ -113,7 +119,7 @@ where
         if request.method() == "shutdown" {
             self.state.shut_down.store(true, Ordering::Release);
         }
-        self.apply(&request);
+        let request = self.apply(request);
         let asked = request.id().cloned();
         let snapshot = self.state.latest();
         // tower-lsp may begin to work inside of `call` too.
@@ -128,23 +134,58 @@ where
 }
 
 impl<S> Ordered<S> {
-    fn apply(&self, request: &Request) {
-        let apply = |documents: &mut Documents| match request.method() {
-            "textDocument/didOpen" => parameters(request, |params| documents.did_open(params)),
-            "textDocument/didChange" => parameters(request, |params| documents.did_change(&params)),
-            "textDocument/didSave" => parameters(request, |params| documents.did_save(&params)),
-            "textDocument/didClose" => parameters(request, |params| documents.did_close(&params)),
-            _ => {}
-        };
-        if request.id().is_none() && request.method().starts_with("textDocument/did") {
-            self.state.update(apply);
+    /// Applies what a message does to texts. What goes on to tower-lsp is the message without the text: it may be a hundred
+    /// megabytes, and nobody after this needs it.
+    fn apply(&self, request: Request) -> Request {
+        if request.id().is_some() {
+            return request;
+        }
+        match request.method() {
+            "textDocument/didOpen" => {
+                self.taking(request, |documents, mut params: DidOpenTextDocumentParams| {
+                    let text = std::mem::take(&mut params.text_document.text);
+                    documents.did_open(&params.text_document, &text);
+                    params
+                })
+            }
+            "textDocument/didChange" => {
+                self.taking(request, |documents, mut params: DidChangeTextDocumentParams| {
+                    documents.did_change(&params);
+                    params.content_changes.clear();
+                    params
+                })
+            }
+            "textDocument/didSave" => {
+                self.taking(request, |documents, params: DidSaveTextDocumentParams| {
+                    documents.did_save(&params);
+                    params
+                })
+            }
+            "textDocument/didClose" => {
+                self.taking(request, |documents, params: DidCloseTextDocumentParams| {
+                    documents.did_close(&params);
+                    params
+                })
+            }
+            _ => request,
         }
     }
-}
 
-/// Malformed parameters of a notification have nobody to tell: they are passed over.
-fn parameters<P: DeserializeOwned>(request: &Request, apply: impl FnOnce(P)) {
-    if let Some(Ok(params)) = request.params().map(P::deserialize) {
-        apply(params);
+    /// Reads a notification's parameters, lets `apply` act on them, and gives the notification with what it leaves. Malformed
+    /// parameters of a notification have nobody to tell: it goes on without any, and tower-lsp passes it over.
+    fn taking<P: DeserializeOwned + Serialize>(
+        &self,
+        request: Request,
+        apply: impl FnOnce(&mut Documents, P) -> P,
+    ) -> Request {
+        let (method, _, params) = request.into_parts();
+        let params = params.and_then(|params| serde_json::from_value::<P>(params).ok());
+        let mut left = Value::Null;
+        self.state.update(|documents| {
+            if let Some(params) = params.map(|params| apply(documents, params)) {
+                left = serde_json::to_value(params).unwrap_or_default();
+            }
+        });
+        Request::build(method).params(left).finish()
     }
 }

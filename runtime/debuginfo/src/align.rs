@@ -4,6 +4,10 @@
 //! ordinal if the operations equal the instructions one by one; a database map is one whose offsets are
 //! all offsets of instructions. A mismatch costs that function its map and is reported; a wrong map
 //! would be worse than none.
+//!
+//! Three operations are special, as the compiler leaves them out of the bytecode where they would do
+//! nothing: `vm.assign.ref` and `vm.cast.ref.any` (which is encoded as the former) between equal
+//! registers, and `vm.discard.refs` of registers that were moved out of before.
 
 use std::fmt;
 
@@ -11,73 +15,10 @@ use vmfb::debug_database::FunctionSourceMap;
 use vmfb::decode::RegisterUse;
 use vmfb::{BytecodeOffset, DebugDatabase, FunctionOrdinal, Module, Op};
 
-use crate::companion::{Companion, CompanionFunction};
+use crate::code::{Code, CodeInstruction};
+use crate::companion::{Companion, CompanionFunction, Operation, Value};
+use crate::location::LocationId;
 use crate::register::RegisterSlot;
-
-/// The instructions of a function as far as debug information needs them, block markers left out.
-#[derive(Debug, Default)]
-pub(crate) struct Code {
-    pub(crate) instructions: Vec<CodeInstruction>,
-    /// Why decoding ended early.
-    pub(crate) damage: Option<String>,
-}
-
-#[derive(Debug)]
-pub(crate) struct CodeInstruction {
-    pub(crate) op: Op,
-    pub(crate) offset: BytecodeOffset,
-    pub(crate) end: BytecodeOffset,
-    /// Whether a block marker comes right before.
-    pub(crate) begins_block: bool,
-    /// Block markers where control may go.
-    pub(crate) successors: Vec<BytecodeOffset>,
-    /// The registers it writes.
-    pub(crate) writes: Vec<RegisterUse>,
-}
-
-impl Code {
-    pub(crate) fn decode(bytecode: &[u8]) -> Self {
-        let mut code = Self::default();
-        let mut begins_block = true;
-        for instruction in vmfb::instructions(bytecode) {
-            let instruction = match instruction {
-                Ok(instruction) => instruction,
-                Err(error) => {
-                    code.damage = Some(error.to_string());
-                    break;
-                }
-            };
-            if instruction.op == Op::Block {
-                begins_block = true;
-                continue;
-            }
-            code.instructions.push(CodeInstruction {
-                op: instruction.op,
-                offset: instruction.offset,
-                end: instruction.end,
-                begins_block,
-                successors: instruction
-                    .successors()
-                    .into_iter()
-                    .map(|(target, _)| target)
-                    .collect(),
-                writes: instruction.register_uses().filter(|usage| usage.is_write).collect(),
-            });
-            begins_block = false;
-        }
-        code
-    }
-
-    /// The instruction at an offset or around it; of a block marker, the one behind it.
-    pub(crate) fn index_at(&self, offset: BytecodeOffset) -> Option<usize> {
-        let index = self.instructions.partition_point(|instruction| instruction.end <= offset);
-        (index < self.instructions.len()).then_some(index)
-    }
-
-    fn index_of(&self, offset: BytecodeOffset) -> Option<usize> {
-        self.instructions.binary_search_by_key(&offset, |instruction| instruction.offset).ok()
-    }
-}
 
 /// Why a function of a module does not fit a companion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,45 +82,148 @@ impl fmt::Display for Mismatch {
     }
 }
 
+/// A companion function that fits, with the operation that each instruction is.
+#[derive(Debug)]
+pub(crate) struct Aligned {
+    pub(crate) function: CompanionFunction,
+    /// By instruction.
+    pub(crate) operations: Vec<u32>,
+}
+
+impl Aligned {
+    /// The location of each instruction.
+    pub(crate) fn locations(&self) -> Vec<Option<LocationId>> {
+        let operation = |index: &u32| self.function.operations.get(*index as usize);
+        self.operations.iter().map(|index| operation(index).map(|it| it.location)).collect()
+    }
+
+    /// The values that can be read before an instruction. Of references that it discards, those that it
+    /// does not encode are gone already: they were moved.
+    pub(crate) fn live_before(&self, index: usize, code: &Code) -> Vec<&Value> {
+        let Some(operation) = self.operations.get(index).map(|operation| *operation as usize)
+        else {
+            return Vec::new();
+        };
+        let mut values: Vec<&Value> = self.function.live_before(operation).collect();
+        let instruction = code.instructions.get(index).filter(|it| it.op == Op::DiscardRefs);
+        if let (Some(instruction), Some(operation)) =
+            (instruction, self.function.operations.get(operation))
+        {
+            let discarded: Vec<RegisterSlot> =
+                operand_registers(&self.function, operation).collect();
+            values.retain(|value| match value.register {
+                Some(RegisterSlot::Ref(ordinal))
+                    if discarded.contains(&RegisterSlot::Ref(ordinal)) =>
+                {
+                    instruction.discards.contains(&ordinal)
+                }
+                _ => true,
+            });
+        }
+        values
+    }
+}
+
 /// Checks that a companion has the function of this ordinal just as the module has it.
-pub(crate) fn companion_function<'c>(
+pub(crate) fn companion_function(
     module: &Module,
-    companion: &'c Companion,
+    companion: &Companion,
     ordinal: FunctionOrdinal,
     code: &Code,
-) -> Result<&'c CompanionFunction, Mismatch> {
+) -> Result<Aligned, Mismatch> {
     let function = companion.functions.get(ordinal.index()).ok_or(Mismatch::Missing)?;
     check_export(module, companion, ordinal, function)?;
-    if function.operations.len() != code.instructions.len() {
+    let mut instructions = code.instructions.iter().peekable();
+    let mut operations = Vec::with_capacity(code.instructions.len());
+    for (operation, index) in function.operations.iter().zip(0..) {
+        let instruction = instructions.next_if(|next| !is_left_out(function, operation, next));
+        if let Some(instruction) = instruction {
+            check_instruction(function, operation, instruction)?;
+            operations.push(index);
+        } else if instructions.peek().is_none() {
+            break;
+        }
+    }
+    if instructions.peek().is_some() || is_cut_short(function, &operations) {
         return Err(Mismatch::Count {
             operations: function.operations.len(),
             instructions: code.instructions.len(),
         });
     }
-    for (operation, instruction) in function.operations.iter().zip(&code.instructions) {
-        let mnemonic = operation.mnemonic.strip_prefix("vm.").unwrap_or(&operation.mnemonic);
-        if mnemonic != instruction.op.mnemonic() {
-            return Err(Mismatch::Mnemonic {
+    Ok(Aligned { function: function.clone(), operations })
+}
+
+/// Whether operations remain behind the last instruction. Every function ends in an instruction.
+fn is_cut_short(function: &CompanionFunction, operations: &[u32]) -> bool {
+    operations.last().map_or(0, |last| *last as usize + 1) != function.operations.len()
+}
+
+/// Whether an operation has no instruction, given the one that it would be.
+fn is_left_out(
+    function: &CompanionFunction,
+    operation: &Operation,
+    next: &CodeInstruction,
+) -> bool {
+    match &*operation.mnemonic {
+        "vm.assign.ref" | "vm.cast.ref.any" => {
+            let source = operand_registers(function, operation).next();
+            let target = function.results(operation).first().and_then(|value| value.register);
+            source.is_some() && source == target
+        }
+        "vm.discard.refs" => {
+            let is_operand = |ordinal: &u16| {
+                operand_registers(function, operation)
+                    .any(|slot| slot == RegisterSlot::Ref(*ordinal))
+            };
+            next.op != Op::DiscardRefs || !next.discards.iter().all(is_operand)
+        }
+        _ => false,
+    }
+}
+
+fn operand_registers(
+    function: &CompanionFunction,
+    operation: &Operation,
+) -> impl Iterator<Item = RegisterSlot> {
+    function
+        .operands(operation)
+        .filter_map(|id| function.values.get(id.0 as usize).and_then(|value| value.register))
+}
+
+fn check_instruction(
+    function: &CompanionFunction,
+    operation: &Operation,
+    instruction: &CodeInstruction,
+) -> Result<(), Mismatch> {
+    if encoded_mnemonic(operation) != instruction.op.mnemonic() {
+        return Err(Mismatch::Mnemonic {
+            offset: instruction.offset,
+            operation: operation.mnemonic.to_string(),
+            instruction: format!("vm.{}", instruction.op.mnemonic()),
+        });
+    }
+    let results = function.results(operation);
+    if instruction.writes.len() != results.len() {
+        return Ok(());
+    }
+    for (value, write) in results.iter().zip(&instruction.writes) {
+        if value.register.is_some_and(|slot| !is_same_register(slot, write)) {
+            return Err(Mismatch::Register {
                 offset: instruction.offset,
-                operation: operation.mnemonic.to_string(),
-                instruction: format!("vm.{}", instruction.op.mnemonic()),
+                companion: value.register.map(|slot| slot.to_string()).unwrap_or_default(),
+                module: register_text(write),
             });
         }
-        let results = function.results(operation);
-        if instruction.writes.len() != results.len() {
-            continue;
-        }
-        for (value, write) in results.iter().zip(&instruction.writes) {
-            if value.register.is_some_and(|slot| !is_same_register(slot, write)) {
-                return Err(Mismatch::Register {
-                    offset: instruction.offset,
-                    companion: value.register.map(|slot| slot.to_string()).unwrap_or_default(),
-                    module: register_text(write),
-                });
-            }
-        }
     }
-    Ok(function)
+    Ok(())
+}
+
+/// The mnemonic of the instruction that an operation becomes.
+fn encoded_mnemonic(operation: &Operation) -> &str {
+    match operation.mnemonic.strip_prefix("vm.").unwrap_or(&operation.mnemonic) {
+        "cast.ref.any" => "assign.ref",
+        mnemonic => mnemonic,
+    }
 }
 
 /// Exports say which names stand for an ordinal on both sides.

@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
 
-use crate::align::Code;
-use crate::companion::{Companion, CompanionFunction, Definition};
+use crate::align::Aligned;
+use crate::code::Code;
+use crate::companion::{Companion, Definition};
 use crate::completeness::Completeness;
 use crate::files::{self, FileMatch};
 use crate::frames::{self, SourceFrame, SourceLevel};
@@ -60,7 +61,7 @@ pub(crate) struct FunctionInfo {
     pub(crate) rows: Vec<LineRow>,
     /// Where the function itself was written.
     pub(crate) own_position: Option<SourcePosition>,
-    pub(crate) companion: Option<CompanionFunction>,
+    pub(crate) companion: Option<Aligned>,
 }
 
 impl DebugInfo {
@@ -239,14 +240,14 @@ impl DebugInfo {
         let Some(info) = self.function(function) else { return Vec::new() };
         let Some(index) = info.code.index_at(offset) else { return Vec::new() };
         match &info.companion {
-            Some(companion) => self.companion_locals(companion, index),
+            Some(companion) => self.companion_locals(companion, &info.code, index),
             None => locals::from_positions(self, info, index),
         }
     }
 
-    fn companion_locals(&self, function: &CompanionFunction, index: usize) -> Vec<LocalValue> {
-        let names = SourceNames { function, table: &self.table };
-        let values = function.live_before(index).filter_map(|value| {
+    fn companion_locals(&self, companion: &Aligned, code: &Code, index: usize) -> Vec<LocalValue> {
+        let names = SourceNames { function: &companion.function, table: &self.table };
+        let values = companion.live_before(index, code).into_iter().filter_map(|value| {
             let position = names.position(value);
             let source_name = position
                 .and_then(|position| names.name(value, self.source(position.file)?.as_ref()));

@@ -15,6 +15,7 @@
 //! | how do I get it all? | [`compile::compile`] |
 
 mod align;
+mod code;
 pub mod companion;
 pub mod compile;
 mod completeness;

@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use vmfb::{BytecodeOffset, Op};
 
-use crate::align::Code;
+use crate::code::Code;
 use crate::frames::{self, SourceLevel};
 use crate::location::{FileId, LocationId, LocationTable, SourcePosition};
 

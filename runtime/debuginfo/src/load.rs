@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use vmfb::{BytecodeOffset, DebugDatabase, FunctionOrdinal, Module};
 
-use crate::align::{self, Code, Mismatch};
-use crate::companion::{Companion, CompanionFunction};
+use crate::align::{self, Aligned, Mismatch};
+use crate::code::Code;
+use crate::companion::Companion;
 use crate::completeness::{Completeness, FunctionCompleteness, MapSource};
 use crate::database::Imported;
 use crate::frames::{self, SourceLevel};
@@ -38,7 +39,7 @@ impl<'a> Loader<'a> {
             .clone()
             .map(|ordinal| Code::decode(self.module.function_bytecode(ordinal)))
             .collect();
-        let aligned: Vec<Option<Result<&CompanionFunction, Mismatch>>> = ordinals
+        let aligned: Vec<Option<Result<Aligned, Mismatch>>> = ordinals
             .clone()
             .zip(&codes)
             .map(|(ordinal, code)| {
@@ -104,10 +105,10 @@ impl<'a> Loader<'a> {
     fn name(
         &self,
         ordinal: FunctionOrdinal,
-        aligned: Option<&Result<&CompanionFunction, Mismatch>>,
+        aligned: Option<&Result<Aligned, Mismatch>>,
     ) -> Option<String> {
         if let Some(Ok(companion)) = aligned {
-            return Some(companion.name.clone());
+            return Some(companion.function.name.clone());
         }
         self.module.export_names(ordinal).next().map(str::to_owned)
     }
@@ -142,24 +143,23 @@ impl<'a> Loader<'a> {
 fn function_info(
     code: Code,
     name: Option<&str>,
-    companion: Option<&CompanionFunction>,
+    companion: Option<Aligned>,
     from_database: Option<&[Option<LocationId>]>,
     table: &LocationTable,
     ordinal: FunctionOrdinal,
     lines: &mut BTreeMap<(FileId, u32), Vec<CodePlace>>,
 ) -> (FunctionInfo, MapSource) {
     let nothing: Vec<Option<LocationId>> = vec![None; code.instructions.len()];
-    let from_companion: Option<Vec<_>> = companion.map(|function| {
-        function.operations.iter().map(|operation| Some(operation.location)).collect()
-    });
+    let from_companion = companion.as_ref().map(Aligned::locations);
     let source = match (&from_companion, from_database) {
         (Some(_), _) => MapSource::Companion,
         (None, Some(_)) => MapSource::Database,
         (None, None) => MapSource::Nothing,
     };
     let locations = from_companion.as_deref().or(from_database).unwrap_or(&nothing);
-    let own_position = match companion {
-        Some(function) => function
+    let own_position = match &companion {
+        Some(companion) => companion
+            .function
             .location
             .and_then(|location| {
                 frames::call_chain(table, location, SourceLevel::User).first().copied()
@@ -169,13 +169,8 @@ fn function_info(
     };
     let built = lines::build(&code, locations, table, own_position);
     enter_lines(&code, own_position, &built.starts, ordinal, lines);
-    let info = FunctionInfo {
-        name: name.map(Arc::from),
-        code,
-        rows: built.rows,
-        own_position,
-        companion: companion.cloned(),
-    };
+    let info =
+        FunctionInfo { name: name.map(Arc::from), code, rows: built.rows, own_position, companion };
     (info, source)
 }
 

@@ -1,4 +1,5 @@
-//! What iree-compile writes for the sources in `corpus/` and `golden/`, on each back end.
+//! What iree-compile writes for the sources in `corpus/` and `golden/`, on each back end. A first line
+//! `// flags: …` in a source names further flags.
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`, on `PATH`, in a `.venv` above, or named by
 //! `IREE_COMPILE`.
@@ -38,6 +39,9 @@ fn sources() -> Vec<PathBuf> {
 fn compiled(source: &Path, flags: &[&str], folder: &Path) -> CompileOutput {
     let mut flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
     flags.push("--iree-input-demote-f64-to-f32=false".to_owned());
+    let text = std::fs::read_to_string(source).expect("the source is readable");
+    let own = text.lines().next().and_then(|line| line.strip_prefix("// flags: "));
+    flags.extend(own.into_iter().flat_map(str::split_whitespace).map(str::to_owned));
     let request = CompileRequest {
         input: source.to_owned(),
         output: folder.join("module.vmfb"),

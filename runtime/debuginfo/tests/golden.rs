@@ -57,6 +57,21 @@ fn a_changed_function_loses_its_companion_and_only_that() {
 }
 
 #[test]
+fn operations_that_are_not_encoded_are_passed_over() {
+    let text = companion_text();
+    let before = "    vm.return {live = [\"%8:2\"";
+    assert_eq!(text.matches(before).count(), 1);
+    let left_out = "    vm.discard.refs %arg0 : i32 {live = []} loc(unknown)\n";
+    let more = text.replace(before, &format!("{left_out}{before}"));
+    let expected = Report(&load(&module(), &text)).to_string();
+    assert_eq!(Report(&load(&module(), &more)).to_string(), expected);
+    // The same operation at the end of a function stands for an instruction that is missing.
+    let cut = format!("{left_out}  }} loc(\"demo.mlir\":14:3)");
+    let wrong = text.replace("  } loc(\"demo.mlir\":14:3)", &cut);
+    assert!(!load(&module(), &wrong).completeness().messages().is_empty());
+}
+
+#[test]
 fn a_foreign_companion_is_refused() {
     let foreign = companion_text().replace("@sum", "@product");
     let info = load(&module(), &foreign);

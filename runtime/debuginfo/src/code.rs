@@ -1,0 +1,80 @@
+//! The bytecode of a function as far as debug information needs it: where instructions start, where
+//! control may go, and what is written.
+
+use vmfb::decode::RegisterUse;
+use vmfb::{BytecodeOffset, Instruction, Op};
+
+/// The instructions of a function as far as debug information needs them, block markers left out.
+#[derive(Debug, Default)]
+pub(crate) struct Code {
+    pub(crate) instructions: Vec<CodeInstruction>,
+    /// Why decoding ended early.
+    pub(crate) damage: Option<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct CodeInstruction {
+    pub(crate) op: Op,
+    pub(crate) offset: BytecodeOffset,
+    pub(crate) end: BytecodeOffset,
+    /// Whether a block marker comes right before.
+    pub(crate) begins_block: bool,
+    /// Block markers where control may go.
+    pub(crate) successors: Vec<BytecodeOffset>,
+    /// The registers it writes.
+    pub(crate) writes: Vec<RegisterUse>,
+    /// The ref registers that it empties, if that is what it does.
+    pub(crate) discards: Vec<u16>,
+}
+
+impl Code {
+    pub(crate) fn decode(bytecode: &[u8]) -> Self {
+        let mut code = Self::default();
+        let mut begins_block = true;
+        for instruction in vmfb::instructions(bytecode) {
+            let instruction = match instruction {
+                Ok(instruction) => instruction,
+                Err(error) => {
+                    code.damage = Some(error.to_string());
+                    break;
+                }
+            };
+            if instruction.op == Op::Block {
+                begins_block = true;
+                continue;
+            }
+            code.instructions.push(CodeInstruction {
+                op: instruction.op,
+                offset: instruction.offset,
+                end: instruction.end,
+                begins_block,
+                discards: discards(&instruction),
+                successors: instruction
+                    .successors()
+                    .into_iter()
+                    .map(|(target, _)| target)
+                    .collect(),
+                writes: instruction.register_uses().filter(|usage| usage.is_write).collect(),
+            });
+            begins_block = false;
+        }
+        code
+    }
+
+    /// The instruction at an offset or around it; of a block marker, the one behind it.
+    pub(crate) fn index_at(&self, offset: BytecodeOffset) -> Option<usize> {
+        let index = self.instructions.partition_point(|instruction| instruction.end <= offset);
+        (index < self.instructions.len()).then_some(index)
+    }
+
+    pub(crate) fn index_of(&self, offset: BytecodeOffset) -> Option<usize> {
+        self.instructions.binary_search_by_key(&offset, |instruction| instruction.offset).ok()
+    }
+}
+
+fn discards(instruction: &Instruction<'_>) -> Vec<u16> {
+    if instruction.op != Op::DiscardRefs {
+        return Vec::new();
+    }
+    instruction.register_uses().map(|usage| usage.register.ordinal()).collect()
+}

@@ -106,7 +106,7 @@ fn hover_states_and_derives_conventions() {
 #[test]
 fn hover_in_vm_assembly() {
     let text = |cursor: &str| {
-        let text = "vm.module @m version 0\nvm.import @n.add cconv \"0CiDi_i\"\nvm.export @g\nvm.func @g() -> () {\n  vm.call @m:1(%i0)\n  vm.call @n.add(%i0)\n  vm.call @h(%i0)\n}\nvm.func @h(%i0: i64, %r0: !vm.ref<?>) -> (f32) {\n}\n";
+        let text = "vm.module @m version 0\nvm.import @n.add cconv \"0CiDi_i\"\nvm.export @g\nvm.func @g() -> () {\n  vm.call @m:1(%i0)\n  vm.call @n.add(%i0)\n  vm.call @h(%i0)\n}\nvm.func @h(%i0:1: i64, %r0: !vm.ref<?>) -> (f32) {\n}\n";
         let at = text.find(cursor).unwrap() + 1;
         format!("{}‸{}", &text[..at], &text[at..])
     };
@@ -114,7 +114,7 @@ fn hover_in_vm_assembly() {
     assert!(shown("@n.add cconv").contains("`(variadic<i32>, i32) -> (i32)`"));
     assert!(shown("@n.add(").contains("`0CiDi_i`"));
     assert!(shown("@g\n").contains("`0v_v`"));
-    for cursor in ["@m:1", ":1(", "1(%i0)", "@h(%i0)\n", "@h(%i0:"] {
+    for cursor in ["@m:1", ":1(", "1(%i0)", "@h(%i0)\n", "@h(%i0:1"] {
         assert!(
             shown(cursor).contains("`0Ir_f` = `(i64, ref) -> (f32)`"),
             "{cursor}: {}",

@@ -121,8 +121,15 @@ impl<S: Source + ?Sized> Reader<'_, S> {
     fn slot(&mut self, in_list: bool) -> Slot {
         let mut slot = Slot::default();
         if let Some(value) = self.eat(TokenKind::Value) {
-            slot.name = Some(value.name(self.source));
-            if self.eat(TokenKind::Punct(b':')).is_none() && !self.eat_word("as") {
+            let mut name = value.name(self.source);
+            let mut typed = self.eat(TokenKind::Punct(b':')).is_some();
+            if let Some(pair) = self.eat(TokenKind::Number) {
+                // `%i4:5: i64`, two registers.
+                name = format!("{name}:{}", pair.text(self.source));
+                typed = self.eat(TokenKind::Punct(b':')).is_some();
+            }
+            slot.name = Some(name);
+            if !typed && !self.eat_word("as") {
                 return slot;
             }
         }
@@ -240,6 +247,7 @@ mod tests {
                 "(%i0: i32, %r0: !vm.ref<?>) -> (i32, !vm.ref<?>) {",
                 "i0:i32 | r0:!vm.ref<?> => i32 | !vm.ref<?> @ {",
             ),
+            ("(%i0:1: i64, %i2: i32) -> (f64) {", "i0:1:i64 | i2:i32 => f64 @ {"),
             ("(%a: i32 loc(\"x\":1:2), %b: i64) -> %a {", "a:i32 | b:i64 => a:i32 @ {"),
             ("(%a: !t) -> (%a as tensor<4xf32>, i32) {", "a:!t => a:tensor<4xf32> | i32 @ {"),
             (

@@ -209,13 +209,12 @@ impl State {
 
     fn step(&mut self, module: &Module, instruction: &Instruction<'_>) {
         let results = call_results(module, instruction);
-        let mut result = 0;
-        for usage in instruction.register_uses().filter(|usage| usage.is_write) {
+        let writes = instruction.register_uses().filter(|usage| usage.is_write);
+        for (result, usage) in writes.enumerate() {
             let bank = match (usage.bank, &results) {
                 (Bank::Any, Some(types)) => types.get(result).map_or(Bank::I32, bank_of),
                 (bank, _) => bank,
             };
-            result += 1;
             // Registers in the ref bank are also written without the type bit in ref fields.
             let register = match bank {
                 Bank::Ref | Bank::RefMove => Register(usage.register.0 | Register::REF_BIT),

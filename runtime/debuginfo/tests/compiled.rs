@@ -115,6 +115,30 @@ fn every_module_aligns_with_its_companion() {
 }
 
 #[test]
+fn a_listing_is_a_second_level() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let listing = folder.path().join("demo.vm.mlir");
+    let flag = format!("--iree-vm-bytecode-source-listing={}", listing.display());
+    let output = compiled(&tests().join("golden/demo.mlir"), &[&flag], folder.path());
+    let module = Module::open(&output.module).expect("the module loads");
+    let companion = Companion::beside(&output.module).expect("it is readable");
+    for companion in [companion.as_ref(), None] {
+        let info = DebugInfo::load(&module, companion);
+        let mut both = 0;
+        for function in &info.completeness().functions {
+            for row in info.rows(function.function) {
+                let level = info.listing_position_at(function.function, row.offset);
+                let (Some(user), Some(level)) = (row.position, level) else { continue };
+                assert!(info.locations().file(user.file).ends_with("demo.mlir"));
+                assert!(info.locations().file(level.file).ends_with("demo.vm.mlir"));
+                both += 1;
+            }
+        }
+        assert!(both > 5, "{both} instructions have both levels");
+    }
+}
+
+#[test]
 fn nested_executables_align_with_the_text_inside() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let output = compiled(&tests().join("corpus/device.mlir"), VMVX, folder.path());

@@ -115,7 +115,7 @@ impl Aligned {
                 Some(RegisterSlot::Ref(ordinal))
                     if discarded.contains(&RegisterSlot::Ref(ordinal)) =>
                 {
-                    instruction.discards.contains(&ordinal)
+                    instruction.emptied.contains(&ordinal)
                 }
                 _ => true,
             });
@@ -175,7 +175,7 @@ fn is_left_out(
                 operand_registers(function, operation)
                     .any(|slot| slot == RegisterSlot::Ref(*ordinal))
             };
-            next.op != Op::DiscardRefs || !next.discards.iter().all(is_operand)
+            next.op != Op::DiscardRefs || !next.emptied.iter().all(is_operand)
         }
         _ => false,
     }

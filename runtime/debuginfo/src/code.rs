@@ -23,8 +23,8 @@ pub(crate) struct CodeInstruction {
     pub(crate) successors: Vec<BytecodeOffset>,
     /// The registers it writes.
     pub(crate) writes: Vec<RegisterUse>,
-    /// The ref registers that it empties, if that is what it does.
-    pub(crate) discards: Vec<u16>,
+    /// The ref registers that it empties: by discarding them, or by moving out of them.
+    pub(crate) emptied: Vec<u16>,
 }
 
 impl Code {
@@ -48,7 +48,7 @@ impl Code {
                 offset: instruction.offset,
                 end: instruction.end,
                 begins_block,
-                discards: discards(&instruction),
+                emptied: emptied(&instruction),
                 successors: instruction
                     .successors()
                     .into_iter()
@@ -72,9 +72,11 @@ impl Code {
     }
 }
 
-fn discards(instruction: &Instruction<'_>) -> Vec<u16> {
-    if instruction.op != Op::DiscardRefs {
-        return Vec::new();
-    }
-    instruction.register_uses().map(|usage| usage.register.ordinal()).collect()
+fn emptied(instruction: &Instruction<'_>) -> Vec<u16> {
+    let discards = instruction.op == Op::DiscardRefs;
+    instruction
+        .register_uses()
+        .filter(|usage| !usage.is_write && (discards || usage.register.is_move()))
+        .map(|usage| usage.register.ordinal())
+        .collect()
 }

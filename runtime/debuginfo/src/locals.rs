@@ -39,6 +39,9 @@ pub(crate) fn from_positions(
     let block = (0..=index).rev().find(|at| instructions[*at].begins_block).unwrap_or(0);
     let mut locals: Vec<LocalValue> = Vec::new();
     for (at, instruction) in instructions.iter().enumerate().take(index).skip(block) {
+        for ordinal in &instruction.emptied {
+            forget(&mut locals, RegisterSlot::Ref(*ordinal));
+        }
         for write in &instruction.writes {
             forget(&mut locals, slot(write.bank, write.register));
         }

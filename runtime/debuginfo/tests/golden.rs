@@ -1,5 +1,6 @@
 //! What is known of a module that lies in `golden/`, compiled once with
-//! `iree-dbg compile demo.mlir -o demo.vmfb` in that directory: needs no tools.
+//! `iree-dbg compile demo.mlir -o demo.vmfb` in that directory: needs no tools. `demo_3.10.vmfb` is what
+//! iree-compile 3.10 makes of the same source.
 //!
 //! `UPDATE_EXPECT=1 cargo test -p debuginfo` rewrites the expected text.
 
@@ -39,6 +40,15 @@ fn with_its_companion() {
 fn alone() {
     let info = DebugInfo::load(&module(), None).with_source_roots([golden("")]);
     expect_file!["golden/alone.txt"].assert_eq(&Report(&info).to_string());
+}
+
+/// Compilers up to 3.10 write whole databases.
+#[test]
+fn with_a_whole_database() {
+    let module = Module::open(golden("demo_3.10.vmfb")).expect("the module in golden/ loads");
+    let info = DebugInfo::load(&module, None).with_source_roots([golden("")]);
+    assert_eq!(info.completeness().messages(), [""; 0]);
+    expect_file!["golden/whole_database.txt"].assert_eq(&Report(&info).to_string());
 }
 
 #[test]

@@ -4,8 +4,8 @@
 //! line and column, no editor: [`hover()`] can be asked from a test, a terminal or a server alike.
 //!
 //! One feature is one file:
-//! [`outline`] symbols of a document · [`hover`](mod@hover) what a symbol's signature and ABI are · [`definition`] where it is
-//! defined · [`diagnostics`] what is visibly broken.
+//! [`outline`](mod@outline) symbols of a document · [`hover`](mod@hover) what a symbol's signature and ABI are · [`definition`](mod@definition) where it is
+//! defined · [`diagnostics`](mod@diagnostics) what is visibly broken.
 //!
 //! What they stand on:
 //! [`document`] a version of a text with its chunk table · [`references`] which symbol a place means ·

@@ -3,71 +3,48 @@
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use ide::Modules;
-use serde::Deserialize;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types::{
     DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
     DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse,
     Hover, HoverParams, HoverProviderCapability, InitializeParams, InitializeResult, OneOf,
-    SaveOptions, ServerCapabilities, ServerInfo, TextDocumentPositionParams,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    TextDocumentSyncSaveOptions, Url,
+    SaveOptions, ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Url,
 };
 use tower_lsp::{Client, LanguageServer};
 
-use crate::documents::{Documents, Open};
 use crate::ordered::{self, State};
-use crate::{from_proto, positions, publish, to_proto};
-
-/// More symbols than this make editors slow and help nobody.
-const OUTLINE_LIMIT: usize = 20_000;
-
-/// What the user can set, as `initializationOptions`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Settings {
-    /// Modules, or folders to look for `<source>.vmfb` in.
-    pub module_paths: from_proto::Paths,
-}
-
-/// What is agreed on in `initialize`.
-#[derive(Default)]
-struct Session {
-    modules: Arc<Modules>,
-    /// The client shows definitions with their origin.
-    links: bool,
-    /// The client shows outlines as trees.
-    trees: bool,
-}
+use crate::requests::definition::definition;
+use crate::requests::document_symbol::document_symbol;
+use crate::requests::hover::hover;
+use crate::requests::{Session, View};
+use crate::{from_proto, positions, publish};
 
 /// The server's side of tower-lsp.
 pub(crate) struct Backend {
     client: Client,
     state: Arc<State>,
-    session: OnceLock<Session>,
-    default: Session,
+    session: OnceLock<Arc<Session>>,
 }
 
 impl Backend {
     pub(crate) fn new(client: Client, state: Arc<State>) -> Self {
-        Self { client, state, session: OnceLock::new(), default: Session::default() }
-    }
-
-    fn session(&self) -> &Session {
-        self.session.get().unwrap_or(&self.default)
+        Self { client, state, session: OnceLock::new() }
     }
 
     /// Computes from an open document on a thread. Nothing where the document is not open; an error where it panics.
     async fn with_document<T: Send + 'static>(
         &self,
         uri: &Url,
-        compute: impl FnOnce(&Open, &Documents, &Modules) -> T + Send + 'static,
+        compute: impl FnOnce(&View<'_>) -> T + Send + 'static,
     ) -> Result<Option<T>> {
         let documents = ordered::snapshot();
         let Some(open) = documents.get(uri).cloned() else { return Ok(None) };
-        let modules = self.session().modules.clone();
-        let work = tokio::task::spawn_blocking(move || compute(&open, &documents, &modules));
+        let encoding = documents.encoding();
+        let session = self.session.get().cloned().unwrap_or_default();
+        let work = tokio::task::spawn_blocking(move || {
+            compute(&View { open: &open, encoding, session: &session })
+        });
         work.await.map(Some).map_err(|_| {
             let mut error = Error::internal_error();
             error.message =
@@ -105,18 +82,8 @@ fn capabilities(encoding: positions::Encoding) -> ServerCapabilities {
 impl LanguageServer for Backend {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
         let encoding = from_proto::encoding(&params);
-        let settings = from_proto::settings(&params);
-        let text = params.capabilities.text_document.unwrap_or_default();
-        let session = Session {
-            modules: Arc::new(Modules::new(settings.module_paths)),
-            links: text.definition.and_then(|definition| definition.link_support).unwrap_or(false),
-            trees: text
-                .document_symbol
-                .and_then(|symbol| symbol.hierarchical_document_symbol_support)
-                .unwrap_or(false),
-        };
         // A second `initialize` is refused by tower-lsp, so this is the first.
-        let _ = self.session.set(session);
+        let _ = self.session.set(Arc::new(from_proto::session(&params)));
         self.state
             .update(|documents| *documents = std::mem::take(documents).with_encoding(encoding));
         Ok(InitializeResult {
@@ -156,30 +123,20 @@ impl LanguageServer for Backend {
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
-        let place: TextDocumentPositionParams = params.text_document_position_params;
-        let uri = place.text_document.uri.clone();
-        let found = self.with_document(&uri, move |open, documents, modules| {
-            let offset = from_proto::offset(documents, &place)?;
-            let found = ide::hover(&open.document, modules, offset)?;
-            Some(to_proto::hover(&open.rope, found, documents.encoding()))
-        });
-        Ok(found.await?.flatten())
+        let place = params.text_document_position_params;
+        let answer =
+            self.with_document(&place.text_document.uri, move |view| hover(view, place.position));
+        Ok(answer.await?.flatten())
     }
 
     async fn goto_definition(
         &self,
         params: GotoDefinitionParams,
     ) -> Result<Option<GotoDefinitionResponse>> {
-        let place: TextDocumentPositionParams = params.text_document_position_params;
+        let place = params.text_document_position_params;
         let uri = place.text_document.uri.clone();
-        let links = self.session().links;
-        let found = self.with_document(&uri, move |open, documents, _| {
-            let offset = from_proto::offset(documents, &place)?;
-            let target = ide::definition(&open.document, offset)?;
-            let uri = &place.text_document.uri;
-            Some(to_proto::definition(uri, &open.rope, &target, documents.encoding(), links))
-        });
-        Ok(found.await?.flatten())
+        let answer = self.with_document(&uri, move |view| definition(view, &place));
+        Ok(answer.await?.flatten())
     }
 
     async fn document_symbol(
@@ -187,18 +144,8 @@ impl LanguageServer for Backend {
         params: DocumentSymbolParams,
     ) -> Result<Option<DocumentSymbolResponse>> {
         let uri = params.text_document.uri;
-        let trees = self.session().trees;
         let of = uri.clone();
-        let found = self.with_document(&uri, move |open, documents, _| {
-            let outline = ide::outline(&open.document, OUTLINE_LIMIT);
-            let symbols = to_proto::document_symbols(&open.rope, &outline, documents.encoding());
-            if trees {
-                DocumentSymbolResponse::Nested(symbols)
-            } else {
-                DocumentSymbolResponse::Flat(to_proto::symbol_informations(&of, &symbols, None))
-            }
-        });
-        found.await
+        self.with_document(&uri, move |view| document_symbol(view, &of)).await
     }
 }
 
@@ -222,11 +169,11 @@ mod tests {
         });
         let backend = service.inner();
         let answer = in_snapshot(state.latest(), async {
-            backend.with_document(&uri, |_, _, _| -> () { panic!("on purpose") }).await
+            backend.with_document(&uri, |_| -> () { panic!("on purpose") }).await
         });
         assert_eq!(answer.await.unwrap_err().code, ErrorCode::InternalError);
         let answer =
-            in_snapshot(state.latest(), backend.with_document(&uri, |open, _, _| open.version));
+            in_snapshot(state.latest(), backend.with_document(&uri, |view| view.open.version));
         assert_eq!(answer.await, Ok(Some(1)));
     }
 }

@@ -2,11 +2,21 @@
 
 use std::path::PathBuf;
 
-use tower_lsp::lsp_types::{InitializeParams, TextDocumentPositionParams};
+use ide::Modules;
+use ropey::Rope;
+use serde::Deserialize;
+use tower_lsp::lsp_types::{InitializeParams, Position};
 
-use crate::backend::Settings;
-use crate::documents::Documents;
 use crate::positions::{self, Encoding};
+use crate::requests::Session;
+
+/// What the user can set, as `initializationOptions`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Settings {
+    /// Modules, or folders to look for `<name of the source>.vmfb` in, besides the source's own folder.
+    pub module_paths: Vec<PathBuf>,
+}
 
 /// What the client offers to count columns in.
 pub fn encoding(params: &InitializeParams) -> Encoding {
@@ -32,11 +42,20 @@ pub fn settings(params: &InitializeParams) -> Settings {
     settings
 }
 
-/// The byte that a request is about.
-pub fn offset(documents: &Documents, params: &TextDocumentPositionParams) -> Option<usize> {
-    let open = documents.get(&params.text_document.uri)?;
-    Some(positions::to_byte(&open.rope, params.position, documents.encoding()))
+/// The byte at a position.
+pub fn offset(rope: &Rope, position: Position, encoding: Encoding) -> usize {
+    positions::to_byte(rope, position, encoding)
 }
 
-/// Paths as settings give them.
-pub type Paths = Vec<PathBuf>;
+/// What was agreed on, from what the client said about itself.
+pub(crate) fn session(params: &InitializeParams) -> Session {
+    let text = params.capabilities.text_document.as_ref();
+    let links = text.and_then(|text| text.definition?.link_support);
+    let trees =
+        text.and_then(|text| text.document_symbol.as_ref()?.hierarchical_document_symbol_support);
+    Session {
+        modules: Modules::new(settings(params).module_paths),
+        links: links.unwrap_or(false),
+        trees: trees.unwrap_or(false),
+    }
+}

@@ -14,7 +14,8 @@
 //! - a request that nobody knows gets an error; nothing that a client sends ends the session but `exit`.
 //!
 //! Where to look: [`documents`] open texts as ropes · [`positions`] lines and columns in UTF-8, 16 and 32 · [`ordered`] the
-//! service around tower-lsp · `backend` the methods and what the server can do · [`to_proto`] and [`from_proto`] between
+//! service around tower-lsp · `backend` what the server can do, and its
+//! methods · `requests` one file a request · [`to_proto`] and [`from_proto`] between
 //! [`ide`]'s types and LSP's. Features themselves live in [`ide`].
 
 mod backend;
@@ -24,11 +25,12 @@ mod input;
 pub mod ordered;
 pub mod positions;
 mod publish;
+mod requests;
 pub mod to_proto;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub use backend::Settings;
+pub use from_proto::Settings;
 
 /// How many requests may be open at once. tower-lsp stops reading when this many wait, so it is far more than any client sends.
 const CONCURRENCY: usize = 1024;

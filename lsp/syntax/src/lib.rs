@@ -13,13 +13,14 @@
 //! This crate knows no dialect: [`ops`] lists the operations whose *shape* matters (they define symbols or contain such),
 //! and everything else is read by the same rules. It never fails: any bytes give some table.
 //!
-//! Where to look: [`source`] reading text · [`lexer`] tokens · [`chunks`] level 1 · [`symbol`], [`function_type`] level 2.
+//! Where to look: [`source`] reading text · [`lexer`] tokens · [`chunks`] level 1 (`scan` finds the end of one) · [`symbol`], [`function_type`] level 2.
 
 pub mod chunks;
 mod cursor;
 pub mod function_type;
 pub mod lexer;
 pub mod ops;
+mod scan;
 pub mod source;
 pub mod symbol;
 

@@ -174,3 +174,23 @@ fn edits_keep_everything_fresh() {
     assert!(hover(&second, &Modules::default(), call).unwrap().markdown.contains("`0fI_v`"));
     assert!(second.is_unsaved() && !second.saved().is_unsaved());
 }
+
+#[test]
+fn nothing_panics_on_half_typed_text() {
+    let mlir = "module @m attributes {a = \"é😀\"} {\n  vm.import private @\"q é\"(%a : tuple<i32, !vm.ref<?>> ...) -> i64\n  vm.export @f as(\"g\")\n  func.func @f(%a: tensor<4xf32> {x = 1}, %b: f64) -> (i1, index) attributes {} {\n    call @f(%a) : () -> ()  // @f\n  }\n}\n\"func.func\"() <{function_type = (i32) -> (f32), sym_name = \"h\"}> ({\n}) : () -> ()\n// -----\n#m = 1\n{-# a: { b: \"0x00\" } #-}\n";
+    let vmasm = "vm.module @m version 0\nvm.import @a.b cconv \"0CiD_é\"\nvm.export @x = @f\nvm.func @f(%i0:1: i64, %r0: !vm.ref<?>) -> (i32) {\n[0000]  vm.call @m:0(%i0)\n}\n";
+    let modules = Modules::default();
+    for (language, whole) in [(Language::Mlir, mlir), (Language::Vmasm, vmasm)] {
+        for cut in (0..=whole.len()).filter(|&at| whole.is_char_boundary(at)) {
+            for text in [&whole[..cut], &whole[cut..]] {
+                let document = document(language, text);
+                let _ = outline(&document, 5);
+                let _ = diagnostics(&document);
+                for offset in (0..text.len() + 3).step_by(1 + text.len() / 40) {
+                    let _ = hover(&document, &modules, offset);
+                    let _ = definition(&document, offset);
+                }
+            }
+        }
+    }
+}

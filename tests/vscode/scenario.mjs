@@ -14,6 +14,8 @@ export function scenario({ listing }) {
         await user.open("euclid.mlir");
         await user.hover("@lcm", "@lcm(%a: i32, %b: i32) -> i32");
         await user.hover("@lcm", "0ii_i");
+        // From the compiled module beside the source.
+        await user.hover("@lcm", "sync func @lcm(%input0: i32, %input1: i32) -> (%output0: i32)");
       },
     },
     {

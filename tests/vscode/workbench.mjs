@@ -115,7 +115,7 @@ export class User {
   }
 
   screenshot(path) {
-    return this.page.screenshot({ path });
+    return this.page.screenshot({ path, animations: "disabled" });
   }
 
   press(...keys) {

@@ -56,7 +56,8 @@ install_workbench() {
 
 if ! is_complete; then
   command -v node >/dev/null || { echo "install.sh: Node 20 or newer is needed (apt-get install nodejs npm)" >&2; exit 1; }
-  { install_packages && install_workbench; } >&2
+  install_packages >&2
+  install_workbench >&2
   is_complete || { echo "install.sh: something is still missing in $directory" >&2; exit 1; }
 fi
 echo "$directory"

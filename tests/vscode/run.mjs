@@ -51,7 +51,7 @@ async function main() {
     home: join(work, "home"),
     workspace,
     path: dirname(compiler),
-    machineSettings: { "iree-dbg.path": program },
+    machineSettings: { "iree-dbg.path": program, "iree-dbg.ireeCompile": compiler },
     settings: {
       "workbench.startupEditor": "none",
       "workbench.enableExperiments": false,

@@ -37,6 +37,8 @@ pub(crate) struct LaunchArguments {
     modules: Vec<PathBuf>,
     /// Whether to stop before the function's first instruction.
     stop_on_entry: bool,
+    /// Show the disassembly, and step through it, even where the source is known.
+    disassembly: bool,
     /// Where relative paths count from.
     cwd: Option<PathBuf>,
     /// More flags for iree-compile.
@@ -56,6 +58,7 @@ pub(crate) struct LaunchArguments {
 pub(crate) struct Settings {
     pub(crate) stop_on_entry: bool,
     pub(crate) no_debug: bool,
+    pub(crate) disassembly: bool,
 }
 
 /// A program, or why there is none.
@@ -131,8 +134,11 @@ fn load(
         ..LaunchOptions::default()
     };
     let debugger = Debugger::load(options).map_err(|error| error.to_string())?;
-    let settings =
-        Settings { stop_on_entry: arguments.stop_on_entry, no_debug: arguments.no_debug };
+    let settings = Settings {
+        stop_on_entry: arguments.stop_on_entry,
+        no_debug: arguments.no_debug,
+        disassembly: arguments.disassembly,
+    };
     Ok(Box::new(Debuggee::new(debugger, settings)))
 }
 

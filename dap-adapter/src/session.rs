@@ -182,7 +182,7 @@ impl Session {
     /// Serves a request that ends a stop: the response first, then the program goes on.
     fn resume_on_request(&mut self, request: &Request, handler: requests::ResumeHandler) {
         let resuming = match &self.state {
-            State::Standing(_) => handler(request),
+            State::Standing(debuggee) => handler(debuggee.settings, request),
             _ => Err(self.not_now(request)),
         };
         match resuming {

@@ -9,6 +9,7 @@ use debug::{Breakpoint, Debugger, Frame, Node, ScopeKind, SourceLine, StopReason
 
 use crate::client::Client;
 use crate::debuggee::Debuggee;
+use crate::launch::Settings;
 use crate::protocol;
 use crate::sources::{self, Sources};
 
@@ -39,16 +40,17 @@ pub(crate) fn breakpoint(
     }
 }
 
-/// A frame: at its source if that can be shown, else in the disassembly.
+/// A frame: at its source if that is wanted and can be shown, else in the disassembly.
 pub(crate) fn frame(
     number: i64,
     frame: &Frame,
     debugger: &Debugger,
     sources: &mut Sources,
     client: &Client,
+    settings: Settings,
 ) -> protocol::StackFrame {
-    let source =
-        frame.source.as_ref().and_then(|line| source_line(line, debugger, sources, client));
+    let wanted = frame.source.as_ref().filter(|_| !settings.disassembly);
+    let source = wanted.and_then(|line| source_line(line, debugger, sources, client));
     let place = source.or_else(|| {
         let position = frame.position?;
         let line = debugger.listing_line(position)?;

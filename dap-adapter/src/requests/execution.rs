@@ -11,35 +11,42 @@ use serde_json::Value;
 
 use super::arguments;
 use crate::error::RequestError;
+use crate::launch::Settings;
 use crate::protocol::{ContinueBody, Request};
 use crate::session::{Session, body};
 
 type Resuming = Result<(Resume, Value), RequestError>;
 
-pub(super) fn go_on(request: &Request) -> Resuming {
+pub(super) fn go_on(_settings: Settings, request: &Request) -> Resuming {
     arguments::<ContinueArguments>(request)?;
     Ok((Resume::Continue, body(ContinueBody { all_threads_continued: true })?))
 }
 
-pub(super) fn next(request: &Request) -> Resuming {
+pub(super) fn next(settings: Settings, request: &Request) -> Resuming {
     let arguments: NextArguments = arguments(request)?;
-    Ok(step(StepKind::Over, arguments.granularity.as_ref()))
+    Ok(step(StepKind::Over, arguments.granularity.as_ref(), settings))
 }
 
-pub(super) fn step_in(request: &Request) -> Resuming {
+pub(super) fn step_in(settings: Settings, request: &Request) -> Resuming {
     let arguments: StepInArguments = arguments(request)?;
-    Ok(step(StepKind::Into, arguments.granularity.as_ref()))
+    Ok(step(StepKind::Into, arguments.granularity.as_ref(), settings))
 }
 
-pub(super) fn step_out(request: &Request) -> Resuming {
+pub(super) fn step_out(settings: Settings, request: &Request) -> Resuming {
     let arguments: StepOutArguments = arguments(request)?;
-    Ok(step(StepKind::Out, arguments.granularity.as_ref()))
+    Ok(step(StepKind::Out, arguments.granularity.as_ref(), settings))
 }
 
-/// A statement of MLIR is an operation, and the source maps tell operations apart by line.
-fn step(kind: StepKind, granularity: Option<&SteppingGranularity>) -> (Resume, Value) {
+/// A statement of MLIR is an operation, and the source maps tell operations apart by line. Lines of
+/// the disassembly are instructions.
+fn step(
+    kind: StepKind,
+    granularity: Option<&SteppingGranularity>,
+    settings: Settings,
+) -> (Resume, Value) {
     let granularity = match granularity {
         Some(SteppingGranularity::Instruction) => Granularity::Instruction,
+        _ if settings.disassembly => Granularity::Instruction,
         Some(SteppingGranularity::Statement | SteppingGranularity::Line) | None => {
             Granularity::Line
         }

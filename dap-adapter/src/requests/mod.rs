@@ -20,6 +20,7 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
 use crate::error::RequestError;
+use crate::launch::Settings;
 use crate::protocol::Request;
 use crate::session::Session;
 
@@ -27,7 +28,7 @@ use crate::session::Session;
 pub(crate) type ProgramHandler =
     fn(&mut Debuggee, &Client, &Request) -> Result<Value, RequestError>;
 /// Says how to go on, and the response's body.
-pub(crate) type ResumeHandler = fn(&Request) -> Result<(Resume, Value), RequestError>;
+pub(crate) type ResumeHandler = fn(Settings, &Request) -> Result<(Resume, Value), RequestError>;
 
 /// What a request needs, and who serves it.
 #[derive(Clone, Copy)]

@@ -37,10 +37,10 @@ pub(super) fn stack_trace(
         levels => levels.min(total_frames - start),
     };
     let frames = debuggee.frames()[start..start + levels].to_vec();
-    let Debuggee { debugger, sources, .. } = debuggee;
+    let Debuggee { debugger, sources, settings, .. } = debuggee;
     let stack_frames = frames
         .iter()
-        .map(|(number, frame)| to_dap::frame(*number, frame, debugger, sources, client))
+        .map(|(number, frame)| to_dap::frame(*number, frame, debugger, sources, client, *settings))
         .collect();
     body(StackTraceBody { stack_frames, total_frames })
 }

@@ -20,7 +20,7 @@ impl TracedModules {
     pub(crate) fn new(context: &Context) -> Self {
         let modules = context.modules().map(|(_, _, kind)| match kind {
             ModuleKind::Bytecode(module) => Some(Arc::clone(module)),
-            ModuleKind::Native => None,
+            ModuleKind::Native(_) => None,
         });
         Self(modules.collect())
     }

@@ -1,6 +1,16 @@
 //! `!vm.buffer`: bytes with access rights, possibly a part of a file or of another buffer.
+//!
+//! Offsets and lengths of the typed operations count elements, as IREE's do: `load::<4>(3)` is
+//! bytes 12 to 16. Messages are IREE's. What differs: an offset that makes IREE's address wrap
+//! around (and then read outside the buffer) is out of range here.
+
+use std::sync::Arc;
 
 use vmfb::FileBytes;
+
+use crate::limits::ExecutionLimits;
+use crate::memory::Memory;
+use crate::status::Status;
 
 /// What a program may do with a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,14 +25,89 @@ pub enum Access {
 #[derive(Debug)]
 pub struct Buffer {
     access: Access,
-    bytes: FileBytes,
+    memory: Arc<Memory>,
 }
 
+/// Buffers start at a multiple of this, or of more if the program asks.
+const MINIMUM_ALIGNMENT: usize = 16;
+
 impl Buffer {
+    /// A zeroed buffer that may be written. `alignment` is a power of two, or 0 for any.
+    ///
+    /// # Errors
+    /// The alignment is no power of two, the limits forbid the size, or there is no memory.
+    pub fn alloc(
+        length: usize,
+        alignment: usize,
+        limits: &ExecutionLimits,
+    ) -> Result<Self, Status> {
+        if alignment & alignment.wrapping_sub(1) != 0 {
+            return Err(Status::invalid_argument(format!(
+                "alignments must be powers of two (got {alignment})"
+            )));
+        }
+        if length > limits.allocation_bytes {
+            return Err(Status::resource_exhausted(format!(
+                "a buffer of {length} bytes exceeds the limit of {} bytes an allocation",
+                limits.allocation_bytes
+            )));
+        }
+        let memory = Memory::zeroed(length, alignment.max(MINIMUM_ALIGNMENT)).ok_or_else(|| {
+            Status::resource_exhausted(format!("no memory for a buffer of {length} bytes"))
+        })?;
+        Ok(Self { access: Access::ReadWrite, memory: Arc::new(memory) })
+    }
+
+    /// A buffer that may be written, with these bytes.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Status> {
+        let limits = ExecutionLimits { allocation_bytes: usize::MAX, ..ExecutionLimits::default() };
+        let buffer = Self::alloc(bytes.len(), 0, &limits)?;
+        buffer.write(0, bytes)?;
+        Ok(buffer)
+    }
+
+    /// A read-only view of a range of a file; `None` if the file does not have it.
+    #[must_use]
+    pub fn of_file(bytes: FileBytes, range: std::ops::Range<usize>) -> Option<Self> {
+        let memory = Arc::new(Memory::of_file(bytes, range)?);
+        Some(Self { access: Access::ReadOnly, memory })
+    }
+
+    /// A view of a range of this buffer, with its rights.
+    ///
+    /// # Errors
+    /// The buffer does not have the range.
+    pub fn subspan(&self, offset: usize, length: usize) -> Result<Self, Status> {
+        let memory = Memory::part_of(&self.memory, offset, length)
+            .ok_or_else(|| self.out_of_bounds(offset, length, 1))?;
+        Ok(Self { access: self.access, memory: Arc::new(memory) })
+    }
+
+    /// A copy of a range that may be written.
+    ///
+    /// # Errors
+    /// As for [`Self::alloc`], or the buffer does not have the range.
+    pub fn duplicate(
+        &self,
+        offset: usize,
+        length: usize,
+        alignment: usize,
+        limits: &ExecutionLimits,
+    ) -> Result<Self, Status> {
+        self.check(offset, length)?;
+        let copy = Self::alloc(length, alignment, limits)?;
+        copy.copy_from(0, self, offset, length)?;
+        Ok(copy)
+    }
+
     /// Bytes in the buffer.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
-        self.bytes.len()
+        self.memory.len()
     }
 
     /// Whether it has no bytes.
@@ -37,10 +122,199 @@ impl Buffer {
         self.access
     }
 
+    /// The address of the first byte. It stays valid while the buffer lives; what reads or writes
+    /// through it is responsible for range and rights.
+    #[must_use]
+    pub fn address(&self) -> *mut u8 {
+        self.memory.address()
+    }
+
     /// A copy of the bytes from `offset`, as many of `length` as there are.
     #[must_use]
     pub fn read(&self, offset: usize, length: usize) -> Vec<u8> {
-        let rest = self.bytes.get(offset..).unwrap_or(&[]);
-        rest[..length.min(rest.len())].to_vec()
+        let length = length.min(self.len().saturating_sub(offset));
+        let mut bytes = vec![0; length];
+        match self.memory.read(offset, &mut bytes) {
+            Some(()) => bytes,
+            None => Vec::new(),
+        }
+    }
+
+    /// Changes bytes.
+    ///
+    /// # Errors
+    /// The buffer is read-only or does not have the range.
+    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), Status> {
+        self.check_writable()?;
+        self.memory.write(offset, bytes).ok_or_else(|| self.out_of_bounds(offset, bytes.len(), 1))
+    }
+
+    /// Element `index` of `N` bytes each.
+    #[inline]
+    pub(crate) fn load<const N: usize>(&self, index: u64) -> Result<[u8; N], Status> {
+        match scaled::<N>(index).and_then(|offset| self.memory.load(offset)) {
+            Some(bytes) => Ok(bytes),
+            None => Err(self.out_of_bounds((index as usize).wrapping_mul(N), N, N)),
+        }
+    }
+
+    /// Changes element `index` of `N` bytes each.
+    #[inline]
+    pub(crate) fn store<const N: usize>(&self, index: u64, bytes: [u8; N]) -> Result<(), Status> {
+        self.check_writable()?;
+        match scaled::<N>(index).and_then(|offset| self.memory.store(offset, bytes)) {
+            Some(()) => Ok(()),
+            None => Err(self.out_of_bounds((index as usize).wrapping_mul(N), N, N)),
+        }
+    }
+
+    /// Sets `count` elements of `N` bytes each, from element `index`.
+    pub(crate) fn fill<const N: usize>(
+        &self,
+        index: u64,
+        count: u64,
+        pattern: [u8; N],
+    ) -> Result<(), Status> {
+        self.check_writable()?;
+        let filled = scaled::<N>(index)
+            .zip(usize::try_from(count).ok())
+            .and_then(|(offset, count)| self.memory.fill(offset, count, pattern));
+        filled.ok_or_else(|| {
+            let bytes = |elements: u64| (elements as usize).wrapping_mul(N);
+            self.out_of_bounds(bytes(index), bytes(count), N)
+        })
+    }
+
+    /// Copies bytes from another buffer, or within this one.
+    pub(crate) fn copy_from(
+        &self,
+        offset: usize,
+        source: &Buffer,
+        source_offset: usize,
+        length: usize,
+    ) -> Result<(), Status> {
+        source.check(source_offset, length)?;
+        self.check_writable()?;
+        self.check(offset, length)?;
+        self.memory
+            .copy_from(offset, &source.memory, source_offset, length)
+            .ok_or_else(|| self.out_of_bounds(offset, length, 1))
+    }
+
+    /// Whether two ranges hold the same bytes.
+    pub(crate) fn equals(
+        &self,
+        offset: usize,
+        other: &Buffer,
+        other_offset: usize,
+        length: usize,
+    ) -> Result<bool, Status> {
+        self.check(offset, length)?;
+        other.check(other_offset, length)?;
+        let mut other_chunk = Vec::new();
+        let mut at = 0;
+        Ok(self.chunks(offset, length, |chunk| {
+            other_chunk.resize(chunk.len(), 0);
+            let read = other.memory.read(other_offset + at, &mut other_chunk);
+            at += chunk.len();
+            read.is_some() && chunk == other_chunk
+        }))
+    }
+
+    /// SipHash-2-4 of a range, with the key that IREE uses.
+    pub(crate) fn hash(&self, offset: usize, length: usize) -> Result<u64, Status> {
+        self.check(offset, length)?;
+        let mut hash = crate::ops::hash::SipHash::new();
+        self.chunks(offset, length, |chunk| {
+            hash.update(chunk);
+            true
+        });
+        Ok(hash.finish())
+    }
+
+    /// Gives copies of the range's bytes to `visit`, in order, until it returns false; whether it
+    /// never did. All chunks but the last are a multiple of 8 bytes.
+    fn chunks(&self, offset: usize, length: usize, mut visit: impl FnMut(&[u8]) -> bool) -> bool {
+        let mut chunk = [0; 4096];
+        let mut done = 0;
+        while done < length {
+            let bytes = &mut chunk[..(length - done).min(4096)];
+            if self.memory.read(offset + done, bytes).is_none() || !visit(bytes) {
+                return false;
+            }
+            done += bytes.len();
+        }
+        true
+    }
+
+    fn check(&self, offset: usize, length: usize) -> Result<(), Status> {
+        if offset <= self.len() && length <= self.len() - offset {
+            return Ok(());
+        }
+        Err(self.out_of_bounds(offset, length, 1))
+    }
+
+    #[inline]
+    fn check_writable(&self) -> Result<(), Status> {
+        match self.access {
+            Access::ReadWrite => Ok(()),
+            Access::ReadOnly => Err(Self::read_only()),
+        }
+    }
+
+    #[cold]
+    fn read_only() -> Status {
+        Status::permission_denied("buffer is read-only and cannot be mapped for mutation")
+    }
+
+    #[cold]
+    fn out_of_bounds(&self, offset: usize, length: usize, alignment: usize) -> Status {
+        Status::out_of_range(format!(
+            "out-of-bounds access detected (offset={offset}, length={length}, \
+             alignment={alignment}, buffer length={})",
+            self.len()
+        ))
+    }
+}
+
+/// The byte offset of element `index`, if there can be such.
+#[inline]
+fn scaled<const N: usize>(index: u64) -> Option<usize> {
+    usize::try_from(index).ok()?.checked_mul(N)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::StatusCode;
+
+    #[test]
+    fn messages_and_codes() {
+        let limits = ExecutionLimits::default();
+        let buffer = Buffer::alloc(16, 16, &limits).unwrap();
+        let error = buffer.load::<4>(4).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "OUT_OF_RANGE; out-of-bounds access detected (offset=16, length=4, alignment=4, \
+             buffer length=16)"
+        );
+        assert_eq!(buffer.load::<4>(u64::MAX).unwrap_err().code, StatusCode::OutOfRange);
+        assert_eq!(buffer.load::<4>(1 << 62).unwrap_err().code, StatusCode::OutOfRange);
+        let huge = Buffer::alloc(1 << 60, 16, &limits).unwrap_err();
+        assert_eq!(huge.code, StatusCode::ResourceExhausted);
+        assert_eq!(Buffer::alloc(1, 3, &limits).unwrap_err().code, StatusCode::InvalidArgument);
+    }
+
+    #[test]
+    fn rodata_is_read_only() {
+        let rodata = Buffer::of_file(FileBytes::from(vec![1, 2, 3, 4]), 1..4).unwrap();
+        assert_eq!(rodata.load::<1>(2).unwrap(), [4]);
+        assert_eq!(rodata.store(0, [1]).unwrap_err().code, StatusCode::PermissionDenied);
+        assert_eq!(rodata.fill(0, 1, [1]).unwrap_err().code, StatusCode::PermissionDenied);
+        let copy = rodata.duplicate(1, 2, 0, &ExecutionLimits::default()).unwrap();
+        copy.store(0, [9]).unwrap();
+        assert_eq!(copy.read(0, 100), [9, 4]);
+        assert!(rodata.equals(2, &copy, 1, 1).unwrap());
+        assert!(!rodata.equals(1, &copy, 0, 2).unwrap());
     }
 }

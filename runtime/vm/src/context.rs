@@ -1,19 +1,36 @@
 //! Contexts: modules linked to each other, with their globals and breakpoints.
+//!
+//! All bytecode functions of a context are in one table, so that a call is one index whatever module
+//! it leads to. A function is translated when it is first called; breakpoints patch a copy of its
+//! translation, which free running then uses instead.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use abi::cconv::Signature;
-use vmfb::verify::VerifiedModule;
 use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
 
+use crate::code::{Code, FunctionCode, Instr, Target};
+use crate::globals::Globals;
+use crate::invocation::{Invocation, Outcome};
 use crate::limits::ExecutionLimits;
+use crate::link::{ContextBuilder, export_named};
 use crate::native::NativeModule;
-use crate::status::Status;
+use crate::status::Failure;
+use crate::translate::translate;
+use crate::types::Type;
 use crate::value::Ref;
 
 /// A module's place in its context, in the order of registration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ModuleIndex(pub u32);
+
+impl ModuleIndex {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A function of a context. For native modules the ordinal is the order of declaration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -30,24 +47,7 @@ pub enum ModuleKind<'a> {
     /// Bytecode.
     Bytecode(&'a Arc<Module>),
     /// Rust.
-    Native,
-}
-
-/// Why modules cannot be linked.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LinkError {
-    /// Nothing provides an import that must be there.
-    #[error("module {module} needs {import} ({signature}), and {reason}")]
-    MissingImport {
-        /// The module that asks.
-        module: String,
-        /// The full name that it asks for.
-        import: String,
-        /// The calling convention that it asks for.
-        signature: String,
-        /// Which part is missing and what can be done.
-        reason: String,
-    },
+    Native(&'a NativeModule),
 }
 
 /// Why a breakpoint cannot be set.
@@ -66,57 +66,107 @@ pub enum BreakpointError {
     },
 }
 
-/// Collects modules, then links them.
-#[derive(Default)]
-pub struct ContextBuilder {
-    limits: ExecutionLimits,
-    bytecode: Vec<VerifiedModule>,
-    native: Vec<NativeModule>,
+/// A module in its context.
+#[derive(Debug)]
+pub(crate) struct LinkedModule {
+    pub(crate) name: String,
+    pub(crate) kind: LinkedKind,
 }
 
-impl ContextBuilder {
-    /// Adds a bytecode module. Modules see those added before them.
-    #[must_use]
-    pub fn add_bytecode(mut self, module: VerifiedModule) -> Self {
-        self.bytecode.push(module);
-        self
+#[derive(Debug)]
+pub(crate) enum LinkedKind {
+    Bytecode {
+        module: Arc<Module>,
+        /// Where its functions start in the context's table.
+        first_function: u32,
+        types: Box<[Type]>,
+        /// For each function; `None` for one without a calling convention.
+        signatures: Box<[Option<Signature>]>,
+        imports: Box<[Target]>,
+        /// A buffer for each rodata segment.
+        rodata: Box<[Ref]>,
+    },
+    Native(NativeModule),
+}
+
+impl LinkedModule {
+    /// The type table; empty for native modules.
+    pub(crate) fn types(&self) -> &[Type] {
+        match &self.kind {
+            LinkedKind::Bytecode { types, .. } => types,
+            LinkedKind::Native(_) => &[],
+        }
     }
 
-    /// Adds a native module.
-    #[must_use]
-    pub fn add_native(mut self, module: NativeModule) -> Self {
-        self.native.push(module);
-        self
+    /// A function's signature, if it has a calling convention.
+    pub(crate) fn signature(&self, function: FunctionOrdinal) -> Option<&Signature> {
+        match &self.kind {
+            LinkedKind::Bytecode { signatures, .. } => signatures.get(function.index())?.as_ref(),
+            LinkedKind::Native(module) => {
+                module.functions.get(function.index()).map(|native| &native.signature)
+            }
+        }
     }
 
-    /// Bounds on what the program may use.
-    #[must_use]
-    pub fn limits(mut self, limits: ExecutionLimits) -> Self {
-        self.limits = limits;
-        self
+    /// The rodata; empty for native modules.
+    pub(crate) fn rodata(&self) -> &[Ref] {
+        match &self.kind {
+            LinkedKind::Bytecode { rodata, .. } => rodata,
+            LinkedKind::Native(_) => &[],
+        }
+    }
+}
+
+/// A bytecode function of a context.
+#[derive(Debug)]
+pub(crate) struct FunctionSlot {
+    pub(crate) module: ModuleIndex,
+    pub(crate) ordinal: FunctionOrdinal,
+    /// Frame size: 64-bit words of registers.
+    pub(crate) word_count: u32,
+    /// Frame size: ref registers.
+    pub(crate) ref_count: u32,
+    pub(crate) code: OnceLock<Box<FunctionCode>>,
+    pub(crate) armed: Option<Armed>,
+}
+
+/// A function's instructions with breakpoints in them.
+#[derive(Debug)]
+pub(crate) struct Armed {
+    pub(crate) instructions: Box<[Instr]>,
+    indices: BTreeSet<u32>,
+}
+
+impl FunctionSlot {
+    pub(crate) fn id(&self) -> FunctionId {
+        FunctionId { module: self.module, function: self.ordinal }
     }
 
-    /// Links the modules. Their initialisers have not run yet: run [`crate::Invocation::initialize`].
-    ///
-    /// # Errors
-    /// An import that must be there is missing or has another signature.
-    pub fn link(self) -> Result<Context, LinkError> {
-        Ok(Context { limits: self.limits })
+    /// Whether a breakpoint is set on the instruction at `index`.
+    pub(crate) fn is_armed(&self, index: u32) -> bool {
+        self.armed.as_ref().is_some_and(|armed| armed.indices.contains(&index))
     }
 }
 
 /// Linked modules with their globals, and the breakpoints set in them.
 #[derive(Debug)]
 pub struct Context {
-    limits: ExecutionLimits,
+    pub(crate) limits: ExecutionLimits,
+    pub(crate) modules: Vec<LinkedModule>,
+    pub(crate) functions: Vec<FunctionSlot>,
+    /// For each module.
+    pub(crate) globals: Vec<Globals>,
 }
 
-#[expect(unused_variables, reason = "the interface comes first")]
 impl Context {
     /// Starts a context.
     #[must_use]
     pub fn builder() -> ContextBuilder {
         ContextBuilder::default()
+    }
+
+    pub(crate) fn empty(limits: ExecutionLimits) -> Self {
+        Self { limits, modules: Vec::new(), functions: Vec::new(), globals: Vec::new() }
     }
 
     /// The bounds in force.
@@ -127,42 +177,113 @@ impl Context {
 
     /// The modules, in order of registration.
     pub fn modules(&self) -> impl Iterator<Item = (ModuleIndex, &str, ModuleKind<'_>)> {
-        std::iter::empty()
+        self.modules.iter().enumerate().map(|(index, module)| {
+            let kind = match &module.kind {
+                LinkedKind::Bytecode { module, .. } => ModuleKind::Bytecode(module),
+                LinkedKind::Native(module) => ModuleKind::Native(module),
+            };
+            (ModuleIndex(index as u32), module.name.as_str(), kind)
+        })
     }
 
     /// The bytecode module at `index`; `None` for native ones.
     #[must_use]
     pub fn bytecode_module(&self, index: ModuleIndex) -> Option<&Arc<Module>> {
-        None
+        match &self.modules.get(index.index())?.kind {
+            LinkedKind::Bytecode { module, .. } => Some(module),
+            LinkedKind::Native(_) => None,
+        }
     }
 
-    /// The exported function `module.function`; a name without a dot is looked for in the modules
-    /// from the last registered to the first.
+    /// The name of a module; empty if there is none.
+    #[must_use]
+    pub fn module_name(&self, index: ModuleIndex) -> &str {
+        self.modules.get(index.index()).map_or("", |module| &module.name)
+    }
+
+    /// The exported function `module.function`; a name without a module is looked for in the bytecode
+    /// modules from the last registered to the first.
     #[must_use]
     pub fn lookup(&self, name: &str) -> Option<FunctionId> {
-        None
+        let in_module = |index: usize, name: &str| {
+            let function = export_named(&self.modules[index], name)?;
+            Some(FunctionId { module: ModuleIndex(index as u32), function })
+        };
+        let indices = || (0..self.modules.len()).rev();
+        // Export names may hold dots themselves, so the name is tried whole first.
+        let whole = indices()
+            .filter(|index| matches!(self.modules[*index].kind, LinkedKind::Bytecode { .. }))
+            .find_map(|index| in_module(index, name));
+        whole.or_else(|| {
+            indices().find_map(|index| {
+                let rest = name.strip_prefix(&self.modules[index].name)?.strip_prefix('.')?;
+                in_module(index, rest)
+            })
+        })
     }
 
     /// A function's name: its (first) export name, or `@<ordinal>`; empty if there is none.
     #[must_use]
     pub fn function_name(&self, function: FunctionId) -> String {
-        String::new()
+        match self.modules.get(function.module.index()).map(|module| &module.kind) {
+            Some(LinkedKind::Bytecode { module, .. }) => {
+                let mut names = module.export_names(function.function);
+                names.next().map_or_else(|| format!("@{}", function.function.0), str::to_owned)
+            }
+            Some(LinkedKind::Native(module)) => module
+                .functions
+                .get(function.function.index())
+                .map_or_else(String::new, |function| function.name.clone()),
+            None => String::new(),
+        }
     }
 
     /// A function's signature, if it has a calling convention.
     #[must_use]
     pub fn signature(&self, function: FunctionId) -> Option<Signature> {
-        None
+        self.signature_of(function).cloned()
     }
 
-    /// Where each instruction of a bytecode function starts, ascending.
+    pub(crate) fn signature_of(&self, function: FunctionId) -> Option<&Signature> {
+        self.modules.get(function.module.index())?.signature(function.function)
+    }
+
+    /// Where a bytecode function is in the context's table.
+    pub(crate) fn slot_index(&self, function: FunctionId) -> Option<u32> {
+        match &self.modules.get(function.module.index())?.kind {
+            LinkedKind::Bytecode { module, first_function, .. } => {
+                module.function(function.function)?;
+                Some(first_function + function.function.0)
+            }
+            LinkedKind::Native(_) => None,
+        }
+    }
+
+    /// The executable form of a function, made on first use.
+    #[inline]
+    pub(crate) fn code(&self, slot: u32) -> &FunctionCode {
+        let slot = &self.functions[slot as usize];
+        match slot.code.get() {
+            Some(code) => code,
+            None => self.translate_slot(slot),
+        }
+    }
+
+    #[cold]
+    fn translate_slot<'a>(&'a self, slot: &'a FunctionSlot) -> &'a FunctionCode {
+        slot.code.get_or_init(|| Box::new(translate(self, slot.id())))
+    }
+
+    /// Where each instruction of a bytecode function starts, ascending; empty if there is none.
     #[must_use]
     pub fn instruction_offsets(&self, function: FunctionId) -> Vec<BytecodeOffset> {
-        Vec::new()
+        let Some(slot) = self.slot_index(function) else { return Vec::new() };
+        self.code(slot).starts.iter().map(|(offset, _)| BytecodeOffset(*offset)).collect()
     }
 
-    /// Sets a breakpoint: the invocation stops before the instruction at `offset` runs. Setting it
-    /// twice is the same as once. May be done at any time while nothing runs.
+    /// Sets a breakpoint: the invocation stops before the instruction at `offset` runs. Block markers
+    /// are jumped over by branches, so a breakpoint on one slips to the instruction behind it. Returns
+    /// where it is. Setting it twice is the same as once. May be done at any time while nothing runs.
     ///
     /// # Errors
     /// No instruction starts there.
@@ -170,47 +291,95 @@ impl Context {
         &mut self,
         function: FunctionId,
         offset: BytecodeOffset,
-    ) -> Result<(), BreakpointError> {
-        Ok(())
+    ) -> Result<BytecodeOffset, BreakpointError> {
+        let slot = self.slot_index(function).ok_or(BreakpointError::NoSuchFunction)?;
+        let code = self.code(slot);
+        let Some(index) = stoppable_index(code, offset) else {
+            let before = code.starts.iter().rev().find(|(start, _)| *start < offset.0);
+            let before = BytecodeOffset(before.map_or(0, |(start, _)| *start));
+            return Err(BreakpointError::NotAnInstruction { offset, before });
+        };
+        let set_at = code.offset_at(index);
+        let instructions = code.instructions.clone();
+        let armed = self.functions[slot as usize]
+            .armed
+            .get_or_insert_with(|| Armed { instructions, indices: BTreeSet::new() });
+        armed.indices.insert(index);
+        armed.instructions[index as usize].code = Code::Breakpoint;
+        Ok(set_at)
     }
 
     /// Removes a breakpoint; whether there was one.
     pub fn clear_breakpoint(&mut self, function: FunctionId, offset: BytecodeOffset) -> bool {
-        false
+        let Some(slot) = self.slot_index(function) else { return false };
+        let Some(index) = stoppable_index(self.code(slot), offset) else { return false };
+        let original = self.code(slot).instructions[index as usize];
+        let slot = &mut self.functions[slot as usize];
+        let Some(armed) = &mut slot.armed else { return false };
+        let removed = armed.indices.remove(&index);
+        armed.instructions[index as usize] = original;
+        if armed.indices.is_empty() {
+            slot.armed = None;
+        }
+        removed
     }
 
     /// All breakpoints.
     pub fn breakpoints(&self) -> impl Iterator<Item = (FunctionId, BytecodeOffset)> {
-        std::iter::empty()
+        self.functions.iter().flat_map(|slot| {
+            let indices = slot.armed.iter().flat_map(|armed| armed.indices.iter());
+            indices.filter_map(|index| Some((slot.id(), slot.code.get()?.offset_at(*index))))
+        })
     }
 
     /// The primitive globals of a module: bytes that instructions address by offset.
     #[must_use]
     pub fn global_bytes(&self, module: ModuleIndex) -> &[u8] {
-        &[]
+        self.globals.get(module.index()).map_or(&[], |globals| &globals.bytes)
     }
 
     /// The primitive globals of a module, to change them.
     pub fn global_bytes_mut(&mut self, module: ModuleIndex) -> &mut [u8] {
-        &mut []
+        self.globals.get_mut(module.index()).map_or(&mut [], |globals| &mut globals.bytes)
     }
 
     /// The ref globals of a module.
     #[must_use]
     pub fn global_refs(&self, module: ModuleIndex) -> &[Ref] {
-        &[]
+        self.globals.get(module.index()).map_or(&[], |globals| &globals.refs)
     }
 
     /// The ref globals of a module, to change them.
     pub fn global_refs_mut(&mut self, module: ModuleIndex) -> &mut [Ref] {
-        &mut []
+        self.globals.get_mut(module.index()).map_or(&mut [], |globals| &mut globals.refs)
     }
 
-    /// Runs all initialisers to their end; [`crate::Invocation::initialize`] does it step by step.
+    /// Runs all initialisers to their end, whatever breakpoints there are;
+    /// [`Invocation::initialize`] does it step by step.
     ///
     /// # Errors
-    /// One of them failed; the message has its backtrace.
-    pub fn initialize(&mut self) -> Result<(), Status> {
-        Ok(())
+    /// One of them failed.
+    pub fn initialize(&mut self) -> Result<(), Failure> {
+        let mut invocation = Invocation::initialize(self);
+        loop {
+            match invocation.run(self) {
+                Outcome::Completed(_) => return Ok(()),
+                Outcome::Failed(failure) => return Err(failure),
+                Outcome::Yielded | Outcome::Stopped(_) => {}
+            }
+        }
+    }
+}
+
+/// The instruction at `offset`, or the one behind it if it is a block marker.
+fn stoppable_index(code: &FunctionCode, offset: BytecodeOffset) -> Option<u32> {
+    let index = code.index_of(offset)?;
+    let is_marker = code.instructions[index as usize].code == Code::Block;
+    Some(if is_marker { index + 1 } else { index })
+}
+
+impl fmt::Display for FunctionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.module.0, self.function.0)
     }
 }

@@ -10,15 +10,23 @@
 //!        |  '-----------------------> Stopped(stop)         } run again to go on
 //!        '--------------------------------------------------'
 //! ```
+//!
+//! The machine is in `interpreter`; here is what surrounds a run of it: what runs next, what its end
+//! means. Looking at frames is in `inspect`.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::VecDeque;
+use std::fmt;
 
 use vmfb::BytecodeOffset;
 
-use crate::context::{Context, FunctionId, ModuleIndex};
+use crate::context::{Context, FunctionId, LinkedKind, ModuleIndex};
+use crate::interpreter::{Exit, Free, Hooks, run_loop};
+use crate::meter::{Interrupt, Meter};
+use crate::native::{NativeCall, NativeReturn};
+use crate::stack::{Stack, WINDOW};
 use crate::status::{Failure, Status};
-use crate::value::{Ref, Value};
+use crate::transfer::{call_plan, pass, scatter};
+use crate::value::Value;
 
 /// How far `run` came.
 #[derive(Debug)]
@@ -46,6 +54,19 @@ pub enum Stop {
     Requested(Position),
 }
 
+impl Stop {
+    /// The instruction that runs next.
+    #[must_use]
+    pub fn position(self) -> Position {
+        match self {
+            Self::Breakpoint(position)
+            | Self::Step(position)
+            | Self::Interrupted(position)
+            | Self::Requested(position) => position,
+        }
+    }
+}
+
 /// An instruction of a context.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Position {
@@ -53,44 +74,6 @@ pub struct Position {
     pub function: FunctionId,
     /// The instruction in it.
     pub offset: BytecodeOffset,
-}
-
-/// A frame by its distance from the innermost one, which is 0.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct FrameIndex(pub usize);
-
-/// What a frame runs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum FrameFunction {
-    /// Bytecode.
-    Bytecode(Position),
-    /// A native function that waits or failed.
-    Native(FunctionId),
-}
-
-/// A frame, for looking at.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Frame {
-    /// The module that it runs in.
-    pub module: ModuleIndex,
-    /// What it runs. The offset is that of the instruction that runs next in the innermost frame,
-    /// or that failed, or the call that has not returned yet in the others.
-    pub function: FrameFunction,
-    /// 32-bit registers that it has.
-    pub i32_register_count: u16,
-    /// Ref registers that it has.
-    pub ref_register_count: u16,
-}
-
-/// Asks a running invocation to stop, from another thread.
-#[derive(Clone, Default, Debug)]
-pub struct Interrupt(Arc<AtomicBool>);
-
-impl Interrupt {
-    /// Stops the invocation at its next call or backward branch, with [`Stop::Interrupted`].
-    pub fn request(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// What an observer wants to happen.
@@ -113,96 +96,334 @@ pub trait Observer {
     ) -> Reaction;
 }
 
+/// Stops before every instruction.
+struct EveryInstruction;
+
+impl Hooks for EveryInstruction {
+    const OBSERVES: bool = true;
+
+    fn before(&mut self, _: &Context, _: &Invocation, _: Position) -> Reaction {
+        Reaction::Stop
+    }
+}
+
+/// A native function that waits.
+pub(crate) struct PendingCall {
+    pub(crate) module: u32,
+    pub(crate) function: u32,
+    pub(crate) poll: Box<dyn FnMut() -> Result<NativeReturn, Status> + Send>,
+}
+
+impl fmt::Debug for PendingCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PendingCall({}:{})", self.module, self.function)
+    }
+}
+
+/// What starts when nothing is on the stack.
+#[derive(Debug)]
+enum Start {
+    /// A bytecode function, by its index in the context.
+    Bytecode(u32, Vec<Value>),
+    /// A native function.
+    Native(FunctionId, Vec<Value>),
+}
+
+/// How it ended.
+#[derive(Debug)]
+enum End {
+    Completed,
+    Failed(Failure),
+}
+
+/// How to go on.
+enum Mode<'a> {
+    Free,
+    Step,
+    Observe(&'a mut dyn Observer),
+}
+
 /// One activity in a context.
 #[derive(Debug)]
 pub struct Invocation {
-    interrupt: Interrupt,
+    pub(crate) stack: Stack,
+    pub(crate) meter: Meter,
+    pub(crate) pending: Option<PendingCall>,
+    /// The native function that failed, if one did.
+    pub(crate) failed_native: Option<(u32, u32)>,
+    starts: VecDeque<Start>,
+    end: Option<End>,
+    /// Whether somebody was told of a stop before the next instruction, so that it is to run now.
+    is_stopped: bool,
 }
 
-#[expect(unused_variables, reason = "the interface comes first")]
 impl Invocation {
     /// A call of `function`; nothing runs yet.
     ///
     /// # Errors
-    /// The arguments do not fit the signature.
+    /// There is no such function, or the arguments do not fit its signature.
     pub fn new(
         context: &Context,
         function: FunctionId,
         arguments: Vec<Value>,
     ) -> Result<Self, Status> {
-        Ok(Self { interrupt: Interrupt::default() })
+        check_arguments(context, function, &arguments)?;
+        let start = match context.slot_index(function) {
+            Some(slot) => Start::Bytecode(slot, arguments),
+            None => Start::Native(function, arguments),
+        };
+        Ok(Self::starting(context, [start]))
     }
 
     /// The `__init` functions of all modules, one after the other.
     #[must_use]
     pub fn initialize(context: &Context) -> Self {
-        Self { interrupt: Interrupt::default() }
+        Self::starting(
+            context,
+            context.modules.iter().filter_map(|module| lifecycle(module, "__init")),
+        )
+    }
+
+    /// The `__deinit` functions of all modules, the last module's first.
+    #[must_use]
+    pub fn deinitialize(context: &Context) -> Self {
+        let modules = context.modules.iter().rev();
+        Self::starting(context, modules.filter_map(|module| lifecycle(module, "__deinit")))
+    }
+
+    fn starting(context: &Context, starts: impl IntoIterator<Item = Start>) -> Self {
+        Self {
+            stack: Stack::default(),
+            meter: Meter::new(context.limits.fuel),
+            pending: None,
+            failed_native: None,
+            starts: starts.into_iter().collect(),
+            end: None,
+            is_stopped: false,
+        }
     }
 
     /// The handle that stops it from another thread.
     #[must_use]
     pub fn interrupt(&self) -> Interrupt {
-        self.interrupt.clone()
+        self.meter.interrupt.clone()
     }
 
     /// Goes on until something happens. A breakpoint at the instruction that it was stopped at is
     /// passed over.
     pub fn run(&mut self, context: &mut Context) -> Outcome {
-        Outcome::Completed(Vec::new())
+        self.go_on(context, Mode::Free)
     }
 
     /// Executes one instruction, entering calls.
     pub fn step(&mut self, context: &mut Context) -> Outcome {
-        Outcome::Completed(Vec::new())
+        self.go_on(context, Mode::Step)
     }
 
     /// Goes on, asking the observer before every instruction but the one it was stopped at.
     /// Breakpoints stop it too.
     pub fn observe(&mut self, context: &mut Context, observer: &mut dyn Observer) -> Outcome {
-        Outcome::Completed(Vec::new())
+        self.go_on(context, Mode::Observe(observer))
     }
 
-    /// The frames, innermost first.
-    pub fn frames<'a>(&'a self, context: &'a Context) -> impl Iterator<Item = Frame> + 'a {
-        std::iter::empty()
+    fn go_on(&mut self, context: &mut Context, mut mode: Mode<'_>) -> Outcome {
+        match &self.end {
+            Some(End::Failed(failure)) => return Outcome::Failed(failure.clone()),
+            Some(End::Completed) => {
+                let status = Status::failed_precondition("the invocation has completed already");
+                return Outcome::Failed(Failure { status, backtrace: Vec::new() });
+            }
+            None => {}
+        }
+        if let Some(outcome) = self.resume_pending(context) {
+            return outcome;
+        }
+        loop {
+            if self.stack.frames.is_empty() {
+                match self.start_next(context) {
+                    Ok(None) => {}
+                    Ok(Some(exit)) => match self.conclude(context, exit) {
+                        Some(outcome) => return outcome,
+                        None => continue,
+                    },
+                    Err(status) => return self.fail(context, status),
+                }
+            }
+            if self.meter.interrupt.clear() {
+                return self.stopped(context, Stop::Interrupted);
+            }
+            let exit = self.run_in(context, &mut mode);
+            if let Some(outcome) = self.conclude(context, exit) {
+                return outcome;
+            }
+        }
     }
 
-    /// How many frames there are.
-    #[must_use]
-    pub fn depth(&self) -> usize {
-        0
+    fn run_in(&mut self, context: &mut Context, mode: &mut Mode<'_>) -> Exit {
+        let is_stopped = std::mem::take(&mut self.is_stopped);
+        match mode {
+            Mode::Free if is_stopped => {
+                // The code with breakpoints in it would stop here again.
+                match run_loop(context, self, &mut EveryInstruction, true) {
+                    Exit::Observed => run_loop(context, self, &mut Free, false),
+                    exit => exit,
+                }
+            }
+            Mode::Free => run_loop(context, self, &mut Free, false),
+            // The first step stops before the first instruction, which nobody has seen yet.
+            Mode::Step => run_loop(context, self, &mut EveryInstruction, is_stopped),
+            Mode::Observe(observer) => run_loop(context, self, observer, is_stopped),
+        }
     }
 
-    /// A 32-bit register; floats are its bits.
-    #[must_use]
-    pub fn register_i32(&self, frame: FrameIndex, ordinal: u16) -> Option<i32> {
-        None
+    /// What the end of a run means; `None`: there is more to start.
+    fn conclude(&mut self, context: &Context, exit: Exit) -> Option<Outcome> {
+        Some(match exit {
+            Exit::Completed(_) if !self.starts.is_empty() => return None,
+            Exit::Completed(results) => {
+                self.end = Some(End::Completed);
+                Outcome::Completed(results)
+            }
+            Exit::Yielded => Outcome::Yielded,
+            Exit::Breakpoint => self.stopped(context, Stop::Breakpoint),
+            Exit::Requested => self.stopped(context, Stop::Requested),
+            Exit::Interrupted => self.stopped(context, Stop::Interrupted),
+            Exit::Observed => self.stopped(context, Stop::Step),
+            Exit::Failed(status) => self.fail(context, status),
+        })
     }
 
-    /// The register pair that starts at the even `ordinal`; floats are its bits.
-    #[must_use]
-    pub fn register_i64(&self, frame: FrameIndex, ordinal: u16) -> Option<i64> {
-        None
+    fn stopped(&mut self, context: &Context, reason: fn(Position) -> Stop) -> Outcome {
+        match self.position(context) {
+            Some(position) => {
+                self.is_stopped = true;
+                Outcome::Stopped(reason(position))
+            }
+            None => Outcome::Yielded,
+        }
     }
 
-    /// A ref register.
-    #[must_use]
-    pub fn register_ref(&self, frame: FrameIndex, ordinal: u16) -> Option<&Ref> {
-        None
+    fn fail(&mut self, context: &Context, status: Status) -> Outcome {
+        let failure = Failure { status, backtrace: self.backtrace(context) };
+        self.end = Some(End::Failed(failure.clone()));
+        Outcome::Failed(failure)
     }
 
-    /// Writes a 32-bit register; whether there is one.
-    pub fn set_register_i32(&mut self, frame: FrameIndex, ordinal: u16, value: i32) -> bool {
-        false
+    /// Starts what is next; the exit if that ended at once.
+    fn start_next(&mut self, context: &Context) -> Result<Option<Exit>, Status> {
+        match self.starts.pop_front() {
+            None => Ok(Some(Exit::Completed(Vec::new()))),
+            Some(Start::Bytecode(slot, arguments)) => {
+                let function = &context.functions[slot as usize];
+                let (words, refs) = (function.word_count, function.ref_count);
+                let frame = self.stack.push(slot, words, refs, &context.limits)?;
+                let signature = context.signature_of(function.id());
+                pass(&mut self.stack, frame, arguments, signature)?;
+                Ok(None)
+            }
+            Some(Start::Native(id, arguments)) => {
+                let (module, function) = (id.module.0, id.function.0);
+                self.failed_native = Some((module, function));
+                let LinkedKind::Native(native) = &context.modules[id.module.index()].kind else {
+                    return Err(Status::not_found("there is no function with this id"));
+                };
+                let native = &native.functions[id.function.index()];
+                let call = NativeCall::new(&arguments, &native.signature, &context.limits);
+                let returned = (native.body)(call)?;
+                self.failed_native = None;
+                Ok(Some(match returned {
+                    NativeReturn::Results(results) => Exit::Completed(results),
+                    NativeReturn::Pending(poll) => {
+                        self.pending = Some(PendingCall { module, function, poll });
+                        Exit::Yielded
+                    }
+                }))
+            }
+        }
     }
 
-    /// Writes a register pair; whether there is one.
-    pub fn set_register_i64(&mut self, frame: FrameIndex, ordinal: u16, value: i64) -> bool {
-        false
+    /// Asks a native function that waits. `None`: nothing waits any more, go on.
+    fn resume_pending(&mut self, context: &Context) -> Option<Outcome> {
+        let mut pending = self.pending.take()?;
+        match (pending.poll)() {
+            Ok(NativeReturn::Pending(poll)) => {
+                self.pending = Some(PendingCall { poll, ..pending });
+                Some(Outcome::Yielded)
+            }
+            Ok(NativeReturn::Results(results)) => {
+                let Some(frame) = self.stack.frames.last().copied() else {
+                    return self.conclude(context, Exit::Completed(results));
+                };
+                let stored = match call_plan(context.code(frame.slot), frame.index) {
+                    Some(plan) => {
+                        let words = &mut self.stack.words[frame.first_word as usize..];
+                        let refs = &mut self.stack.refs[frame.first_ref as usize..];
+                        let stored = words.first_chunk_mut::<WINDOW>().map_or_else(
+                            || Err(Status::internal("the stack is shorter than its frames")),
+                            |pairs| scatter(results, plan, pairs, refs),
+                        );
+                        self.stack.set_index(plan.next as usize);
+                        stored
+                    }
+                    None => Err(Status::internal("a wait without a call")),
+                };
+                stored.err().map(|status| self.fail(context, status))
+            }
+            Err(status) => {
+                self.failed_native = Some((pending.module, pending.function));
+                Some(self.fail(context, status))
+            }
+        }
     }
+}
 
-    /// Writes a ref register; whether there is one.
-    pub fn set_register_ref(&mut self, frame: FrameIndex, ordinal: u16, value: Ref) -> bool {
-        false
+/// A module's function that runs when the context comes or goes.
+fn lifecycle(module: &crate::context::LinkedModule, name: &str) -> Option<Start> {
+    match &module.kind {
+        LinkedKind::Bytecode { module, first_function, .. } => {
+            let (_, export) = module.export_named(name)?;
+            Some(Start::Bytecode(first_function + export.function.0, Vec::new()))
+        }
+        LinkedKind::Native(_) => None,
     }
+}
+
+fn check_arguments(
+    context: &Context,
+    function: FunctionId,
+    arguments: &[Value],
+) -> Result<(), Status> {
+    let ModuleIndex(module) = function.module;
+    let is_there = match context.modules.get(module as usize).map(|module| &module.kind) {
+        Some(LinkedKind::Bytecode { module, .. }) => module.function(function.function).is_some(),
+        Some(LinkedKind::Native(module)) => module.functions.len() > function.function.index(),
+        None => false,
+    };
+    if !is_there {
+        return Err(Status::not_found("there is no function with this id"));
+    }
+    let default = abi::cconv::Signature::default();
+    let signature = context.signature_of(function).unwrap_or(&default);
+    if signature.is_variadic() {
+        return Err(Status::invalid_argument(
+            "the function takes spans and can be called from bytecode only",
+        ));
+    }
+    if arguments.len() != signature.arguments.len() {
+        return Err(Status::invalid_argument(format!(
+            "{} arguments were given, the function takes {}: {signature}",
+            arguments.len(),
+            signature.arguments.len()
+        )));
+    }
+    let pairs = arguments.iter().zip(&signature.arguments).enumerate();
+    for (index, (argument, expected)) in pairs {
+        let found = argument.value_type();
+        if found != *expected {
+            return Err(Status::invalid_argument(format!(
+                "argument {index} is {found}, the function takes {expected}: {signature}"
+            )));
+        }
+    }
+    Ok(())
 }

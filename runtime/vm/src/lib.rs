@@ -8,33 +8,53 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `value`, `types`, `buffer`, `list`, `memory` | what registers and globals refer to |
-//! | `status`, `limits` | errors with their codes and places; bounds on what a program may use |
-//! | `context`, `native` | linking; modules written in Rust |
+//! | `status`, `limits`, `meter` | errors with their codes and places; bounds on what a program may use |
+//! | `context`, `link`, `globals`, `native` | linked modules; modules written in Rust |
+//! | `code`, `translate`, `calls` | the executable form of functions, made on first call |
+//! | `interpreter`, `ops`, `objects`, `transfer`, `stack` | the loop and what it works with |
 //! | `text` | values as the text of command lines |
-//! | `invocation` | running, stopping, inspecting |
+//! | `invocation`, `inspect` | running, stopping, looking |
+//!
+//! # Adding an instruction
+//!
+//! Add its row in `vmfb::isa`; `code.rs` then fails to compile until the instruction is in one of its
+//! lists, and `interpreter.rs` until it has a meaning.
 
 mod buffer;
+mod calls;
+mod code;
 mod context;
+mod globals;
+mod inspect;
+mod interpreter;
 mod invocation;
 mod limits;
+mod link;
 mod list;
+mod memory;
+mod meter;
 mod native;
+mod objects;
+mod ops;
+mod stack;
 mod status;
 pub mod text;
+mod transfer;
+mod translate;
 mod types;
 mod value;
 
 pub use buffer::{Access, Buffer};
-pub use context::{
-    BreakpointError, Context, ContextBuilder, FunctionId, LinkError, ModuleIndex, ModuleKind,
-};
-pub use invocation::{
-    Frame, FrameFunction, FrameIndex, Interrupt, Invocation, Observer, Outcome, Position, Reaction,
-    Stop,
-};
+pub use context::{BreakpointError, Context, FunctionId, ModuleIndex, ModuleKind};
+pub use inspect::{Frame, FrameFunction, FrameIndex};
+pub use invocation::{Invocation, Observer, Outcome, Position, Reaction, Stop};
 pub use limits::ExecutionLimits;
+pub use link::{ContextBuilder, LinkError};
 pub use list::{ElementType, List};
-pub use native::{IntoResults, NativeCall, NativeModule, NativeModuleBuilder, NativeReturn};
+pub use meter::Interrupt;
+pub use native::{
+    Arguments, IntoResults, NativeCall, NativeModule, NativeModuleBuilder, NativeReturn,
+};
 pub use status::{Failure, FramePosition, Status, StatusCode};
 pub use types::{RefType, ScalarType, Type};
 pub use value::{Object, Ref, Value};

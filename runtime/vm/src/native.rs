@@ -5,36 +5,185 @@
 //!
 //! let module = NativeModule::builder("arithmetic")
 //!     .function("add", "0ii_i", |call| Ok(call.i32(0)?.wrapping_add(call.i32(1)?)))
+//!     .function("sum", "0CiD_i", |call| {
+//!         call.span(0)?.map(|tuple| tuple.i32(0)).sum::<Result<i32, _>>()
+//!     })
 //!     .build();
 //! assert_eq!(module.name(), "arithmetic");
 //! ```
 
-use crate::status::Status;
-use crate::value::{Ref, Value};
+use std::fmt;
+use std::sync::Arc;
 
-/// What a native function gets: its arguments.
-#[derive(Debug)]
+use abi::cconv::{Signature, ValueType};
+
+use crate::buffer::Buffer;
+use crate::limits::ExecutionLimits;
+use crate::list::List;
+use crate::status::Status;
+use crate::value::{Object, Ref, Value};
+
+/// Values that a native function was given: all its arguments, or one tuple of a span.
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments<'a> {
+    values: &'a [Value],
+    types: &'a [ValueType],
+}
+
+/// What a native function gets.
+#[derive(Clone, Copy, Debug)]
 pub struct NativeCall<'a> {
-    arguments: &'a [Value],
+    arguments: Arguments<'a>,
+    limits: &'a ExecutionLimits,
 }
 
 impl<'a> NativeCall<'a> {
-    /// All arguments in order. A span is its count as an `I32`, then its tuples flattened.
-    #[must_use]
-    pub fn arguments(&self) -> &'a [Value] {
-        self.arguments
+    pub(crate) fn new(
+        values: &'a [Value],
+        signature: &'a Signature,
+        limits: &'a ExecutionLimits,
+    ) -> Self {
+        Self { arguments: Arguments { values, types: &signature.arguments }, limits }
     }
 
-    /// Argument `index` as an i32.
+    /// The bounds on what the program may use.
+    #[must_use]
+    pub fn limits(&self) -> &'a ExecutionLimits {
+        self.limits
+    }
+}
+
+impl<'a> std::ops::Deref for NativeCall<'a> {
+    type Target = Arguments<'a>;
+
+    fn deref(&self) -> &Arguments<'a> {
+        &self.arguments
+    }
+}
+
+macro_rules! scalars {
+    ($($name:ident: $type:ty, $variant:ident;)*) => {$(
+        #[doc = concat!("Argument `index` as an `", stringify!($type), "`; a span counts as one argument.")]
+        ///
+        /// # Errors
+        /// There is no such argument or it has another type.
+        pub fn $name(&self, index: usize) -> Result<$type, Status> {
+            match self.value(index)? {
+                Value::$variant(value) => Ok(*value),
+                other => Err(mismatch(index, stringify!($type), other)),
+            }
+        }
+    )*};
+}
+
+impl<'a> Arguments<'a> {
+    /// All values in order. A span is its count as an `I32`, then its tuples flattened.
+    #[must_use]
+    pub fn values(&self) -> &'a [Value] {
+        self.values
+    }
+
+    scalars! {
+        i32: i32, I32;
+        i64: i64, I64;
+        f32: f32, F32;
+        f64: f64, F64;
+    }
+
+    /// Argument `index` as a ref, which may be null.
     ///
     /// # Errors
-    /// There is no such argument or it has another type: the function's declaration is wrong.
-    pub fn i32(&self, index: usize) -> Result<i32, Status> {
-        match self.arguments.get(index) {
-            Some(Value::I32(value)) => Ok(*value),
-            _ => Err(Status::internal(format!("argument {index} is no i32"))),
+    /// There is no such argument or it is no ref.
+    pub fn reference(&self, index: usize) -> Result<&'a Ref, Status> {
+        match self.value(index)? {
+            Value::Ref(value) => Ok(value),
+            other => Err(mismatch(index, "ref", other)),
         }
     }
+
+    /// Argument `index` as a buffer.
+    ///
+    /// # Errors
+    /// There is no such argument, or it is null or no buffer.
+    pub fn buffer(&self, index: usize) -> Result<&'a Arc<Buffer>, Status> {
+        match self.reference(index)? {
+            Ref::Buffer(buffer) => Ok(buffer),
+            other => Err(wrong_ref(index, "vm.buffer", other)),
+        }
+    }
+
+    /// Argument `index` as a list.
+    ///
+    /// # Errors
+    /// There is no such argument, or it is null or no list.
+    pub fn list(&self, index: usize) -> Result<&'a Arc<List>, Status> {
+        match self.reference(index)? {
+            Ref::List(list) => Ok(list),
+            other => Err(wrong_ref(index, "vm.list", other)),
+        }
+    }
+
+    /// Argument `index` as an object of Rust type `T`.
+    ///
+    /// # Errors
+    /// There is no such argument, or it is null or something else.
+    pub fn object<T: Object>(&self, index: usize) -> Result<&'a T, Status> {
+        let value = self.reference(index)?;
+        value.downcast().ok_or_else(|| wrong_ref(index, std::any::type_name::<T>(), value))
+    }
+
+    /// The tuples of the span that is argument `index`.
+    ///
+    /// # Errors
+    /// There is no such argument or it is no span.
+    pub fn span(
+        &self,
+        index: usize,
+    ) -> Result<impl ExactSizeIterator<Item = Arguments<'a>> + use<'a>, Status> {
+        let Some(ValueType::Span(types)) = self.types.get(index) else {
+            return Err(Status::internal(format!("argument {index} is no span")));
+        };
+        let start = self.position(index);
+        let count = span_count(self.values, start);
+        let end = start + 1 + count * types.len();
+        let values = self.values.get(start + 1..end).unwrap_or(&[]);
+        Ok(values.chunks_exact(types.len()).map(move |values| Arguments { values, types }))
+    }
+
+    fn value(&self, index: usize) -> Result<&'a Value, Status> {
+        let value = match self.types.get(index) {
+            Some(ValueType::Span(_)) | None => None,
+            Some(_) => self.values.get(self.position(index)),
+        };
+        value.ok_or_else(|| {
+            Status::internal(format!("the native function has no scalar argument {index}"))
+        })
+    }
+
+    /// Where argument `index` is among the values.
+    fn position(&self, index: usize) -> usize {
+        self.types.iter().take(index).fold(0, |position, value_type| match value_type {
+            ValueType::Span(tuple) => {
+                position + 1 + span_count(self.values, position) * tuple.len()
+            }
+            _ => position + 1,
+        })
+    }
+}
+
+fn span_count(values: &[Value], position: usize) -> usize {
+    match values.get(position) {
+        Some(Value::I32(count)) => usize::try_from(*count).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn mismatch(index: usize, expected: &str, found: &Value) -> Status {
+    Status::internal(format!("argument {index} is {}, not {expected}", found.value_type()))
+}
+
+fn wrong_ref(index: usize, expected: &str, found: &Ref) -> Status {
+    Status::invalid_argument(format!("argument {index} is {}, not {expected}", found.type_name()))
 }
 
 /// What a native function gives back.
@@ -82,25 +231,55 @@ macro_rules! single_result {
 
 single_result!(i32: I32, i64: I64, f32: F32, f64: F64, Ref: Ref);
 
-type NativeFunction = dyn Fn(&mut NativeCall<'_>) -> Result<NativeReturn, Status> + Send + Sync;
+type Body = dyn Fn(NativeCall<'_>) -> Result<NativeReturn, Status> + Send + Sync;
+
+/// A function of a native module.
+pub(crate) struct NativeFunction {
+    pub(crate) name: String,
+    pub(crate) calling_convention: String,
+    pub(crate) signature: Signature,
+    pub(crate) body: Box<Body>,
+}
 
 /// A module whose functions are Rust closures.
 pub struct NativeModule {
     name: String,
-    functions: Vec<(String, String, Box<NativeFunction>)>,
+    version: u32,
+    pub(crate) functions: Vec<NativeFunction>,
 }
 
 impl NativeModule {
     /// Starts the declaration of a module.
     #[must_use]
     pub fn builder(name: &str) -> NativeModuleBuilder {
-        NativeModuleBuilder { module: Self { name: name.to_owned(), functions: Vec::new() } }
+        NativeModuleBuilder {
+            module: Self { name: name.to_owned(), version: 0, functions: Vec::new() },
+        }
     }
 
     /// The namespace that its functions are found in.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Its version, which dependents may ask a minimum of.
+    #[must_use]
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The names of its functions with their calling conventions.
+    pub fn functions(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.functions
+            .iter()
+            .map(|function| (function.name.as_str(), function.calling_convention.as_str()))
+    }
+}
+
+impl fmt::Debug for NativeModule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NativeModule({})", self.name)
     }
 }
 
@@ -110,19 +289,33 @@ pub struct NativeModuleBuilder {
 }
 
 impl NativeModuleBuilder {
-    /// Adds a function with its calling convention.
+    /// Sets the module's version.
+    #[must_use]
+    pub fn version(mut self, version: u32) -> Self {
+        self.module.version = version;
+        self
+    }
+
+    /// Adds a function with its calling convention. Several may have the same name with different
+    /// calling conventions; imports find the one that fits.
+    ///
+    /// # Panics
+    /// The calling convention is not one: a mistake in the declaration.
     #[must_use]
     pub fn function<R: IntoResults>(
         mut self,
         name: &str,
         calling_convention: &str,
-        body: impl Fn(&mut NativeCall<'_>) -> Result<R, Status> + Send + Sync + 'static,
+        body: impl Fn(NativeCall<'_>) -> Result<R, Status> + Send + Sync + 'static,
     ) -> Self {
-        self.module.functions.push((
-            name.to_owned(),
-            calling_convention.to_owned(),
-            Box::new(move |call| body(call).map(IntoResults::into_results)),
-        ));
+        let signature = Signature::parse(calling_convention)
+            .unwrap_or_else(|error| panic!("declaration of {name}: {error}"));
+        self.module.functions.push(NativeFunction {
+            name: name.to_owned(),
+            calling_convention: calling_convention.to_owned(),
+            signature,
+            body: Box::new(move |call| body(call).map(IntoResults::into_results)),
+        });
         self
     }
 
@@ -130,5 +323,36 @@ impl NativeModuleBuilder {
     #[must_use]
     pub fn build(self) -> NativeModule {
         self.module
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_behind_a_span_are_found() {
+        let signature = Signature::parse("0iCiIDf_v").unwrap();
+        let values = [
+            Value::I32(7),
+            Value::I32(2),
+            Value::I32(1),
+            Value::I64(10),
+            Value::I32(2),
+            Value::I64(20),
+            Value::F32(0.5),
+        ];
+        let limits = ExecutionLimits::default();
+        let call = NativeCall::new(&values, &signature, &limits);
+        assert_eq!(call.i32(0), Ok(7));
+        let tuples: Vec<_> = call
+            .span(1)
+            .unwrap()
+            .map(|tuple| (tuple.i32(0).unwrap(), tuple.i64(1).unwrap()))
+            .collect();
+        assert_eq!(tuples, [(1, 10), (2, 20)]);
+        assert_eq!(call.f32(2), Ok(0.5));
+        assert!(call.i32(1).is_err());
+        assert!(call.f32(3).is_err());
     }
 }

@@ -82,22 +82,22 @@ pub enum Type {
     Scalar(ScalarType),
     /// A ref.
     Ref(RefType),
-    /// `?`, any value: the element type of variant lists.
+    /// `!vm.opaque`, any value: the element type of variant lists (`!vm.list<?>`).
     Variant,
 }
 
 impl Type {
-    /// Reads a type as module type tables spell it: `i32`, `!vm.list<i32>`, `!hal.buffer_view`, `?`.
-    /// `None` if it is no such text.
+    /// Reads a type as module type tables spell it: `i32`, `!vm.list<i32>`, `!hal.buffer_view`,
+    /// `!vm.opaque` or, as within list types, `?`. `None` if it is no such text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(scalar) = ScalarType::from_name(text) {
             return Some(Self::Scalar(scalar));
         }
-        let name = match text.strip_prefix('!') {
-            Some(name) => name,
-            None => return (text == "?").then_some(Self::Variant),
-        };
+        if matches!(text, "?" | "!vm.opaque") {
+            return Some(Self::Variant);
+        }
+        let name = text.strip_prefix('!')?;
         let name =
             name.strip_prefix("vm.ref<!").and_then(|name| name.strip_suffix('>')).unwrap_or(name);
         Some(Self::Ref(match name {
@@ -115,7 +115,31 @@ impl fmt::Display for Type {
         match self {
             Self::Scalar(scalar) => f.write_str(scalar.name()),
             Self::Ref(ref_type) => ref_type.fmt(f),
-            Self::Variant => f.write_str("?"),
+            Self::Variant => f.write_str("!vm.opaque"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn type_table_texts() {
+        for (text, expected) in [
+            ("i8", Some(Type::Scalar(ScalarType::I8))),
+            ("!vm.list<!vm.ref<?>>", Some(Type::Ref(RefType::List))),
+            ("!vm.buffer", Some(Type::Ref(RefType::Buffer))),
+            ("!vm.ref<!hal.fence>", Some(Type::Ref(RefType::Object("hal.fence".into())))),
+            ("!hal.fence", Some(Type::Ref(RefType::Object("hal.fence".into())))),
+            ("!vm.ref<?>", Some(Type::Ref(RefType::Any))),
+            ("!vm.opaque", Some(Type::Variant)),
+            ("?", Some(Type::Variant)),
+            ("", None),
+            ("!", None),
+            ("index", None),
+        ] {
+            assert_eq!(Type::parse(text), expected, "{text}");
         }
     }
 }

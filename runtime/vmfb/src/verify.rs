@@ -4,7 +4,6 @@
 //! registers, globals, rodata, types and functions that instructions name exist; register pairs are
 //! aligned; branches lead to block markers; calls pass what their callee's signature asks for;
 //! control never runs off the end of a function.
-
 //!
 //! The rules are those of IREE's `vm/bytecode/verifier.c`, with its gaps closed: ordinals of called
 //! functions are compared with the table, and global offsets without wrapping. All defects are
@@ -345,7 +344,7 @@ impl FunctionVerifier<'_> {
             Callee::Import(ordinal) => self.module.import(*ordinal).map(|it| &it.signature),
         };
         // An ordinal out of range was reported with its operand, a bad signature with its function.
-        let Some(Ok(Some(signature))) = signature.map(signature_of) else { return };
+        let Some(Ok(signature)) = signature.map(signature_of) else { return };
         let mut lists = instruction.operands.iter().filter_map(|operand| match operand {
             Operand::Registers(list) => Some(*list),
             _ => None,
@@ -354,11 +353,30 @@ impl FunctionVerifier<'_> {
             lists.next();
         }
         let (Some(arguments), Some(results)) = (lists.next(), lists.next()) else { return };
+        let Some(signature) = signature else {
+            return self.verify_call_by_registers(*callee, arguments);
+        };
         match expand(&signature.arguments, segments, arguments.len()) {
             Ok(types) => self.verify_list("it passes", &types, arguments),
             Err(reason) => self.defect(reason),
         }
         self.verify_list("it takes back", &signature.results, results);
+    }
+
+    /// A call of a function without a calling convention: its arguments arrive one a register.
+    fn verify_call_by_registers(&mut self, callee: Callee, arguments: RegisterList<'_>) {
+        let Callee::Internal(ordinal) = callee else { return };
+        let Some(callee) = self.module.function(ordinal) else { return };
+        let refs = arguments.iter().filter(|register| register.is_ref()).count();
+        let words = arguments.len() - refs;
+        let (has_i32, has_ref) = (callee.i32_register_count, callee.ref_register_count);
+        if words > usize::from(has_i32) || refs > usize::from(has_ref) {
+            self.defect(format!(
+                "it passes {words} i32 and {refs} ref registers; function {} has {has_i32} and \
+                 {has_ref}",
+                ordinal.0
+            ));
+        }
     }
 
     /// A list of registers against the types that a signature asks for.

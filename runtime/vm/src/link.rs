@@ -1,0 +1,321 @@
+//! Linking: from modules to a [`Context`]. Every import finds the export that it names, in a module
+//! added before, with the same signature; types and signatures are read once.
+
+use std::sync::{Arc, OnceLock};
+
+use abi::cconv::Signature;
+use vmfb::module::Import;
+use vmfb::verify::VerifiedModule;
+use vmfb::{FunctionOrdinal, Module, TypeOrdinal};
+
+use crate::buffer::Buffer;
+use crate::code::Target;
+use crate::context::{Context, FunctionSlot, LinkedKind, LinkedModule, ModuleIndex};
+use crate::globals::Globals;
+use crate::limits::ExecutionLimits;
+use crate::native::NativeModule;
+use crate::status::Status;
+use crate::types::Type;
+use crate::value::Ref;
+
+/// Why modules cannot be linked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// A module needs another that was not added before it.
+    #[error(
+        "module {module} needs module {dependency} (version {minimum_version} or later): {reason}"
+    )]
+    MissingModule {
+        /// The module that asks.
+        module: String,
+        /// The module that it asks for.
+        dependency: String,
+        /// The version that it asks for at least.
+        minimum_version: u32,
+        /// What is there instead.
+        reason: String,
+    },
+    /// Nothing provides an import that must be there.
+    #[error("module {module} needs {import} ({signature}): {reason}")]
+    MissingImport {
+        /// The module that asks.
+        module: String,
+        /// The full name that it asks for.
+        import: String,
+        /// The calling convention that it asks for.
+        signature: String,
+        /// Which part is missing and what can be done.
+        reason: String,
+    },
+    /// A type that instructions use is not one.
+    #[error("module {module}: type {} ({name}) is not a type of the VM", ordinal.0)]
+    UnknownType {
+        /// The module.
+        module: String,
+        /// Where in its type table.
+        ordinal: TypeOrdinal,
+        /// What it says there.
+        name: String,
+    },
+    /// The globals do not fit the limits.
+    #[error("module {module}: {status}")]
+    Globals {
+        /// The module.
+        module: String,
+        /// What does not fit.
+        status: Status,
+    },
+}
+
+enum Entry {
+    Bytecode(VerifiedModule),
+    Native(NativeModule),
+}
+
+/// Collects modules, then links them.
+#[derive(Default)]
+pub struct ContextBuilder {
+    limits: ExecutionLimits,
+    entries: Vec<Entry>,
+}
+
+impl ContextBuilder {
+    /// Adds a bytecode module. Modules see those added before them.
+    #[must_use]
+    pub fn add_bytecode(mut self, module: VerifiedModule) -> Self {
+        self.entries.push(Entry::Bytecode(module));
+        self
+    }
+
+    /// Adds a native module.
+    #[must_use]
+    pub fn add_native(mut self, module: NativeModule) -> Self {
+        self.entries.push(Entry::Native(module));
+        self
+    }
+
+    /// Bounds on what the program may use.
+    #[must_use]
+    pub fn limits(mut self, limits: ExecutionLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Links the modules. Their initialisers have not run yet: run [`crate::Invocation::initialize`].
+    ///
+    /// # Errors
+    /// A module or an import that must be there is missing or has another signature.
+    pub fn link(self) -> Result<Context, LinkError> {
+        let mut context = Context::empty(self.limits);
+        for entry in self.entries {
+            match entry {
+                Entry::Bytecode(module) => add_bytecode(&mut context, module.module())?,
+                Entry::Native(module) => add_native(&mut context, module),
+            }
+        }
+        Ok(context)
+    }
+}
+
+fn add_native(context: &mut Context, module: NativeModule) {
+    context
+        .modules
+        .push(LinkedModule { name: module.name().to_owned(), kind: LinkedKind::Native(module) });
+    context.globals.push(Globals::default());
+}
+
+fn add_bytecode(context: &mut Context, module: &Arc<Module>) -> Result<(), LinkError> {
+    check_dependencies(context, module)?;
+    let first_function = context.functions.len() as u32;
+    let linked = LinkedKind::Bytecode {
+        first_function,
+        types: types(module)?,
+        signatures: module
+            .functions()
+            .iter()
+            .map(|function| parse(function.signature.calling_convention.as_deref()))
+            .collect(),
+        imports: module
+            .imports()
+            .iter()
+            .enumerate()
+            .map(|(index, import)| resolve(context, module, import, index as u32))
+            .collect::<Result<_, _>>()?,
+        rodata: rodata(module),
+        module: module.clone(),
+    };
+    let index = ModuleIndex(context.modules.len() as u32);
+    context.functions.extend(module.functions_with_ordinals().map(|(ordinal, function)| {
+        FunctionSlot {
+            module: index,
+            ordinal,
+            word_count: u32::from(function.i32_register_count).div_ceil(2),
+            ref_count: function.ref_register_count.into(),
+            code: OnceLock::new(),
+            armed: None,
+        }
+    }));
+    let globals = Globals::new(module.state(), &context.limits)
+        .map_err(|status| LinkError::Globals { module: module.name().to_owned(), status })?;
+    context.modules.push(LinkedModule { name: module.name().to_owned(), kind: linked });
+    context.globals.push(globals);
+    Ok(())
+}
+
+fn parse(calling_convention: Option<&str>) -> Option<Signature> {
+    // The verifier has judged the text; a function without one is called by its registers alone.
+    Signature::parse(calling_convention.filter(|text| !text.is_empty())?).ok()
+}
+
+fn types(module: &Module) -> Result<Box<[Type]>, LinkError> {
+    let types = module.types().iter().enumerate().map(|(index, def)| {
+        Type::parse(&def.full_name).ok_or_else(|| LinkError::UnknownType {
+            module: module.name().to_owned(),
+            ordinal: TypeOrdinal::from_index(index),
+            name: def.full_name.clone(),
+        })
+    });
+    types.collect()
+}
+
+fn rodata(module: &Module) -> Box<[Ref]> {
+    let segments = module.rodata().iter().map(|segment| {
+        let buffer = Buffer::of_file(module.file_bytes().clone(), segment.range.clone());
+        // Ranges were checked when the module was loaded.
+        buffer.map_or(Ref::Null, |buffer| Ref::Buffer(Arc::new(buffer)))
+    });
+    segments.collect()
+}
+
+fn check_dependencies(context: &Context, module: &Module) -> Result<(), LinkError> {
+    for dependency in module.dependencies().iter().filter(|dependency| !dependency.is_optional) {
+        let found = context.modules.iter().rev().find(|other| other.name == dependency.name);
+        let reason = match found.map(LinkedModule::version) {
+            Some(version) if version >= dependency.minimum_version => continue,
+            Some(version) => format!("there is version {version}"),
+            None => format!("it is not there; there are: {}", module_names(context)),
+        };
+        return Err(LinkError::MissingModule {
+            module: module.name().to_owned(),
+            dependency: dependency.name.clone(),
+            minimum_version: dependency.minimum_version,
+            reason,
+        });
+    }
+    Ok(())
+}
+
+fn module_names(context: &Context) -> String {
+    let names: Vec<&str> = context.modules.iter().map(|module| module.name.as_str()).collect();
+    if names.is_empty() { "no modules".to_owned() } else { names.join(", ") }
+}
+
+/// Finds what an import names.
+fn resolve(
+    context: &Context,
+    module: &Module,
+    import: &Import,
+    ordinal: u32,
+) -> Result<Target, LinkError> {
+    let calling_convention = import.signature.calling_convention.as_deref().unwrap_or_default();
+    let (module_name, function_name) = import.split_name();
+    let signature = parse(Some(calling_convention)).unwrap_or_default();
+    let found = context
+        .modules
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(_, candidate)| candidate.name == module_name)
+        .find_map(|(index, candidate)| candidate.target(index as u32, function_name, &signature));
+    if let Some(target) = found {
+        return Ok(target);
+    }
+    if import.is_optional {
+        return Ok(Target::Missing(ordinal));
+    }
+    Err(LinkError::MissingImport {
+        module: module.name().to_owned(),
+        import: import.full_name.clone(),
+        signature: calling_convention.to_owned(),
+        reason: missing_reason(context, module_name, function_name),
+    })
+}
+
+fn missing_reason(context: &Context, module_name: &str, function_name: &str) -> String {
+    let Some(module) = context.modules.iter().rev().find(|module| module.name == module_name)
+    else {
+        return format!(
+            "there is no module {module_name} before it; there are: {}",
+            module_names(context)
+        );
+    };
+    let conventions = module.calling_conventions(function_name);
+    if conventions.is_empty() {
+        return format!("module {module_name} has no function {function_name}");
+    }
+    format!(
+        "module {module_name} has it as {}; the modules were built for different versions",
+        conventions.join(" and ")
+    )
+}
+
+impl LinkedModule {
+    fn version(&self) -> u32 {
+        match &self.kind {
+            LinkedKind::Bytecode { module, .. } => module.version(),
+            LinkedKind::Native(module) => module.version(),
+        }
+    }
+
+    /// The exported function of this name and signature.
+    fn target(&self, index: u32, name: &str, signature: &Signature) -> Option<Target> {
+        match &self.kind {
+            LinkedKind::Bytecode { module, first_function, signatures, .. } => {
+                let (_, export) = module.export_named(name)?;
+                let found = signatures.get(export.function.index())?.as_ref();
+                let fits =
+                    found.map_or(*signature == Signature::default(), |found| found == signature);
+                fits.then_some(Target::Bytecode(first_function + export.function.0))
+            }
+            LinkedKind::Native(module) => {
+                let mut functions = module.functions.iter();
+                let found = functions.position(|function| {
+                    function.name == name && function.signature == *signature
+                })?;
+                Some(Target::Native(index, found as u32))
+            }
+        }
+    }
+
+    /// The calling conventions that functions of this name have.
+    fn calling_conventions(&self, name: &str) -> Vec<String> {
+        match &self.kind {
+            LinkedKind::Bytecode { module, .. } => module
+                .export_named(name)
+                .and_then(|(_, export)| module.function(export.function))
+                .map(|function| function.signature.calling_convention.clone().unwrap_or_default())
+                .into_iter()
+                .collect(),
+            LinkedKind::Native(module) => module
+                .functions
+                .iter()
+                .filter(|function| function.name == name)
+                .map(|function| function.calling_convention.clone())
+                .collect(),
+        }
+    }
+}
+
+/// Looks up an exported function by name alone, for callers from outside.
+pub(crate) fn export_named(module: &LinkedModule, name: &str) -> Option<FunctionOrdinal> {
+    match &module.kind {
+        LinkedKind::Bytecode { module, .. } => {
+            module.export_named(name).map(|(_, export)| export.function)
+        }
+        LinkedKind::Native(module) => module
+            .functions
+            .iter()
+            .position(|function| function.name == name)
+            .map(FunctionOrdinal::from_index),
+    }
+}

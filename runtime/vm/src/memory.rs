@@ -1,0 +1,242 @@
+//! Guest memory: a range of bytes that programs read and write at will. All unsafe code that touches
+//! it is in this file.
+//!
+//! # Soundness
+//!
+//! A [`Memory`] is a pointer, a length, and the owner that keeps the bytes alive: `data..data+length`
+//! stays allocated and in place until the `Memory` is dropped. Every access first checks its range
+//! against `length` (without overflow) and then copies bytes through raw pointers; no reference to
+//! guest bytes is ever made, so there is nothing that a guest's write could invalidate. Every bit
+//! pattern is a valid byte, heap memory starts zeroed, and memory of a file is never written
+//! ([`Memory::is_writable`] is asked by every write).
+//!
+//! Sharing between threads: one invocation runs on one thread at a time, and a context is borrowed
+//! mutably while it runs, so a `Memory` is used from two threads at once only when a host hands one
+//! buffer to two contexts that it runs in parallel. What they race for is then plain guest bytes that
+//! may tear; nothing of the machine's own state (lengths, refs, code) is in guest memory.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use vmfb::FileBytes;
+
+/// Bytes of a program.
+pub(crate) struct Memory {
+    data: NonNull<u8>,
+    length: usize,
+    owner: Owner,
+}
+
+enum Owner {
+    /// Nothing to keep alive: the length is 0.
+    Nobody,
+    /// Ours, with the layout to free it.
+    Heap(Layout),
+    /// A (mapped) file. Held for its drop only.
+    File { _bytes: FileBytes },
+    /// A part of other memory.
+    Part { whole: Arc<Memory> },
+}
+
+// SAFETY: the pointer is to memory that the owner keeps alive and that belongs to no thread; see
+// "Sharing between threads" above for concurrent access.
+unsafe impl Send for Memory {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    /// Zeroed memory; `None` if the system has none or the size or alignment cannot be.
+    pub(crate) fn zeroed(length: usize, alignment: usize) -> Option<Self> {
+        if length == 0 {
+            return Some(Self { data: NonNull::dangling(), length: 0, owner: Owner::Nobody });
+        }
+        let layout = Layout::from_size_align(length, alignment).ok()?;
+        // SAFETY: the layout's size is not zero.
+        let data = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Self { data, length, owner: Owner::Heap(layout) })
+    }
+
+    /// A range of a file; `None` if the file does not have it.
+    pub(crate) fn of_file(bytes: FileBytes, range: std::ops::Range<usize>) -> Option<Self> {
+        let part = bytes.get(range)?;
+        let (data, length) = (NonNull::from(part).cast(), part.len());
+        Some(Self { data, length, owner: Owner::File { _bytes: bytes } })
+    }
+
+    /// A range of other memory; `None` if it does not have it.
+    pub(crate) fn part_of(whole: &Arc<Memory>, offset: usize, length: usize) -> Option<Self> {
+        whole.check(offset, length)?;
+        // SAFETY: `offset <= whole.length`, so the pointer stays within the same allocation.
+        let data = unsafe { whole.data.add(offset) };
+        Some(Self { data, length, owner: Owner::Part { whole: whole.clone() } })
+    }
+
+    /// How many bytes there are.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether the bytes are ours to change: not those of a file.
+    pub(crate) fn is_writable(&self) -> bool {
+        match &self.owner {
+            Owner::Nobody | Owner::Heap(_) => true,
+            Owner::File { .. } => false,
+            Owner::Part { whole } => whole.is_writable(),
+        }
+    }
+
+    /// The address of the first byte, for code outside the machine (executables of a device).
+    pub(crate) fn address(&self) -> *mut u8 {
+        self.data.as_ptr()
+    }
+
+    #[inline]
+    fn check(&self, offset: usize, length: usize) -> Option<()> {
+        (offset <= self.length && length <= self.length - offset).then_some(())
+    }
+
+    /// `N` bytes from `offset`.
+    #[inline]
+    pub(crate) fn load<const N: usize>(&self, offset: usize) -> Option<[u8; N]> {
+        self.check(offset, N)?;
+        // SAFETY: the range was checked; `[u8; N]` has alignment 1 and no invalid values.
+        Some(unsafe { self.data.add(offset).cast::<[u8; N]>().read() })
+    }
+
+    /// Writes `N` bytes at `offset`. The caller asked [`Self::is_writable`].
+    #[inline]
+    pub(crate) fn store<const N: usize>(&self, offset: usize, bytes: [u8; N]) -> Option<()> {
+        debug_assert!(self.is_writable());
+        self.check(offset, N)?;
+        // SAFETY: the range was checked, the memory is not a file's (the buffer that holds it is
+        // writable only if this is), and `[u8; N]` has alignment 1.
+        unsafe { self.data.add(offset).cast::<[u8; N]>().write(bytes) };
+        Some(())
+    }
+
+    /// Copies bytes out.
+    pub(crate) fn read(&self, offset: usize, target: &mut [u8]) -> Option<()> {
+        self.check(offset, target.len())?;
+        // SAFETY: the source range was checked; the target is a reference and cannot overlap guest
+        // memory, to which no references exist.
+        unsafe {
+            let source = self.data.as_ptr().add(offset);
+            ptr::copy_nonoverlapping(source, target.as_mut_ptr(), target.len());
+        }
+        Some(())
+    }
+
+    /// Copies bytes in.
+    pub(crate) fn write(&self, offset: usize, source: &[u8]) -> Option<()> {
+        if !self.is_writable() {
+            return None;
+        }
+        self.check(offset, source.len())?;
+        // SAFETY: the target range was checked and is writable; the source is a reference and cannot
+        // overlap guest memory that is being written, to which no references exist.
+        unsafe {
+            let target = self.data.as_ptr().add(offset);
+            ptr::copy_nonoverlapping(source.as_ptr(), target, source.len());
+        }
+        Some(())
+    }
+
+    /// Copies bytes from other memory, or within this; the ranges may overlap.
+    pub(crate) fn copy_from(
+        &self,
+        offset: usize,
+        source: &Memory,
+        source_offset: usize,
+        length: usize,
+    ) -> Option<()> {
+        if !self.is_writable() {
+            return None;
+        }
+        self.check(offset, length)?;
+        source.check(source_offset, length)?;
+        // SAFETY: both ranges were checked, the target is writable, and `copy` allows overlap.
+        unsafe {
+            let from = source.data.as_ptr().add(source_offset);
+            ptr::copy(from, self.data.as_ptr().add(offset), length);
+        }
+        Some(())
+    }
+
+    /// Writes `count` times the same `N` bytes.
+    pub(crate) fn fill<const N: usize>(
+        &self,
+        offset: usize,
+        count: usize,
+        pattern: [u8; N],
+    ) -> Option<()> {
+        if !self.is_writable() {
+            return None;
+        }
+        self.check(offset, count.checked_mul(N)?)?;
+        // SAFETY: the range was checked and is writable; `[u8; N]` has alignment 1, so each write is
+        // to `N` bytes of the range.
+        unsafe {
+            let target = self.data.as_ptr().add(offset).cast::<[u8; N]>();
+            if pattern.iter().all(|byte| *byte == pattern[0]) {
+                ptr::write_bytes(target.cast::<u8>(), pattern[0], count * N);
+            } else {
+                for index in 0..count {
+                    target.add(index).write(pattern);
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Owner::Heap(layout) = self.owner {
+            // SAFETY: `zeroed` allocated `data` with this layout, and it is freed only here.
+            unsafe { dealloc(self.data.as_ptr(), layout) };
+        }
+    }
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes", self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_checked_without_overflow() {
+        let memory = Arc::new(Memory::zeroed(16, 16).unwrap());
+        assert_eq!(memory.load::<4>(12), Some([0; 4]));
+        for offset in [13, 16, 17, usize::MAX - 3, usize::MAX] {
+            assert_eq!(memory.load::<4>(offset), None);
+            assert_eq!(memory.store(offset, [1u8; 4]), None);
+            assert_eq!(memory.fill(offset, 1, [1u8; 4]), None);
+            assert_eq!(memory.read(offset, &mut [0; 4]), None);
+            assert!(Memory::part_of(&memory, offset, 4).is_none());
+        }
+        assert_eq!(memory.fill(0, usize::MAX / 2, [1u8; 4]), None);
+        assert_eq!(memory.fill(4, 3, [1u8, 2, 3, 4]), Some(()));
+        let part = Memory::part_of(&memory, 6, 6).unwrap();
+        assert_eq!(part.load::<4>(0), Some([3, 4, 1, 2]));
+        assert_eq!(memory.copy_from(0, &part, 0, 6), Some(()));
+        assert_eq!(memory.load::<8>(0), Some([3, 4, 1, 2, 3, 4, 3, 4]));
+    }
+
+    #[test]
+    fn a_file_is_never_written() {
+        let file = FileBytes::from(vec![7; 8]);
+        let whole = Arc::new(Memory::of_file(file, 2..6).unwrap());
+        let part = Memory::part_of(&whole, 1, 2).unwrap();
+        assert_eq!(part.load::<2>(0), Some([7, 7]));
+        assert_eq!(part.write(0, &[1]), None);
+        assert_eq!(part.fill(0, 2, [1u8]), None);
+        assert_eq!(part.copy_from(0, &whole, 0, 1), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! Fuel and interrupts: what the loop looks at on backward branches and calls.
+//!
+//! The loop counts a local budget down and comes here when it is used up, so that looking costs one
+//! decrement.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::interpreter::Exit;
+use crate::status::Status;
+
+/// Backward branches and calls between two looks at the interrupt: some ten microseconds.
+const QUANTUM: u32 = 1 << 12;
+
+/// Asks a running invocation to stop, from another thread.
+#[derive(Clone, Default, Debug)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Stops the invocation at one of its next calls or backward branches, with
+    /// [`crate::Stop::Interrupted`]. If it is not running, it stops when it is run next.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes a request back; whether there was one.
+    pub fn clear(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// How much an invocation may still do.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    pub(crate) interrupt: Interrupt,
+    fuel: Option<u64>,
+}
+
+impl Meter {
+    pub(crate) fn new(fuel: Option<u64>) -> Self {
+        Self { interrupt: Interrupt::default(), fuel }
+    }
+
+    /// A budget to start with; at least 1. It is paid for when it is used up or given back.
+    pub(crate) fn take(&mut self) -> u32 {
+        let fuel = self.fuel.map_or(QUANTUM, |fuel| u32::try_from(fuel).unwrap_or(u32::MAX));
+        let budget = fuel.saturating_add(1).min(QUANTUM);
+        self.pay(budget - 1);
+        budget
+    }
+
+    /// Takes back what is left of a budget.
+    pub(crate) fn give_back(&mut self, budget: u32) {
+        if let Some(fuel) = &mut self.fuel {
+            *fuel = fuel.saturating_add(budget.saturating_sub(1).into());
+        }
+    }
+
+    /// Another budget, unless something ends the run. The branch that used the last one up has yet to
+    /// be paid for.
+    #[cold]
+    pub(crate) fn refill(&mut self) -> Result<u32, Exit> {
+        if self.fuel == Some(0) {
+            return Err(Exit::Failed(Status::resource_exhausted(
+                "the fuel for this invocation is used up: it made as many backward branches and \
+                 calls as the limit allows",
+            )));
+        }
+        if self.interrupt.clear() {
+            return Err(Exit::Interrupted);
+        }
+        self.pay(1);
+        Ok(self.take())
+    }
+
+    fn pay(&mut self, amount: u32) {
+        if let Some(fuel) = &mut self.fuel {
+            *fuel = fuel.saturating_sub(amount.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the loop does at a backward branch.
+    fn poll(meter: &mut Meter, budget: &mut u32) -> bool {
+        *budget -= 1;
+        if *budget == 0 {
+            match meter.refill() {
+                Ok(more) => *budget = more,
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    #[test]
+    fn fuel_is_exact_however_often_the_loop_is_left() {
+        for fuel in [0, 1, 2, 4095, 4096, 4097, 10_000] {
+            for leave_every in [1, 7, 100_000] {
+                let mut meter = Meter::new(Some(fuel));
+                let mut budget = meter.take();
+                let mut polls = 0;
+                while poll(&mut meter, &mut budget) {
+                    polls += 1;
+                    if polls % leave_every == 0 {
+                        meter.give_back(budget);
+                        budget = meter.take();
+                    }
+                }
+                assert_eq!(polls, fuel, "leaving every {leave_every}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_interrupt_is_seen_and_consumed() {
+        let mut meter = Meter::new(None);
+        let mut budget = meter.take();
+        meter.interrupt.clone().request();
+        let mut polls = 0;
+        while poll(&mut meter, &mut budget) {
+            polls += 1;
+        }
+        assert!(polls <= QUANTUM);
+        let mut budget = meter.take();
+        assert!(poll(&mut meter, &mut budget));
+    }
+}

@@ -1,0 +1,95 @@
+//! The slow half of instructions on refs: finding the object, making one, saying what is wrong.
+
+use std::sync::Arc;
+
+use crate::buffer::Buffer;
+use crate::context::{LinkedKind, LinkedModule};
+use crate::limits::ExecutionLimits;
+use crate::list::{List, check_ref};
+use crate::status::Status;
+use crate::types::Type;
+use crate::value::Ref;
+
+/// The buffer that a ref refers to. As in IREE, a ref of another type is as good as null here.
+#[inline(always)]
+pub(crate) fn buffer<'a>(value: &'a Ref, role: &str) -> Result<&'a Buffer, Status> {
+    match value {
+        Ref::Buffer(buffer) => Ok(buffer),
+        _ => Err(is_null(role)),
+    }
+}
+
+/// The list that a ref refers to.
+#[inline(always)]
+pub(crate) fn list(value: &Ref) -> Result<&Arc<List>, Status> {
+    match value {
+        Ref::List(list) => Ok(list),
+        _ => Err(is_null("list")),
+    }
+}
+
+#[cold]
+fn is_null(role: &str) -> Status {
+    Status::invalid_argument(format!("{role} is null"))
+}
+
+/// That a ref is of the type that an instruction names.
+#[inline]
+pub(crate) fn check_type(ref_type: &Type, value: &Ref) -> Result<(), Status> {
+    match ref_type {
+        Type::Ref(ref_type) => check_ref(ref_type, value),
+        Type::Variant => Ok(()),
+        Type::Scalar(_) if value.is_null() => Ok(()),
+        Type::Scalar(_) => Err(Status::invalid_argument("source ref type mismatch")),
+    }
+}
+
+/// `vm.buffer.alloc`
+pub(crate) fn new_buffer(
+    length: i64,
+    alignment: i32,
+    limits: &ExecutionLimits,
+) -> Result<Ref, Status> {
+    let buffer = Buffer::alloc(size(length), alignment.cast_unsigned() as usize, limits)?;
+    Ok(Ref::Buffer(Arc::new(buffer)))
+}
+
+/// `vm.buffer.clone`
+pub(crate) fn clone_buffer(
+    source: &Buffer,
+    (offset, length): (i64, i64),
+    alignment: i32,
+    limits: &ExecutionLimits,
+) -> Result<Ref, Status> {
+    let alignment = alignment.cast_unsigned() as usize;
+    let copy = source.duplicate(size(offset), size(length), alignment, limits)?;
+    Ok(Ref::Buffer(Arc::new(copy)))
+}
+
+/// `vm.list.alloc`
+pub(crate) fn new_list(
+    element_type: Type,
+    capacity: usize,
+    limits: &ExecutionLimits,
+) -> Result<Ref, Status> {
+    let list = List::new(element_type, limits);
+    list.reserve(capacity)?;
+    Ok(Ref::List(Arc::new(list)))
+}
+
+/// A size as programs give it: what is too large for the host is larger than any limit.
+fn size(value: i64) -> usize {
+    usize::try_from(value.cast_unsigned()).unwrap_or(usize::MAX)
+}
+
+/// A call of an optional import that nobody provides.
+#[cold]
+pub(crate) fn missing_import(module: &LinkedModule, import: u32) -> Status {
+    let name = match &module.kind {
+        LinkedKind::Bytecode { module, .. } => {
+            module.imports().get(import as usize).map_or("?", |import| &import.full_name)
+        }
+        LinkedKind::Native(_) => "?",
+    };
+    Status::not_found(format!("optional import `{name}` (ordinal {import}) not resolved"))
+}

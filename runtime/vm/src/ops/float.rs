@@ -1,0 +1,76 @@
+//! Float instructions, for f32 and f64 alike.
+//!
+//! As in IREE: `fma` rounds twice (its builds do not fuse), `rem` is IEEE's remainder (the quotient
+//! rounded to nearest), `min` and `max` give the left operand unless the right one compares
+//! beyond it (so a NaN on the left stays and a NaN on the right is passed over), ordered comparisons
+//! are false on NaN except `ne`, which is C's `!=`.
+
+macro_rules! floats {
+    ($module:ident $float:ty, $remainder:path, $erf:path) => {
+        /// Instructions of this width.
+        pub(crate) mod $module {
+            #[inline(always)]
+            pub(crate) fn fma(a: $float, b: $float, c: $float) -> $float {
+                a * b + c
+            }
+
+            pub(crate) fn rem(a: $float, b: $float) -> $float {
+                $remainder(a, b)
+            }
+
+            #[inline(always)]
+            pub(crate) fn min(a: $float, b: $float) -> $float {
+                if b < a { b } else { a }
+            }
+
+            #[inline(always)]
+            pub(crate) fn max(a: $float, b: $float) -> $float {
+                if a < b { b } else { a }
+            }
+
+            #[inline(always)]
+            pub(crate) fn rsqrt(a: $float) -> $float {
+                1.0 / a.sqrt()
+            }
+
+            pub(crate) fn erf(a: $float) -> $float {
+                $erf(a)
+            }
+
+            #[inline(always)]
+            pub(crate) fn unordered(a: $float, b: $float) -> bool {
+                a.is_nan() | b.is_nan()
+            }
+        }
+    };
+}
+
+floats!(f32s f32, libm::remainderf, libm::erff);
+floats!(f64s f64, libm::remainder, libm::erf);
+
+#[cfg(test)]
+mod tests {
+    use super::{f32s, f64s};
+
+    #[test]
+    fn remainder_rounds_the_quotient_to_nearest() {
+        assert_eq!(f32s::rem(5.0, 3.0), -1.0);
+        assert_eq!(f64s::rem(-5.0, 3.0), 1.0);
+        assert_eq!(f64s::rem(3.0, 2.0), -1.0);
+        assert!(f64s::rem(1.0, 0.0).is_nan());
+    }
+
+    #[test]
+    fn nan_in_min_and_max() {
+        assert!(f32s::min(f32::NAN, 1.0).is_nan());
+        assert_eq!(f32s::min(1.0, f32::NAN), 1.0);
+        assert!(f32s::max(f32::NAN, 1.0).is_nan());
+        assert_eq!(f64s::max(-0.0, 0.0).to_bits(), (-0.0_f64).to_bits());
+    }
+
+    #[test]
+    fn fma_is_not_fused() {
+        let a = 1.000_000_000_1_f64;
+        assert_eq!(f64s::fma(a, a, -(a * a)), 0.0);
+    }
+}

@@ -1,0 +1,136 @@
+//! The stack: frames and their registers, in three vectors.
+//!
+//! ```text
+//! frames   [ main | f | g ]                                 function, instruction, where its registers are
+//! words    [ main's pairs | f's pairs | g's pairs | slack ] 64-bit words; a word is a pair of registers
+//! refs     [ main's | f's | g's ]
+//! ```
+//!
+//! A register ordinal has 15 bits, so a window of 2^14 words starting at a frame's first one contains
+//! whatever ordinal an instruction may hold. The slack keeps a whole window there for the last frame
+//! too: the interpreter indexes fixed-size arrays, and needs no bounds checks and no unsafe code.
+
+use crate::limits::ExecutionLimits;
+use crate::status::Status;
+use crate::value::Ref;
+
+/// Words that a register ordinal can reach.
+pub(crate) const WINDOW: usize = 1 << 14;
+
+/// A frame: where a function is and where its registers are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FrameState {
+    /// The function in the context's table.
+    pub(crate) slot: u32,
+    /// The instruction that runs next, or the call that has not returned.
+    pub(crate) index: u32,
+    pub(crate) first_word: u32,
+    pub(crate) word_count: u32,
+    pub(crate) first_ref: u32,
+    pub(crate) ref_count: u32,
+}
+
+/// Frames and registers of one invocation.
+#[derive(Debug, Default)]
+pub(crate) struct Stack {
+    pub(crate) frames: Vec<FrameState>,
+    pub(crate) words: Vec<u64>,
+    pub(crate) refs: Vec<Ref>,
+}
+
+impl Stack {
+    /// Adds a frame with zeroed registers.
+    #[inline]
+    pub(crate) fn push(
+        &mut self,
+        slot: u32,
+        word_count: u32,
+        ref_count: u32,
+        limits: &ExecutionLimits,
+    ) -> Result<FrameState, Status> {
+        let first_word = match self.frames.last() {
+            Some(frame) => frame.first_word + frame.word_count,
+            None => 0,
+        };
+        let first_ref = self.refs.len();
+        let words_end = first_word as usize + word_count as usize;
+        let bytes =
+            words_end * size_of::<u64>() + (first_ref + ref_count as usize) * size_of::<Ref>();
+        if self.frames.len() >= limits.stack_depth || bytes > limits.stack_bytes {
+            return Err(overflow(self.frames.len(), bytes));
+        }
+        if self.words.len() < first_word as usize + WINDOW {
+            self.grow(first_word as usize + WINDOW);
+        }
+        self.words[first_word as usize..words_end].fill(0);
+        self.refs.resize(first_ref + ref_count as usize, Ref::Null);
+        let first_ref = first_ref as u32;
+        let frame = FrameState { slot, index: 0, first_word, word_count, first_ref, ref_count };
+        self.frames.push(frame);
+        Ok(frame)
+    }
+
+    /// Removes the innermost frame and drops its refs.
+    #[inline]
+    pub(crate) fn pop(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            self.refs.truncate(frame.first_ref as usize);
+        }
+    }
+
+    /// Makes the innermost frame go on at an instruction.
+    #[inline]
+    pub(crate) fn set_index(&mut self, index: usize) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.index = index as u32;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, minimum: usize) {
+        // Room for a few frames more, so that this is rare.
+        let length = (self.words.len() * 2).max(minimum + WINDOW / 8);
+        self.words.resize(length, 0);
+    }
+}
+
+#[cold]
+fn overflow(depth: usize, bytes: usize) -> Status {
+    Status::resource_exhausted(format!(
+        "stack overflow: {depth} frames are on the stack, and the next would make it {bytes} bytes; \
+         most often this is recursion without an end"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_fits_behind_every_frame_and_registers_are_zero() {
+        let limits = ExecutionLimits::default();
+        let mut stack = Stack::default();
+        for _ in 0..100 {
+            let frame = stack.push(0, 300, 3, &limits).unwrap();
+            assert!(stack.words.len() >= frame.first_word as usize + WINDOW);
+        }
+        stack.words.fill(7);
+        stack.pop();
+        let frame = stack.push(0, 300, 3, &limits).unwrap();
+        let first = frame.first_word as usize;
+        assert!(stack.words[first..first + 300].iter().all(|word| *word == 0));
+        assert_eq!(stack.refs.len(), 300);
+    }
+
+    #[test]
+    fn limits_hold() {
+        let limits = ExecutionLimits { stack_depth: 3, ..ExecutionLimits::default() };
+        let mut stack = Stack::default();
+        for _ in 0..3 {
+            stack.push(0, 1, 0, &limits).unwrap();
+        }
+        assert!(stack.push(0, 1, 0, &limits).is_err());
+        let limits = ExecutionLimits { stack_bytes: 1000, ..ExecutionLimits::default() };
+        assert!(Stack::default().push(0, 126, 0, &limits).is_err());
+    }
+}

@@ -1,0 +1,242 @@
+//! Moving values between frames, and between frames and the outside.
+
+use abi::cconv::{Signature, ValueType};
+use vmfb::Register;
+
+use crate::calls::{argument_slots, slot, slot_by_bank};
+use crate::code::{CallPlan, Code, FunctionCode, NativeArgument, Slot};
+use crate::limits::ExecutionLimits;
+use crate::objects::check_type;
+use crate::stack::{FrameState, Stack, WINDOW};
+use crate::status::Status;
+use crate::types::Type;
+use crate::value::{Ref, Value};
+
+/// What of a register's number counts for 32-bit registers.
+pub(crate) const WORD_MASK: u16 = 0x7FFF;
+/// What of a pair's number counts.
+pub(crate) const PAIR_MASK: u16 = 0x3FFF;
+
+/// The index of a ref register.
+#[inline(always)]
+pub(crate) fn ref_index(register: u16) -> usize {
+    usize::from(register & Register::MAX_REF)
+}
+
+/// Whether a ref register gives its ref away.
+#[inline(always)]
+pub(crate) fn is_move(register: u16) -> bool {
+    register & Register::MOVE_BIT != 0
+}
+
+/// The ref in a register, taken out of it if the register has the move bit.
+#[inline(always)]
+pub(crate) fn read_ref(refs: &mut [Ref], register: u16) -> Ref {
+    let source = &mut refs[ref_index(register)];
+    if is_move(register) { std::mem::take(source) } else { source.clone() }
+}
+
+/// The same, if it is of the type.
+#[inline(always)]
+pub(crate) fn read_checked_ref(
+    refs: &mut [Ref],
+    register: u16,
+    ref_type: &Type,
+) -> Result<Ref, Status> {
+    check_type(ref_type, &refs[ref_index(register)])?;
+    Ok(read_ref(refs, register))
+}
+
+/// The plan of the call that the instruction at `index` is.
+pub(crate) fn call_plan(code: &FunctionCode, index: u32) -> Option<&CallPlan> {
+    let call = code.instructions.get(index as usize).filter(|instr| instr.code == Code::Call)?;
+    code.calls.get(call.low())
+}
+
+/// Pushes the frame of a callee of this size and passes it the arguments.
+#[inline]
+pub(crate) fn enter(
+    stack: &mut Stack,
+    caller: FrameState,
+    callee: u32,
+    (word_count, ref_count): (u32, u32),
+    plan: &CallPlan,
+    limits: &ExecutionLimits,
+) -> Result<(), Status> {
+    let frame = stack.push(callee, word_count, ref_count, limits)?;
+    let (from, to) = (caller.first_word as usize, frame.first_word as usize);
+    for (source, target) in &plan.pairs {
+        stack.words[to + usize::from(*target)] = stack.words[from + usize::from(*source)];
+    }
+    let words = bytemuck::must_cast_slice_mut::<u64, u32>(&mut stack.words);
+    for (source, target) in &plan.words {
+        words[2 * to + usize::from(*target)] = words[2 * from + usize::from(*source)];
+    }
+    let (from, to) = (caller.first_ref as usize, frame.first_ref as usize);
+    for (source, target) in &plan.refs {
+        let value = read_ref(&mut stack.refs[from..to], *source);
+        stack.refs[to + ref_index(*target)] = value;
+    }
+    Ok(())
+}
+
+/// Copies the results of a callee, the registers in `list`, to where the caller's plan wants them.
+#[inline]
+pub(crate) fn give_back(
+    stack: &mut Stack,
+    callee: FrameState,
+    caller: FrameState,
+    list: &[u16],
+    plan: &CallPlan,
+) {
+    let (from, to) = (callee.first_word as usize, caller.first_word as usize);
+    for (register, target) in list.iter().zip(&plan.results) {
+        match target {
+            // Without a signature nobody has compared the banks.
+            Slot::Word(_) | Slot::Ref(_)
+                if Register(*register).is_ref() != matches!(target, Slot::Ref(_)) => {}
+            Slot::Word(target) => {
+                let words = bytemuck::must_cast_slice_mut::<u64, u32>(&mut stack.words);
+                words[2 * to + usize::from(*target)] =
+                    words[2 * from + usize::from(*register & WORD_MASK)];
+            }
+            Slot::Pair(target) => {
+                stack.words[to + usize::from(*target)] =
+                    stack.words[from + usize::from(*register / 2)];
+            }
+            Slot::Ref(target) => {
+                let value = read_ref(&mut stack.refs[callee.first_ref as usize..], *register);
+                stack.refs[caller.first_ref as usize + ref_index(*target)] = value;
+            }
+        }
+    }
+}
+
+/// The arguments of a native function.
+pub(crate) fn gather(plan: &CallPlan, pairs: &[u64; WINDOW], refs: &mut [Ref]) -> Vec<Value> {
+    let words = bytemuck::must_cast_ref::<[u64; WINDOW], [u32; 2 * WINDOW]>(pairs);
+    let word = |register: u16| words[usize::from(register & WORD_MASK)];
+    let pair = |register: u16| pairs[usize::from(register & PAIR_MASK)];
+    let values = plan.arguments.iter().map(|argument| match *argument {
+        NativeArgument::I32(register) => Value::I32(word(register).cast_signed()),
+        NativeArgument::I64(register) => Value::I64(pair(register).cast_signed()),
+        NativeArgument::F32(register) => Value::F32(f32::from_bits(word(register))),
+        NativeArgument::F64(register) => Value::F64(f64::from_bits(pair(register))),
+        NativeArgument::Ref(register) => Value::Ref(read_ref(refs, register)),
+        NativeArgument::Count(count) => Value::I32(count.into()),
+    });
+    values.collect()
+}
+
+/// Stores the results of a native function.
+pub(crate) fn scatter(
+    results: Vec<Value>,
+    plan: &CallPlan,
+    pairs: &mut [u64; WINDOW],
+    refs: &mut [Ref],
+) -> Result<(), Status> {
+    if results.len() < plan.results.len() {
+        return Err(Status::internal(format!(
+            "the native function returned {} results where {} are declared",
+            results.len(),
+            plan.results.len()
+        )));
+    }
+    for (value, target) in results.into_iter().zip(&plan.results) {
+        store(value, *target, pairs, refs)?;
+    }
+    Ok(())
+}
+
+/// Puts a value into registers.
+pub(crate) fn store(
+    value: Value,
+    target: Slot,
+    pairs: &mut [u64; WINDOW],
+    refs: &mut [Ref],
+) -> Result<(), Status> {
+    let mut set_word = |register: u16, bits: u32| {
+        let words = bytemuck::must_cast_mut::<[u64; WINDOW], [u32; 2 * WINDOW]>(pairs);
+        words[usize::from(register & WORD_MASK)] = bits;
+    };
+    match (target, value) {
+        (Slot::Word(register), Value::I32(value)) => set_word(register, value.cast_unsigned()),
+        (Slot::Word(register), Value::F32(value)) => set_word(register, value.to_bits()),
+        (Slot::Pair(register), Value::I64(value)) => {
+            pairs[usize::from(register & PAIR_MASK)] = value.cast_unsigned();
+        }
+        (Slot::Pair(register), Value::F64(value)) => {
+            pairs[usize::from(register & PAIR_MASK)] = value.to_bits();
+        }
+        (Slot::Ref(register), Value::Ref(value)) => match refs.get_mut(ref_index(register)) {
+            Some(target) => *target = value,
+            None => return Err(Status::internal("a ref register that the frame does not have")),
+        },
+        (_, value) => {
+            return Err(Status::internal(format!(
+                "a value of type {} where the signature has another",
+                value.value_type()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Passes arguments from outside to the innermost frame.
+pub(crate) fn pass(
+    stack: &mut Stack,
+    frame: FrameState,
+    arguments: Vec<Value>,
+    signature: Option<&Signature>,
+) -> Result<(), Status> {
+    let by_value: Vec<ValueType>;
+    let types = match signature {
+        Some(signature) => &signature.arguments,
+        None => {
+            by_value = arguments.iter().map(Value::value_type).collect();
+            &by_value
+        }
+    };
+    let pairs = stack.words[frame.first_word as usize..].first_chunk_mut::<WINDOW>();
+    let pairs = pairs.ok_or_else(|| Status::internal("the stack is shorter than its frames"))?;
+    let refs = &mut stack.refs[frame.first_ref as usize..];
+    for (value, target) in arguments.into_iter().zip(argument_slots(types)) {
+        store(value, target, pairs, refs)?;
+    }
+    Ok(())
+}
+
+/// The results of the outermost function, for the outside.
+pub(crate) fn collect(
+    stack: &mut Stack,
+    frame: FrameState,
+    list: &[u16],
+    signature: Option<&Signature>,
+) -> Vec<Value> {
+    let Stack { words, refs, .. } = stack;
+    let pair = |number: u16| words[frame.first_word as usize + usize::from(number)];
+    let word = |ordinal: u16| {
+        let pair = pair(ordinal / 2);
+        (if ordinal & 1 == 0 { pair } else { pair >> 32 }) as u32
+    };
+    let mut value = |slot: Slot, is_float: bool| match slot {
+        Slot::Word(ordinal) if is_float => Value::F32(f32::from_bits(word(ordinal))),
+        Slot::Word(ordinal) => Value::I32(word(ordinal).cast_signed()),
+        Slot::Pair(number) if is_float => Value::F64(f64::from_bits(pair(number))),
+        Slot::Pair(number) => Value::I64(pair(number).cast_signed()),
+        Slot::Ref(register) => {
+            Value::Ref(read_ref(&mut refs[frame.first_ref as usize..], register))
+        }
+    };
+    let registers = list.iter().map(|register| Register(*register));
+    match signature {
+        Some(signature) => registers
+            .zip(&signature.results)
+            .map(|(register, value_type)| {
+                let is_float = matches!(value_type, ValueType::F32 | ValueType::F64);
+                value(slot(register, value_type), is_float)
+            })
+            .collect(),
+        None => registers.map(|register| value(slot_by_bank(register), false)).collect(),
+    }
+}

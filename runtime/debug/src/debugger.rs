@@ -190,7 +190,18 @@ impl Debugger {
                 return reason;
             }
         }
-        StopReason::Entry
+        if self.position().is_some() {
+            return StopReason::Entry;
+        }
+        // The first step of an invocation stops before its first instruction, a block marker.
+        loop {
+            if let Some(reason) = self.advance(Invocation::step) {
+                return reason;
+            }
+            if !self.position().is_some_and(|position| self.program.is_marker(position)) {
+                return StopReason::Entry;
+            }
+        }
     }
 
     fn run_free(&mut self) -> StopReason {
@@ -270,7 +281,7 @@ impl Debugger {
                 Err(reason) => return reason,
             };
             if in_initialisers && matches!(self.phase, Phase::Running(_)) {
-                return StopReason::Entry;
+                return self.run_to_entry();
             }
             match verdict {
                 Verdict::GoOn => {}

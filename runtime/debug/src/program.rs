@@ -253,6 +253,14 @@ impl Program {
         Some(LineKey { file: place.file, line: place.line, instance: row.instance })
     }
 
+    /// Whether a position is that of a block marker. A call executes the marker of the entry block;
+    /// nobody wants to stop there.
+    pub(crate) fn is_marker(&self, position: Position) -> bool {
+        let Some(module) = self.module(position.function.module) else { return false };
+        let code = module.module.function_bytecode(position.function.function);
+        vmfb::decode(code, position.offset).is_ok_and(|it| it.op == vmfb::Op::Block)
+    }
+
     /// Whether a function has a source map.
     pub(crate) fn has_lines(&self, function: FunctionId) -> bool {
         let Some(module) = self.module(function.module) else { return false };

@@ -35,7 +35,8 @@ impl Resolution {
 
 impl Program {
     /// Where a breakpoint is.
-    pub(crate) fn resolve(&self, spec: &BreakpointSpec) -> Resolution {
+    #[must_use]
+    pub fn resolve(&self, spec: &BreakpointSpec) -> Resolution {
         match spec {
             BreakpointSpec::Line { file, line } => self.resolve_line(file, *line),
             BreakpointSpec::ListingLine { module, line } => match self.module(*module) {

@@ -57,6 +57,9 @@ impl StepPlan {
     }
 
     pub(crate) fn verdict(&self, program: &Program, position: Position, depth: usize) -> Verdict {
+        if program.is_marker(position) && self.kind == StepKind::Into {
+            return Verdict::GoOn;
+        }
         if depth > self.depth {
             return self.verdict_in_callee(program, position);
         }

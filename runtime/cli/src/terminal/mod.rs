@@ -248,13 +248,11 @@ impl<W: Write> Terminal<W> {
                 BreakpointSpec::Instruction { address }
             }
         };
-        let id = self.debugger.add_breakpoint(spec);
-        let breakpoint = self.debugger.breakpoints().get(id);
-        if let Some(breakpoint) = breakpoint.filter(|it| !it.is_verified()) {
-            let message = breakpoint.message.clone().unwrap_or_default();
-            self.debugger.remove_breakpoint(id);
-            return Err(message.into());
+        let resolution = self.debugger.program().resolve(&spec);
+        if resolution.locations.is_empty() {
+            return Err(resolution.message.unwrap_or_default().into());
         }
+        let id = self.debugger.add_breakpoint(spec);
         show::breakpoint_set(&mut self.out, &self.debugger, id)?;
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! in [`Command`] and in [`Command::run`].
 
 mod abi;
+mod compile;
 mod dap;
 mod debug;
 mod dump;
@@ -21,6 +22,8 @@ pub(crate) enum Command {
     Dump(dump::Arguments),
     /// Call a function of a module (like iree-run-module)
     Run(run::Arguments),
+    /// Compile a source to a module and its debug companion (drives iree-compile)
+    Compile(compile::Arguments),
     /// Debug a module in the terminal (like gdb); without a module, the embedded example
     Debug(debug::Arguments),
     /// Check that a module's bytecode can be executed
@@ -38,6 +41,7 @@ impl Command {
         match self {
             Self::Dump(arguments) => dump::run(arguments),
             Self::Run(arguments) => run::run(arguments),
+            Self::Compile(arguments) => compile::run(arguments),
             Self::Debug(arguments) => debug::run(arguments),
             Self::Verify(arguments) => verify::run(arguments),
             Self::Abi(arguments) => abi::run(arguments),

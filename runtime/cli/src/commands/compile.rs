@@ -1,0 +1,56 @@
+//! `iree-dbg compile`: iree-compile, driven so that debugging stays possible.
+//!
+//! Writes the module and, beside it, its debug companion.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use debuginfo::compile::{Cancellation, CompileRequest, compile};
+
+use super::Failure;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The source
+    #[arg(value_name = "INPUT.mlir")]
+    input: PathBuf,
+
+    /// The module to write; the debug companion gets its name with `.companion.mlir` behind it
+    #[arg(short, long, value_name = "MODULE.vmfb")]
+    output: PathBuf,
+
+    /// Which iree-compile to run; otherwise $IREE_COMPILE, or the one on PATH or in a `.venv`
+    #[arg(long = "iree-compile", value_name = "FILE")]
+    compiler: Option<PathBuf>,
+
+    /// Flags for iree-compile; they win over those that are added here
+    #[arg(last = true, value_name = "FLAG")]
+    flags: Vec<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let request = CompileRequest {
+        input: arguments.input.clone(),
+        output: arguments.output.clone(),
+        flags: arguments.flags.clone(),
+        compiler: arguments.compiler.clone(),
+        directory: None,
+        environment: Vec::new(),
+    };
+    let cancellation = Cancellation::default();
+    let cancel = cancellation.clone();
+    ctrlc::set_handler(move || cancel.cancel())?;
+    let output = compile(&request, &cancellation, &mut |line| eprintln!("{line}"))?;
+    println!("{}", output.module.display());
+    match output.companion {
+        Ok(companion) => {
+            println!("{}", companion.display());
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(reason) => Err(format!(
+            "{} was written, its debug companion was not: {reason}",
+            output.module.display()
+        )
+        .into()),
+    }
+}

@@ -1,0 +1,40 @@
+//! The embedded example is what its source compiles to.
+//!
+//! When it is not any more, compile it again; `src/example.rs` has the command.
+
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn the_embedded_module_fits_its_source() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("example");
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let compiled = scratch.path().join("newton.vmfb");
+    let compile = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .args(["compile", "newton.mlir", "-o"])
+        .arg(&compiled)
+        .current_dir(&example)
+        .output()
+        .expect("the compiler driver starts");
+    assert!(compile.status.success(), "{}", String::from_utf8_lossy(&compile.stderr));
+    assert_eq!(
+        disassembly(&compiled),
+        disassembly(&example.join("newton.vmfb")),
+        "example/newton.vmfb is not what example/newton.mlir compiles to"
+    );
+    let read = |path: &Path| std::fs::read_to_string(path).expect("a companion");
+    assert_eq!(
+        read(&scratch.path().join("newton.vmfb.companion.mlir")),
+        read(&example.join("newton.vmfb.companion.mlir")),
+        "the companion is not what example/newton.mlir compiles to"
+    );
+}
+
+fn disassembly(module: &Path) -> String {
+    let dump = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .args(["dump", "--output=disassembly"])
+        .arg(module)
+        .output()
+        .expect("the printer starts");
+    String::from_utf8(dump.stdout).expect("text")
+}

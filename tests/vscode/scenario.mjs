@@ -37,10 +37,7 @@ export function scenario({ listing }) {
     {
       title: "the call stack leads from the loop to the export",
       async act(user) {
-        const [top, caller] = await user.callStack();
-        expect(top?.name.includes("gcd") && top.line === 11, "gcd in line 11 on top", top);
-        expect(top.file === "euclid.mlir", "the .mlir as the frame's file", top);
-        expect(caller?.name.includes("lcm") && caller.line === 18, "lcm in line 18 under it", caller);
+        await user.callStackIs("gcd euclid.mlir:11", "lcm euclid.mlir:18");
       },
     },
     {
@@ -49,6 +46,12 @@ export function scenario({ listing }) {
       async act(user) {
         await user.expandScope("Registers");
         await user.variablesAre({ i0: 48, i1: 36 });
+      },
+    },
+    {
+      title: "a value of the source under the pointer is the debugger's",
+      async act(user) {
+        await user.valueUnderPointer("%y", "36");
       },
     },
     {
@@ -122,10 +125,4 @@ export function scenario({ listing }) {
       },
     },
   ];
-}
-
-function expect(condition, wish, seen) {
-  if (!condition) {
-    throw new Error(`expected ${wish}; seen: ${JSON.stringify(seen)}`);
-  }
 }

@@ -211,13 +211,18 @@ export class User {
   /** The Call Stack view's frames: name, and the file and line that it shows. */
   async callStack() {
     const rows = await this.page.locator(".debug-call-stack .monaco-list-row .stack-frame").all();
-    return Promise.all(
-      rows.map(async (row) => ({
-        name: (await row.locator(".label").first().innerText()).trim(),
-        file: (await row.locator(".file-name").first().innerText()).trim(),
-        line: Number((await row.locator(".line-number").first().innerText()).split(":")[0]),
-      })),
-    );
+    const read = (row, part) => row.locator(part).first().innerText({ timeout: 1_000 });
+    const frames = rows.map(async (row) => {
+      const [name, file, line] = await Promise.all([read(row, ".label"), read(row, ".file-name"), read(row, ".line-number")]);
+      return `${name.trim()} ${file.trim()}:${line.split(":")[0]}`;
+    });
+    return Promise.all(frames).catch(() => []); // A step redraws the view; the next look sees it whole.
+  }
+
+  /** Waits until the call stack shows these frames, each "function file:line", innermost first. */
+  async callStackIs(...expected) {
+    const wish = JSON.stringify(expected);
+    await eventually(`the call stack ${wish}`, () => this.callStack(), (seen) => JSON.stringify(seen) === wish);
   }
 
   /** Unfolds a scope of the Variables view. */
@@ -264,6 +269,25 @@ export class User {
         return (await hover.allInnerTexts()).join("\n").replaceAll("\u00a0", " ");
       },
       (text) => text.includes(expected),
+    );
+  }
+
+  /** Points at a word in the stopped line and waits for the debugger's hover to say `expected`. */
+  async valueUnderPointer(word, expected) {
+    const hover = this.page.locator(".debug-hover-widget");
+    const band = this.page.locator(".view-overlays .debug-top-stack-frame-line").first();
+    const top = await band.evaluate((element) => element.parentElement.style.top);
+    const line = this.page.locator(`.editor-instance .view-line[style*="top:${top};"]`);
+    const token = line.locator("span span", { hasText: word }).first();
+    await eventually(
+      `the value of ${word}`,
+      async () => {
+        await this.page.mouse.move(5, 5);
+        await token.hover();
+        await hover.waitFor({ timeout: 2_000 }).catch(() => undefined);
+        return (await hover.allInnerTexts()).join("\n");
+      },
+      (text) => text.trim() === expected,
     );
   }
 

@@ -95,7 +95,9 @@ impl Debuggee {
         for (id, told) in &mut self.breakpoints.reported {
             let Some(breakpoint) = self.debugger.breakpoint(*id) else { continue };
             let mut now = to_dap::breakpoint(breakpoint, &self.debugger, client);
+            // These two the client may have been told from its own request.
             now.source.clone_from(&told.source);
+            now.line = now.line.or(told.line);
             if now != *told {
                 told.clone_from(&now);
                 changed.push(now);

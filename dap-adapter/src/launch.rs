@@ -50,7 +50,7 @@ pub(crate) struct LaunchArguments {
     /// Run without stopping anywhere.
     no_debug: bool,
     /// A file for the protocol's messages.
-    pub(crate) log: Option<PathBuf>,
+    log: Option<PathBuf>,
 }
 
 /// What of a launch matters later on.
@@ -143,6 +143,12 @@ fn load(
 }
 
 impl LaunchArguments {
+    /// Where the protocol's messages go.
+    pub(crate) fn log(&self) -> Option<PathBuf> {
+        let log = self.log.as_ref().filter(|log| !log.as_os_str().is_empty())?;
+        Some(self.cwd.as_ref().map_or_else(|| log.clone(), |cwd| cwd.join(log)))
+    }
+
     fn is_source(&self) -> bool {
         let extension = self.program.extension().and_then(|it| it.to_str());
         matches!(extension, Some("mlir" | "mlirbc"))

@@ -1,5 +1,6 @@
 //! Where clients come from: standard input and output, TCP, or any two streams.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
@@ -21,9 +22,19 @@ pub struct Options {
 /// Serves one client on standard input and output, until it disconnects.
 ///
 /// # Errors
-/// The log cannot be written.
+/// The log or standard output cannot be written.
 pub fn serve_stdio(options: &Options) -> io::Result<()> {
-    serve(io::stdin(), io::stdout(), options)
+    serve(io::stdin(), unbuffered_stdout()?, options)
+}
+
+/// Standard output without its line buffer, which would cut every message in two at the end of its
+/// header.
+fn unbuffered_stdout() -> io::Result<File> {
+    #[cfg(unix)]
+    let stdout = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned()?;
+    #[cfg(windows)]
+    let stdout = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned()?;
+    Ok(File::from(stdout))
 }
 
 /// Serves one client on any two streams, until it disconnects. A thread goes on reading `input` until

@@ -1,10 +1,7 @@
 //! From the debugger's words to the protocol's. All line and column arithmetic is here and in
 //! [`crate::client`].
 
-use dap::types::{
-    Scope, ScopePresentationhint, Variable, VariablePresentationHint,
-    VariablePresentationHintAttributes,
-};
+use dap::types::{Scope, ScopePresentationhint, Variable};
 use debug::{Breakpoint, Debugger, Frame, Node, ScopeKind, SourceLine, StopReason};
 
 use crate::client::Client;
@@ -122,15 +119,8 @@ pub(crate) fn variable(
         evaluate_name: variable.evaluate_name,
         variables_reference: reference,
         indexed_variables: indexed.filter(|_| client.pages_variables).map(|count| count as i64),
-        presentation_hint: Some(read_only()),
         ..Variable::default()
     }
-}
-
-/// No value can be set.
-fn read_only() -> VariablePresentationHint {
-    let attributes = Some(vec![VariablePresentationHintAttributes::ReadOnly]);
-    VariablePresentationHint { attributes, ..VariablePresentationHint::default() }
 }
 
 /// What to say about a stop. None for the end of the program, which is no stop.

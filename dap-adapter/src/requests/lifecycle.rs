@@ -67,9 +67,10 @@ fn check(session: &Session, arguments: LaunchArguments) -> Result<LaunchArgument
     if !matches!(session.state, State::Unlaunched) {
         return Err(RequestError::state("`launch` came twice; one session has one program"));
     }
-    session.log.decide(arguments.log.as_deref()).map_err(|error| {
-        let path = arguments.log.as_deref().unwrap_or("".as_ref()).display();
-        RequestError::launch(format!("the log {path} cannot be written: {error}"))
+    let log = arguments.log();
+    session.log.decide(log.as_deref()).map_err(|error| {
+        let path = log.unwrap_or_default();
+        RequestError::launch(format!("the log {} cannot be written: {error}", path.display()))
     })?;
     Ok(arguments)
 }

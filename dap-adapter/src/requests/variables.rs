@@ -97,7 +97,6 @@ pub(super) fn evaluate(
         type_field: value.type_field,
         variables_reference: value.variables_reference,
         indexed_variables: value.indexed_variables,
-        presentation_hint: value.presentation_hint,
         ..EvaluateResponse::default()
     })
 }

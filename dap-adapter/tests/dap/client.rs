@@ -1,0 +1,270 @@
+//! A client for tests. It fails on what it did not expect: a test must read every event that the
+//! adapter sends, except output, which is gathered.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use dap_adapter::Options;
+use serde_json::{Value, json};
+
+/// How long to wait for a message that must come. Only a hanging adapter takes so long.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// See the module.
+pub(crate) struct Client {
+    output: Option<Box<dyn Write>>,
+    messages: Receiver<Value>,
+    /// Events that came while a response was waited for.
+    events: VecDeque<Value>,
+    /// Responses that came while an event was waited for.
+    responses: BTreeMap<i64, Value>,
+    /// What was printed, by category.
+    printed: BTreeMap<String, String>,
+    seq: i64,
+    last_seq: i64,
+    adapter: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+impl Client {
+    /// Serves a client in this process.
+    pub(crate) fn new() -> Self {
+        Self::with_options(Options::default())
+    }
+
+    pub(crate) fn with_options(options: Options) -> Self {
+        let (adapter_input, output) = std::io::pipe().unwrap();
+        let (input, adapter_output) = std::io::pipe().unwrap();
+        let adapter =
+            thread::spawn(move || dap_adapter::serve(adapter_input, adapter_output, &options));
+        Self { adapter: Some(adapter), ..Self::on(input, output) }
+    }
+
+    /// Connects to a server.
+    pub(crate) fn connect(stream: &TcpStream) -> Self {
+        Self::on(stream.try_clone().unwrap(), stream.try_clone().unwrap())
+    }
+
+    fn on(input: impl Read + Send + 'static, output: impl Write + 'static) -> Self {
+        let (sender, messages) = channel();
+        thread::spawn(move || {
+            let mut input = BufReader::new(input);
+            while let Some(message) = read(&mut input) {
+                if sender.send(message).is_err() {
+                    break;
+                }
+            }
+        });
+        Self {
+            output: Some(Box::new(output)),
+            messages,
+            events: VecDeque::new(),
+            responses: BTreeMap::new(),
+            printed: BTreeMap::new(),
+            seq: 0,
+            last_seq: 0,
+            adapter: None,
+        }
+    }
+
+    /// As VS Code begins: initialises and launches, up to the `initialized` event.
+    pub(crate) fn launch(&mut self, arguments: &Value) {
+        self.initialize();
+        self.request("launch", arguments);
+        self.event("initialized");
+    }
+
+    pub(crate) fn initialize(&mut self) -> Value {
+        self.request(
+            "initialize",
+            &json!({
+                "adapterID": "iree", "clientID": "test", "linesStartAt1": true,
+                "columnsStartAt1": true, "pathFormat": "path", "supportsVariableType": true,
+                "supportsVariablePaging": true, "supportsMemoryReferences": true,
+            }),
+        )
+    }
+
+    /// Launches a function of the test program and runs it to a breakpoint on a line.
+    pub(crate) fn launch_to_line(&mut self, arguments: &Value, source: &Path, line: u32) -> Value {
+        self.launch(arguments);
+        self.set_line(source, line);
+        self.request("configurationDone", &json!({}));
+        self.event("stopped")
+    }
+
+    /// Sets the one breakpoint of a file.
+    pub(crate) fn set_line(&mut self, source: &Path, line: u32) -> Value {
+        let arguments = json!({"source": {"path": source}, "breakpoints": [{"line": line}]});
+        self.request("setBreakpoints", &arguments)["breakpoints"][0].clone()
+    }
+
+    /// Sends a request and takes its success. Gives the body.
+    #[track_caller]
+    pub(crate) fn request(&mut self, command: &str, arguments: &Value) -> Value {
+        let seq = self.send(command, arguments);
+        let response = self.response(seq);
+        assert_eq!(response["success"], true, "{command} {arguments}: {response}");
+        response["body"].clone()
+    }
+
+    /// Sends a request and takes its failure. Gives the message.
+    #[track_caller]
+    pub(crate) fn fails(&mut self, command: &str, arguments: &Value) -> String {
+        let seq = self.send(command, arguments);
+        let response = self.response(seq);
+        assert_eq!(response["success"], false, "{command} {arguments}: {response}");
+        let error = &response["body"]["error"];
+        assert_eq!(response["message"], error["format"], "{response}");
+        assert!(error["id"].is_u64(), "{response}");
+        response["message"].as_str().unwrap().to_owned()
+    }
+
+    /// Sends a request and does not wait.
+    pub(crate) fn send(&mut self, command: &str, arguments: &Value) -> i64 {
+        self.seq += 1;
+        let seq = self.seq;
+        let message =
+            json!({"seq": seq, "type": "request", "command": command, "arguments": arguments});
+        self.send_raw(&message.to_string());
+        seq
+    }
+
+    /// Sends any text as a message.
+    pub(crate) fn send_raw(&mut self, body: &str) {
+        self.send_bytes(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+    }
+
+    /// Sends any bytes.
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
+        let output = self.output.as_mut().unwrap();
+        output.write_all(bytes).unwrap();
+        output.flush().unwrap();
+    }
+
+    /// The response to a request.
+    #[track_caller]
+    pub(crate) fn response(&mut self, seq: i64) -> Value {
+        loop {
+            if let Some(response) = self.responses.remove(&seq) {
+                return response;
+            }
+            self.take();
+        }
+    }
+
+    /// The body of the next event, which must be of this name.
+    #[track_caller]
+    pub(crate) fn event(&mut self, name: &str) -> Value {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                assert_eq!(event["event"], name, "{event}; printed: {:?}", self.printed);
+                return event["body"].clone();
+            }
+            self.take();
+        }
+    }
+
+    /// Takes a message from the adapter, which must send one.
+    #[track_caller]
+    fn take(&mut self) {
+        match self.messages.recv_timeout(PATIENCE) {
+            Ok(message) => self.file(message),
+            Err(RecvTimeoutError::Timeout) => panic!("the adapter says nothing"),
+            Err(RecvTimeoutError::Disconnected) => panic!("the adapter has left"),
+        }
+    }
+
+    fn file(&mut self, message: Value) {
+        let seq = message["seq"].as_i64().expect("every message has a number");
+        assert_eq!(seq, self.last_seq + 1, "messages are numbered in order: {message}");
+        self.last_seq = seq;
+        if message["type"] == "response" {
+            self.responses.insert(message["request_seq"].as_i64().unwrap(), message);
+        } else if message["event"] == "output" {
+            let category = message["body"]["category"].as_str().unwrap().to_owned();
+            let text = message["body"]["output"].as_str().unwrap();
+            self.printed.entry(category).or_default().push_str(text);
+        } else {
+            self.events.push_back(message);
+        }
+    }
+
+    /// What was printed so far in a category.
+    pub(crate) fn printed(&self, category: &str) -> &str {
+        self.printed.get(category).map_or("", String::as_str)
+    }
+
+    /// The innermost frame's name and line.
+    #[track_caller]
+    pub(crate) fn top(&mut self) -> (String, i64) {
+        let trace = self.request("stackTrace", &json!({"threadId": 1, "levels": 1}));
+        let frame = &trace["stackFrames"][0];
+        (frame["name"].as_str().unwrap().to_owned(), frame["line"].as_i64().unwrap())
+    }
+
+    /// The program ends by itself.
+    #[track_caller]
+    pub(crate) fn ends(&mut self, exit_code: i64) {
+        assert_eq!(self.event("exited"), json!({"exitCode": exit_code}));
+        self.event("terminated");
+    }
+
+    /// Disconnects; the adapter leaves, having said nothing else.
+    #[track_caller]
+    pub(crate) fn disconnect(mut self) {
+        self.request("disconnect", &json!({}));
+        self.leave();
+    }
+
+    /// Disconnects from a program that is not over, which ends it.
+    #[track_caller]
+    pub(crate) fn disconnect_from_stop(mut self) {
+        self.request("disconnect", &json!({}));
+        self.ends(1);
+        self.leave();
+    }
+
+    /// Closes the streams without a word; the adapter ends what it has.
+    #[track_caller]
+    pub(crate) fn vanish(mut self) {
+        self.output = None;
+        self.ends(1);
+        self.leave();
+    }
+
+    /// The adapter leaves.
+    #[track_caller]
+    pub(crate) fn leave(mut self) {
+        self.output = None;
+        if let Some(adapter) = self.adapter.take() {
+            adapter.join().expect("the adapter does not panic").unwrap();
+        }
+        while let Ok(message) = self.messages.recv_timeout(PATIENCE) {
+            self.file(message);
+        }
+        assert!(self.events.is_empty(), "events that nobody read: {:?}", self.events);
+        assert!(self.responses.is_empty(), "responses that nobody read: {:?}", self.responses);
+    }
+}
+
+fn read(input: &mut impl BufRead) -> Option<Value> {
+    let mut length = None;
+    loop {
+        let mut line = String::new();
+        if input.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        match line.trim_end() {
+            "" => break,
+            line => length = line.strip_prefix("Content-Length: ").map(|it| it.parse().unwrap()),
+        }
+    }
+    let mut body = vec![0; length.expect("every message has a length")];
+    input.read_exact(&mut body).ok()?;
+    Some(serde_json::from_slice(&body).expect("every message is JSON"))
+}

@@ -1,0 +1,94 @@
+//! Unknown requests and unreadable messages: each gets an error, and the session goes on.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::program::{call, line, source};
+
+#[test]
+fn unknown_requests_get_an_error_in_every_state() {
+    let mut client = Client::new();
+    assert_eq!(client.fails("attach", &json!({})), "unknown request `attach`");
+    client.launch(&call("sum", &["3"]));
+    assert_eq!(client.fails("stepBack", &json!({"threadId": 1})), "unknown request `stepBack`");
+    client.set_line(&source(), line("adding"));
+    client.request("configurationDone", &json!({}));
+    client.event("stopped");
+    assert_eq!(client.fails("", &Value::Null), "unknown request ``");
+    client.request("terminate", &json!({}));
+    client.ends(1);
+    assert_eq!(client.fails("goto", &json!(3)), "unknown request `goto`");
+    client.disconnect();
+}
+
+#[test]
+fn malformed_messages_get_an_error() {
+    let cases = [
+        ("{\"seq\": 1, ", 0, "a message is not JSON: "),
+        ("[]", 0, "a message needs `request` or `response` as its `type`"),
+        ("{\"seq\": 9, \"type\": \"request\"}", 9, "a request needs a text as its `command`"),
+        (
+            "{\"type\": \"request\", \"command\": \"threads\"}",
+            0,
+            "a request needs a number as its `seq`",
+        ),
+        (
+            "{\"seq\": 8, \"type\": \"event\"}",
+            8,
+            "a message needs `request` or `response` as its `type`",
+        ),
+    ];
+    let mut client = Client::new();
+    for (text, seq, expected) in cases {
+        client.send_raw(text);
+        let response = client.response(seq);
+        assert_eq!(response["success"], false);
+        let message = response["message"].as_str().unwrap();
+        assert!(message.starts_with(expected), "{text}: {message}");
+    }
+    // A response to something that was never asked is nobody's fault that matters.
+    client.send_raw("{\"seq\": 1, \"type\": \"response\", \"request_seq\": 5, \"success\": true}");
+    client.send_bytes(b"Content-Type: text\r\n\r\n{}");
+    client.send_bytes(b"Content-Length: 4\r\n\r\n    ");
+    assert_eq!(client.response(0)["success"], false);
+    assert_eq!(client.response(0)["success"], false);
+    client.initialize();
+    client.disconnect();
+}
+
+#[test]
+fn bad_arguments_get_an_error() {
+    let mut client = Client::new();
+    client.launch_to_line(&call("sum", &["3"]), &source(), line("adding"));
+    let cases = [
+        ("setBreakpoints", json!({"breakpoints": [{"line": 1}]}), "missing field `source`"),
+        ("setBreakpoints", json!({"source": {}, "breakpoints": 3}), "invalid type"),
+        ("stackTrace", json!({"threadId": "main"}), "invalid type"),
+        ("stackTrace", json!({"threadId": 7}), "there is no thread 7"),
+        ("scopes", json!({"frameId": 12345}), "frame 12345 is not on the stack"),
+        ("variables", json!({"variablesReference": 12345}), "variable 12345 is not of this stop"),
+        ("evaluate", json!({"expression": "i0", "frameId": -1}), "frame -1 is not on the stack"),
+        ("next", json!({"threadId": 1, "granularity": "page"}), "unknown variant `page`"),
+        (
+            "disassemble",
+            json!({"memoryReference": "x", "instructionCount": 1}),
+            "\"x\" is not an instruction's address",
+        ),
+        (
+            "disassemble",
+            json!({"memoryReference": "0x0", "offset": -1, "instructionCount": 1}),
+            "is not an address",
+        ),
+        (
+            "disassemble",
+            json!({"memoryReference": "0x0", "instructionCount": 1i64 << 40}),
+            "too many",
+        ),
+        ("source", json!({"sourceReference": 99}), "does not hold the text"),
+    ];
+    for (command, arguments, expected) in cases {
+        let error = client.fails(command, &arguments);
+        assert!(error.contains(expected), "{command} {arguments}: {error}");
+    }
+    client.disconnect_from_stop();
+}

@@ -1,0 +1,20 @@
+//! The adapter as a client sees it: real programs, compiled by iree-compile, over real streams.
+//!
+//! | file | asks |
+//! | --- | --- |
+//! | `lifecycle` | does a session begin and end well, from every state? |
+//! | `breakpoints` | does the program stop where it was told to? |
+//! | `inspection` | is what is shown at a stop right? |
+//! | `running` | is the client served while the program runs? |
+//! | `faults` | do unknown and unreadable messages leave the session alive? |
+//! | `tcp` | clients in turn |
+//! | `client`, `program` | the client, and what it debugs |
+
+mod breakpoints;
+mod client;
+mod faults;
+mod inspection;
+mod lifecycle;
+mod program;
+mod running;
+mod tcp;

@@ -7,8 +7,8 @@ import type { Binary } from "./binary";
 export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
   constructor(private readonly binary: Binary) {}
 
-  createDebugAdapterDescriptor(session: vscode.DebugSession): vscode.DebugAdapterDescriptor {
-    const cwd: unknown = session.configuration["cwd"];
-    return new vscode.DebugAdapterExecutable(this.binary.path(), ["dap"], typeof cwd === "string" ? { cwd } : {});
+  createDebugAdapterDescriptor(): vscode.DebugAdapterDescriptor {
+    // Directory and environment go with the launch request: a `cwd` that does not exist gets the adapter's own message.
+    return new vscode.DebugAdapterExecutable(this.binary.path(), ["dap"]);
   }
 }

@@ -6,6 +6,7 @@
 //!
 //! How each kind of field is encoded is in [`crate::decode`].
 
+pub(crate) mod syntax;
 mod table;
 
 pub use table::Op;

@@ -1,7 +1,7 @@
 //! One instruction as `.vmasm` text: `%i0 = vm.add.i32 %i1, %i2`.
 //!
 //! Most instructions print by rule from the table: results, mnemonic, operands in encoding order.
-//! [`InstructionPrinter::operands`] lists those with a syntax of their own. How a register is written:
+//! `isa/syntax.rs` lists those with a syntax of their own. How a register is written:
 //!
 //! | field's bank | text |
 //! | --- | --- |
@@ -16,6 +16,7 @@ use std::fmt::{self, Write};
 use abi::c_float::format_g;
 
 use crate::decode::{Immediate, Instruction, Operand, RegisterList, RemapList};
+use crate::isa::syntax::{self, Piece};
 use crate::isa::{Bank, FieldKind, Op};
 use crate::module::Module;
 use crate::ordinals::{FunctionOrdinal, Register};
@@ -98,7 +99,7 @@ impl Writer<'_, '_> {
 
     /// `%i0 = `, nothing for an instruction without results. Yieldable calls name theirs at the end.
     fn results(&mut self) -> fmt::Result {
-        if matches!(self.instruction.op, Op::CallYieldable | Op::CallVariadicYieldable) {
+        if syntax::results_come_last(self.instruction.op) {
             return Ok(());
         }
         let length = self.out.len();
@@ -119,57 +120,11 @@ impl Writer<'_, '_> {
         if self.out.len() > length { self.out.write_str(" = ") } else { Ok(()) }
     }
 
-    /// Everything after the mnemonic. Placeholders in the templates: `{0}` is the first field, in
-    /// encoding order, that is not a result.
+    /// Everything after the mnemonic.
     fn operands(&mut self, op: Op) -> fmt::Result {
-        match op {
-            Op::GlobalLoadI32 | Op::GlobalLoadI64 | Op::GlobalLoadF32 | Op::GlobalLoadF64 => {
-                self.template(" .rwdata[{0}]")
-            }
-            Op::GlobalStoreI32 | Op::GlobalStoreI64 | Op::GlobalStoreF32 | Op::GlobalStoreF64 => {
-                self.template(" {1}, .rwdata[{0}]")
-            }
-            Op::GlobalLoadIndirectI32
-            | Op::GlobalLoadIndirectI64
-            | Op::GlobalLoadIndirectF32
-            | Op::GlobalLoadIndirectF64 => self.template(" .rwdata[{0}]"),
-            Op::GlobalStoreIndirectI32
-            | Op::GlobalStoreIndirectI64
-            | Op::GlobalStoreIndirectF32
-            | Op::GlobalStoreIndirectF64 => self.template(" {1}, .rwdata[{0}]"),
-            Op::GlobalLoadRef | Op::GlobalLoadIndirectRef => self.template(" .refs[{0}] : {1}"),
-            Op::GlobalStoreRef | Op::GlobalStoreIndirectRef => {
-                self.template(" {2}, .refs[{0}] : {1}")
-            }
-            Op::ListAlloc => self.template(" {1} : !vm.list<{0}>"),
-            Op::ListGetRef => self.template(" {0}, {1} : {2}"),
-            Op::SelectI32 | Op::SelectI64 | Op::SelectF32 | Op::SelectF64 => {
-                self.template(" {0} ? {1} : {2}")
-            }
-            Op::SelectRef => self.template(" {0} ? {2} : {3} -> {1}"),
-            Op::SwitchI32 | Op::SwitchI64 | Op::SwitchF32 | Op::SwitchF64 => {
-                self.template(" {0}[{2}] else {1}")
-            }
-            Op::SwitchRef => self.template(" {0}[{3}] else {2}"),
-            Op::CastAnyRef => self.template(" {0} : !vm.ref<?> -> {1}"),
-            Op::BufferStoreI8
-            | Op::BufferStoreI16
-            | Op::BufferStoreI32
-            | Op::BufferStoreI64
-            | Op::BufferStoreF32
-            | Op::BufferStoreF64 => self.template(" {2}, {0}, {1}"),
-            Op::Branch | Op::Yield | Op::Break => self.template(" {0}({1})"),
-            Op::CondBranch => self.template(" {0}, {1}({2}), {3}({4})"),
-            Op::CondBreak => self.template(" {0}, {1}({2})"),
-            Op::BranchTable => self.template(" {0} { default: {1}({2}){3} }"),
-            Op::Call => self.template(" @{0}({1})"),
-            Op::CallVariadic => self.template(" @{0} segments[{1}]({2})"),
-            Op::CallYieldable => self.template(" @{0}({1}) -> {2}({3})"),
-            Op::CallVariadicYieldable => self.template(" @{0} segments[{1}]({2}) -> {3}({4})"),
-            Op::ImportResolved => self.template(" @{0}"),
-            Op::Trace | Op::Print => self.template(" {0}({1})"),
-            Op::DiscardRefs => self.template(" {0}"),
-            _ => self.by_rule(),
+        match syntax::template(op) {
+            Some(template) => self.template(template),
+            None => self.by_rule(),
         }
     }
 
@@ -189,25 +144,14 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// Writes `template` with each `{N}` replaced by field N; other braces stand for themselves.
     fn template(&mut self, template: &str) -> fmt::Result {
-        let mut rest = template;
-        while let Some(open) = rest.find('{') {
-            let (before, after) = rest.split_at(open);
-            self.out.write_str(before)?;
-            let digit = after.as_bytes().get(1).copied().filter(u8::is_ascii_digit);
-            rest = match digit {
-                Some(digit) => {
-                    self.field(usize::from(digit - b'0'))?;
-                    &after["{0}".len()..]
-                }
-                None => {
-                    self.out.write_char('{')?;
-                    &after[1..]
-                }
-            };
+        for piece in syntax::pieces(template) {
+            match piece {
+                Piece::Literal(text) => self.out.write_str(text)?,
+                Piece::Field(index) => self.field(index)?,
+            }
         }
-        self.out.write_str(rest)
+        Ok(())
     }
 
     fn field(&mut self, index: usize) -> fmt::Result {

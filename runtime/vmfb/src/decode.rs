@@ -57,6 +57,19 @@ pub enum Immediate {
     F64(u64),
 }
 
+impl Immediate {
+    /// The bank that it is a constant for.
+    #[must_use]
+    pub fn bank(self) -> Bank {
+        match self {
+            Self::I32(_) => Bank::I32,
+            Self::I64(_) => Bank::I64,
+            Self::F32(_) => Bank::F32,
+            Self::F64(_) => Bank::F64,
+        }
+    }
+}
+
 /// A counted list of registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterList<'a>(&'a [u8]);

@@ -7,7 +7,7 @@
 //! | `load`, `module` | reading and checking the tables; the model that everything else uses |
 //! | `debug_database` | locations of instructions, as stored |
 //! | `isa` | the one table of instructions |
-//! | `decode` | bytes to instructions |
+//! | `decode`, `encode` | bytes to instructions and back |
 //! | `verify` | judging bytecode, before anybody executes it |
 //! | `print` | the disassembly and the metadata report |
 //! | `ordinals` | the numbers that things are addressed by |
@@ -17,6 +17,7 @@
 pub mod archive;
 pub mod debug_database;
 pub mod decode;
+pub mod encode;
 mod error;
 pub mod isa;
 mod load;

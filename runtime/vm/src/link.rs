@@ -146,11 +146,12 @@ fn add_bytecode(context: &mut Context, module: &Arc<Module>) -> Result<(), LinkE
     };
     let index = ModuleIndex(context.modules.len() as u32);
     context.functions.extend(module.functions_with_ordinals().map(|(ordinal, function)| {
+        let (i32_registers, ref_registers) = function.frame_size();
         FunctionSlot {
             module: index,
             ordinal,
-            word_count: u32::from(function.i32_register_count).div_ceil(2),
-            ref_count: function.ref_register_count.into(),
+            word_count: u32::from(i32_registers).div_ceil(2),
+            ref_count: ref_registers.into(),
             code: OnceLock::new(),
             armed: None,
         }

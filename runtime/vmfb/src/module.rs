@@ -13,7 +13,9 @@ use std::sync::OnceLock;
 
 use crate::archive::FileBytes;
 use crate::debug_database::DebugDatabase;
-use crate::ordinals::{ExportOrdinal, FunctionOrdinal, ImportOrdinal, RodataOrdinal, TypeOrdinal};
+use crate::ordinals::{
+    ExportOrdinal, FunctionOrdinal, ImportOrdinal, Register, RodataOrdinal, TypeOrdinal,
+};
 
 /// Version of the bytecode encoding (`bytecode_version`, not the module's own version).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -193,6 +195,23 @@ pub struct Function {
     pub ref_register_count: u16,
     /// How it is called.
     pub signature: FunctionSignature,
+}
+
+impl Function {
+    /// The 32-bit and ref registers of a frame of this function: those that it declares, and room
+    /// for the arguments if it declares too few. iree-as-module writes such functions where an
+    /// argument is never used.
+    #[must_use]
+    pub fn frame_size(&self) -> (u16, u16) {
+        let text = self.signature.calling_convention.as_deref().unwrap_or_default();
+        let signature = abi::cconv::Signature::parse(text).unwrap_or_default();
+        let (i32_count, ref_count) = crate::verify::argument_registers(&signature);
+        let at_most = |count: usize, limit| u16::try_from(count).unwrap_or(limit).min(limit);
+        (
+            self.i32_register_count.max(at_most(i32_count, Register::MAX_I32)),
+            self.ref_register_count.max(at_most(ref_count, Register::MAX_REF)),
+        )
+    }
 }
 
 /// Where a rodata segment's bytes are.

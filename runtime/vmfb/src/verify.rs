@@ -99,6 +99,19 @@ fn signature_of(signature: &FunctionSignature) -> Result<Option<Signature>, Stri
     }
 }
 
+/// The 32-bit and ref registers that arguments take.
+pub(crate) fn argument_registers(signature: &Signature) -> (usize, usize) {
+    let (mut i32_count, mut ref_count) = (0_usize, 0_usize);
+    for argument in &signature.arguments {
+        match argument {
+            ValueType::Ref => ref_count += 1,
+            ValueType::I64 | ValueType::F64 => i32_count = i32_count.next_multiple_of(2) + 2,
+            _ => i32_count += 1,
+        }
+    }
+    (i32_count, ref_count)
+}
+
 struct FunctionVerifier<'m> {
     module: &'m Module,
     ordinal: FunctionOrdinal,
@@ -124,7 +137,7 @@ impl FunctionVerifier<'_> {
             Err(reason) => return self.defect(reason),
         };
         if let Some(signature) = &signature {
-            self.verify_frame_holds(signature);
+            self.verify_arguments(signature);
         }
         let code = self.module.function_bytecode(self.ordinal);
         let mut markers = BTreeSet::new();
@@ -171,25 +184,20 @@ impl FunctionVerifier<'_> {
         }
     }
 
-    /// Arguments are put into the first registers of each bank.
-    fn verify_frame_holds(&mut self, signature: &Signature) {
+    /// Arguments are put into the first registers of each bank. A frame has room for them even where
+    /// the function declares fewer registers ([`Function::frame_size`]), but no more than a frame
+    /// can have.
+    fn verify_arguments(&mut self, signature: &Signature) {
         if signature.is_variadic() {
             return self.defect("only imports can be variadic");
         }
-        let (mut i32_count, mut ref_count) = (0_usize, 0_usize);
-        for argument in &signature.arguments {
-            match argument {
-                ValueType::Ref => ref_count += 1,
-                ValueType::I64 | ValueType::F64 => i32_count = i32_count.next_multiple_of(2) + 2,
-                _ => i32_count += 1,
-            }
-        }
-        let (has_i32, has_ref) =
-            (self.function.i32_register_count, self.function.ref_register_count);
-        if i32_count > usize::from(has_i32) || ref_count > usize::from(has_ref) {
+        let (i32_count, ref_count) = argument_registers(signature);
+        if i32_count > usize::from(Register::MAX_I32) || ref_count > usize::from(Register::MAX_REF)
+        {
             self.defect(format!(
-                "its arguments {signature} need {i32_count} i32 and {ref_count} ref registers; it has \
-                 {has_i32} and {has_ref}"
+                "its arguments need {i32_count} i32 and {ref_count} ref registers; the most are {} and {}",
+                Register::MAX_I32,
+                Register::MAX_REF
             ));
         }
     }

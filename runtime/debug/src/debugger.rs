@@ -15,8 +15,7 @@
 //! else needs the program to stand still, which the borrow checker sees to.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use vm::{Context, FrameFunction, FrameIndex, Interrupt, Invocation, Outcome, Position, Stop};
 use vmfb::decode::Operand;
@@ -29,30 +28,38 @@ use crate::stop::{Granularity, Resume, StepKind, StopReason};
 
 /// Stops a running program from another thread.
 #[derive(Clone, Debug, Default)]
-pub struct InterruptHandle(Arc<InterruptState>);
+pub struct InterruptHandle(Arc<Mutex<InterruptState>>);
 
 #[derive(Debug, Default)]
 struct InterruptState {
-    requested: AtomicBool,
+    requested: bool,
     /// The invocation that runs now: first the initialisers, then the function.
-    current: Mutex<Interrupt>,
+    current: Interrupt,
 }
 
 impl InterruptHandle {
     /// Makes a running [`Debugger::resume`] return [`StopReason::Pause`] at the next call or backward
     /// branch; one that has not begun yet returns at once.
     pub fn interrupt(&self) {
-        self.0.requested.store(true, Ordering::SeqCst);
-        self.0.current.lock().unwrap_or_else(PoisonError::into_inner).request();
+        let mut state = self.lock();
+        state.requested = true;
+        state.current.request();
     }
 
     fn attach(&self, interrupt: Interrupt) {
-        *self.0.current.lock().unwrap_or_else(PoisonError::into_inner) = interrupt;
+        self.lock().current = interrupt;
     }
 
-    /// Whether an interrupt was asked for since the last call.
+    /// Whether an interrupt was asked for since the last call. The invocation then need not stop
+    /// for it any more.
     fn take(&self) -> bool {
-        self.0.requested.swap(false, Ordering::SeqCst)
+        let mut state = self.lock();
+        state.current.clear();
+        std::mem::take(&mut state.requested)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, InterruptState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -77,6 +84,22 @@ pub struct Debugger {
     breakpoints: BreakpointTable,
     armed: BTreeSet<Position>,
     interrupt: InterruptHandle,
+    /// What a pause has cut in two.
+    unfinished: Option<Unfinished>,
+}
+
+/// What is left to do of a [`Resume`] that was paused.
+#[derive(Debug)]
+enum Unfinished {
+    ToEntry,
+    Step {
+        plan: StepPlan,
+        in_initialisers: bool,
+    },
+    /// Out, until so many frames are left.
+    Out {
+        depth: usize,
+    },
 }
 
 impl Debugger {
@@ -96,6 +119,7 @@ impl Debugger {
             breakpoints: BreakpointTable::default(),
             armed: BTreeSet::new(),
             interrupt,
+            unfinished: None,
         })
     }
 
@@ -172,11 +196,18 @@ impl Debugger {
 
     /// Runs until something stops the program. A program that has failed or completed stays so.
     pub fn resume(&mut self, how: Resume) -> StopReason {
-        let reason = match how {
-            Resume::ToEntry => self.run_to_entry(),
-            Resume::Continue => self.run_free(),
-            Resume::Step(StepKind::Out, _) => self.step_out(),
-            Resume::Step(kind, granularity) => self.step(kind, granularity),
+        let unfinished = self.unfinished.take();
+        let reason = match (how, unfinished) {
+            (Resume::ToEntry, _) | (Resume::AsBefore, Some(Unfinished::ToEntry)) => {
+                self.run_to_entry()
+            }
+            (Resume::Continue, _) | (Resume::AsBefore, None) => self.run_free(),
+            (Resume::Step(StepKind::Out, _), _) => self.step_out(),
+            (Resume::Step(kind, granularity), _) => self.step(kind, granularity),
+            (Resume::AsBefore, Some(Unfinished::Out { depth })) => self.run_out(depth),
+            (Resume::AsBefore, Some(Unfinished::Step { plan, in_initialisers })) => {
+                self.follow(plan, in_initialisers)
+            }
         };
         self.arm(None);
         self.interrupt.take();
@@ -185,6 +216,14 @@ impl Debugger {
 
     /// Initialisers to their end, then stand before the function's first instruction.
     fn run_to_entry(&mut self) -> StopReason {
+        let reason = self.run_to_first_instruction();
+        if matches!(reason, StopReason::Pause) {
+            self.unfinished = Some(Unfinished::ToEntry);
+        }
+        reason
+    }
+
+    fn run_to_first_instruction(&mut self) -> StopReason {
         while matches!(self.phase, Phase::Initializing(_)) {
             if let Some(reason) = self.advance(Invocation::run) {
                 return reason;
@@ -228,6 +267,11 @@ impl Debugger {
                 return Some(StopReason::Completed(Vec::new()));
             }
         };
+        self.settle(outcome)
+    }
+
+    /// What a stretch came to. None: nothing to report, go on.
+    fn settle(&mut self, outcome: Outcome) -> Option<StopReason> {
         match outcome {
             Outcome::Yielded => None,
             Outcome::Stopped(Stop::Breakpoint(position)) => {
@@ -275,8 +319,21 @@ impl Debugger {
         let Some(origin) = self.position() else { return self.run_to_entry() };
         let plan = StepPlan::new(&self.program, kind, granularity, origin, self.depth());
         let in_initialisers = matches!(self.phase, Phase::Initializing(_));
+        self.follow(plan, in_initialisers)
+    }
+
+    /// Steps by a plan, from wherever the program is.
+    fn follow(&mut self, plan: StepPlan, in_initialisers: bool) -> StopReason {
+        let reason = self.follow_to_stop(&plan, in_initialisers);
+        if matches!(reason, StopReason::Pause) && self.unfinished.is_none() {
+            self.unfinished = Some(Unfinished::Step { plan, in_initialisers });
+        }
+        reason
+    }
+
+    fn follow_to_stop(&mut self, plan: &StepPlan, in_initialisers: bool) -> StopReason {
         loop {
-            let verdict = match self.observe(&plan) {
+            let verdict = match self.observe(plan) {
                 Ok(verdict) => verdict,
                 Err(reason) => return reason,
             };
@@ -312,6 +369,9 @@ impl Debugger {
 
     /// Runs under a plan until it has a verdict.
     fn observe(&mut self, plan: &StepPlan) -> Result<Verdict, StopReason> {
+        if self.interrupt.take() {
+            return Err(StopReason::Pause);
+        }
         let mut observer = StepObserver { plan, program: &self.program, verdict: Verdict::GoOn };
         let outcome = match &mut self.phase {
             Phase::Initializing(invocation) | Phase::Running(invocation) => {
@@ -322,7 +382,7 @@ impl Debugger {
             }
         };
         let verdict = observer.verdict;
-        match self.advance(|_, _| outcome) {
+        match self.settle(outcome) {
             Some(reason) => Err(reason),
             None => Ok(verdict),
         }
@@ -352,10 +412,16 @@ impl Debugger {
         if depth < 2 {
             return self.run_free();
         }
-        match self.run_to_return(depth - 1) {
-            Some(reason) => reason,
-            None => self.step_done(),
+        self.run_out(depth - 1)
+    }
+
+    /// Runs until so many frames are left.
+    fn run_out(&mut self, depth: usize) -> StopReason {
+        let reason = self.run_to_return(depth).unwrap_or_else(|| self.step_done());
+        if matches!(reason, StopReason::Pause) {
+            self.unfinished = Some(Unfinished::Out { depth });
         }
+        reason
     }
 
     /// The instruction that a frame goes on with when its call returns.

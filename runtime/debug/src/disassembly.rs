@@ -51,8 +51,14 @@ impl Debugger {
         offset: i64,
         count: usize,
     ) -> Vec<DisassembledInstruction> {
-        let Some((index, byte)) = address.split() else { return Vec::new() };
-        let Some(module) = self.program.module(index) else { return Vec::new() };
+        let place = address.split();
+        let found =
+            place.and_then(|(index, byte)| Some((index, byte, self.program.module(index)?)));
+        let Some((index, byte, module)) = found else {
+            return (0..count)
+                .map(|row| no_instruction(address.0.saturating_add(row as u64)))
+                .collect();
+        };
         let places = places(module);
         let origin = places.partition_point(|place| place.byte < byte);
         let first = i64::try_from(origin).unwrap_or(i64::MAX).saturating_add(offset);
@@ -138,6 +144,10 @@ fn beyond_the_code(module: ModuleIndex, places: &[Place], at: i64) -> Disassembl
         let end = places.last().map_or(0, |place| place.byte as u64 + 1);
         start + end + (at.unsigned_abs() - places.len() as u64)
     };
+    no_instruction(address)
+}
+
+fn no_instruction(address: u64) -> DisassembledInstruction {
     DisassembledInstruction {
         address: LinearAddress(address),
         bytes: String::new(),

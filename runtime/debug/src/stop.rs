@@ -33,6 +33,8 @@ pub enum Resume {
     Continue,
     /// One step.
     Step(StepKind, Granularity),
+    /// As it was going when it was paused: the rest of a step, otherwise until something stops it.
+    AsBefore,
 }
 
 /// Why the program stands still.

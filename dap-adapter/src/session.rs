@@ -12,8 +12,7 @@
 //! Everything that can wake the loop is in [`Event`]. The loop never blocks on the program: while it
 //! runs, the [`Debuggee`] is on the runner's thread. A request that needs the program then
 //! interrupts it, waits in [`Running::waiting`], is served when the program comes back, and the
-//! program goes on without the client seeing a stop. A step is not interrupted like that, as half a
-//! step is another step; the request waits for its end.
+//! program goes on, in the middle of a step if need be, without the client seeing a stop.
 //!
 //! The session never ends without an `exited` and a `terminated` event, if there was a program.
 
@@ -73,7 +72,6 @@ pub(crate) enum State {
 /// What is known of a program that runs.
 pub(crate) struct Running {
     interrupt: InterruptHandle,
-    resume: Resume,
     /// Whether the client asked for a stop.
     pause: bool,
     /// Requests for when the program comes back.
@@ -154,9 +152,7 @@ impl Session {
     fn with_program(&mut self, request: Request, handler: requests::ProgramHandler) {
         let outcome = match &mut self.state {
             State::Running(running) => {
-                if !matches!(running.resume, Resume::Step(..)) {
-                    running.interrupt.interrupt();
-                }
+                running.interrupt.interrupt();
                 running.waiting.push((request, handler));
                 return;
             }
@@ -241,7 +237,7 @@ impl Session {
                 let interrupt = debuggee.debugger.interrupt_handle();
                 self.runner.run(debuggee, resume);
                 let waiting = Vec::new();
-                self.state = State::Running(Running { interrupt, resume, pause: false, waiting });
+                self.state = State::Running(Running { interrupt, pause: false, waiting });
             }
             other => self.state = other,
         }
@@ -275,7 +271,7 @@ impl Session {
         let unseen = matches!(reason, StopReason::Pause) && !running.pause;
         if unseen {
             self.state = State::Standing(debuggee);
-            return self.resume(running.resume);
+            return self.resume(Resume::AsBefore);
         }
         self.report(debuggee, &reason);
     }

@@ -172,6 +172,9 @@ fn code_is_disassembled_in_exact_counts() {
     for (offset, count) in [(i64::MAX, 3), (i64::MIN, 3), (0, 0), (5000, 10)] {
         disassemble(offset, count);
     }
+    let nowhere = json!({"memoryReference": "0x7", "instructionCount": 20});
+    let body = client.request("disassemble", &nowhere);
+    assert_eq!(body["instructions"].as_array().unwrap().len(), 20);
     client.disconnect_from_stop();
 }
 

@@ -90,6 +90,36 @@ fn stepping_fast_loses_nothing() {
 }
 
 #[test]
+fn breakpoints_are_set_during_a_step() {
+    let mut client = Client::new();
+    client.launch_to_line(&call("sum", &["1000000"]), &source(), line("calling"));
+    client.request("setBreakpoints", &json!({"source": {"path": source()}}));
+    // Out of the outermost function, which takes a while.
+    let step = client.send("stepOut", &json!({"threadId": 1}));
+    let mut requests = Vec::new();
+    for _ in 0..20 {
+        let nobody = json!({"breakpoints": [{"name": "nobody"}]});
+        requests.push(client.send("setFunctionBreakpoints", &nobody));
+    }
+    for request in requests.into_iter().chain([step]) {
+        assert_eq!(client.response(request)["success"], true);
+    }
+    client.set_line(&source(), line("doubling"));
+    assert_eq!(client.event("stopped")["reason"], "breakpoint");
+    assert_eq!(client.top().0, "twice");
+
+    // Out of a function that is called: interrupted or not, the step ends behind the call.
+    client.request("setBreakpoints", &json!({"source": {"path": source()}}));
+    let step = client.send("stepOut", &json!({"threadId": 1}));
+    let request = client.send("setFunctionBreakpoints", &json!({"breakpoints": []}));
+    assert_eq!(client.event("stopped")["reason"], "step");
+    assert_eq!(client.response(step)["success"], true);
+    assert_eq!(client.response(request)["success"], true);
+    assert_eq!(client.top(), ("sum".into(), i64::from(line("adding"))));
+    client.disconnect_from_stop();
+}
+
+#[test]
 fn a_step_that_does_not_end_is_paused() {
     let mut client = Client::new();
     client.launch_to_line(&call("forever", &["2"]), &source(), line("turning"));

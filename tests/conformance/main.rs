@@ -1,0 +1,43 @@
+//! Conformance: every module of the corpus is printed and run by IREE's tools and by ours, and the
+//! texts are compared.
+
+mod coverage;
+mod print;
+mod run;
+
+use std::process::ExitCode;
+
+use conformance::corpus::{Source, Variant, sources};
+use conformance::runner::{self, Case};
+
+fn main() -> ExitCode {
+    let sources = match sources() {
+        Ok(sources) => sources,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut cases = Vec::new();
+    for source in &sources {
+        for variant in source.variants() {
+            let source = source.clone();
+            let name = format!("{} {}", source.name(), variant.name());
+            cases.push(Case::new(name, move || all(&source, variant)));
+        }
+    }
+    cases.push(Case::new("coverage of instructions", move || coverage::check(&sources)));
+    runner::run(&cases)
+}
+
+/// Everything that is compared for one module; all differences are reported, not only the first.
+fn all(source: &Source, variant: Variant) -> Result<(), String> {
+    let modules = source.modules(variant)?;
+    let [.., module] = modules.as_slice() else { return Err("there is no module".to_owned()) };
+    let mut failures = Vec::new();
+    failures.extend(print::check(source, module).err());
+    for arguments in &source.runs {
+        failures.extend(run::check(&modules, arguments).err());
+    }
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+}

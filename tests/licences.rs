@@ -1,0 +1,94 @@
+//! That every dependency may be used under a licence that goes with ours.
+//!
+//! Cargo knows the licences without a network; `.config/deny.toml` holds the same list for
+//! cargo-deny.
+
+use std::process::Command;
+
+/// Licences that ask for no more than to be named.
+const ALLOWED: [&str; 14] = [
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-1-Clause",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+#[test]
+fn every_dependency_has_an_allowed_licence() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--format-version=1", "--locked", "--offline"])
+        .current_dir(conformance::tools::repository())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    assert!(packages.len() > 50, "only {} packages", packages.len());
+    let refused: Vec<String> = packages
+        .iter()
+        .filter_map(|package| {
+            let licence = package["license"].as_str().unwrap_or("(none)");
+            (!is_allowed(licence)).then(|| format!("{}: {licence}", package["name"]))
+        })
+        .collect();
+    assert!(refused.is_empty(), "licences that are not in the list:\n{}", refused.join("\n"));
+}
+
+/// Reads an SPDX expression: of an `OR` one side must do, of an `AND` both. `AND` binds tighter.
+fn is_allowed(expression: &str) -> bool {
+    let expression = expression.replace('/', " OR ");
+    let expression = expression.trim();
+    if let Some((left, right)) = split_outside(expression, " OR ") {
+        return is_allowed(left) || is_allowed(right);
+    }
+    if let Some((left, right)) = split_outside(expression, " AND ") {
+        return is_allowed(left) && is_allowed(right);
+    }
+    match expression.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
+        Some(inner) => is_allowed(inner),
+        None => ALLOWED.contains(&expression),
+    }
+}
+
+/// Splits at the first operator that is not in parentheses.
+fn split_outside<'e>(expression: &'e str, operator: &str) -> Option<(&'e str, &'e str)> {
+    let mut depth = 0_i32;
+    for (at, c) in expression.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ if depth == 0 && expression[at..].starts_with(operator) => {
+                return Some((&expression[..at], &expression[at + operator.len()..]));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[test]
+fn expressions_are_read_as_spdx_defines_them() {
+    for (expression, allowed) in [
+        ("MIT", true),
+        ("MIT/Apache-2.0", true),
+        ("GPL-3.0 OR MIT", true),
+        ("GPL-3.0 AND MIT", false),
+        ("(MIT OR Apache-2.0) AND Unicode-3.0", true),
+        ("Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT", true),
+        ("(MIT OR Apache-2.0) AND GPL-2.0", false),
+        ("(none)", false),
+    ] {
+        assert_eq!(is_allowed(expression), allowed, "{expression}");
+    }
+}

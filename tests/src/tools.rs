@@ -1,0 +1,120 @@
+//! The programs that tests run: IREE's tools, which are the oracle, and our own binary.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Nothing in the tests takes this long unless it hangs.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// The checkout.
+#[must_use]
+pub fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// One of IREE's tools: in the checkout's `.venv`, else on the `PATH`.
+///
+/// # Errors
+/// It is in neither place; the message says how to install it.
+pub fn iree(name: &str) -> Result<PathBuf, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders =
+        std::iter::once(repository().join(".venv/bin")).chain(std::env::split_paths(&path));
+    folders.map(|folder| folder.join(name)).find(|candidate| candidate.is_file()).ok_or_else(|| {
+        format!(
+            "{name} is not installed; run: python3 -m venv .venv && .venv/bin/pip install -r \
+             tests/requirements.txt"
+        )
+    })
+}
+
+/// Our binary, of the profile that the test itself was built with. It is built first, so that a
+/// test never judges yesterday's program.
+///
+/// # Errors
+/// It cannot be built.
+pub fn iree_dbg() -> Result<PathBuf, String> {
+    static BINARY: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    BINARY.get_or_init(build_iree_dbg).clone()
+}
+
+fn build_iree_dbg() -> Result<PathBuf, String> {
+    let test = std::env::current_exe().map_err(|error| error.to_string())?;
+    let folder = test
+        .parent()
+        .and_then(Path::parent)
+        .ok_or_else(|| format!("{} is not in a target folder", test.display()))?;
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(name) => name,
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(repository()).args(["build", "--quiet", "--package", "iree-dbg"]);
+    let built = run(command.args(["--profile", profile]), Duration::from_secs(3600))?;
+    if built.status != Some(0) {
+        return Err(format!("iree-dbg does not build:\n{}", built.stderr));
+    }
+    Ok(folder.join("iree-dbg"))
+}
+
+/// What a program did.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its exit status; `None` if a signal ended it.
+    pub status: Option<i32>,
+    /// What it wrote.
+    pub stdout: Vec<u8>,
+    /// What it wrote, as text.
+    pub stderr: String,
+}
+
+/// Runs a program to its end, without input.
+///
+/// # Errors
+/// It cannot be started, or does not end.
+pub fn finish(command: &mut Command) -> Result<Finished, String> {
+    run(command, PATIENCE)
+}
+
+fn run(command: &mut Command, patience: Duration) -> Result<Finished, String> {
+    let started =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = started.map_err(|error| format!("{command:?} cannot be started: {error}"))?;
+    let fail = |what: &str, reason: String| format!("{command:?} {what}: {reason}");
+    let stdout = collect(child.stdout.take());
+    let stderr = collect(child.stderr.take());
+    let deadline = Instant::now() + patience;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(fail("does not end", format!("given up after {patience:?}")));
+            }
+            Err(error) => return Err(fail("cannot be waited for", error.to_string())),
+        }
+    };
+    Ok(Finished {
+        status: status.code(),
+        stdout: stdout.join().unwrap_or_default(),
+        stderr: String::from_utf8_lossy(&stderr.join().unwrap_or_default()).into_owned(),
+    })
+}
+
+/// Reads a pipe to its end on a thread of its own, so that a full pipe never blocks the program.
+fn collect(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // What came before an error is still worth showing.
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        bytes
+    })
+}

@@ -28,6 +28,13 @@ macro_rules! floats {
                 if a < b { b } else { a }
             }
 
+            /// IEEE's round to even, but for -0.5, which gives +0: the reference corrects a tie by
+            /// adding one to the -1 that C's rounding made of it.
+            #[inline(always)]
+            pub(crate) fn round_even(a: $float) -> $float {
+                if a == -0.5 { 0.0 } else { a.round_ties_even() }
+            }
+
             #[inline(always)]
             pub(crate) fn rsqrt(a: $float) -> $float {
                 1.0 / a.sqrt()
@@ -58,6 +65,20 @@ mod tests {
         assert_eq!(f64s::rem(-5.0, 3.0), 1.0);
         assert_eq!(f64s::rem(3.0, 2.0), -1.0);
         assert!(f64s::rem(1.0, 0.0).is_nan());
+    }
+
+    #[test]
+    fn ties_round_to_even() {
+        for (value, bits) in
+            [(0.5, 0.0_f64), (1.5, 2.0), (2.5, 2.0), (-0.5, 0.0), (-0.4, -0.0), (-0.0, -0.0)]
+        {
+            assert_eq!(f64s::round_even(value).to_bits(), bits.to_bits(), "{value}");
+            assert_eq!(
+                f32s::round_even(value as f32).to_bits(),
+                (bits as f32).to_bits(),
+                "{value}"
+            );
+        }
     }
 
     #[test]

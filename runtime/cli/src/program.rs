@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use abi::cconv::Signature;
 use vm::{Context, Failure, FunctionId, Invocation, ModuleIndex, Observer, Outcome, Value};
@@ -37,20 +38,18 @@ impl ProgramArguments {
     /// Loads and links the modules, finds the function and reads its inputs.
     pub(crate) fn load(&self) -> Result<Program, String> {
         let mut builder = Context::builder();
-        let mut main = None;
-        let mut providers: Vec<String> = Vec::new();
+        let mut providers: Vec<Arc<Module>> = Vec::new();
         for path in &self.modules {
-            let module = open(path)?;
-            let verified = vmfb::verify::verify(module).map_err(|defects| {
+            let verified = vmfb::verify::verify(open(path)?).map_err(|defects| {
                 let lines: Vec<String> = defects.iter().map(ToString::to_string).collect();
                 format!("{}: {}", path.display(), lines.join("\n  "))
             })?;
             require_providers(verified.module(), &providers)?;
-            providers.push(verified.module().name().to_owned());
-            main = Some(choose_function(verified.module(), self.function.as_deref())?);
+            providers.push(Arc::clone(verified.module()));
             builder = builder.add_bytecode(verified);
         }
-        let main = main.ok_or("no module specified; use --module=file.vmfb")?;
+        let main = providers.last().ok_or("no module specified; use --module=file.vmfb")?;
+        let main = choose_function(main, self.function.as_deref())?;
         let context = builder.link().map_err(|error| format!("NOT_FOUND; {error}"))?;
         let last = u32::try_from(self.modules.len() - 1).map_err(|error| error.to_string())?;
         let function = FunctionId { module: ModuleIndex(last), function: main.ordinal };
@@ -80,12 +79,12 @@ pub(crate) fn open(path: &std::path::Path) -> Result<Module, String> {
 
 /// Refuses a module that imports from modules which nobody loaded, and names what it misses: such
 /// modules are IREE's own (`hal` and its kin) or want another `--module=` before them.
-fn require_providers(module: &Module, providers: &[String]) -> Result<(), String> {
+fn require_providers(module: &Module, providers: &[Arc<Module>]) -> Result<(), String> {
     let mut missing: Vec<&str> = Vec::new();
     let mut needs_device = false;
     for import in module.imports().iter().filter(|import| !import.is_optional) {
         let (provider, _) = import.split_name();
-        if !providers.iter().any(|name| name == provider) {
+        if !providers.iter().any(|module| module.name() == provider) {
             missing.push(&import.full_name);
             needs_device |= DEVICE_MODULES.contains(&provider);
         }

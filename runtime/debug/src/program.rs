@@ -130,7 +130,10 @@ impl LoadedModule {
 
     pub(crate) fn source_line(&self, place: SourcePosition) -> SourceLine {
         SourceLine {
-            path: self.info.source_path(place.file),
+            path: self
+                .info
+                .source_path(place.file)
+                .map(|path| std::path::absolute(&path).unwrap_or(path)),
             file: self.info.locations().file(place.file).to_owned(),
             line: place.line,
             column: place.column,

@@ -1,7 +1,7 @@
 //! [`DebugInfo`]: the one interface to all debug information of a module.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
@@ -310,10 +310,17 @@ impl DebugInfo {
     #[must_use]
     pub fn source_path(&self, file: FileId) -> Option<PathBuf> {
         let name = Path::new(self.table.file(file));
-        let candidates = std::iter::once(name.to_owned())
-            .chain(self.source_roots.iter().map(|root| root.join(name)));
-        let mut candidates = candidates.filter(|path| path.is_file());
-        candidates.next()
+        if name.is_file() {
+            return Some(name.to_owned());
+        }
+        // The compiler may have run elsewhere: each root is tried with ever fewer leading components.
+        let components: Vec<Component<'_>> =
+            name.components().filter(|it| matches!(it, Component::Normal(_))).collect();
+        let mut endings =
+            (0..components.len()).map(|skipped| components[skipped..].iter().collect());
+        endings.find_map(|ending: PathBuf| {
+            self.source_roots.iter().map(|root| root.join(&ending)).find(|path| path.is_file())
+        })
     }
 
     fn read_source(&self, file: FileId) -> Option<Arc<SourceText>> {

@@ -31,7 +31,12 @@ pub(crate) enum Fault {
     /// The body is longer than we take.
     TooLong(u64),
     /// The body is not JSON.
-    NotJson(String),
+    NotJson {
+        /// What the parser said.
+        reason: String,
+        /// The sequence number that it seems to have, so that the client can be answered.
+        seq: Option<i64>,
+    },
 }
 
 impl fmt::Display for Fault {
@@ -43,7 +48,7 @@ impl fmt::Display for Fault {
             Self::TooLong(length) => {
                 write!(f, "a message of {length} bytes was skipped; the limit is {MAX_BODY}")
             }
-            Self::NotJson(reason) => write!(f, "a message is not JSON: {reason}"),
+            Self::NotJson { reason, .. } => write!(f, "a message is not JSON: {reason}"),
         }
     }
 }
@@ -75,7 +80,11 @@ impl<R: Read> Reader<R> {
         if (bytes.len() as u64) < length {
             return Ok(None); // The peer left in the middle of a message.
         }
-        Ok(Some(serde_json::from_slice(&bytes).map_err(|error| Fault::NotJson(error.to_string()))))
+        let message = serde_json::from_slice(&bytes);
+        Ok(Some(message.map_err(|error| Fault::NotJson {
+            reason: error.to_string(),
+            seq: salvaged_seq(&bytes),
+        })))
     }
 
     fn header(&mut self) -> io::Result<Header> {
@@ -119,6 +128,16 @@ fn content_length(line: &[u8]) -> Option<u64> {
     let start = line.windows(NAME.len()).rposition(is_name)?;
     let value = line[start + NAME.len()..].trim_ascii_start().strip_prefix(b":")?;
     str::from_utf8(value).ok()?.trim().parse().ok()
+}
+
+/// The number after the first `"seq":` of a broken message.
+fn salvaged_seq(body: &[u8]) -> Option<i64> {
+    const KEY: &[u8] = b"\"seq\"";
+    let start = body.windows(KEY.len()).position(|window| window == KEY)?;
+    let value = body[start + KEY.len()..].trim_ascii_start().strip_prefix(b":")?;
+    let value = value.trim_ascii_start();
+    let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    str::from_utf8(&value[..digits]).ok()?.parse().ok()
 }
 
 /// Writes a message with one call and sends it off.
@@ -168,8 +187,11 @@ mod tests {
             (b"Content-Size: 3\r\n\r\n{ }".to_vec(), Fault::NoContentLength),
             (b"Content-Length: -3\r\n\r\n".to_vec(), Fault::NoContentLength),
             (
-                framed("{\"seq\":"),
-                Fault::NotJson("EOF while parsing a value at line 1 column 7".into()),
+                framed("{\"seq\" : 12,"),
+                Fault::NotJson {
+                    reason: "EOF while parsing a value at line 1 column 12".into(),
+                    seq: Some(12),
+                },
             ),
             ([endless, body].concat(), Fault::TooLong(MAX_BODY + 1)),
         ];

@@ -111,7 +111,12 @@ impl Session {
         match event {
             Event::Message(message) => return self.message(message),
             Event::Fault(fault) => {
-                self.wire.answer(0, "", Err(RequestError::malformed(fault.to_string())));
+                let seq = match &fault {
+                    Fault::NotJson { seq, .. } => *seq,
+                    Fault::NoContentLength | Fault::TooLong(_) => None,
+                };
+                let error = RequestError::malformed(fault.to_string());
+                self.wire.answer(seq.unwrap_or(0), "", Err(error));
             }
             Event::ClientGone => {
                 self.end();

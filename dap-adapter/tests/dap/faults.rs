@@ -24,7 +24,7 @@ fn unknown_requests_get_an_error_in_every_state() {
 #[test]
 fn malformed_messages_get_an_error() {
     let cases = [
-        ("{\"seq\": 1, ", 0, "a message is not JSON: "),
+        ("{\"seq\": 7, ", 7, "a message is not JSON: "),
         ("[]", 0, "a message needs `request` or `response` as its `type`"),
         ("{\"seq\": 9, \"type\": \"request\"}", 9, "a request needs a text as its `command`"),
         (

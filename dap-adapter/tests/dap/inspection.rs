@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::program::{call, line, module, source};
+use crate::program::{call, call_across_modules, line, line_of, module, source, source_of};
 
 /// The variables of a scope of a frame.
 #[track_caller]
@@ -52,6 +52,26 @@ fn the_stack_crosses_calls_and_comes_in_parts() {
     let beyond = client.request("stackTrace", &json!({"threadId": 1, "startFrame": 9}));
     assert_eq!(beyond, json!({"stackFrames": [], "totalFrames": 2}));
     client.disconnect_from_stop();
+}
+
+#[test]
+fn the_stack_crosses_modules() {
+    let mut client = Client::new();
+    let doubling = line_of("provider", "doubling");
+    client.launch_to_line(&call_across_modules("4"), &source_of("provider"), doubling);
+    let all = frames(&mut client);
+    let modules: Vec<&Value> = all.iter().map(|frame| &frame["moduleId"]).collect();
+    assert_eq!(modules, ["provider", "module"]);
+    assert_eq!(all[0]["line"], doubling);
+    // To the compiler, the call is inlined code of the import's declaration.
+    assert_eq!(all[1]["line"], line_of("caller", "importing"));
+    client.request("stepOut", &json!({"threadId": 1}));
+    assert_eq!(client.event("stopped")["reason"], "step");
+    assert_eq!(client.top().0, "main");
+    client.request("continue", &json!({"threadId": 1}));
+    client.ends(0);
+    assert_eq!(client.printed("stdout"), "EXEC @main\nresult[0]: i32=9\n");
+    client.disconnect();
 }
 
 #[test]

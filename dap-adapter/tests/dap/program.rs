@@ -1,4 +1,5 @@
-//! The program that is debugged: `program.mlir` beside this file, compiled once.
+//! The programs that are debugged: `program.mlir` and two that call each other, beside this file,
+//! compiled once.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -6,14 +7,16 @@ use std::sync::LazyLock;
 use debuginfo::compile::{Cancellation, CompileRequest, compile};
 use serde_json::{Value, json};
 
-const TEXT: &str = include_str!("program.mlir");
+static MODULE: LazyLock<PathBuf> = LazyLock::new(|| compiled("program"));
+static PROVIDER: LazyLock<PathBuf> = LazyLock::new(|| compiled("provider"));
+static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
-static MODULE: LazyLock<PathBuf> = LazyLock::new(|| {
+fn compiled(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dap");
     std::fs::create_dir_all(&directory).unwrap();
     let request = CompileRequest {
-        input: source(),
-        output: directory.join("program.vmfb"),
+        input: source_of(name),
+        output: directory.join(format!("{name}.vmfb")),
         ..CompileRequest::default()
     };
     let mut printed = String::new();
@@ -22,11 +25,16 @@ static MODULE: LazyLock<PathBuf> = LazyLock::new(|| {
         printed.push('\n');
     });
     output.unwrap_or_else(|error| panic!("{error}\n{printed}")).module
-});
+}
 
 /// The source.
 pub(crate) fn source() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/dap/program.mlir")
+    source_of("program")
+}
+
+/// The source of one of the programs.
+pub(crate) fn source_of(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/dap/{name}.mlir"))
 }
 
 /// The module that iree-compile makes of it, with its companion beside it.
@@ -36,12 +44,23 @@ pub(crate) fn module() -> PathBuf {
 
 /// The line that ends with a comment.
 pub(crate) fn line(comment: &str) -> u32 {
+    line_of("program", comment)
+}
+
+/// The line of one of the programs that ends with a comment.
+pub(crate) fn line_of(name: &str, comment: &str) -> u32 {
+    let text = std::fs::read_to_string(source_of(name)).unwrap();
     let ending = format!("// {comment}");
-    let index = TEXT.lines().position(|line| line.ends_with(&ending));
+    let index = text.lines().position(|line| line.ends_with(&ending));
     u32::try_from(index.unwrap_or_else(|| panic!("no line ends with {ending}")) + 1).unwrap()
 }
 
 /// What launches a function of it.
 pub(crate) fn call(function: &str, inputs: &[&str]) -> Value {
     json!({"program": module(), "function": function, "inputs": inputs})
+}
+
+/// What launches a function of one module that calls into another.
+pub(crate) fn call_across_modules(input: &str) -> Value {
+    json!({"program": *CALLER, "modules": [*PROVIDER], "function": "main", "inputs": [input]})
 }

@@ -81,18 +81,16 @@ pub(crate) fn open(path: &std::path::Path) -> Result<Module, String> {
 /// modules are IREE's own (`hal` and its kin) or want another `--module=` before them.
 fn require_providers(module: &Module, providers: &[Arc<Module>]) -> Result<(), String> {
     let mut missing: Vec<&str> = Vec::new();
-    let mut needs_device = false;
     for import in module.imports().iter().filter(|import| !import.is_optional) {
         let (provider, _) = import.split_name();
         if !providers.iter().any(|module| module.name() == provider) {
             missing.push(&import.full_name);
-            needs_device |= DEVICE_MODULES.contains(&provider);
         }
     }
     if missing.is_empty() {
         return Ok(());
     }
-    let advice = if needs_device {
+    let advice = if vm::needs_device(module) {
         "devices are not supported by this build yet: it runs modules that compute with scalars, \
          buffers and lists only"
     } else {
@@ -106,9 +104,6 @@ fn require_providers(module: &Module, providers: &[Arc<Module>]) -> Result<(), S
         missing.join(", ")
     ))
 }
-
-/// IREE's modules that stand for devices.
-const DEVICE_MODULES: [&str; 4] = ["hal", "hal_inline", "hal_loader", "vmvx"];
 
 struct Choice {
     ordinal: vmfb::FunctionOrdinal,

@@ -76,6 +76,17 @@ pub enum LaunchError {
     /// The modules do not fit together.
     #[error(transparent)]
     Link(#[from] vm::LinkError),
+    /// The modules need a device.
+    #[error(
+        "module {module} needs a device, and devices are not supported by this build yet: it runs \
+         modules that compute with scalars, buffers and lists only ({source})"
+    )]
+    NeedsDevice {
+        /// The module.
+        module: String,
+        /// What is missing first.
+        source: vm::LinkError,
+    },
     /// No function was named, and there is not exactly one.
     #[error("name the function to debug; {module} exports:{}", list(exports))]
     WhichFunction {
@@ -181,7 +192,15 @@ impl Program {
             loaded.push((Arc::clone(verified.module()), path, companion, notes));
             builder = builder.add_bytecode(verified);
         }
-        let context = builder.link()?;
+        let context = builder.link().map_err(|source| {
+            let needing = loaded.iter().find(|(module, ..)| vm::needs_device(module));
+            match needing {
+                Some((module, ..)) => {
+                    LaunchError::NeedsDevice { module: module.name().to_owned(), source }
+                }
+                None => LaunchError::Link(source),
+            }
+        })?;
         let indices: Vec<ModuleIndex> = context
             .modules()
             .filter(|(_, _, kind)| matches!(kind, ModuleKind::Bytecode(_)))

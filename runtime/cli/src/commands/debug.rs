@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use debug::{InterruptHandle, LaunchOptions, ModuleSource};
+use debuginfo::compile::{Cancellation, CompileRequest, compile};
 use rustyline::error::ReadlineError;
 
 use super::Failure;
@@ -19,8 +20,8 @@ const PROMPT: &str = "(iree-dbg) ";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The module; it may also be named by --module=
-    #[arg(value_name = "MODULE.vmfb")]
+    /// The module, which may also be named by --module=; or a source, which is compiled first
+    #[arg(value_name = "MODULE.vmfb|INPUT.mlir")]
     module: Option<PathBuf>,
 
     /// Carry out the commands in this file first
@@ -49,7 +50,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let mut terminal = Terminal::new(options(arguments)?, io::stdout())?;
+    // Holds what is compiled here, for as long as the session lasts.
+    let scratch = tempfile::tempdir()?;
+    let mut terminal = Terminal::new(options(arguments, scratch.path())?, io::stdout())?;
     interrupt_on_control_c(&terminal)?;
     let mut next = Next::Command;
     if let Some(script) = &arguments.script {
@@ -67,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if terminal.has_failed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn options(arguments: &Arguments) -> Result<LaunchOptions, Failure> {
+fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failure> {
     let modules: Vec<PathBuf> =
         arguments.modules.iter().chain(&arguments.module).cloned().collect();
     if modules.is_empty() {
@@ -82,13 +85,27 @@ fn options(arguments: &Arguments) -> Result<LaunchOptions, Failure> {
     let here = std::env::current_dir().into_iter();
     let directories = arguments.directories.iter().cloned().chain(here).chain(beside).collect();
     Ok(LaunchOptions {
-        modules: modules.into_iter().map(ModuleSource::Path).collect(),
+        modules: modules
+            .into_iter()
+            .map(|path| Ok(ModuleSource::Path(compiled(path, scratch)?)))
+            .collect::<Result<_, Failure>>()?,
         function: arguments.function.clone(),
         inputs: arguments.inputs.clone(),
         source_directories: directories,
         sources: HashMap::new(),
         interrupt: InterruptHandle::default(),
     })
+}
+
+/// A module as it is; of a source, the module that it compiles to.
+fn compiled(path: PathBuf, scratch: &Path) -> Result<PathBuf, Failure> {
+    if path.extension().is_none_or(|extension| extension != "mlir") {
+        return Ok(path);
+    }
+    let output = scratch.join(path.file_name().unwrap_or_default()).with_extension("vmfb");
+    let request = CompileRequest { input: path, output, ..CompileRequest::default() };
+    let made = compile(&request, &Cancellation::default(), &mut |line| eprintln!("{line}"))?;
+    Ok(made.module)
 }
 
 /// Control-C stops the program, not the debugger.

@@ -40,6 +40,8 @@ pub(crate) struct Terminal<W> {
 enum Progress {
     NotStarted,
     Stopped,
+    /// The frames are as they were at the failure.
+    Failed,
     Over,
 }
 
@@ -211,8 +213,10 @@ impl<W: Write> Terminal<W> {
     }
 
     fn resume(&mut self, how: Resume, times: u32) -> Result<(), Problem> {
-        if self.progress == Progress::Over {
-            return Err("the program is over; `run` starts it again".into());
+        match self.progress {
+            Progress::Over => return Err("the program is over; `run` starts it again".into()),
+            Progress::Failed => return Err("the program has failed; `run` starts it again".into()),
+            Progress::NotStarted | Progress::Stopped => {}
         }
         let mut reason = self.debugger.resume(how);
         for _ in 1..times {
@@ -225,6 +229,7 @@ impl<W: Write> Terminal<W> {
         self.listed = None;
         self.progress = match &reason {
             StopReason::Completed(_) => Progress::Over,
+            StopReason::Failed(_) => Progress::Failed,
             _ => Progress::Stopped,
         };
         show::stop(&mut self.out, &self.debugger, &reason)?;
@@ -283,7 +288,7 @@ impl<W: Write> Terminal<W> {
     }
 
     fn needs_frame(&self) -> Result<(), Problem> {
-        if self.progress == Progress::Stopped {
+        if matches!(self.progress, Progress::Stopped | Progress::Failed) {
             return Ok(());
         }
         Err("the program is not running; `run` or `start` it".into())

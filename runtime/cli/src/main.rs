@@ -5,6 +5,8 @@
 
 mod commands;
 mod example;
+mod idle_breakpoints;
+mod measure;
 mod program;
 mod terminal;
 mod trace;

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use abi::cconv::Signature;
-use vm::{Context, Failure, FunctionId, Invocation, ModuleIndex, Observer, Outcome, Value};
+use vm::{
+    Context, Failure, FunctionId, Invocation, ModuleIndex, Observer, Outcome, Status, StatusCode,
+    Stop, Value,
+};
 use vmfb::{LoadError, Module};
 
 /// The flags that say what to run.
@@ -176,22 +179,27 @@ impl Program {
             .map_err(|failure| describe(&failure, "calling module initializers", None))
     }
 
-    /// Calls the function and runs it to its end.
+    /// Calls the function with the inputs and runs it to its end. May be done again.
     pub(crate) fn call(
         &mut self,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Vec<Value>, String> {
-        let what = format!("invoking function '{}'", self.function_name);
-        let declaration = self.declaration.as_deref();
-        let inputs = std::mem::take(&mut self.inputs);
-        let mut invocation = Invocation::new(&self.context, self.function, inputs)
-            .map_err(|status| annotate(&status.to_string(), &what, declaration))?;
+        // The texts of errors are made when there is one: `bench` measures this.
+        let mut invocation = Invocation::new(&self.context, self.function, self.inputs.clone())
+            .map_err(|status| {
+                annotate(&status.to_string(), &self.what(), self.declaration.as_deref())
+            })?;
         finish(&mut self.context, &mut invocation, observer)
-            .map_err(|failure| describe(&failure, &what, declaration))
+            .map_err(|failure| describe(&failure, &self.what(), self.declaration.as_deref()))
+    }
+
+    fn what(&self) -> String {
+        format!("invoking function '{}'", self.function_name)
     }
 }
 
-/// Runs an invocation to its end: one that yields goes on at once, `vm.break` is passed over.
+/// Runs an invocation to its end: one that yields goes on at once, `vm.break` is passed over. A
+/// breakpoint is an error: the commands that use this have nobody who would go on from it.
 fn finish(
     context: &mut Context,
     invocation: &mut Invocation,
@@ -205,6 +213,13 @@ fn finish(
         match outcome {
             Outcome::Completed(results) => return Ok(results),
             Outcome::Failed(failure) => return Err(failure),
+            Outcome::Stopped(Stop::Breakpoint(position)) => {
+                let function = context.function_name(position.function);
+                let message =
+                    format!("the breakpoint in {function} at {} was hit", position.offset);
+                let status = Status::new(StatusCode::Aborted, message);
+                return Err(Failure { status, backtrace: Vec::new() });
+            }
             Outcome::Yielded | Outcome::Stopped(_) => {}
         }
     }

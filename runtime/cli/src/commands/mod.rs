@@ -2,6 +2,7 @@
 //! in [`Command`] and in [`Command::run`].
 
 mod abi;
+mod bench;
 mod compile;
 mod dap;
 mod debug;
@@ -22,6 +23,8 @@ pub(crate) enum Command {
     Dump(dump::Arguments),
     /// Call a function of a module (like iree-run-module)
     Run(run::Arguments),
+    /// Measure how long a call of a function takes (like iree-benchmark-module)
+    Bench(bench::Arguments),
     /// Compile a source to a module and its debug companion (drives iree-compile)
     Compile(compile::Arguments),
     /// Debug a module in the terminal (like gdb); without a module, the embedded example
@@ -41,6 +44,7 @@ impl Command {
         match self {
             Self::Dump(arguments) => dump::run(arguments),
             Self::Run(arguments) => run::run(arguments),
+            Self::Bench(arguments) => bench::run(arguments),
             Self::Compile(arguments) => compile::run(arguments),
             Self::Debug(arguments) => debug::run(arguments),
             Self::Verify(arguments) => verify::run(arguments),

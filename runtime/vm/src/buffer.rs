@@ -28,8 +28,8 @@ pub struct Buffer {
     memory: Arc<Memory>,
 }
 
-/// Buffers start at a multiple of this, or of more if the program asks.
-const MINIMUM_ALIGNMENT: usize = 16;
+/// Buffers start at a multiple of this, a cache line, or of more if the program asks.
+const MINIMUM_ALIGNMENT: usize = 64;
 
 impl Buffer {
     /// A zeroed buffer that may be written. `alignment` is a power of two, or 0 for any.

@@ -14,6 +14,8 @@
 
 use vmfb::{BytecodeOffset, Op};
 
+use crate::cursor::CheckedCode;
+
 macro_rules! codes {
     (
         machine { $($(#[$doc:meta])* $machine:ident,)* }
@@ -77,6 +79,12 @@ codes! {
         DropMoved,
         /// What stands behind the last instruction.
         EndOfFunction,
+        // A comparison and the conditional jump behind it in one: writes the comparison's result too.
+        // Those with `Back` look at fuel and interrupts.
+        JumpEQI32, JumpNEI32, JumpLTI32S, JumpLTI32U, JumpNZI32,
+        JumpEQI64, JumpNEI64, JumpLTI64S, JumpLTI64U, JumpNZI64,
+        JumpEQI32Back, JumpNEI32Back, JumpLTI32SBack, JumpLTI32UBack, JumpNZI32Back,
+        JumpEQI64Back, JumpNEI64Back, JumpLTI64SBack, JumpLTI64UBack, JumpNZI64Back,
     }
     same {
         Block,
@@ -162,6 +170,72 @@ codes! {
     }
 }
 
+/// The jump that a comparison and a conditional jump behind it make, forwards and backwards.
+fn compare_and_jump(compare: Code) -> Option<[Code; 2]> {
+    Some(match compare {
+        Code::CmpEQI32 => [Code::JumpEQI32, Code::JumpEQI32Back],
+        Code::CmpNEI32 => [Code::JumpNEI32, Code::JumpNEI32Back],
+        Code::CmpLTI32S => [Code::JumpLTI32S, Code::JumpLTI32SBack],
+        Code::CmpLTI32U => [Code::JumpLTI32U, Code::JumpLTI32UBack],
+        Code::CmpNZI32 => [Code::JumpNZI32, Code::JumpNZI32Back],
+        Code::CmpEQI64 => [Code::JumpEQI64, Code::JumpEQI64Back],
+        Code::CmpNEI64 => [Code::JumpNEI64, Code::JumpNEI64Back],
+        Code::CmpLTI64S => [Code::JumpLTI64S, Code::JumpLTI64SBack],
+        Code::CmpLTI64U => [Code::JumpLTI64U, Code::JumpLTI64UBack],
+        Code::CmpNZI64 => [Code::JumpNZI64, Code::JumpNZI64Back],
+        _ => return None,
+    })
+}
+
+/// Makes one instruction of two where that saves the loop a turn. Indices stay what they are: the
+/// second instruction remains in its place, for those who come from elsewhere.
+pub(crate) fn fuse(instructions: &[Instr]) -> Box<[Instr]> {
+    let mut fused: Box<[Instr]> = instructions.into();
+    for (index, pair) in instructions.windows(2).enumerate() {
+        let is_back = match pair[1].code {
+            Code::CondJump => 0,
+            Code::CondJumpBack => 1,
+            _ => continue,
+        };
+        let Some(jumps) = compare_and_jump(pair[0].code) else { continue };
+        // A comparison with one operand has its result in `b`.
+        let is_unary = matches!(pair[0].code, Code::CmpNZI32 | Code::CmpNZI64);
+        let result = if is_unary { pair[0].b } else { pair[0].c };
+        if result == pair[1].a {
+            fused[index] = Instr { code: jumps[is_back], imm: pair[1].imm, ..pair[0] };
+        }
+    }
+    fused
+}
+
+impl Code {
+    /// Whether this is a comparison and a jump in one.
+    pub(crate) fn is_compare_and_jump(self) -> bool {
+        (Self::JumpEQI32 as u16..=Self::JumpNZI64Back as u16).contains(&(self as u16))
+    }
+
+    /// Whether control may go on at the next instruction without a jump. Calls go on where their plan
+    /// says, and a breakpoint never goes on.
+    pub(crate) fn falls_through(self) -> bool {
+        let leads_elsewhere = matches!(
+            self,
+            Self::Breakpoint
+                | Self::Jump
+                | Self::JumpBack
+                | Self::CondJump
+                | Self::CondJumpBack
+                | Self::JumpTable
+                | Self::Call
+                | Self::Return
+                | Self::Yield
+                | Self::Stop
+                | Self::CondStop
+                | Self::EndOfFunction
+        );
+        !leads_elsewhere && !self.is_compare_and_jump()
+    }
+}
+
 /// An executable instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instr {
@@ -175,19 +249,19 @@ pub(crate) struct Instr {
 impl Instr {
     /// The 16-bit lane of `imm`, 0 the lowest.
     #[inline(always)]
-    pub(crate) fn lane(self, index: u32) -> u16 {
+    pub(crate) fn lane(&self, index: u32) -> u16 {
         (self.imm >> (16 * index)) as u16
     }
 
     /// The low half of `imm`.
     #[inline(always)]
-    pub(crate) fn low(self) -> usize {
+    pub(crate) fn low(&self) -> usize {
         self.imm as u32 as usize
     }
 
     /// The high half of `imm`.
     #[inline(always)]
-    pub(crate) fn high(self) -> usize {
+    pub(crate) fn high(&self) -> usize {
         (self.imm >> 32) as usize
     }
 }
@@ -247,7 +321,10 @@ pub(crate) struct CallPlan {
 /// The executable form of a function.
 #[derive(Debug)]
 pub(crate) struct FunctionCode {
-    pub(crate) instructions: Box<[Instr]>,
+    /// One for one the bytecode's: what observers run, and what breakpoints are put into.
+    pub(crate) instructions: CheckedCode,
+    /// The same with pairs made one, at the same indices: what runs when nobody looks.
+    pub(crate) fused: CheckedCode,
     /// For each instruction the offset that it came from, or [`SYNTHETIC`].
     pub(crate) offsets: Box<[u32]>,
     /// Offset and index of every bytecode instruction, ascending.

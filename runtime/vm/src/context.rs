@@ -6,17 +6,19 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use abi::cconv::Signature;
 use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
 
-use crate::code::{Code, FunctionCode, Instr, Target};
+use crate::code::{Code, FunctionCode, Target};
+use crate::cursor::CheckedCode;
 use crate::globals::Globals;
 use crate::invocation::{Invocation, Outcome};
 use crate::limits::ExecutionLimits;
 use crate::link::{ContextBuilder, export_named};
 use crate::native::NativeModule;
+use crate::stack::Stack;
 use crate::status::Failure;
 use crate::translate::translate;
 use crate::types::Type;
@@ -133,7 +135,7 @@ pub(crate) struct FunctionSlot {
 /// A function's instructions with breakpoints in them.
 #[derive(Debug)]
 pub(crate) struct Armed {
-    pub(crate) instructions: Box<[Instr]>,
+    pub(crate) instructions: CheckedCode,
     indices: BTreeSet<u32>,
 }
 
@@ -156,6 +158,8 @@ pub struct Context {
     pub(crate) functions: Vec<FunctionSlot>,
     /// For each module.
     pub(crate) globals: Vec<Globals>,
+    /// The stack of an invocation that completed, for the next one.
+    pub(crate) spare_stack: Mutex<Option<Stack>>,
 }
 
 impl Context {
@@ -166,7 +170,13 @@ impl Context {
     }
 
     pub(crate) fn empty(limits: ExecutionLimits) -> Self {
-        Self { limits, modules: Vec::new(), functions: Vec::new(), globals: Vec::new() }
+        Self {
+            limits,
+            modules: Vec::new(),
+            functions: Vec::new(),
+            globals: Vec::new(),
+            spare_stack: Mutex::default(),
+        }
     }
 
     /// The bounds in force.
@@ -305,7 +315,7 @@ impl Context {
             .armed
             .get_or_insert_with(|| Armed { instructions, indices: BTreeSet::new() });
         armed.indices.insert(index);
-        armed.instructions[index as usize].code = Code::Breakpoint;
+        armed.instructions.arm(index);
         Ok(set_at)
     }
 
@@ -313,11 +323,10 @@ impl Context {
     pub fn clear_breakpoint(&mut self, function: FunctionId, offset: BytecodeOffset) -> bool {
         let Some(slot) = self.slot_index(function) else { return false };
         let Some(index) = stoppable_index(self.code(slot), offset) else { return false };
-        let original = self.code(slot).instructions[index as usize];
         let slot = &mut self.functions[slot as usize];
-        let Some(armed) = &mut slot.armed else { return false };
+        let (Some(armed), Some(code)) = (&mut slot.armed, slot.code.get()) else { return false };
         let removed = armed.indices.remove(&index);
-        armed.instructions[index as usize] = original;
+        armed.instructions.disarm(index, &code.instructions);
         if armed.indices.is_empty() {
             slot.armed = None;
         }

@@ -8,8 +8,9 @@
 
 use vmfb::Register;
 
-use crate::code::{Code, Instr, SYNTHETIC, Target};
+use crate::code::{Code, SYNTHETIC, Target};
 use crate::context::{Context, LinkedKind};
+use crate::cursor::CheckedCode;
 use crate::invocation::{Invocation, Observer, PendingCall, Position, Reaction};
 use crate::native::{NativeCall, NativeReturn};
 use crate::objects::{self, check_type};
@@ -17,8 +18,8 @@ use crate::ops::{convert, float, int};
 use crate::stack::WINDOW;
 use crate::status::{Status, StatusCode};
 use crate::transfer::{
-    PAIR_MASK, WORD_MASK, call_plan, collect, enter, gather, give_back, is_move, read_checked_ref,
-    read_ref, ref_index, scatter,
+    call_plan, collect, enter, gather, give_back, is_move, read_checked_ref, read_ref, ref_index,
+    scatter,
 };
 use crate::value::{Ref, Value};
 
@@ -97,9 +98,10 @@ pub(crate) fn run_loop<H: Hooks>(
         let Context { limits, modules, functions, globals, .. } = &mut *context;
         let slot = &functions[frame.slot as usize];
         let Some(code) = slot.code.get() else { return Exit::Completed(Vec::new()) };
-        let instructions: &[Instr] = match &slot.armed {
-            Some(armed) if !H::OBSERVES => &armed.instructions,
-            _ => &code.instructions,
+        let instructions: &CheckedCode = match &slot.armed {
+            _ if H::OBSERVES => &code.instructions,
+            Some(armed) => &armed.instructions,
+            None => &code.fused,
         };
         let module = &modules[slot.module.index()];
         let globals = &mut globals[slot.module.index()];
@@ -110,7 +112,9 @@ pub(crate) fn run_loop<H: Hooks>(
             return Exit::Failed(Status::internal("the stack is shorter than its frames"));
         };
         let refs = &mut stack.refs[first_ref..first_ref + frame.ref_count as usize];
-        let mut pc = frame.index as usize;
+        let Some(mut cursor) = instructions.cursor(frame.index as usize) else {
+            return Exit::Failed(Status::internal("a frame outside of its function"));
+        };
 
         // Operands, by how they are looked at.
         macro_rules! words {
@@ -120,40 +124,40 @@ pub(crate) fn run_loop<H: Hooks>(
         }
         macro_rules! i32 {
             ($register:expr) => {
-                words!()[usize::from($register & WORD_MASK)].cast_signed()
+                words!()[usize::from($register)].cast_signed()
             };
         }
         macro_rules! i64 {
             ($register:expr) => {
-                pairs[usize::from($register & PAIR_MASK)].cast_signed()
+                pairs[usize::from($register)].cast_signed()
             };
         }
         macro_rules! f32 {
             ($register:expr) => {
-                f32::from_bits(words!()[usize::from($register & WORD_MASK)])
+                f32::from_bits(words!()[usize::from($register)])
             };
         }
         macro_rules! f64 {
             ($register:expr) => {
-                f64::from_bits(pairs[usize::from($register & PAIR_MASK)])
+                f64::from_bits(pairs[usize::from($register)])
             };
         }
         macro_rules! set {
             (i32, $register:expr, $value:expr) => {{
                 let value: i32 = $value;
-                words!()[usize::from($register & WORD_MASK)] = value.cast_unsigned();
+                words!()[usize::from($register)] = value.cast_unsigned();
             }};
             (i64, $register:expr, $value:expr) => {{
                 let value: i64 = $value;
-                pairs[usize::from($register & PAIR_MASK)] = value.cast_unsigned();
+                pairs[usize::from($register)] = value.cast_unsigned();
             }};
             (f32, $register:expr, $value:expr) => {{
                 let value: f32 = $value;
-                words!()[usize::from($register & WORD_MASK)] = value.to_bits();
+                words!()[usize::from($register)] = value.to_bits();
             }};
             (f64, $register:expr, $value:expr) => {{
                 let value: f64 = $value;
-                pairs[usize::from($register & PAIR_MASK)] = value.to_bits();
+                pairs[usize::from($register)] = value.to_bits();
             }};
             (bool, $register:expr, $value:expr) => {
                 set!(i32, $register, i32::from($value))
@@ -178,9 +182,26 @@ pub(crate) fn run_loop<H: Hooks>(
                 &refs[ref_index($register)]
             };
         }
+        macro_rules! index {
+            () => {
+                instructions.index(cursor)
+            };
+        }
+        // To a target of the running instruction, and of no other.
+        macro_rules! jump {
+            ($target:expr) => {{
+                // SAFETY: the cursor is in `instructions`, and the target is one that `instr` has.
+                cursor = unsafe { cursor.jump(instructions, $target) };
+                if H::OBSERVES {
+                    stack.set_index(index!());
+                    continue 'frame;
+                }
+                continue;
+            }};
+        }
         macro_rules! leave {
             ($exit:expr) => {{
-                stack.set_index(pc);
+                stack.set_index(index!());
                 invocation.meter.give_back(budget);
                 return $exit;
             }};
@@ -195,12 +216,15 @@ pub(crate) fn run_loop<H: Hooks>(
         }
         macro_rules! poll {
             () => {
+                poll!(index!())
+            };
+            ($index:expr) => {
                 budget -= 1;
                 if budget == 0 {
                     match invocation.meter.refill() {
                         Ok(more) => budget = more,
                         Err(exit) => {
-                            stack.set_index(pc);
+                            stack.set_index($index);
                             return exit;
                         }
                     }
@@ -209,8 +233,21 @@ pub(crate) fn run_loop<H: Hooks>(
         }
 
         loop {
-            let instr = instructions[pc];
-            let mut next = pc + 1;
+            // Fields are read where they are used: operands in registers of the host would leave none
+            // for the loop's own state.
+            let instr = cursor.instr();
+
+            macro_rules! branch {
+                ($condition:expr) => {{
+                    if $condition {
+                        // Keeps the two ways apart: a target selected without a branch would make
+                        // the host wait for the condition before it fetches the next instruction.
+                        std::hint::black_box(());
+                        jump!(instr.low());
+                    }
+                    jump!(instr.high());
+                }};
+            }
 
             // Families of instructions that differ in type and function only.
             macro_rules! unary {
@@ -223,6 +260,27 @@ pub(crate) fn run_loop<H: Hooks>(
                 ($from:ident -> $to:ident, $function:expr) => {{
                     let (left, right) = (get!($from, instr.a), get!($from, instr.b));
                     set!($to, instr.c, $function(left, right));
+                }};
+            }
+            macro_rules! compare_and_jump {
+                ($holds:expr, $result:expr $(, $poll:ident)?) => {{
+                    let holds: bool = $holds;
+                    set!(bool, $result, holds);
+                    // A stop is before the jump, which stands by itself behind this instruction.
+                    $($poll!(index!() + 1);)?
+                    branch!(holds);
+                }};
+            }
+            macro_rules! jump_if {
+                ($type:ident, $function:expr $(, $poll:ident)?) => {{
+                    let (left, right) = (get!($type, instr.a), get!($type, instr.b));
+                    compare_and_jump!($function(&left, &right), instr.c $(, $poll)?)
+                }};
+            }
+            macro_rules! jump_if_not_zero {
+                ($type:ident $(, $poll:ident)?) => {{
+                    let holds = get!($type, instr.a) != 0;
+                    compare_and_jump!(holds, instr.b $(, $poll)?)
                 }};
             }
             macro_rules! fallible {
@@ -326,23 +384,47 @@ pub(crate) fn run_loop<H: Hooks>(
                 Code::Poll => {
                     poll!();
                 }
-                Code::Jump => next = instr.low(),
+                Code::Jump => jump!(instr.low()),
                 Code::JumpBack => {
                     poll!();
-                    next = instr.low();
+                    jump!(instr.low());
                 }
                 Code::CondJump => {
-                    next = if i32!(instr.a) != 0 { instr.low() } else { instr.high() };
+                    branch!(i32!(instr.a) != 0);
                 }
                 Code::CondJumpBack => {
                     poll!();
-                    next = if i32!(instr.a) != 0 { instr.low() } else { instr.high() };
+                    branch!(i32!(instr.a) != 0);
                 }
+                Code::JumpEQI32 => jump_if!(i32, i32::eq),
+                Code::JumpNEI32 => jump_if!(i32, i32::ne),
+                Code::JumpLTI32S => jump_if!(i32, i32::lt),
+                Code::JumpLTI32U => jump_if!(i32, |a: &i32, b: &i32| int::i32s::lt_u(*a, *b)),
+                Code::JumpNZI32 => jump_if_not_zero!(i32),
+                Code::JumpEQI64 => jump_if!(i64, i64::eq),
+                Code::JumpNEI64 => jump_if!(i64, i64::ne),
+                Code::JumpLTI64S => jump_if!(i64, i64::lt),
+                Code::JumpLTI64U => jump_if!(i64, |a: &i64, b: &i64| int::i64s::lt_u(*a, *b)),
+                Code::JumpNZI64 => jump_if_not_zero!(i64),
+                Code::JumpEQI32Back => jump_if!(i32, i32::eq, poll),
+                Code::JumpNEI32Back => jump_if!(i32, i32::ne, poll),
+                Code::JumpLTI32SBack => jump_if!(i32, i32::lt, poll),
+                Code::JumpLTI32UBack => {
+                    jump_if!(i32, |a: &i32, b: &i32| int::i32s::lt_u(*a, *b), poll);
+                }
+                Code::JumpNZI32Back => jump_if_not_zero!(i32, poll),
+                Code::JumpEQI64Back => jump_if!(i64, i64::eq, poll),
+                Code::JumpNEI64Back => jump_if!(i64, i64::ne, poll),
+                Code::JumpLTI64SBack => jump_if!(i64, i64::lt, poll),
+                Code::JumpLTI64UBack => {
+                    jump_if!(i64, |a: &i64, b: &i64| int::i64s::lt_u(*a, *b), poll);
+                }
+                Code::JumpNZI64Back => jump_if_not_zero!(i64, poll),
                 Code::JumpTable => {
                     let targets = &code.tables[instr.low()];
                     let index = usize::try_from(i32!(instr.a)).unwrap_or(usize::MAX);
                     let index = index.min(targets.len().saturating_sub(1));
-                    next = targets[index] as usize;
+                    jump!(targets[index] as usize);
                 }
                 Code::Call => {
                     poll!();
@@ -350,7 +432,7 @@ pub(crate) fn run_loop<H: Hooks>(
                     match plan.target {
                         Target::Bytecode(callee) => {
                             let slot = &functions[callee as usize];
-                            stack.set_index(pc);
+                            stack.set_index(index!());
                             let size = (slot.word_count, slot.ref_count);
                             if let Err(status) = enter(stack, frame, callee, size, plan, limits) {
                                 leave!(Exit::Failed(status));
@@ -367,7 +449,7 @@ pub(crate) fn run_loop<H: Hooks>(
                             match (native.body)(call) {
                                 Ok(NativeReturn::Results(results)) => {
                                     ok!(scatter(results, plan, pairs, refs));
-                                    next = plan.next as usize;
+                                    jump!(plan.next as usize);
                                 }
                                 Ok(NativeReturn::Pending(poll)) => {
                                     invocation.pending =
@@ -412,19 +494,22 @@ pub(crate) fn run_loop<H: Hooks>(
                     }
                 }
                 Code::Yield => {
-                    pc = instr.low();
-                    leave!(Exit::Yielded);
+                    stack.set_index(instr.low());
+                    invocation.meter.give_back(budget);
+                    return Exit::Yielded;
                 }
                 Code::Stop => {
-                    pc = instr.low();
-                    leave!(Exit::Requested);
+                    stack.set_index(instr.low());
+                    invocation.meter.give_back(budget);
+                    return Exit::Requested;
                 }
                 Code::CondStop => {
-                    next = instr.low();
                     if i32!(instr.a) != 0 {
-                        pc = next;
-                        leave!(Exit::Requested);
+                        stack.set_index(instr.low());
+                        invocation.meter.give_back(budget);
+                        return Exit::Requested;
                     }
+                    jump!(instr.low());
                 }
                 Code::DropMoved => {
                     for register in &code.lists[instr.low()] {
@@ -806,9 +891,11 @@ pub(crate) fn run_loop<H: Hooks>(
                 Code::CmpNaNF64 => unary!(f64 -> bool, f64::is_nan),
             }
 
-            pc = next;
+            debug_assert!(instr.code.falls_through());
+            // SAFETY: arms of instructions that do not fall through leave, jump or start a frame.
+            cursor = unsafe { cursor.next() };
             if H::OBSERVES {
-                stack.set_index(pc);
+                stack.set_index(index!());
                 continue 'frame;
             }
         }

@@ -193,7 +193,12 @@ impl Invocation {
 
     fn starting(context: &Context, starts: impl IntoIterator<Item = Start>) -> Self {
         Self {
-            stack: Stack::default(),
+            stack: context
+                .spare_stack
+                .try_lock()
+                .ok()
+                .and_then(|mut spare| spare.take())
+                .unwrap_or_default(),
             meter: Meter::new(context.limits.fuel),
             pending: None,
             failed_native: None,
@@ -282,6 +287,9 @@ impl Invocation {
             Exit::Completed(_) if !self.starts.is_empty() => return None,
             Exit::Completed(results) => {
                 self.end = Some(End::Completed);
+                if let Ok(mut spare) = context.spare_stack.try_lock() {
+                    *spare = Some(std::mem::take(&mut self.stack));
+                }
                 Outcome::Completed(results)
             }
             Exit::Yielded => Outcome::Yielded,

@@ -10,7 +10,7 @@
 //! | `value`, `types`, `buffer`, `list`, `memory` | what registers and globals refer to |
 //! | `status`, `limits`, `meter` | errors with their codes and places; bounds on what a program may use |
 //! | `context`, `link`, `globals`, `native` | linked modules; modules written in Rust |
-//! | `code`, `translate`, `calls` | the executable form of functions, made on first call |
+//! | `code`, `cursor`, `translate`, `calls` | the executable form of functions, made on first call |
 //! | `interpreter`, `ops`, `objects`, `transfer`, `stack` | the loop and what it works with |
 //! | `text` | values as the text of command lines |
 //! | `invocation`, `inspect` | running, stopping, looking |
@@ -24,6 +24,7 @@ mod buffer;
 mod calls;
 mod code;
 mod context;
+mod cursor;
 mod globals;
 mod inspect;
 mod interpreter;

@@ -175,16 +175,25 @@ impl Memory {
             return None;
         }
         self.check(offset, count.checked_mul(N)?)?;
-        // SAFETY: the range was checked and is writable; `[u8; N]` has alignment 1, so each write is
-        // to `N` bytes of the range.
+        if count == 0 {
+            return Some(());
+        }
+        let total = count * N;
+        // SAFETY: the range was checked and is writable. The pattern is written once, then what is
+        // there is doubled until the range is full; source `0..done` and target `done..` do not
+        // overlap, and both end within `total`.
         unsafe {
-            let target = self.data.as_ptr().add(offset).cast::<[u8; N]>();
+            let target = self.data.as_ptr().add(offset);
             if pattern.iter().all(|byte| *byte == pattern[0]) {
-                ptr::write_bytes(target.cast::<u8>(), pattern[0], count * N);
-            } else {
-                for index in 0..count {
-                    target.add(index).write(pattern);
-                }
+                ptr::write_bytes(target, pattern[0], total);
+                return Some(());
+            }
+            target.cast::<[u8; N]>().write(pattern);
+            let mut done = N;
+            while done < total {
+                let more = done.min(total - done);
+                ptr::copy_nonoverlapping(target, target.add(done), more);
+                done += more;
             }
         }
         Some(())

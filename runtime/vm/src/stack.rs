@@ -6,16 +6,17 @@
 //! refs     [ main's | f's | g's ]
 //! ```
 //!
-//! A register ordinal has 15 bits, so a window of 2^14 words starting at a frame's first one contains
-//! whatever ordinal an instruction may hold. The slack keeps a whole window there for the last frame
-//! too: the interpreter indexes fixed-size arrays, and needs no bounds checks and no unsafe code.
+//! Operands have 16 bits, so a window of 2^16 words starting at a frame's first one contains whatever
+//! an instruction may name. The slack keeps a whole window there for the last frame too: the
+//! interpreter indexes fixed-size arrays, and needs no bounds checks and no unsafe code. Slack that
+//! nobody touches is zero pages that the system never makes.
 
 use crate::limits::ExecutionLimits;
 use crate::status::Status;
 use crate::value::Ref;
 
-/// Words that a register ordinal can reach.
-pub(crate) const WINDOW: usize = 1 << 14;
+/// Words that an operand can reach.
+pub(crate) const WINDOW: usize = 1 << 16;
 
 /// A frame: where a function is and where its registers are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,9 +89,11 @@ impl Stack {
 
     #[cold]
     fn grow(&mut self, minimum: usize) {
-        // Room for a few frames more, so that this is rare.
-        let length = (self.words.len() * 2).max(minimum + WINDOW / 8);
-        self.words.resize(length, 0);
+        // Room for more frames, so that this is rare; fresh from the system, so that slack stays
+        // untouched.
+        let mut words = vec![0; minimum + self.words.len() / 2 + WINDOW / 16];
+        words[..self.words.len()].copy_from_slice(&self.words);
+        self.words = words;
     }
 }
 

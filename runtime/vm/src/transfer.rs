@@ -12,11 +12,6 @@ use crate::status::Status;
 use crate::types::Type;
 use crate::value::{Ref, Value};
 
-/// What of a register's number counts for 32-bit registers.
-pub(crate) const WORD_MASK: u16 = 0x7FFF;
-/// What of a pair's number counts.
-pub(crate) const PAIR_MASK: u16 = 0x3FFF;
-
 /// The index of a ref register.
 #[inline(always)]
 pub(crate) fn ref_index(register: u16) -> usize {
@@ -97,8 +92,7 @@ pub(crate) fn give_back(
                 if Register(*register).is_ref() != matches!(target, Slot::Ref(_)) => {}
             Slot::Word(target) => {
                 let words = bytemuck::must_cast_slice_mut::<u64, u32>(&mut stack.words);
-                words[2 * to + usize::from(*target)] =
-                    words[2 * from + usize::from(*register & WORD_MASK)];
+                words[2 * to + usize::from(*target)] = words[2 * from + usize::from(*register)];
             }
             Slot::Pair(target) => {
                 stack.words[to + usize::from(*target)] =
@@ -115,8 +109,8 @@ pub(crate) fn give_back(
 /// The arguments of a native function.
 pub(crate) fn gather(plan: &CallPlan, pairs: &[u64; WINDOW], refs: &mut [Ref]) -> Vec<Value> {
     let words = bytemuck::must_cast_ref::<[u64; WINDOW], [u32; 2 * WINDOW]>(pairs);
-    let word = |register: u16| words[usize::from(register & WORD_MASK)];
-    let pair = |register: u16| pairs[usize::from(register & PAIR_MASK)];
+    let word = |register: u16| words[usize::from(register)];
+    let pair = |register: u16| pairs[usize::from(register)];
     let values = plan.arguments.iter().map(|argument| match *argument {
         NativeArgument::I32(register) => Value::I32(word(register).cast_signed()),
         NativeArgument::I64(register) => Value::I64(pair(register).cast_signed()),
@@ -157,16 +151,16 @@ pub(crate) fn store(
 ) -> Result<(), Status> {
     let mut set_word = |register: u16, bits: u32| {
         let words = bytemuck::must_cast_mut::<[u64; WINDOW], [u32; 2 * WINDOW]>(pairs);
-        words[usize::from(register & WORD_MASK)] = bits;
+        words[usize::from(register)] = bits;
     };
     match (target, value) {
         (Slot::Word(register), Value::I32(value)) => set_word(register, value.cast_unsigned()),
         (Slot::Word(register), Value::F32(value)) => set_word(register, value.to_bits()),
         (Slot::Pair(register), Value::I64(value)) => {
-            pairs[usize::from(register & PAIR_MASK)] = value.cast_unsigned();
+            pairs[usize::from(register)] = value.cast_unsigned();
         }
         (Slot::Pair(register), Value::F64(value)) => {
-            pairs[usize::from(register & PAIR_MASK)] = value.to_bits();
+            pairs[usize::from(register)] = value.to_bits();
         }
         (Slot::Ref(register), Value::Ref(value)) => match refs.get_mut(ref_index(register)) {
             Some(target) => *target = value,

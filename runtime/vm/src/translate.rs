@@ -22,8 +22,9 @@ use vmfb::isa::{Bank, FieldKind};
 use vmfb::{BytecodeOffset, Callee, Instruction, Op, Register};
 
 use crate::calls::CallPlanner;
-use crate::code::{CallPlan, Code, FunctionCode, Instr, SYNTHETIC, Target, straight_line};
+use crate::code::{CallPlan, Code, FunctionCode, Instr, SYNTHETIC, Target, fuse, straight_line};
 use crate::context::{Context, FunctionId, LinkedKind};
+use crate::cursor::CheckedCode;
 
 /// Translates a function. One that is not there gives code that fails at once.
 pub(crate) fn translate(context: &Context, id: FunctionId) -> FunctionCode {
@@ -283,8 +284,12 @@ impl<'a> Translation<'a> {
             let index = indices.get(&target.0).map_or(0, |index| index + 1);
             self.apply(&patch, index);
         }
+        let fused = CheckedCode::new(fuse(&self.instructions), &self.tables, &self.calls);
+        let instructions = CheckedCode::new(self.instructions.into(), &self.tables, &self.calls);
         FunctionCode {
-            instructions: self.instructions.into(),
+            // What was verified has no way out of the function.
+            instructions: instructions.unwrap_or_else(failing),
+            fused: fused.unwrap_or_else(failing),
             offsets: self.offsets.into(),
             starts: self.starts.into(),
             calls: self.calls.into(),
@@ -302,6 +307,11 @@ impl<'a> Translation<'a> {
             Patch::CallNext(plan) => self.calls[plan].next = index,
         }
     }
+}
+
+/// Code that fails when it is run.
+fn failing() -> CheckedCode {
+    CheckedCode::new(Box::new([EMPTY]), &[], &[]).expect("an end is sound code")
 }
 
 /// A register as [`Instr`] has it: pairs by number, refs with their move bit.

@@ -380,7 +380,7 @@ impl FunctionVerifier<'_> {
         let Some(callee) = self.module.function(ordinal) else { return };
         let refs = arguments.iter().filter(|register| register.is_ref()).count();
         let words = arguments.len() - refs;
-        let (has_i32, has_ref) = (callee.i32_register_count, callee.ref_register_count);
+        let (has_i32, has_ref) = callee.frame_size();
         if words > usize::from(has_i32) || refs > usize::from(has_ref) {
             self.defect(format!(
                 "it passes {words} i32 and {refs} ref registers; function {} has {has_i32} and \

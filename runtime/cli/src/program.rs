@@ -1,6 +1,5 @@
 //! A program from the command line: modules, a function, its inputs. Shared by the commands that run one.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,6 +9,8 @@ use vm::{
     Stop, Value,
 };
 use vmfb::{LoadError, Module};
+
+use crate::backtrace::backtrace;
 
 /// The flags that say what to run.
 #[derive(clap::Args)]
@@ -35,23 +36,24 @@ pub(crate) struct Program {
     pub(crate) signature: Signature,
     pub(crate) inputs: Vec<Value>,
     declaration: Option<String>,
+    modules: Vec<(PathBuf, Arc<Module>)>,
 }
 
 impl ProgramArguments {
     /// Loads and links the modules, finds the function and reads its inputs.
     pub(crate) fn load(&self) -> Result<Program, String> {
         let mut builder = Context::builder();
-        let mut providers: Vec<Arc<Module>> = Vec::new();
+        let mut providers: Vec<(PathBuf, Arc<Module>)> = Vec::new();
         for path in &self.modules {
             let verified = vmfb::verify::verify(open(path)?).map_err(|defects| {
                 let lines: Vec<String> = defects.iter().map(ToString::to_string).collect();
                 format!("{}: {}", path.display(), lines.join("\n  "))
             })?;
             require_providers(verified.module(), &providers)?;
-            providers.push(Arc::clone(verified.module()));
+            providers.push((path.clone(), Arc::clone(verified.module())));
             builder = builder.add_bytecode(verified);
         }
-        let main = providers.last().ok_or("no module specified; use --module=file.vmfb")?;
+        let (_, main) = providers.last().ok_or("no module specified; use --module=file.vmfb")?;
         let main = choose_function(main, self.function.as_deref())?;
         let context = builder.link().map_err(|error| format!("NOT_FOUND; {error}"))?;
         let last = u32::try_from(self.modules.len() - 1).map_err(|error| error.to_string())?;
@@ -68,6 +70,7 @@ impl ProgramArguments {
             signature,
             inputs,
             declaration: main.declaration,
+            modules: providers,
         })
     }
 }
@@ -82,11 +85,11 @@ pub(crate) fn open(path: &std::path::Path) -> Result<Module, String> {
 
 /// Refuses a module that imports from modules which nobody loaded, and names what it misses: such
 /// modules are IREE's own (`hal` and its kin) or want another `--module=` before them.
-fn require_providers(module: &Module, providers: &[Arc<Module>]) -> Result<(), String> {
+fn require_providers(module: &Module, providers: &[(PathBuf, Arc<Module>)]) -> Result<(), String> {
     let mut missing: Vec<&str> = Vec::new();
     for import in module.imports().iter().filter(|import| !import.is_optional) {
         let (provider, _) = import.split_name();
-        if !providers.iter().any(|module| module.name() == provider) {
+        if !providers.iter().any(|(_, module)| module.name() == provider) {
             missing.push(&import.full_name);
         }
     }
@@ -176,7 +179,7 @@ impl Program {
         let mut invocation = Invocation::initialize(&self.context);
         finish(&mut self.context, &mut invocation, observer)
             .map(drop)
-            .map_err(|failure| describe(&failure, "calling module initializers", None))
+            .map_err(|failure| self.describe(&failure, "calling module initializers", None))
     }
 
     /// Calls the function with the inputs and runs it to its end. May be done again.
@@ -190,11 +193,18 @@ impl Program {
                 annotate(&status.to_string(), &self.what(), self.declaration.as_deref())
             })?;
         finish(&mut self.context, &mut invocation, observer)
-            .map_err(|failure| describe(&failure, &self.what(), self.declaration.as_deref()))
+            .map_err(|failure| self.describe(&failure, &self.what(), self.declaration.as_deref()))
     }
 
     fn what(&self) -> String {
         format!("invoking function '{}'", self.function_name)
+    }
+
+    /// The failure as one text: status, what was done, where.
+    fn describe(&self, failure: &Failure, what: &str, declaration: Option<&str>) -> String {
+        let mut text = annotate(&failure.status.to_string(), what, declaration);
+        text.push_str(&backtrace(failure, &self.modules));
+        text
     }
 }
 
@@ -223,16 +233,6 @@ fn finish(
             Outcome::Yielded | Outcome::Stopped(_) => {}
         }
     }
-}
-
-/// The failure as one text: status, what was done, where.
-fn describe(failure: &Failure, what: &str, declaration: Option<&str>) -> String {
-    let mut text = annotate(&failure.status.to_string(), what, declaration);
-    for (index, position) in failure.backtrace.iter().enumerate() {
-        let written = write!(text, "\n  {index:3} {position}");
-        debug_assert!(written.is_ok(), "writing to a String does not fail");
-    }
-    text
 }
 
 fn annotate(status: &str, what: &str, declaration: Option<&str>) -> String {

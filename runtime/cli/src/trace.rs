@@ -26,7 +26,7 @@ impl TracedModules {
     }
 
     pub(crate) fn names(&self) -> Vec<Option<Names<'_>>> {
-        self.0.iter().map(|module| module.as_deref().map(Names::new)).collect()
+        self.0.iter().map(|module| module.as_deref().map(Names::trusted)).collect()
     }
 }
 

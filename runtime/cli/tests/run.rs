@@ -1,0 +1,120 @@
+//! `run`, `dump`, `verify` and `abi` as a user calls them, on the embedded example: no tool is needed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Runs the binary; its status and what it wrote.
+fn iree_dbg(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .args(arguments)
+        .output()
+        .expect("the binary starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("example/newton.vmfb")
+}
+
+/// `run` on the example with further flags.
+fn run(flags: &[&str]) -> (Option<i32>, String, String) {
+    let module = format!("--module={}", example().display());
+    let arguments: Vec<&str> =
+        ["run", module.as_str()].into_iter().chain(flags.iter().copied()).collect();
+    iree_dbg(&arguments)
+}
+
+#[test]
+fn results_are_printed() {
+    let (status, stdout, stderr) = run(&["--function=main", "--input=2.0", "--input=5"]);
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    assert_eq!(stdout, "EXEC @main\nresult[0]: f32=1.41421\n");
+    // A flag may come as two words, and the only function need not be named.
+    let (_, without_name, _) = run(&["--input", "2.0", "--input", "5"]);
+    assert_eq!(without_name, stdout);
+    let (_, routed, _) = run(&["--input=2.0", "--input=5", "--output=-"]);
+    assert_eq!(routed, "EXEC @main\nf32=1.41421\n");
+    let (_, ignored, _) = run(&["--input=2.0", "--input=5", "--output="]);
+    assert_eq!(ignored, "EXEC @main\n");
+}
+
+#[test]
+fn results_are_checked() {
+    let inputs = ["--input=4.0", "--input=20"];
+    let (status, stdout, _) = run(&[&inputs[..], &["--expected_output=2"]].concat());
+    assert_eq!(status, Some(0), "{stdout}");
+    assert!(stdout.ends_with("[SUCCESS] all function outputs matched their expected values.\n"));
+    let (status, stdout, _) = run(&[&inputs[..], &["--expected_output=3"]].concat());
+    assert_eq!(status, Some(1));
+    assert!(
+        stdout.contains("[FAILED] result[0]: f32 values differ\n  expected: 3\n  actual: 2\n"),
+        "{stdout}"
+    );
+    let (status, _, _) = run(&[&inputs[..], &["--expected_output=(ignored)"]].concat());
+    assert_eq!(status, Some(0));
+}
+
+#[test]
+fn a_trace_shows_instructions_and_what_they_read() {
+    let (status, stdout, stderr) = run(&["--input=2.0", "--input=1", "--trace_execution"]);
+    assert_eq!(status, Some(0));
+    assert_eq!(stdout, "EXEC @main\nresult[0]: f32=1.5\n");
+    let lines: Vec<&str> = stderr.lines().collect();
+    assert!(lines[0].ends_with("+00000000]    ^bb0:"), "{stderr}");
+    let division = lines.iter().find(|line| line.contains("vm.div.f32"));
+    assert!(division.is_some_and(|line| line.contains("(2), ")), "{stderr}");
+    assert!(lines.last().is_some_and(|line| line.contains("vm.return %i")), "{stderr}");
+}
+
+#[test]
+fn mistakes_are_told_and_fail() {
+    for (flags, expected) in [
+        (&["--function=nope"][..], "NOT_FOUND; no function `nope` exported by module"),
+        (&["--input=x", "--input=1"], "parsing value `x` as f32"),
+        (&["--input=1"], "INVALID_ARGUMENT"),
+        (&["--input=1", "--input=1", "--input=1"], "function expected fewer input values"),
+    ] {
+        let (status, _, stderr) = run(flags);
+        assert_eq!(status, Some(1), "{flags:?}: {stderr}");
+        assert!(stderr.starts_with("error: ") && stderr.contains(expected), "{flags:?}: {stderr}");
+    }
+    let (status, _, stderr) = run(&["--nonsense"]);
+    assert_eq!(status, Some(2), "{stderr}");
+    let (status, _, stderr) = iree_dbg(&["run", "--module=does-not-exist.vmfb"]);
+    assert_eq!(status, Some(1));
+    assert!(stderr.contains("does-not-exist.vmfb"), "{stderr}");
+}
+
+#[test]
+fn modules_are_printed_and_verified() {
+    let module = example();
+    let module = module.to_str().expect("a path in UTF-8");
+    let (status, stdout, _) = iree_dbg(&["dump", "--output=json", module]);
+    assert_eq!(status, Some(0));
+    let model: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(model["exports"][0]["name"], "main");
+    assert_eq!(model["functions"][0]["instructions"][0]["op"], "vm.block");
+    let (_, all, _) = iree_dbg(&["dump", module]);
+    assert!(all.contains("vm.module @") && all.contains("Exported Functions:"), "{all}");
+    let (_, one, _) =
+        iree_dbg(&["dump", "--output=disassembly", "--function=1", "--bytecode_offsets", module]);
+    assert_eq!(one.matches("vm.func @").count(), 1, "{one}");
+    assert!(one.contains("\n[00000000]^bb0:\n"), "{one}");
+    let (status, stdout, _) = iree_dbg(&["verify", module]);
+    assert_eq!((status, stdout.as_str()), (Some(0), ""));
+    let (status, _, stderr) = iree_dbg(&["dump", file!()]);
+    assert_eq!(status, Some(1));
+    assert!(stderr.starts_with("error: "), "{stderr}");
+}
+
+#[test]
+fn signatures_are_decoded() {
+    let (status, stdout, _) = iree_dbg(&["abi", "decode", "--kind=cconv", "0rCiID_f"]);
+    assert_eq!(status, Some(0));
+    let decoded: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(decoded["arguments"][1]["span"][1], "i64");
+    let (status, stdout, stderr) = iree_dbg(&["abi", "decode", "--kind=cconv", "0i.i"]);
+    assert_eq!((status, stdout.as_str()), (Some(1), ""));
+    assert!(stderr.ends_with("\n  0i.i\n    ^\n"), "{stderr}");
+}

@@ -5,6 +5,7 @@
 //! | `archive` | the container: zip header, size prefix, external rodata, memory mapping |
 //! | `schema` | FlatBuffer accessors, generated |
 //! | `load`, `module` | reading and checking the tables; the model that everything else uses |
+//! | `build` | writing modules |
 //! | `debug_database` | locations of instructions, as stored |
 //! | `isa` | the one table of instructions |
 //! | `decode`, `encode` | bytes to instructions and back |
@@ -15,6 +16,7 @@
 //! Start at [`Module::open`].
 
 pub mod archive;
+pub mod build;
 pub mod debug_database;
 pub mod decode;
 pub mod encode;

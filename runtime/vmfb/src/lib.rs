@@ -5,6 +5,7 @@
 //! | `archive` | the container: zip header, size prefix, external rodata, memory mapping |
 //! | `schema` | FlatBuffer accessors, generated |
 //! | `load`, `module` | reading and checking the tables; the model that everything else uses |
+//! | `parse`, `assemble` | `.vmasm` text to modules |
 //! | `build` | writing modules |
 //! | `debug_database` | locations of instructions, as stored |
 //! | `isa` | the one table of instructions |
@@ -16,6 +17,7 @@
 //! Start at [`Module::open`].
 
 pub mod archive;
+pub mod assemble;
 pub mod build;
 pub mod debug_database;
 pub mod decode;
@@ -25,6 +27,7 @@ pub mod isa;
 mod load;
 pub mod module;
 pub mod ordinals;
+mod parse;
 pub mod print;
 mod schema;
 pub mod verify;

@@ -2,6 +2,7 @@
 //! in [`Command`] and in [`Command::run`].
 
 mod abi;
+mod asm;
 mod bench;
 mod compile;
 mod dap;
@@ -21,6 +22,8 @@ type Failure = Box<dyn Error>;
 pub(crate) enum Command {
     /// Print a module: metadata, disassembly or JSON (like iree-dump-module)
     Dump(dump::Arguments),
+    /// Make a module from VM assembly text (like iree-as-module)
+    Asm(asm::Arguments),
     /// Call a function of a module (like iree-run-module)
     Run(run::Arguments),
     /// Measure how long a call of a function takes (like iree-benchmark-module)
@@ -43,6 +46,7 @@ impl Command {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         match self {
             Self::Dump(arguments) => dump::run(arguments),
+            Self::Asm(arguments) => asm::run(arguments),
             Self::Run(arguments) => run::run(arguments),
             Self::Bench(arguments) => bench::run(arguments),
             Self::Compile(arguments) => compile::run(arguments),

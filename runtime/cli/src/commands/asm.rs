@@ -1,0 +1,62 @@
+//! `iree-dbg asm`: VM assembly text to a module.
+//!
+//! Diagnostics go to standard error; warnings do not keep the module from being written.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use vmfb::assemble::{self, Assembly, Diagnostic};
+use vmfb::{FileBytes, Module};
+
+use super::Failure;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Where to write the module
+    #[arg(long, value_name = "MODULE.vmfb")]
+    output: PathBuf,
+
+    /// The text; - for standard input
+    #[arg(value_name = "TEXT.vmasm")]
+    input: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let source = read(&arguments.input)?;
+    let show = |diagnostics: &[Diagnostic]| {
+        let path = arguments.input.display().to_string();
+        eprint!("{}", assemble::render(diagnostics, &source, &path));
+    };
+    let assembly = match assemble::assemble(&source) {
+        Ok(assembly) => assembly,
+        Err(diagnostics) => {
+            show(&diagnostics);
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    show(&assembly.warnings);
+    let bytes = FileBytes::from(assembly.image.to_bytes()?);
+    std::fs::write(&arguments.output, &*bytes)
+        .map_err(|error| format!("cannot write {}: {error}", arguments.output.display()))?;
+    show(&doubts(&assembly, bytes)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Why the module will not run.
+fn doubts(assembly: &Assembly, bytes: FileBytes) -> Result<Vec<Diagnostic>, Failure> {
+    let module = Module::from_bytes(bytes)
+        .map_err(|error| format!("the module was written, but cannot be loaded: {error}"))?;
+    Ok(assembly.verify(module))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut source = Vec::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().read_to_end(&mut source).map(|_| ())
+    } else {
+        std::fs::read(path).map(|bytes| source = bytes)
+    };
+    read.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    Ok(source)
+}

@@ -1,0 +1,167 @@
+//! What a call's name means.
+//!
+//! | text | callee |
+//! | --- | --- |
+//! | `@module:3` | function 3 of the module |
+//! | `@other.name` | the import with that name |
+//! | `@module.name`, `@name` | the function with that name |
+//!
+//! One quirk of printed text has to be undone. Compilers since 3.11 store a debug database with one
+//! entry: the name of the *last* function, at index 0 (see [`crate::debug_database`]). Printing takes it
+//! for the name of function 0. So two functions may have that name in the text, and calls of function 0
+//! are printed with it even where its header has another.
+
+use std::collections::HashMap;
+
+use abi::cconv::{Signature, ValueType};
+
+use crate::ordinals::{Callee, FunctionOrdinal, ImportOrdinal, Register};
+use crate::parse::{Item, Listing, Name, OperandText};
+
+use super::diagnostic::{Diagnostic, Severity};
+use super::names;
+
+/// Functions and imports by name.
+pub(super) struct Callees<'l, 's> {
+    listing: &'l Listing<'s>,
+    module: &'s str,
+    functions: HashMap<&'s str, FunctionOrdinal>,
+    imports: HashMap<&'s str, ImportOrdinal>,
+    function_signatures: Vec<Signature>,
+    import_signatures: Vec<Signature>,
+    /// Whether the text looks like the print of a module whose debug database is cut short.
+    is_cut_short: bool,
+}
+
+/// A callee, and what is dubious about it.
+pub(super) struct Resolved {
+    pub(super) callee: Callee,
+    pub(super) warning: Option<String>,
+}
+
+impl<'l, 's> Callees<'l, 's> {
+    pub(super) fn new(listing: &'l Listing<'s>, diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let (import_signatures, function_signatures) = names::signatures(listing);
+        let mut callees = Self {
+            listing,
+            module: listing.module.as_ref().map_or("", |(name, _)| name.text),
+            functions: HashMap::new(),
+            imports: HashMap::new(),
+            function_signatures,
+            import_signatures,
+            is_cut_short: false,
+        };
+        callees.is_cut_short = callees.looks_cut_short();
+        let mut twice = |what: &str, name: &Name<'_>| {
+            let message = format!("{what} @{} is declared twice", name.text);
+            let span = name.span.clone();
+            diagnostics.push(Diagnostic { severity: Severity::Error, span, message });
+        };
+        let last = listing.functions.len().wrapping_sub(1);
+        for (index, lines) in listing.functions.iter().enumerate() {
+            let ordinal = FunctionOrdinal::from_index(index);
+            let first = *callees.functions.entry(lines.name.text).or_insert(ordinal);
+            let is_misnamed = first == FunctionOrdinal(0) && index == last;
+            if first != ordinal && !is_misnamed {
+                twice("function", &lines.name);
+            }
+        }
+        for (index, line) in listing.imports.iter().enumerate() {
+            let ordinal = ImportOrdinal::from_index(index);
+            if callees.imports.insert(line.name.text, ordinal).is_some() {
+                twice("import", &line.name);
+            }
+        }
+        callees
+    }
+
+    /// Calls by ordinal, and functions that are called `fn3` for want of a name, are printed where the
+    /// debug database has no name; with a whole database there are neither.
+    fn looks_cut_short(&self) -> bool {
+        let mut functions = self.listing.functions.iter().enumerate();
+        functions.any(|(index, lines)| {
+            let mut operands = lines.items.iter().flat_map(|item| match item {
+                Item::Instruction(instruction) => &instruction.operands[..],
+                Item::Block(_) => &[],
+            });
+            lines.name.text == format!("fn{index}")
+                || operands.any(|operand| match operand {
+                    OperandText::Function(name) => self.ordinal(name.text).is_some(),
+                    _ => false,
+                })
+        })
+    }
+
+    pub(super) fn function_named(&self, name: &str) -> Option<FunctionOrdinal> {
+        self.functions.get(name).copied()
+    }
+
+    /// The signature of a callee that exists.
+    pub(super) fn signature(&self, callee: Callee) -> Option<&Signature> {
+        match callee {
+            Callee::Internal(ordinal) => self.function_signatures.get(ordinal.index()),
+            Callee::Import(ordinal) => self.import_signatures.get(ordinal.index()),
+        }
+    }
+
+    /// `module:3`
+    fn ordinal(&self, text: &str) -> Option<FunctionOrdinal> {
+        let digits = text.strip_prefix(self.module)?.strip_prefix(':')?;
+        digits.parse().ok().map(FunctionOrdinal)
+    }
+
+    /// What a call of `text` with these registers means; `None` if nothing.
+    pub(super) fn resolve(
+        &self,
+        text: &str,
+        arguments: &[Register],
+        results: &[Register],
+    ) -> Option<Resolved> {
+        let sure = |callee| Some(Resolved { callee, warning: None });
+        if let Some(ordinal) = self.ordinal(text) {
+            return sure(Callee::Internal(ordinal));
+        }
+        if let Some(ordinal) = self.imports.get(text) {
+            return sure(Callee::Import(*ordinal));
+        }
+        let local = text.strip_prefix(self.module).and_then(|text| text.strip_prefix('.'));
+        let named = self.function_named(local.unwrap_or(text)).or(self.function_named(text));
+        let first = Callee::Internal(FunctionOrdinal(0));
+        let fits = |callee| {
+            self.signature(callee).is_some_and(|signature| fits(signature, arguments, results))
+        };
+        let Some(local) = local.filter(|_| fits(first)) else {
+            return sure(Callee::Internal(named?));
+        };
+        let is_first = match named {
+            // The quirk names function 0 after the last function only.
+            Some(ordinal) if ordinal.index() + 1 != self.listing.functions.len() => false,
+            Some(FunctionOrdinal(0)) => false,
+            Some(ordinal) => {
+                self.is_cut_short || local == "__init" || !fits(Callee::Internal(ordinal))
+            }
+            None => self.is_cut_short,
+        };
+        if !is_first {
+            return sure(Callee::Internal(named?));
+        }
+        let header = self.listing.functions.first().map_or("", |lines| lines.name.text);
+        let warning = format!(
+            "taken for a call of function 0, @{header}: printing a module of compilers since 3.11 gives \
+             function 0 the name of the last function; write @{}:{} to call @{local}",
+            self.module,
+            self.listing.functions.len().saturating_sub(1),
+        );
+        Some(Resolved { callee: first, warning: Some(warning) })
+    }
+}
+
+/// Whether a call with these registers could be of a function with this signature.
+fn fits(signature: &Signature, arguments: &[Register], results: &[Register]) -> bool {
+    let fits = |types: &[ValueType], registers: &[Register]| {
+        let is_ref = |value_type: &ValueType| *value_type == ValueType::Ref;
+        types.len() == registers.len()
+            && types.iter().zip(registers).all(|(it, register)| is_ref(it) == register.is_ref())
+    };
+    fits(&signature.arguments, arguments) && fits(&signature.results, results)
+}

@@ -1,0 +1,191 @@
+//! The names of a text: types, globals, imports, functions and exports, and the ordinals that they
+//! stand for.
+
+use std::collections::{HashMap, HashSet};
+
+use abi::cconv::Signature;
+
+use crate::module::{Export, TypeDef};
+use crate::ordinals::{FunctionOrdinal, TypeOrdinal};
+use crate::parse::{Global, Listing, Name};
+
+use super::callee::Callees;
+use super::diagnostic::{Diagnostic, Severity};
+
+/// All names of a text.
+pub(super) struct Names<'l, 's> {
+    listing: &'l Listing<'s>,
+    types: Vec<&'s str>,
+    type_ordinals: HashMap<&'s str, u32>,
+    pub(super) globals: Globals<'s>,
+    pub(super) callees: Callees<'l, 's>,
+}
+
+impl<'l, 's> Names<'l, 's> {
+    pub(super) fn new(listing: &'l Listing<'s>, diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let mut names = Self {
+            listing,
+            types: Vec::new(),
+            type_ordinals: HashMap::new(),
+            globals: Globals::new(listing, diagnostics),
+            callees: Callees::new(listing, diagnostics),
+        };
+        for name in &listing.types {
+            names.declare_type(name.text);
+        }
+        names
+    }
+
+    /// The first of two types with one name has the name.
+    fn declare_type(&mut self, name: &'s str) -> u32 {
+        let ordinal = u32::try_from(self.types.len()).unwrap_or(u32::MAX);
+        self.types.push(name);
+        *self.type_ordinals.entry(name).or_insert(ordinal)
+    }
+
+    /// The type with this name; one that is not declared is added, as the reference does.
+    pub(super) fn type_ordinal(
+        &mut self,
+        name: &Name<'s>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> TypeOrdinal {
+        let text = name.text;
+        if let Some(ordinal) = self.type_ordinals.get(text) {
+            return TypeOrdinal(*ordinal);
+        }
+        if let Some(ordinal) = self.type_ordinals.get(format!("!{text}").as_str()) {
+            return TypeOrdinal(*ordinal);
+        }
+        if !self.listing.types.is_empty() {
+            let message = format!("type {text} is not declared; expected a line `vm.type {text}`");
+            let span = name.span.clone();
+            diagnostics.push(Diagnostic { severity: Severity::Warning, span, message });
+        }
+        TypeOrdinal(self.declare_type(text))
+    }
+
+    /// The ref type of the module, if it has one only.
+    pub(super) fn only_ref_type(&self) -> Option<TypeOrdinal> {
+        let mut refs = self.types.iter().enumerate().filter(|(_, name)| name.starts_with('!'));
+        let (index, _) = refs.next()?;
+        refs.next().is_none().then(|| TypeOrdinal::from_index(index))
+    }
+
+    pub(super) fn into_types(self) -> Vec<TypeDef> {
+        self.types.into_iter().map(|name| TypeDef { full_name: name.to_owned() }).collect()
+    }
+
+    pub(super) fn exports(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<Export> {
+        let mut error = |name: &Name<'_>, message: String| {
+            let span = name.span.clone();
+            diagnostics.push(Diagnostic { severity: Severity::Error, span, message });
+        };
+        let mut exports = Vec::new();
+        let mut seen = HashSet::new();
+        for line in &self.listing.exports {
+            let text = line.text.text;
+            let (name, function) = self.export(text, line.before);
+            let Some(function) = function else {
+                error(&line.text, format!("there is no function for the export {text}"));
+                continue;
+            };
+            if !seen.insert(name) {
+                error(&line.text, format!("@{name} is exported twice"));
+            }
+            exports.push(Export { name: name.to_owned(), function });
+        }
+        exports
+    }
+
+    /// `name` or `name = @function`. An export stands before its function when it is printed, and
+    /// names are free text; so the function that follows is looked at first.
+    fn export<'t>(&self, text: &'t str, before: usize) -> (&'t str, Option<FunctionOrdinal>) {
+        if let Some(next) = self.listing.functions.get(before) {
+            let ordinal = Some(FunctionOrdinal::from_index(before));
+            let next = next.name.text;
+            if text == next {
+                return (text, ordinal);
+            }
+            let alias = text.strip_suffix(next).and_then(|text| text.strip_suffix('@'));
+            if let Some(alias) = alias.and_then(|text| text.trim_end().strip_suffix('=')) {
+                return (alias.trim_end(), ordinal);
+            }
+        }
+        match text.split_once('=') {
+            Some((alias, function)) => {
+                let function = function.trim().strip_prefix('@');
+                let ordinal = function.and_then(|name| self.callees.function_named(name));
+                (alias.trim(), ordinal)
+            }
+            None => (text, self.callees.function_named(text)),
+        }
+    }
+}
+
+/// The signatures of functions and imports are read once.
+pub(super) fn signatures(listing: &Listing<'_>) -> (Vec<Signature>, Vec<Signature>) {
+    let imports = listing.imports.iter().map(|line| {
+        // The parser accepted it.
+        Signature::parse(line.calling_convention.text).unwrap_or_default()
+    });
+    let functions = listing.functions.iter().map(|lines| lines.signature.clone());
+    (imports.collect(), functions.collect())
+}
+
+/// Where globals are.
+pub(super) struct Globals<'s> {
+    places: HashMap<&'s str, (u32, u32)>,
+    /// Bytes that the globals take so far.
+    pub(super) bytes: u32,
+    /// Ref globals so far.
+    pub(super) refs: u32,
+}
+
+/// What stops a global from being used.
+pub(super) enum GlobalError {
+    Unknown,
+    /// It holds this many bytes.
+    Size(u32),
+    TooFar,
+}
+
+impl<'s> Globals<'s> {
+    /// Refs are numbered in order; 32-bit globals come before 64-bit ones.
+    fn new(listing: &Listing<'s>, diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let mut globals = Self { places: HashMap::new(), bytes: 0, refs: 0 };
+        for size in [0, 4, 8] {
+            for line in listing.globals.iter().filter(|line| line.size == size) {
+                let end = if size == 0 { &mut globals.refs } else { &mut globals.bytes };
+                let start = end.next_multiple_of(size.max(1));
+                *end = start + size.max(1);
+                let name = line.name.text;
+                if globals.places.insert(name, (start, size)).is_some() {
+                    diagnostics.push(Diagnostic {
+                        severity: Severity::Error,
+                        span: line.name.span.clone(),
+                        message: format!("global @{name} is declared twice"),
+                    });
+                }
+            }
+        }
+        globals
+    }
+
+    /// The place of a global that an instruction accesses with `size` bytes, 0 for a ref.
+    pub(super) fn place(&mut self, global: &Global<'s>, size: u32) -> Result<u32, GlobalError> {
+        match global {
+            Global::Named(name) => match self.places.get(name.text) {
+                Some((place, has)) if *has == size => Ok(*place),
+                Some((_, has)) => Err(GlobalError::Size(*has)),
+                None => Err(GlobalError::Unknown),
+            },
+            Global::At(place) => {
+                let end = place.checked_add(size.max(1)).filter(|end| i32::try_from(*end).is_ok());
+                let end = end.ok_or(GlobalError::TooFar)?;
+                let limit = if size == 0 { &mut self.refs } else { &mut self.bytes };
+                *limit = end.max(*limit);
+                Ok(*place)
+            }
+        }
+    }
+}

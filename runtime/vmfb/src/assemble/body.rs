@@ -241,6 +241,11 @@ impl<'s> BodyAssembler<'_, '_, 's> {
                         message,
                     });
                 }
+                if resolved.is_internal_name
+                    && let Callee::Internal(function) = resolved.callee
+                {
+                    self.names.note_internal_name(function, name);
+                }
                 Some(Value::Function(resolved.callee))
             }
         }

@@ -36,6 +36,8 @@ pub(super) struct Callees<'l, 's> {
 /// A callee, and what is dubious about it.
 pub(super) struct Resolved {
     pub(super) callee: Callee,
+    /// Whether the text is `@module.name`, which printing takes from the debug database.
+    pub(super) is_internal_name: bool,
     pub(super) warning: Option<String>,
 }
 
@@ -110,6 +112,11 @@ impl<'l, 's> Callees<'l, 's> {
         digits.parse().ok().map(FunctionOrdinal)
     }
 
+    /// `name` of `module.name`.
+    pub(super) fn local<'t>(&self, text: &'t str) -> Option<&'t str> {
+        text.strip_prefix(self.module)?.strip_prefix('.')
+    }
+
     /// What a call of `text` with these registers means; `None` if nothing.
     pub(super) fn resolve(
         &self,
@@ -117,20 +124,22 @@ impl<'l, 's> Callees<'l, 's> {
         arguments: &[Register],
         results: &[Register],
     ) -> Option<Resolved> {
-        let sure = |callee| Some(Resolved { callee, warning: None });
+        let sure = |callee| Some(Resolved { callee, is_internal_name: false, warning: None });
         if let Some(ordinal) = self.ordinal(text) {
             return sure(Callee::Internal(ordinal));
         }
         if let Some(ordinal) = self.imports.get(text) {
             return sure(Callee::Import(*ordinal));
         }
-        let local = text.strip_prefix(self.module).and_then(|text| text.strip_prefix('.'));
+        let local = self.local(text);
+        let sure =
+            |callee| Some(Resolved { callee, is_internal_name: local.is_some(), warning: None });
         let named = self.function_named(local.unwrap_or(text)).or(self.function_named(text));
         let first = Callee::Internal(FunctionOrdinal(0));
         let fits = |callee| {
             self.signature(callee).is_some_and(|signature| fits(signature, arguments, results))
         };
-        let Some(local) = local.filter(|_| fits(first)) else {
+        let Some(local_name) = local.filter(|_| fits(first)) else {
             return sure(Callee::Internal(named?));
         };
         let is_first = match named {
@@ -138,7 +147,7 @@ impl<'l, 's> Callees<'l, 's> {
             Some(ordinal) if ordinal.index() + 1 != self.listing.functions.len() => false,
             Some(FunctionOrdinal(0)) => false,
             Some(ordinal) => {
-                self.is_cut_short || local == "__init" || !fits(Callee::Internal(ordinal))
+                self.is_cut_short || local_name == "__init" || !fits(Callee::Internal(ordinal))
             }
             None => self.is_cut_short,
         };
@@ -148,11 +157,11 @@ impl<'l, 's> Callees<'l, 's> {
         let header = self.listing.functions.first().map_or("", |lines| lines.name.text);
         let warning = format!(
             "taken for a call of function 0, @{header}: printing a module of compilers since 3.11 gives \
-             function 0 the name of the last function; write @{}:{} to call @{local}",
+             function 0 the name of the last function; write @{}:{} to call @{local_name}",
             self.module,
             self.listing.functions.len().saturating_sub(1),
         );
-        Some(Resolved { callee: first, warning: Some(warning) })
+        Some(Resolved { callee: first, is_internal_name: true, warning: Some(warning) })
     }
 }
 

@@ -2,8 +2,9 @@
 //! everything that `iree-dump-module --output=disassembly` prints.
 //!
 //! The text does not say everything that a module holds. Feature bits and register counts follow from
-//! the instructions; dependencies, attributes and the debug database are not in the text, so a module
-//! made from it has none. What the bytecode verifier would refuse is assembled all the same, as the
+//! the instructions. Names of functions that are not exported become a debug database without locations,
+//! which is where printing finds them. Dependencies and attributes are not in the text, so a module made
+//! from it has none. What the bytecode verifier would refuse is assembled all the same, as the
 //! reference does, and reported as a warning by [`Assembly::verify`].
 //!
 //! | file | holds |
@@ -142,6 +143,7 @@ impl Assembler<'_, '_> {
             function.requirements = features;
             module_requirements = module_requirements | features;
         }
+        let exports = names.exports(self.diagnostics);
         let image = ModuleImage {
             name: name.text.to_owned(),
             version: *version,
@@ -150,7 +152,8 @@ impl Assembler<'_, '_> {
             attributes: Vec::new(),
             dependencies: Vec::new(),
             imports: imports(listing),
-            exports: names.exports(self.diagnostics),
+            debug_database: names.debug_database(&exports),
+            exports,
             functions,
             bytecode: Cow::Owned(bytecode),
             rodata: listing.rodata.iter().map(|bytes| RodataImage::new(bytes.clone())).collect(),
@@ -159,7 +162,6 @@ impl Assembler<'_, '_> {
                 global_refs: names.globals.refs,
             },
             types: names.into_types(),
-            debug_database: None,
         };
         Some(Assembly { image, warnings: Vec::new(), functions: places })
     }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use abi::cconv::Signature;
 
+use crate::debug_database::{DebugDatabase, FunctionSourceMap};
 use crate::module::{Export, TypeDef};
 use crate::ordinals::{FunctionOrdinal, TypeOrdinal};
 use crate::parse::{Global, Listing, Name};
@@ -19,6 +20,8 @@ pub(super) struct Names<'l, 's> {
     type_ordinals: HashMap<&'s str, u32>,
     pub(super) globals: Globals<'s>,
     pub(super) callees: Callees<'l, 's>,
+    /// Functions as calls name them.
+    internal: HashMap<FunctionOrdinal, &'s str>,
 }
 
 impl<'l, 's> Names<'l, 's> {
@@ -29,6 +32,7 @@ impl<'l, 's> Names<'l, 's> {
             type_ordinals: HashMap::new(),
             globals: Globals::new(listing, diagnostics),
             callees: Callees::new(listing, diagnostics),
+            internal: HashMap::new(),
         };
         for name in &listing.types {
             names.declare_type(name.text);
@@ -69,6 +73,34 @@ impl<'l, 's> Names<'l, 's> {
         let mut refs = self.types.iter().enumerate().filter(|(_, name)| name.starts_with('!'));
         let (index, _) = refs.next()?;
         refs.next().is_none().then(|| TypeOrdinal::from_index(index))
+    }
+
+    /// Remembers that a call has a name for the function that exports do not tell.
+    pub(super) fn note_internal_name(&mut self, function: FunctionOrdinal, name: &Name<'s>) {
+        if let Some(local) = self.callees.local(name.text) {
+            self.internal.entry(function).or_insert(local);
+        }
+    }
+
+    /// A debug database with the names that no export tells, up to the last one; its maps are empty.
+    pub(super) fn debug_database(&self, exports: &[Export]) -> Option<DebugDatabase> {
+        let mut functions = Vec::new();
+        let mut named = 0;
+        for (index, lines) in self.listing.functions.iter().enumerate() {
+            let ordinal = FunctionOrdinal::from_index(index);
+            let header = lines.name.text;
+            let is_export = |export: &Export| export.function == ordinal && export.name == header;
+            let is_told = header == format!("fn{index}") || exports.iter().any(is_export);
+            let internal = self.internal.get(&ordinal).copied();
+            let name = internal.or((!is_told).then_some(header));
+            if name.is_some() {
+                named = index + 1;
+            }
+            let local_name = name.unwrap_or_default().to_owned();
+            functions.push(FunctionSourceMap { local_name, locations: Vec::new() });
+        }
+        functions.truncate(named);
+        (named > 0).then_some(DebugDatabase { locations: Vec::new(), functions })
     }
 
     pub(super) fn into_types(self) -> Vec<TypeDef> {

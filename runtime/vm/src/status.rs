@@ -132,13 +132,10 @@ pub struct FramePosition {
 
 impl fmt::Display for FramePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { module_name, function_name, .. } = self;
         match self.bytecode {
-            Some((ordinal, offset)) => write!(
-                f,
-                "bytecode {}.{}:{} {offset}",
-                self.module_name, self.function_name, ordinal.0
-            ),
-            None => write!(f, "  native {}.{}:0", self.module_name, self.function_name),
+            Some((_, offset)) => write!(f, "{module_name}.{function_name} [{offset}]"),
+            None => write!(f, "{module_name}.{function_name} (native)"),
         }
     }
 }

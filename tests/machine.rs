@@ -1,0 +1,452 @@
+//! The machine as a debugger and a host see it: stops, steps, native modules, waits, limits. What
+//! single instructions compute is compared with the reference in `conformance`.
+
+use std::process::Command;
+
+use conformance::tools;
+use vm::{
+    Context, ContextBuilder, ExecutionLimits, FrameFunction, FrameIndex, Invocation, NativeModule,
+    NativeReturn, Observer, Outcome, Position, Reaction, Ref, Status, StatusCode, Stop, Value,
+};
+use vmfb::verify::VerifiedModule;
+use vmfb::{BytecodeOffset, Module};
+
+const PROGRAM: &str = r#"
+vm.module @program version 0
+vm.type i32
+vm.type i64
+vm.type !vm.buffer
+
+vm.export @__init
+vm.func @__init() -> () {
+^bb0:
+  %i0 = vm.const.i32 5
+  vm.global.store.i32 %i0, .rwdata[0]
+  vm.return
+}
+
+vm.export @factor
+vm.func @factor() -> (i32) {
+^bb0:
+  %i0 = vm.global.load.i32 .rwdata[0]
+  vm.return %i0
+}
+
+vm.export @sum
+vm.func @sum(%i0: i32) -> (i32) {
+^bb0:
+  %i1 = vm.const.i32 1
+  %i2 = vm.const.i32.zero
+  %i3 = vm.const.i32.zero
+  vm.br ^bb1()
+^bb1:
+  %i2 = vm.add.i32 %i2, %i3
+  %i3 = vm.add.i32 %i3, %i1
+  %i4 = vm.cmp.lt.i32.s %i3, %i0
+  vm.cond_br %i4, ^bb1(), ^bb2()
+^bb2:
+  vm.return %i2
+}
+
+vm.export @twice
+vm.func @twice(%i0: i32) -> (i32) {
+^bb0:
+  %i1 = vm.call @sum(%i0)
+  %i1 = vm.add.i32 %i1, %i1
+  vm.return %i1
+}
+
+vm.export @forever
+vm.func @forever(%i0: i32) -> (i32) {
+^bb0:
+  %i0 = vm.call @forever(%i0)
+  vm.return %i0
+}
+
+vm.export @huge
+vm.func @huge(%i0:1: i64) -> (i32) {
+^bb0:
+  %i2 = vm.const.i32 16
+  %r0 = vm.buffer.alloc %i0:1, %i2
+  vm.return %i2
+}
+
+vm.export @turns
+vm.func @turns(%i0: i32) -> (i32) {
+^bb0:
+  vm.yield ^bb1()
+^bb1:
+  %i1 = vm.const.i32 2
+  vm.yield ^bb2()
+^bb2:
+  %i0 = vm.add.i32 %i0, %i1
+  vm.return %i0
+}
+"#;
+
+const CALLER: &str = r#"
+vm.module @caller version 0
+vm.type i32
+
+vm.import @program.sum cconv "0i_i"
+vm.import @native.add cconv "0ii_i"
+vm.import @native.wait cconv "0v_i"
+vm.import @native.refuse cconv "0v_v"
+vm.import @native.weigh cconv "0iCiIDI_I"
+vm.import optional @native.nothing cconv "0v_v"
+
+vm.export @across
+vm.func @across(%i0: i32) -> (i32) {
+^bb0:
+  %i1 = vm.call @program.sum(%i0)
+  %i1 = vm.call @native.add(%i1, %i0)
+  vm.return %i1
+}
+
+vm.export @waits
+vm.func @waits() -> (i32) {
+^bb0:
+  %i0 = vm.call @native.wait()
+  vm.return %i0
+}
+
+vm.export @waits_for_spans
+vm.func @waits_for_spans(%i0: i32) -> (i64) {
+^bb0:
+  %i2:3 = vm.const.i64 10
+  %i4:5 = vm.const.i64 1000
+  %i6:7 = vm.const.i64.zero
+  %i6 = vm.call.variadic @native.weigh segments[65535, 0, 65535](%i0, %i4)
+  vm.call.variadic.yieldable @native.weigh segments[65535, 2, 65535](%i0, %i0, %i2, %i0, %i4, %i6) -> ^bb1(%i8)
+^bb1:
+  vm.return %i8
+}
+
+vm.export @refused
+vm.func @refused() -> () {
+^bb0:
+  vm.call @native.refuse()
+  vm.return
+}
+
+vm.export @asks
+vm.func @asks() -> (i32) {
+^bb0:
+  %i0 = vm.import.resolved @native.nothing
+  vm.return %i0
+}
+
+vm.export @insists
+vm.func @insists() -> () {
+^bb0:
+  vm.call @native.nothing()
+  vm.return
+}
+"#;
+
+fn assemble(text: &str) -> VerifiedModule {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, module) = (folder.path().join("module.vmasm"), folder.path().join("module.vmfb"));
+    std::fs::write(&source, text).unwrap();
+    let assembler = tools::iree("iree-as-module").unwrap();
+    let output = format!("--output={}", module.display());
+    let finished = tools::finish(Command::new(assembler).arg(&source).arg(output)).unwrap();
+    assert_eq!(finished.status, Some(0), "{}", finished.stderr);
+    let module = Module::from_bytes(std::fs::read(&module).unwrap()).unwrap();
+    vmfb::verify::verify(module).unwrap()
+}
+
+fn native() -> NativeModule {
+    NativeModule::builder("native")
+        .function("add", "0ii_i", |call| Ok(call.i32(0)?.wrapping_add(call.i32(1)?)))
+        .function("refuse", "0v_v", |_| Err::<(), _>(Status::unimplemented("not today")))
+        .function("weigh", "0iCiIDI_I", |call| {
+            let mut sum = i64::from(call.i32(0)?) + call.i64(2)?;
+            for tuple in call.span(1)? {
+                sum += i64::from(tuple.i32(0)?) * tuple.i64(1)?;
+            }
+            Ok(NativeReturn::Pending(Box::new(move || {
+                Ok(NativeReturn::Results(vec![Value::I64(sum)]))
+            })))
+        })
+        .function("wait", "0v_i", |_| {
+            let mut polls = 0;
+            Ok(NativeReturn::Pending(Box::new(move || {
+                polls += 1;
+                Ok(match polls {
+                    1 => NativeReturn::Pending(Box::new(|| {
+                        Ok(NativeReturn::Results(vec![Value::I32(99)]))
+                    })),
+                    _ => NativeReturn::Results(Vec::new()),
+                })
+            })))
+        })
+        .build()
+}
+
+fn program() -> ContextBuilder {
+    Context::builder().add_bytecode(assemble(PROGRAM))
+}
+
+fn both() -> Context {
+    program().add_native(native()).add_bytecode(assemble(CALLER)).link().unwrap()
+}
+
+fn call(context: &Context, name: &str, arguments: Vec<Value>) -> Invocation {
+    Invocation::new(context, context.lookup(name).unwrap(), arguments).unwrap()
+}
+
+fn completed(outcome: Outcome) -> Vec<i32> {
+    let Outcome::Completed(results) = outcome else { panic!("{outcome:?}") };
+    let number = |value| match value {
+        Value::I32(value) => value,
+        other => panic!("{other:?}"),
+    };
+    results.into_iter().map(number).collect()
+}
+
+fn failed(outcome: Outcome) -> vm::Failure {
+    let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
+    failure
+}
+
+fn stop(outcome: &Outcome) -> Stop {
+    let Outcome::Stopped(stop) = outcome else { panic!("{outcome:?}") };
+    *stop
+}
+
+#[test]
+fn initialisers_run_and_can_be_stopped_in() {
+    let mut context = program().link().unwrap();
+    let init = context.lookup("__init").unwrap();
+    let at = context.set_breakpoint(init, BytecodeOffset(0)).unwrap();
+    let mut initialisers = Invocation::initialize(&context);
+    assert_eq!(
+        stop(&initialisers.run(&mut context)),
+        Stop::Breakpoint(Position { function: init, offset: at })
+    );
+    assert!(matches!(initialisers.step(&mut context), Outcome::Stopped(Stop::Step(_))));
+    assert!(initialisers.set_register_i32(FrameIndex(0), 0, 7));
+    assert!(completed(initialisers.run(&mut context)).is_empty());
+    let mut factor = call(&context, "factor", vec![]);
+    assert_eq!(completed(factor.run(&mut context)), [7]);
+    let module = init.module;
+    assert_eq!(context.global_bytes(module)[..4], 7_i32.to_le_bytes());
+}
+
+#[test]
+fn a_breakpoint_stops_each_time_and_can_be_taken_away() {
+    let mut context = program().link().unwrap();
+    let sum = context.lookup("sum").unwrap();
+    let offsets = context.instruction_offsets(sum);
+    // The comparison and the branch behind it are one instruction when nobody looks; both can hold
+    // a breakpoint.
+    for at in [offsets[8], offsets[9]] {
+        assert_eq!(context.set_breakpoint(sum, at), Ok(at));
+        let mut invocation = call(&context, "twice", vec![Value::I32(3)]);
+        for round in 1..=3 {
+            let stopped = stop(&invocation.run(&mut context));
+            assert_eq!(stopped, Stop::Breakpoint(Position { function: sum, offset: at }));
+            assert_eq!(invocation.register_i32(FrameIndex(0), 3), Some(round));
+            assert_eq!(invocation.depth(), 2);
+        }
+        assert!(context.clear_breakpoint(sum, at));
+        assert!(!context.clear_breakpoint(sum, at));
+        assert_eq!(completed(invocation.run(&mut context)), [6]);
+    }
+    assert!(context.set_breakpoint(sum, BytecodeOffset(offsets[1].0 + 1)).is_err());
+}
+
+#[test]
+fn steps_enter_calls_and_show_the_caller_at_its_call() {
+    let mut context = program().link().unwrap();
+    let (sum, twice) = (context.lookup("sum").unwrap(), context.lookup("twice").unwrap());
+    let call_at = context.instruction_offsets(twice)[1];
+    let mut invocation = call(&context, "twice", vec![Value::I32(1)]);
+    let mut positions = Vec::new();
+    let results = loop {
+        match invocation.step(&mut context) {
+            Outcome::Stopped(Stop::Step(position)) => {
+                positions.push(position);
+                if position.function == sum {
+                    let frames: Vec<_> = invocation.frames(&context).collect();
+                    let caller = Position { function: twice, offset: call_at };
+                    assert_eq!(frames[1].function, FrameFunction::Bytecode(caller));
+                    assert_eq!(frames[0].function, FrameFunction::Bytecode(position));
+                }
+            }
+            outcome => break completed(outcome),
+        }
+    };
+    assert_eq!(results, [0]);
+    let expected: Vec<u32> = context.instruction_offsets(sum).iter().map(|at| at.0).collect();
+    let in_sum: Vec<u32> =
+        positions.iter().filter(|at| at.function == sum).map(|at| at.offset.0).collect();
+    // Every instruction once, but for the markers of blocks that are entered by a branch.
+    let skipped = |offset: &u32| *offset != expected[5] && *offset != expected[10];
+    assert_eq!(in_sum, expected.iter().copied().filter(skipped).collect::<Vec<_>>());
+}
+
+/// Counts instructions; stops at a depth.
+struct Watcher {
+    seen: usize,
+    stop_at_depth: usize,
+}
+
+impl Observer for Watcher {
+    fn before_instruction(
+        &mut self,
+        context: &Context,
+        invocation: &Invocation,
+        position: Position,
+    ) -> Reaction {
+        self.seen += 1;
+        assert_eq!(invocation.position(context), Some(position));
+        if invocation.depth() == self.stop_at_depth { Reaction::Stop } else { Reaction::Continue }
+    }
+}
+
+#[test]
+fn observers_see_every_instruction_and_breakpoints_stop_them_too() {
+    let mut context = program().link().unwrap();
+    let sum = context.lookup("sum").unwrap();
+    let mut invocation = call(&context, "sum", vec![Value::I32(10)]);
+    let mut watcher = Watcher { seen: 0, stop_at_depth: 9 };
+    assert_eq!(completed(invocation.observe(&mut context, &mut watcher)), [45]);
+    // Marker, three constants, a branch; ten rounds of four; a return.
+    assert_eq!(watcher.seen, 5 + 40 + 1);
+
+    let mut invocation = call(&context, "twice", vec![Value::I32(10)]);
+    let mut watcher = Watcher { seen: 0, stop_at_depth: 2 };
+    let entry = Position { function: sum, offset: BytecodeOffset(0) };
+    assert_eq!(stop(&invocation.observe(&mut context, &mut watcher)), Stop::Step(entry));
+    let at = context.instruction_offsets(sum)[6];
+    context.set_breakpoint(sum, at).unwrap();
+    watcher.stop_at_depth = 9;
+    let stopped = stop(&invocation.observe(&mut context, &mut watcher));
+    assert_eq!(stopped, Stop::Breakpoint(Position { function: sum, offset: at }));
+}
+
+#[test]
+fn calls_lead_into_other_modules_and_native_functions() {
+    let mut context = both();
+    let mut invocation = call(&context, "caller.across", vec![Value::I32(5)]);
+    assert_eq!(completed(invocation.run(&mut context)), [15]);
+
+    let sum = context.lookup("program.sum").unwrap();
+    context.set_breakpoint(sum, BytecodeOffset(0)).unwrap();
+    let mut invocation = call(&context, "across", vec![Value::I32(5)]);
+    stop(&invocation.run(&mut context));
+    let modules: Vec<&str> =
+        invocation.frames(&context).map(|frame| context.module_name(frame.module)).collect();
+    assert_eq!(modules, ["program", "caller"]);
+
+    let mut asks = call(&context, "asks", vec![]);
+    assert_eq!(completed(asks.run(&mut context)), [0]);
+    let failure = failed(call(&context, "insists", vec![]).run(&mut context));
+    assert_eq!(failure.status.code, StatusCode::NotFound);
+    assert!(failure.status.message.contains("`native.nothing`"), "{failure}");
+}
+
+#[test]
+fn a_native_function_may_wait() {
+    let mut context = both();
+    let mut invocation = call(&context, "waits", vec![]);
+    for _ in 0..2 {
+        assert!(matches!(invocation.run(&mut context), Outcome::Yielded));
+        let innermost = invocation.frames(&context).next().unwrap();
+        assert!(matches!(innermost.function, FrameFunction::Native(_)));
+        assert_eq!(invocation.register_i32(FrameIndex(1), 0), Some(0));
+    }
+    assert_eq!(completed(invocation.run(&mut context)), [99]);
+}
+
+#[test]
+fn spans_are_passed_and_results_land_behind_a_wait() {
+    let mut context = both();
+    let mut invocation = call(&context, "waits_for_spans", vec![Value::I32(3)]);
+    assert!(matches!(invocation.run(&mut context), Outcome::Yielded));
+    assert!(matches!(invocation.run(&mut context), Outcome::Yielded));
+    let Outcome::Completed(results) = invocation.run(&mut context) else { panic!() };
+    let [Value::I64(sum)] = results[..] else { panic!("{results:?}") };
+    assert_eq!(sum, 3 + (3 * 10 + 3 * 1000) + (3 + 1000));
+}
+
+#[test]
+fn a_failure_names_every_frame_and_leaves_them_to_look_at() {
+    let mut context = both();
+    let mut invocation = call(&context, "refused", vec![]);
+    let failure = failed(invocation.run(&mut context));
+    assert_eq!(failure.to_string(), "UNIMPLEMENTED; not today");
+    let places: Vec<String> = failure.backtrace.iter().map(ToString::to_string).collect();
+    assert_eq!(places, ["native.refuse (native)", "caller.refused [00000001]"]);
+    assert_eq!(invocation.frames(&context).count(), 2);
+    assert_eq!(failed(invocation.run(&mut context)), failure);
+}
+
+#[test]
+fn a_program_may_give_up_its_turn() {
+    let mut context = program().link().unwrap();
+    let mut invocation = call(&context, "turns", vec![Value::I32(40)]);
+    assert!(matches!(invocation.run(&mut context), Outcome::Yielded));
+    assert!(matches!(invocation.run(&mut context), Outcome::Yielded));
+    assert_eq!(completed(invocation.run(&mut context)), [42]);
+    assert_eq!(failed(invocation.run(&mut context)).status.code, StatusCode::FailedPrecondition);
+}
+
+#[test]
+fn an_interrupt_stops_a_loop_where_it_can_go_on() {
+    let mut context = program().link().unwrap();
+    let mut invocation = call(&context, "sum", vec![Value::I32(300_000_000)]);
+    let interrupt = invocation.interrupt();
+    let handle = std::thread::spawn(move || interrupt.request());
+    let stopped = stop(&invocation.run(&mut context));
+    handle.join().unwrap();
+    assert!(matches!(stopped, Stop::Interrupted(_)));
+    // The rest is short.
+    assert!(invocation.set_register_i32(FrameIndex(0), 0, 0));
+    assert!(matches!(invocation.run(&mut context), Outcome::Completed(_)));
+}
+
+#[test]
+fn limits_end_what_would_not_end() {
+    let fuel = ExecutionLimits { fuel: Some(9), ..ExecutionLimits::default() };
+    let mut context = program().limits(fuel).link().unwrap();
+    let mut enough = call(&context, "sum", vec![Value::I32(9)]);
+    assert_eq!(completed(enough.run(&mut context)), [36]);
+    let mut too_much = call(&context, "sum", vec![Value::I32(10)]);
+    let failure = failed(too_much.run(&mut context));
+    assert_eq!(failure.status.code, StatusCode::ResourceExhausted);
+
+    let mut context = program().link().unwrap();
+    let mut forever = call(&context, "forever", vec![Value::I32(1)]);
+    let failure = failed(forever.run(&mut context));
+    assert!(failure.status.message.starts_with("stack overflow"), "{failure}");
+    let mut huge = call(&context, "huge", vec![Value::I64(1 << 60)]);
+    let failure = failed(huge.run(&mut context));
+    assert_eq!(failure.status.code, StatusCode::ResourceExhausted);
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let error = Context::builder().add_bytecode(assemble(CALLER)).link().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "module caller needs program.sum (0i_i): there is no module program before it; there are: \
+         no modules"
+    );
+    let other =
+        NativeModule::builder("native").function("add", "0II_I", |call| call.i64(0)).build();
+    let error = program().add_native(other).add_bytecode(assemble(CALLER)).link().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "module caller needs native.add (0ii_i): module native has it as 0II_I; the modules were \
+         built for different versions"
+    );
+    let context = program().link().unwrap();
+    let sum = context.lookup("program.sum").unwrap();
+    for arguments in [vec![], vec![Value::I64(1)], vec![Value::Ref(Ref::Null)]] {
+        let error = Invocation::new(&context, sum, arguments).unwrap_err();
+        assert_eq!(error.code, StatusCode::InvalidArgument);
+    }
+}

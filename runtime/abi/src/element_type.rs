@@ -1,0 +1,283 @@
+//! Element types of tensors: their names in text (`f32`, `si8`, `f8E4M3FN`), their codes in programs, and the text of one
+//! element.
+//!
+//! A code is `kind << 24 | bits`, as `hal.element_type` constants in bytecode have it: f32 is `0x21000020`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use half::{bf16, f16};
+
+use crate::c_float::format_g_upper;
+use crate::scalar;
+use crate::small_float::SmallFloat;
+
+/// What the bits of an element mean.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum NumericalKind {
+    /// Just bits.
+    Opaque = 0x00,
+    /// An integer whose sign is the program's business.
+    Integer = 0x10,
+    /// A signed integer.
+    SignedInteger = 0x11,
+    /// An unsigned integer.
+    UnsignedInteger = 0x12,
+    /// 0 or 1, in a byte.
+    Boolean = 0x13,
+    /// A float as IEEE 754 defines it.
+    Float = 0x21,
+    /// A float with the exponent of f32 and a short fraction.
+    BrainFloat = 0x22,
+    /// Two floats of half the width: real and imaginary part.
+    ComplexFloat = 0x23,
+    /// `f8E5M2`
+    Float8E5M2 = 0x24,
+    /// `f8E4M3FN`
+    Float8E4M3Fn = 0x25,
+    /// `f8E5M2FNUZ`
+    Float8E5M2Fnuz = 0x26,
+    /// `f8E4M3FNUZ`
+    Float8E4M3Fnuz = 0x27,
+    /// `f8E8M0FNU`
+    Float8E8M0Fnu = 0x28,
+}
+
+impl NumericalKind {
+    /// Kinds whose name is followed by a width; a longer name comes before one that it begins with.
+    const PREFIXES: [(&str, NumericalKind); 8] = [
+        ("si", Self::SignedInteger),
+        ("ui", Self::UnsignedInteger),
+        ("bf", Self::BrainFloat),
+        ("cf", Self::ComplexFloat),
+        ("i", Self::Integer),
+        ("f", Self::Float),
+        ("*", Self::Opaque),
+        ("x", Self::Opaque),
+    ];
+
+    const FLOAT8: [(&str, NumericalKind); 5] = [
+        ("f8E5M2", Self::Float8E5M2),
+        ("f8E4M3FN", Self::Float8E4M3Fn),
+        ("f8E5M2FNUZ", Self::Float8E5M2Fnuz),
+        ("f8E4M3FNUZ", Self::Float8E4M3Fnuz),
+        ("f8E8M0FNU", Self::Float8E8M0Fnu),
+    ];
+
+    fn from_code(code: u8) -> Option<Self> {
+        let widths = Self::PREFIXES.iter().chain(&Self::FLOAT8).map(|(_, kind)| *kind);
+        widths.chain([Self::Boolean]).find(|kind| *kind as u8 == code)
+    }
+
+    fn small_float(self) -> Option<SmallFloat> {
+        Some(match self {
+            Self::Float8E5M2 => SmallFloat::E5M2,
+            Self::Float8E4M3Fn => SmallFloat::E4M3_FN,
+            Self::Float8E5M2Fnuz => SmallFloat::E5M2_FNUZ,
+            Self::Float8E4M3Fnuz => SmallFloat::E4M3_FNUZ,
+            Self::Float8E8M0Fnu => SmallFloat::E8M0_FNU,
+            _ => return None,
+        })
+    }
+}
+
+/// The type of a tensor's elements.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ElementType {
+    /// What the bits mean.
+    pub kind: NumericalKind,
+    /// How many there are.
+    pub bits: u8,
+}
+
+/// Text or a number that is no element type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no element type; they are written i1, i32, si8, ui16, f32, bf16, cf64, f8E4M3FN or *8"
+)]
+pub struct ElementTypeError(String);
+
+impl ElementType {
+    /// The type with this code.
+    ///
+    /// # Errors
+    /// No type has it.
+    pub fn from_code(code: u32) -> Result<Self, ElementTypeError> {
+        let [bits, 0, 0, kind] = code.to_le_bytes() else {
+            return Err(ElementTypeError(format!("{code:#010x}")));
+        };
+        NumericalKind::from_code(kind)
+            .map(|kind| Self { kind, bits })
+            .ok_or_else(|| ElementTypeError(format!("{code:#010x}")))
+    }
+
+    /// The code that programs pass.
+    #[must_use]
+    pub fn code(self) -> u32 {
+        (self.kind as u32) << 24 | u32::from(self.bits)
+    }
+
+    /// Bytes that one element takes where each has its own bytes.
+    #[must_use]
+    pub fn byte_count(self) -> usize {
+        usize::from(self.bits).div_ceil(8)
+    }
+
+    /// Appends the bytes of the element that `text` names. What has no numbers (booleans, complex
+    /// and opaque types) is written in hexadecimal, two digits a byte.
+    pub(crate) fn parse_element(self, text: &str, out: &mut Vec<u8>) -> Option<()> {
+        match (self.kind, self.bits) {
+            (NumericalKind::Integer, 8 | 16 | 32 | 64) => self.parse_integer(text, true, true, out),
+            (NumericalKind::SignedInteger, 8 | 16 | 32 | 64) => {
+                self.parse_integer(text, true, false, out)
+            }
+            (NumericalKind::UnsignedInteger, 8 | 16 | 32 | 64) => {
+                self.parse_integer(text, false, true, out)
+            }
+            (NumericalKind::Float, 16) => {
+                out.extend(f16::from_f32(scalar::float(text)?).to_le_bytes());
+                Some(())
+            }
+            (NumericalKind::BrainFloat, 16) => {
+                out.extend(bf16::from_f32(scalar::float(text)?).to_le_bytes());
+                Some(())
+            }
+            (NumericalKind::Float, 32) => {
+                out.extend(scalar::float::<f32>(text)?.to_le_bytes());
+                Some(())
+            }
+            (NumericalKind::Float, 64) => {
+                out.extend(scalar::float::<f64>(text)?.to_le_bytes());
+                Some(())
+            }
+            _ => match self.kind.small_float() {
+                Some(format) => {
+                    out.push(format.encode(scalar::float(text)?));
+                    Some(())
+                }
+                None => self.parse_hex(text, out),
+            },
+        }
+    }
+
+    fn parse_integer(
+        self,
+        text: &str,
+        may_be_negative: bool,
+        may_be_unsigned: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let value = scalar::integer(text)?;
+        let bits = u32::from(self.bits);
+        let low = if may_be_negative { -(1_i128 << (bits - 1)) } else { 0 };
+        let high = 1_i128 << if may_be_unsigned { bits } else { bits - 1 };
+        if !(low..high).contains(&value) {
+            return None;
+        }
+        out.extend(&value.to_le_bytes()[..self.byte_count()]);
+        Some(())
+    }
+
+    fn parse_hex(self, text: &str, out: &mut Vec<u8>) -> Option<()> {
+        let is_whole = text.is_ascii() && text.len() == 2 * self.byte_count();
+        if !is_whole || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
+        }
+        for at in (0..text.len()).step_by(2) {
+            out.push(u8::from_str_radix(&text[at..at + 2], 16).ok()?);
+        }
+        Some(())
+    }
+
+    /// Appends the text of the element that `bytes` holds, which are as many as it takes.
+    pub(crate) fn format_element(self, bytes: &[u8], out: &mut String) {
+        let mut wide = [0_u8; 8];
+        let length = bytes.len().min(8);
+        wide[..length].copy_from_slice(&bytes[..length]);
+        let raw = u64::from_le_bytes(wide);
+        let text = match (self.kind, self.bits) {
+            (NumericalKind::Integer | NumericalKind::SignedInteger, 8 | 16 | 32 | 64) => {
+                let unused = 64 - u32::from(self.bits);
+                (raw.cast_signed() << unused >> unused).to_string()
+            }
+            (NumericalKind::UnsignedInteger, 8 | 16 | 32 | 64) => raw.to_string(),
+            (NumericalKind::Float, 16) => format_g_upper(f16::from_bits(raw as u16).to_f64()),
+            (NumericalKind::BrainFloat, 16) => format_g_upper(bf16::from_bits(raw as u16).to_f64()),
+            (NumericalKind::Float, 32) => format_g_upper(f64::from(f32::from_bits(raw as u32))),
+            (NumericalKind::Float, 64) => format_g_upper(f64::from_bits(raw)),
+            _ => match self.kind.small_float() {
+                Some(format) => format_g_upper(f64::from(format.decode(raw as u8))),
+                None => bytes.iter().map(|byte| format!("{byte:02X}")).collect(),
+            },
+        };
+        out.push_str(&text);
+    }
+}
+
+impl FromStr for ElementType {
+    type Err = ElementTypeError;
+
+    fn from_str(text: &str) -> Result<Self, ElementTypeError> {
+        if text == "i1" {
+            return Ok(Self { kind: NumericalKind::Boolean, bits: 8 });
+        }
+        if let Some((_, kind)) = NumericalKind::FLOAT8.iter().find(|(name, _)| *name == text) {
+            return Ok(Self { kind: *kind, bits: 8 });
+        }
+        NumericalKind::PREFIXES
+            .iter()
+            .find_map(|(prefix, kind)| {
+                let bits = text.strip_prefix(prefix)?.parse().ok()?;
+                Some(Self { kind: *kind, bits })
+            })
+            .ok_or_else(|| ElementTypeError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for ElementType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.kind == NumericalKind::Boolean {
+            return f.write_str("i1");
+        }
+        if let Some((name, _)) = NumericalKind::FLOAT8.iter().find(|(_, kind)| *kind == self.kind) {
+            return f.write_str(name);
+        }
+        let prefix = NumericalKind::PREFIXES.iter().find(|(_, kind)| *kind == self.kind);
+        write!(f, "{}{}", prefix.map_or("*", |(prefix, _)| prefix), self.bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ElementType;
+
+    #[test]
+    fn names_and_codes() {
+        for (name, code, bytes) in [
+            ("f32", 0x2100_0020, 4),
+            ("f64", 0x2100_0040, 8),
+            ("bf16", 0x2200_0010, 2),
+            ("i1", 0x1300_0008, 1),
+            ("i8", 0x1000_0008, 1),
+            ("i4", 0x1000_0004, 1),
+            ("si16", 0x1100_0010, 2),
+            ("ui64", 0x1200_0040, 8),
+            ("cf128", 0x2300_0080, 16),
+            ("f8E4M3FN", 0x2500_0008, 1),
+            ("f8E8M0FNU", 0x2800_0008, 1),
+            ("*24", 0x0000_0018, 3),
+        ] {
+            let element_type: ElementType = name.parse().unwrap();
+            assert_eq!(element_type.code(), code, "{name}");
+            assert_eq!(ElementType::from_code(code), Ok(element_type));
+            assert_eq!(element_type.to_string(), name);
+            assert_eq!(element_type.byte_count(), bytes, "{name}");
+        }
+        for text in ["", "f", "u8", "i256", "f8E3M4", "i-8"] {
+            assert!(text.parse::<ElementType>().is_err(), "{text}");
+        }
+        assert!(ElementType::from_code(0x2100_0120).is_err());
+        assert!(ElementType::from_code(0x9900_0020).is_err());
+    }
+}

@@ -1,0 +1,233 @@
+//! NumPy's `.npy` format: one tensor a header and its bytes, and files of several, one after the other.
+//!
+//! ```text
+//! "\x93NUMPY" major minor  u16 (version 1) or u32 length  header  data
+//! header = Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+//! ```
+
+use crate::element_type::{ElementType, NumericalKind};
+use crate::tensor::{Tensor, TensorType};
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+/// Headers end at a multiple of this many bytes from the start of the array.
+const ALIGNMENT: usize = 64;
+
+/// Why bytes are no array that can be read, or a tensor cannot be written as one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NpyError {
+    /// The bytes do not begin as such a file does.
+    #[error("not a .npy file: it does not begin with \\x93NUMPY")]
+    Magic,
+    /// A version that is not known.
+    #[error("version {0} of the .npy format is not known; save it again with numpy.save")]
+    Version(u8),
+    /// The file ends before the array does.
+    #[error("the .npy file is cut short: {needed} bytes are needed, {available} are there")]
+    Truncated {
+        /// What header and data need.
+        needed: u64,
+        /// What there is.
+        available: usize,
+    },
+    /// The header is not the dictionary that it should be.
+    #[error("the header of the .npy file has no readable '{0}': {1}")]
+    Header(&'static str, String),
+    /// Columns come first.
+    #[error("the array is in Fortran order; save numpy.ascontiguousarray(array) instead")]
+    FortranOrder,
+    /// NumPy has no such element type, or we have not.
+    #[error("there is no NumPy type for {0}")]
+    ElementType(String),
+}
+
+/// NumPy's names for element types; those with the same name are read as the first.
+const TYPES: [(&str, NumericalKind, u8); 16] = [
+    ("|b1", NumericalKind::Boolean, 8),
+    ("|i1", NumericalKind::SignedInteger, 8),
+    ("<i2", NumericalKind::SignedInteger, 16),
+    ("<i4", NumericalKind::SignedInteger, 32),
+    ("<i8", NumericalKind::SignedInteger, 64),
+    ("|i1", NumericalKind::Integer, 8),
+    ("<i2", NumericalKind::Integer, 16),
+    ("<i4", NumericalKind::Integer, 32),
+    ("<i8", NumericalKind::Integer, 64),
+    ("|u1", NumericalKind::UnsignedInteger, 8),
+    ("<u2", NumericalKind::UnsignedInteger, 16),
+    ("<u4", NumericalKind::UnsignedInteger, 32),
+    ("<u8", NumericalKind::UnsignedInteger, 64),
+    ("<f2", NumericalKind::Float, 16),
+    ("<f4", NumericalKind::Float, 32),
+    ("<f8", NumericalKind::Float, 64),
+];
+
+const COMPLEX: [(&str, NumericalKind, u8); 2] =
+    [("<c8", NumericalKind::ComplexFloat, 64), ("<c16", NumericalKind::ComplexFloat, 128)];
+
+/// Reads the array that `bytes` begin with; also gives how many bytes it took.
+///
+/// # Errors
+/// See [`NpyError`].
+pub fn read(bytes: &[u8]) -> Result<(Tensor, usize), NpyError> {
+    let rest = bytes.strip_prefix(MAGIC).ok_or(NpyError::Magic)?;
+    let truncated = |needed: u64| NpyError::Truncated { needed, available: bytes.len() };
+    let (length, start) = match rest {
+        [1, _, a, b, ..] => (usize::from(u16::from_le_bytes([*a, *b])), 10),
+        [2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, 12),
+        [1..=3, ..] | [] => return Err(truncated(12)),
+        [version, ..] => return Err(NpyError::Version(*version)),
+    };
+    let data_start = start + length;
+    let header = bytes.get(start..data_start).ok_or_else(|| truncated(data_start as u64))?;
+    let tensor_type = read_header(&String::from_utf8_lossy(header))?;
+    let size = tensor_type
+        .element_count()
+        .and_then(|count| count.checked_mul(tensor_type.element_type.byte_count()))
+        .and_then(|size| size.checked_add(data_start));
+    let end = size.ok_or_else(|| truncated(u64::MAX))?;
+    let data = bytes.get(data_start..end).ok_or_else(|| truncated(end as u64))?;
+    let TensorType { shape, element_type } = tensor_type;
+    Ok((Tensor { shape, element_type, bytes: data.to_vec() }, end))
+}
+
+/// The text of a dictionary's value: what follows `'key':`.
+fn value<'h>(header: &'h str, key: &'static str) -> Result<&'h str, NpyError> {
+    let missing = || NpyError::Header(key, header.trim().to_owned());
+    let quoted = [format!("'{key}'"), format!("\"{key}\"")];
+    let at = quoted.iter().find_map(|quoted| Some(header.find(quoted)? + quoted.len()));
+    let rest = header[at.ok_or_else(missing)?..].trim_start();
+    Ok(rest.strip_prefix(':').ok_or_else(missing)?.trim_start())
+}
+
+fn read_header(header: &str) -> Result<TensorType, NpyError> {
+    let descr = value(header, "descr")?;
+    let name = descr.split(['\'', '"']).nth(1).unwrap_or(descr);
+    // `=` is the order of the machine that wrote the file, and of bytes there is no order.
+    let normal = match name.strip_prefix('=') {
+        Some(rest) if rest.ends_with('1') && rest.len() == 2 => format!("|{rest}"),
+        Some(rest) => format!("<{rest}"),
+        None => name.to_owned(),
+    };
+    let element_type = TYPES
+        .iter()
+        .chain(&COMPLEX)
+        .find(|(numpy, ..)| *numpy == normal)
+        .map(|(_, kind, bits)| ElementType { kind: *kind, bits: *bits })
+        .ok_or_else(|| NpyError::ElementType(format!("'{name}'")))?;
+    if value(header, "fortran_order")?.starts_with("True") {
+        return Err(NpyError::FortranOrder);
+    }
+    let shape = value(header, "shape")?;
+    let wrong = || NpyError::Header("shape", shape.trim().to_owned());
+    let tuple =
+        shape.strip_prefix('(').and_then(|rest| rest.split(')').next()).ok_or_else(wrong)?;
+    let dimensions = tuple.split(',').map(str::trim).filter(|text| !text.is_empty());
+    let shape: Result<Vec<u64>, _> = dimensions.map(str::parse).collect();
+    Ok(TensorType { shape: shape.map_err(|_| wrong())?, element_type })
+}
+
+/// The bytes of a file, or of a part to append to one, that holds the tensor.
+///
+/// # Errors
+/// NumPy has no name for its element type.
+pub fn write(tensor: &Tensor) -> Result<Vec<u8>, NpyError> {
+    let ElementType { kind, bits } = tensor.element_type;
+    let (name, ..) = TYPES
+        .iter()
+        .chain(&COMPLEX)
+        .find(|(_, known, width)| *known == kind && *width == bits)
+        .ok_or_else(|| NpyError::ElementType(tensor.element_type.to_string()))?;
+    let mut shape: String = tensor.shape.iter().map(|dimension| format!("{dimension}, ")).collect();
+    if tensor.shape.len() > 1 {
+        shape.truncate(shape.len() - 2);
+    } else {
+        shape.truncate(shape.trim_end().len());
+    }
+    let mut header = format!("{{'descr': '{name}', 'fortran_order': False, 'shape': ({shape}), }}");
+    let start = MAGIC.len() + 4;
+    let end = (start + header.len() + 1).next_multiple_of(ALIGNMENT);
+    header.extend(std::iter::repeat_n(' ', end - start - header.len() - 1));
+    header.push('\n');
+    let length = u16::try_from(header.len())
+        .map_err(|_| NpyError::Header("shape", "too many dimensions".to_owned()))?;
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 0]);
+    bytes.extend(length.to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(&tensor.bytes);
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NpyError, read, write};
+    use crate::tensor::Tensor;
+
+    #[test]
+    fn tensors_survive_a_round_trip() {
+        for text in [
+            "2x3xf32=[1 2 3][4 5 6]",
+            "f64=2.5",
+            "4xsi64=1 -2 3 -4",
+            "2xi1=01 00",
+            "0x3xui8=",
+            "2xf16=1 2",
+            "1x1xcf64=0000803F00000040",
+        ] {
+            let tensor = Tensor::parse(text, 1 << 16).unwrap();
+            let bytes = write(&tensor).unwrap();
+            assert_eq!((bytes.len() - tensor.bytes.len()) % 64, 0, "{text}");
+            let (back, length) = read(&bytes).unwrap();
+            assert_eq!((back, length), (tensor, bytes.len()), "{text}");
+        }
+    }
+
+    #[test]
+    fn several_in_one_file() {
+        let first = Tensor::parse("2xf32=1 2", 64).unwrap();
+        let second = Tensor::parse("si32=7", 64).unwrap();
+        let file = [write(&first).unwrap(), write(&second).unwrap()].concat();
+        let (tensor, length) = read(&file).unwrap();
+        assert_eq!(tensor, first);
+        assert_eq!(read(&file[length..]).unwrap().0, second);
+    }
+
+    #[test]
+    fn what_numpy_writes_is_read() {
+        // numpy.save of numpy.array([1.5, 2.5], dtype=numpy.float32).
+        let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+        let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
+        bytes.extend(format!("{header:<117}\n").as_bytes());
+        bytes.extend([0, 0, 0xC0, 0x3F, 0, 0, 0x20, 0x40]);
+        assert_eq!(read(&bytes).unwrap().0.to_string(), "2xf32=1.5 2.5");
+        for length in 0..bytes.len() {
+            assert!(read(&bytes[..length]).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        let file = |header: &str| {
+            let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+            bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+            bytes.extend(header.as_bytes());
+            bytes
+        };
+        for (header, message) in [
+            ("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", "no NumPy type for '>f4'"),
+            ("{'descr': '<f4', 'fortran_order': True, 'shape': (1,)}", "Fortran order"),
+            ("{'descr': '<f4', 'fortran_order': False}", "no readable 'shape'"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (x,)}", "no readable 'shape'"),
+            (
+                "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999)}",
+                "cut short",
+            ),
+        ] {
+            let error = read(&file(header)).unwrap_err();
+            assert!(error.to_string().contains(message), "{header}: {error}");
+        }
+        assert_eq!(read(b"PK"), Err(NpyError::Magic));
+        assert_eq!(read(b"\x93NUMPY\x09\x00\x00\x00"), Err(NpyError::Version(9)));
+        let tensor = Tensor::parse("bf16=1", 64).unwrap();
+        assert!(write(&tensor).is_err());
+    }
+}

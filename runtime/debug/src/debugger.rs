@@ -209,9 +209,22 @@ impl Debugger {
                 self.follow(plan, in_initialisers)
             }
         };
+        let reason = self.with_a_frame(reason);
         self.arm(None);
         self.interrupt.take();
         reason
+    }
+
+    /// A pause that came before anything ran has no frame to show: the program then stands before
+    /// its first instruction.
+    fn with_a_frame(&mut self, reason: StopReason) -> StopReason {
+        if !matches!(reason, StopReason::Pause) || self.invocation().is_none() || self.depth() > 0 {
+            return reason;
+        }
+        match self.run_to_first_instruction() {
+            StopReason::Entry => StopReason::Pause,
+            other => other,
+        }
     }
 
     /// Initialisers to their end, then stand before the function's first instruction.
@@ -449,5 +462,60 @@ impl Debugger {
     #[must_use]
     pub fn breakpoint(&self, id: BreakpointId) -> Option<&Breakpoint> {
         self.breakpoints.get(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::program::ModuleSource;
+
+    /// The embedded example of the command line, `main(2.0, 5)`.
+    fn example() -> Debugger {
+        let load = Debugger::load(LaunchOptions {
+            modules: vec![ModuleSource::Memory {
+                name: "newton.vmfb".to_owned(),
+                bytes: include_bytes!("../../cli/example/newton.vmfb").to_vec(),
+                companion: None,
+            }],
+            inputs: vec!["2.0".to_owned(), "5".to_owned()],
+            sources: HashMap::new(),
+            ..LaunchOptions::default()
+        });
+        load.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn a_pause_before_anything_ran_has_a_frame() {
+        for how in
+            [Resume::Continue, Resume::ToEntry, Resume::Step(StepKind::Over, Granularity::Line)]
+        {
+            let mut debugger = example();
+            debugger.interrupt_handle().interrupt();
+            assert!(matches!(debugger.resume(how), StopReason::Pause), "{how:?}");
+            assert_eq!(debugger.frames().len(), 1, "{how:?}");
+            assert!(matches!(debugger.resume(Resume::Continue), StopReason::Completed(_)));
+        }
+    }
+
+    #[test]
+    fn stepping_out_stops_in_the_caller() {
+        let mut debugger = example();
+        assert!(matches!(debugger.resume(Resume::ToEntry), StopReason::Entry));
+        let entry = debugger.position();
+        while debugger.frames().len() == 1 {
+            debugger.resume(Resume::Step(StepKind::Into, Granularity::Instruction));
+        }
+        assert!(matches!(
+            debugger.resume(Resume::Step(StepKind::Out, Granularity::Instruction)),
+            StopReason::Step
+        ));
+        assert_eq!(debugger.frames().len(), 1);
+        assert_eq!(
+            debugger.position().map(|position| position.function),
+            entry.map(|position| position.function)
+        );
     }
 }

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `archive` | the container: zip header, size prefix, external rodata, memory mapping |
 //! | `schema` | FlatBuffer accessors, generated |
+//! | `peek` | the bytecode version of a module of any schema |
 //! | `load`, `module` | reading and checking the tables; the model that everything else uses |
 //! | `parse`, `assemble` | `.vmasm` text to modules |
 //! | `build` | writing modules |
@@ -28,6 +29,7 @@ mod load;
 pub mod module;
 pub mod ordinals;
 mod parse;
+mod peek;
 pub mod print;
 mod schema;
 pub mod verify;

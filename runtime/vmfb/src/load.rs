@@ -17,6 +17,7 @@ use crate::module::{
     Module, ModuleState, RodataSegment, TypeDef,
 };
 use crate::ordinals::{FunctionOrdinal, Register};
+use crate::peek::unsupported_version;
 use crate::schema::{
     AttrDef, BytecodeModuleDef, FunctionDescriptor, FunctionSignatureDef, ImportFlagBits,
     ModuleDependencyFlagBits, size_prefixed_root_as_bytecode_module_def_unchecked,
@@ -53,14 +54,15 @@ impl Module {
             flatbuffer: layout.flatbuffer.clone(),
             rodata_base: layout.rodata_base,
         };
-        let def = size_prefixed_root_as_bytecode_module_def_with_opts(
-            &VERIFIER,
-            &bytes[layout.flatbuffer.clone()],
-        )
-        .map_err(|error| LoadError::FlatBuffer {
-            offset: layout.flatbuffer.start,
-            reason: error.to_string(),
-        })?;
+        let flatbuffer = &bytes[layout.flatbuffer.clone()];
+        if let Some(found) = unsupported_version(flatbuffer) {
+            return Err(LoadError::Version { found });
+        }
+        let def = size_prefixed_root_as_bytecode_module_def_with_opts(&VERIFIER, flatbuffer)
+            .map_err(|error| LoadError::FlatBuffer {
+                offset: layout.flatbuffer.start,
+                reason: error.to_string(),
+            })?;
         let mut module = reader.module(def)?;
         module.bytes = bytes.clone();
         Ok(module)

@@ -28,8 +28,8 @@ pub struct BytecodeVersion {
 
 impl BytecodeVersion {
     /// What error messages say about the versions that this crate reads.
-    pub const SUPPORTED: &str = "supported are 14 and 15 (compilers up to 3.9), 16 (3.10) and 17 \
-        (3.11 and later): recompile the model with one of those";
+    pub const SUPPORTED: &str = "supported are 14 (snapshots of early March 2023), 15 (compilers \
+        20230404.479 to 3.9), 16 (3.10) and 17 (3.11 to 3.13): recompile the model with one of those";
 
     /// Splits the FlatBuffer's `bytecode_version` field.
     #[must_use]
@@ -53,11 +53,11 @@ impl BytecodeVersion {
     #[must_use]
     pub fn written_by(self) -> &'static str {
         match self.major {
-            0..=13 => "written by compilers before February 2023",
-            14 => "written by compilers of early 2023",
-            15 => "written by compilers 20230404 to 3.9",
+            0..=13 => "written by compilers up to 20230228.444",
+            14 => "written by compiler snapshots of early March 2023",
+            15 => "written by compilers 20230404.479 to 3.9",
             16 => "written by compiler 3.10",
-            17 => "written by compilers since 3.11",
+            17 => "written by compilers 3.11 to 3.13",
             _ => "written by a compiler newer than 3.13",
         }
     }

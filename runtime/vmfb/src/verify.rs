@@ -322,7 +322,9 @@ impl FunctionVerifier<'_> {
             let wanted = if wants_ref { "a ref" } else { "an i32" };
             return self.defect(format!("register {:#06x} is not {wanted} register", register.0));
         }
-        if bank == Bank::Ref && register.is_move() {
+        // Before version 16 the compiler marked every last use; where nothing moves, nobody looks.
+        let is_marked = bank == Bank::Ref && register.is_move();
+        if is_marked && self.module.bytecode_version().major >= 16 {
             self.defect(format!("ref register {} has a move bit here", register.ordinal()));
         }
         let is_pair = matches!(bank, Bank::I64 | Bank::F64);

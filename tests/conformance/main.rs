@@ -1,6 +1,7 @@
-//! Conformance: every module of the corpus is printed and run by IREE's tools and by ours, and the
-//! texts are compared.
+//! Conformance: every module of the corpus is printed, assembled and run by IREE's tools and by ours,
+//! and texts and modules are compared.
 
+mod assemble;
 mod coverage;
 mod print;
 mod run;
@@ -36,6 +37,7 @@ fn all(source: &Source, variant: Variant) -> Result<(), String> {
     let [.., module] = modules.as_slice() else { return Err("there is no module".to_owned()) };
     let mut failures = Vec::new();
     failures.extend(print::check(source, module).err());
+    failures.extend(assemble::check(source, variant, module).err());
     for arguments in &source.runs {
         failures.extend(run::check(&modules, arguments).err());
     }

@@ -30,7 +30,7 @@ pub(crate) fn check(source: &Source, module: &Path) -> Result<(), String> {
     text(Command::new(iree_dbg()?).arg("verify").arg(module)).map(drop)
 }
 
-fn text(command: &mut Command) -> Result<Vec<u8>, String> {
+pub(crate) fn text(command: &mut Command) -> Result<Vec<u8>, String> {
     let finished = finish(command)?;
     if finished.status == Some(0) {
         return Ok(finished.stdout);

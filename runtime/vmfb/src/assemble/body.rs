@@ -158,6 +158,7 @@ impl<'s> BodyAssembler<'_, '_, 's> {
 
     fn resolve(&mut self) {
         let lines = self.lines;
+        let mut is_whole = !lines.is_damaged;
         if !matches!(lines.items.first(), Some(Item::Block(_))) {
             self.instructions.push((Op::Block, Values::new(), lines.name.span.clone()));
         }
@@ -170,12 +171,14 @@ impl<'s> BodyAssembler<'_, '_, 's> {
                     if let Some(values) = self.values(line) {
                         self.count_registers(line.op, &values);
                         self.instructions.push((line.op, values, line.span.clone()));
+                    } else {
+                        is_whole = false;
                     }
                 }
             }
         }
         let last = self.instructions.last();
-        if !last.is_some_and(|(op, ..)| op.is_terminator()) {
+        if is_whole && !last.is_some_and(|(op, ..)| op.is_terminator()) {
             let span = lines.end..lines.end + 1;
             self.error(&span, "expected vm.return, a branch or vm.fail at the end of the function");
         }

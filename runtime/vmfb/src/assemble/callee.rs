@@ -149,7 +149,12 @@ impl<'l, 's> Callees<'l, 's> {
             Some(ordinal) => {
                 self.is_cut_short || local_name == "__init" || !fits(Callee::Internal(ordinal))
             }
-            None => self.is_cut_short,
+            // A name that no header has, because the last function has none.
+            None => {
+                let index = self.listing.functions.len().wrapping_sub(1);
+                let last = self.listing.functions.last();
+                last.is_some_and(|lines| lines.name.text == format!("fn{index}"))
+            }
         };
         if !is_first {
             return sure(Callee::Internal(named?));

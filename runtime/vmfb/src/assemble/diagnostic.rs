@@ -41,12 +41,15 @@ const WINDOW_BEFORE: usize = 80;
 #[must_use]
 pub fn render(diagnostics: &[Diagnostic], source: &[u8], path: &str) -> String {
     let mut out = String::new();
-    for diagnostic in diagnostics.iter().take(MAXIMUM_SHOWN) {
+    for (index, diagnostic) in diagnostics.iter().take(MAXIMUM_SHOWN).enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
         let written = render_one(&mut out, diagnostic, source, path);
         debug_assert!(written.is_ok(), "writing to a String does not fail");
     }
     if diagnostics.len() > MAXIMUM_SHOWN {
-        out.push_str(&format!("… and {} more\n", diagnostics.len() - MAXIMUM_SHOWN));
+        out.push_str(&format!("\n… and {} more\n", diagnostics.len() - MAXIMUM_SHOWN));
     }
     out
 }

@@ -141,7 +141,8 @@ impl<'s> Cursor<'s> {
         };
         let is_word = |byte: &u8| is_symbol_byte(*byte) || b"%@^!:".contains(byte);
         let length = if is_word(first) {
-            rest.iter().position(|byte| !is_word(byte)).unwrap_or(rest.len())
+            let word = &rest[..rest.iter().position(|byte| !is_word(byte)).unwrap_or(rest.len())];
+            word.strip_suffix(b":").map_or(word.len(), |before| before.len().max(1))
         } else {
             // A whole character, so that what is quoted is text.
             let text = String::from_utf8_lossy(&rest[..rest.len().min(4)]);

@@ -2,7 +2,7 @@
 
 use abi::cconv::{Signature, ValueType};
 
-use crate::isa::Bank;
+use crate::isa::{Bank, Op};
 use crate::ordinals::Register;
 
 use super::cursor::{Cursor, Mismatch, Parsed, is_symbol_byte, name};
@@ -63,7 +63,7 @@ pub(super) fn line(mut cursor: Cursor<'_>, in_function: bool) -> Parsed<Line<'_>
         b"vm.global.i32" | b"vm.global.f32" => global(behind, 4),
         b"vm.global.i64" | b"vm.global.f64" => global(behind, 8),
         b"vm.global.ref" => global(behind, 0),
-        _ if !in_function => Err(outside(&cursor)),
+        _ if !in_function => Err(outside(cursor)),
         _ if cursor.eat("}") => {
             cursor.expect_end()?;
             Ok(Line::End(text.span()))
@@ -73,11 +73,12 @@ pub(super) fn line(mut cursor: Cursor<'_>, in_function: bool) -> Parsed<Line<'_>
     }
 }
 
-fn outside(cursor: &Cursor<'_>) -> Mismatch {
+fn outside(mut cursor: Cursor<'_>) -> Mismatch {
     let mut mismatch = cursor
         .expected("vm.module, vm.type, vm.import, vm.rodata, vm.global, vm.export or vm.func");
+    let mnemonic = cursor.symbol("").ok().and_then(|word| word.text.strip_prefix("vm."));
     let is_of_a_function = cursor.peek().is_some_and(|byte| b"^%}".contains(&byte))
-        || cursor.rest().text.starts_with(b"vm.");
+        || mnemonic.and_then(Op::from_mnemonic).is_some();
     if is_of_a_function {
         mismatch.message += "; labels and instructions stand between the braces of a function";
     }
@@ -233,7 +234,7 @@ fn export(mut cursor: Cursor<'_>) -> Parsed<Line<'_>> {
 /// `@name(%i0: i32) -> (i32) {`; the name is free text, and ends where a signature follows.
 fn function(mut cursor: Cursor<'_>) -> Parsed<FunctionLines<'_>> {
     cursor.expect("@")?;
-    let mut furthest: Option<Mismatch> = None;
+    let mut first = None;
     for length in cursor.occurrences("(") {
         let mut end = cursor;
         let text = end.take(length).trim();
@@ -242,21 +243,12 @@ fn function(mut cursor: Cursor<'_>) -> Parsed<FunctionLines<'_>> {
         }
         match signature(end) {
             Ok(signature) => {
-                return Ok(FunctionLines {
-                    name: name(text)?,
-                    signature,
-                    items: Vec::new(),
-                    end: 0,
-                });
+                return Ok(FunctionLines::new(name(text)?, signature));
             }
-            Err(mismatch) => {
-                let is_further =
-                    furthest.as_ref().is_none_or(|it| mismatch.span.start > it.span.start);
-                furthest = if is_further { Some(mismatch) } else { furthest };
-            }
+            Err(mismatch) => first = first.or(Some(mismatch)),
         }
     }
-    if let Some(mismatch) = furthest {
+    if let Some(mismatch) = first {
         return Err(mismatch);
     }
     cursor.symbol("the function's name")?;
@@ -270,7 +262,7 @@ pub(super) fn damaged_header(header: Text<'_>) -> FunctionLines<'_> {
     cursor.eat("@");
     let start = cursor.offset();
     let name = cursor.symbol("").unwrap_or(Name { text: "", span: start..start });
-    FunctionLines { name, signature: Signature::default(), items: Vec::new(), end: 0 }
+    FunctionLines { is_damaged: true, ..FunctionLines::new(name, Signature::default()) }
 }
 
 fn signature(mut cursor: Cursor<'_>) -> Parsed<Signature> {

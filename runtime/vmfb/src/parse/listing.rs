@@ -64,6 +64,14 @@ pub(crate) struct FunctionLines<'s> {
     pub(crate) items: Vec<Item<'s>>,
     /// Where its closing brace is.
     pub(crate) end: usize,
+    /// Whether some of it could not be read.
+    pub(crate) is_damaged: bool,
+}
+
+impl<'s> FunctionLines<'s> {
+    pub(crate) fn new(name: Name<'s>, signature: Signature) -> Self {
+        Self { name, signature, items: Vec::new(), end: 0, is_damaged: false }
+    }
 }
 
 /// A line of a function's body.

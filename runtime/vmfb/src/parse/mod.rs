@@ -111,8 +111,9 @@ impl<'s> Parser<'s, '_> {
     fn mismatch(&mut self, line: &lines::SourceLine<'s>, mismatch: Mismatch) {
         self.error(mismatch.span, mismatch.message);
         let text = line.without_comment();
-        if self.function.is_none() && text.text.starts_with(b"vm.func") && text.text.ends_with(b"{")
-        {
+        if let Some(function) = &mut self.function {
+            function.is_damaged = true;
+        } else if text.text.starts_with(b"vm.func") && text.text.ends_with(b"{") {
             self.function = Some(directive::damaged_header(text));
         }
     }

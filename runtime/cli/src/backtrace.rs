@@ -9,29 +9,28 @@
 //! Debug information is read when a run has failed, not before: a companion can be as large as the
 //! constants of its model.
 
+use std::collections::HashMap;
 use std::fmt::Write;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 use debuginfo::{Companion, DebugInfo};
-use vm::{Failure, FramePosition};
-use vmfb::Module;
+use vm::{Context, Failure, FramePosition, ModuleIndex};
+
+use crate::modules::LoadedModules;
 
 /// The frames, innermost first, each in lines that begin with a newline.
-pub(crate) fn backtrace(failure: &Failure, modules: &[(PathBuf, Arc<Module>)]) -> String {
-    let mut known: Vec<Option<DebugInfo>> = modules.iter().map(|_| None).collect();
+pub(crate) fn backtrace(failure: &Failure, context: &Context, modules: &LoadedModules) -> String {
+    let mut known: HashMap<ModuleIndex, DebugInfo> = HashMap::new();
     let mut text = String::new();
     for (number, position) in failure.backtrace.iter().enumerate() {
         text.push_str(&format!("\n  {number:3} {position}"));
-        let index = position.module.0 as usize;
-        if let (Some((path, module)), Some(slot)) = (modules.get(index), known.get_mut(index)) {
-            let info = slot.get_or_insert_with(|| {
-                // A damaged companion is no companion: what failed is the program.
-                let companion = Companion::beside(path).ok().flatten();
-                DebugInfo::load(module, companion.as_ref())
-            });
-            source_lines(&mut text, info, position);
-        }
+        let Some(module) = context.bytecode_module(position.module) else { continue };
+        let info = known.entry(position.module).or_insert_with(|| {
+            // A damaged companion is no companion: what failed is the program.
+            let path = modules.path(module);
+            let companion = path.and_then(|path| Companion::beside(path).ok().flatten());
+            DebugInfo::load(module, companion.as_ref())
+        });
+        source_lines(&mut text, info, position);
     }
     text
 }

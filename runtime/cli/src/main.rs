@@ -8,6 +8,7 @@ mod commands;
 mod example;
 mod idle_breakpoints;
 mod measure;
+mod modules;
 mod program;
 mod terminal;
 mod trace;

@@ -1,16 +1,17 @@
 //! A program from the command line: modules, a function, its inputs. Shared by the commands that run one.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use abi::cconv::Signature;
 use vm::{
-    Context, Failure, FunctionId, Invocation, ModuleIndex, Observer, Outcome, Status, StatusCode,
-    Stop, Value,
+    Context, Failure, FunctionId, Invocation, ModuleIndex, NativeModule, Observer, Outcome, Status,
+    StatusCode, Stop, Value,
 };
-use vmfb::{LoadError, Module};
+use vmfb::Module;
+use vmfb::module::Export;
 
 use crate::backtrace::backtrace;
+use crate::modules::{LoadedModules, is_for_users};
 
 /// The flags that say what to run.
 #[derive(clap::Args)]
@@ -36,91 +37,25 @@ pub(crate) struct Program {
     pub(crate) signature: Signature,
     pub(crate) inputs: Vec<Value>,
     declaration: Option<String>,
-    modules: Vec<(PathBuf, Arc<Module>)>,
+    modules: LoadedModules,
 }
 
 impl ProgramArguments {
     /// Loads and links the modules, finds the function and reads its inputs.
     pub(crate) fn load(&self) -> Result<Program, String> {
-        let mut builder = Context::builder();
-        let mut providers: Vec<(PathBuf, Arc<Module>)> = Vec::new();
-        for path in &self.modules {
-            let verified = vmfb::verify::verify(open(path)?).map_err(|defects| {
-                let lines: Vec<String> = defects.iter().map(ToString::to_string).collect();
-                format!("{}: {}", path.display(), lines.join("\n  "))
-            })?;
-            require_providers(verified.module(), &providers)?;
-            providers.push((path.clone(), Arc::clone(verified.module())));
-            builder = builder.add_bytecode(verified);
-        }
-        let (_, main) = providers.last().ok_or("no module specified; use --module=file.vmfb")?;
-        let main = choose_function(main, self.function.as_deref())?;
-        let context = builder.link().map_err(|error| format!("NOT_FOUND; {error}"))?;
-        let last = u32::try_from(self.modules.len() - 1).map_err(|error| error.to_string())?;
-        let function = FunctionId { module: ModuleIndex(last), function: main.ordinal };
-        let signature = context
-            .signature(function)
-            .ok_or_else(|| format!("NOT_FOUND; function '{}' cannot be called", main.name))?;
-        let inputs = vm::text::parse_inputs(&signature, &self.inputs)
+        let modules = LoadedModules::open(&self.modules, &[])?;
+        let export = choose_export(modules.main()?, self.function.as_deref())?.clone();
+        let mut program = Program::new(&modules, &export, [])?;
+        program.inputs = vm::text::parse_inputs(&program.signature, &self.inputs)
             .map_err(|error| format!("{error}; parsing function inputs"))?;
-        Ok(Program {
-            context,
-            function,
-            function_name: main.name,
-            signature,
-            inputs,
-            declaration: main.declaration,
-            modules: providers,
-        })
+        Ok(program)
     }
-}
-
-/// Loads a module, with its path in the error.
-pub(crate) fn open(path: &std::path::Path) -> Result<Module, String> {
-    Module::open(path).map_err(|error| match error {
-        LoadError::Io { .. } => error.to_string(),
-        other => format!("{}: {other}", path.display()),
-    })
-}
-
-/// Refuses a module that imports from modules which nobody loaded, and names what it misses: such
-/// modules are IREE's own (`hal` and its kin) or want another `--module=` before them.
-fn require_providers(module: &Module, providers: &[(PathBuf, Arc<Module>)]) -> Result<(), String> {
-    let mut missing: Vec<&str> = Vec::new();
-    for import in module.imports().iter().filter(|import| !import.is_optional) {
-        let (provider, _) = import.split_name();
-        if !providers.iter().any(|(_, module)| module.name() == provider) {
-            missing.push(&import.full_name);
-        }
-    }
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let advice = if vm::needs_device(module) {
-        "devices are not supported by this build yet: it runs modules that compute with scalars, \
-         buffers and lists only"
-    } else {
-        "load the modules that provide them with --module= before this one"
-    };
-    Err(format!(
-        "NOT_FOUND; module `{}` needs {} imported functions that no loaded module provides; \
-         {advice}\n  missing: {}",
-        module.name(),
-        missing.len(),
-        missing.join(", ")
-    ))
-}
-
-struct Choice {
-    ordinal: vmfb::FunctionOrdinal,
-    name: String,
-    declaration: Option<String>,
 }
 
 /// The export with the given name; without one, the only export that is meant for users: those
 /// with `__` before the name or `$` in it are the compiler's.
-fn choose_function(module: &Module, name: Option<&str>) -> Result<Choice, String> {
-    let export = match name.filter(|name| !name.is_empty()) {
+fn choose_export<'a>(module: &'a Module, name: Option<&str>) -> Result<&'a Export, String> {
+    Ok(match name.filter(|name| !name.is_empty()) {
         Some(name) => module.export_named(name).map(|(_, export)| export).ok_or_else(|| {
             format!(
                 "NOT_FOUND; no function `{name}` exported by module `{}`; it exports {}; looking up \
@@ -148,19 +83,14 @@ fn choose_function(module: &Module, name: Option<&str>) -> Result<Choice, String
                 }
             }
         }
-    };
-    let attributes = module
-        .function(export.function)
-        .map_or(&[][..], |function| function.signature.attributes.as_slice());
-    let declaration = attributes
-        .iter()
-        .find(|attribute| attribute.key == "iree.abi.declaration")
-        .map(|attribute| attribute.value.clone());
-    Ok(Choice { ordinal: export.function, name: export.name.clone(), declaration })
+    })
 }
 
-fn is_for_users(name: &str) -> bool {
-    !name.starts_with("__") && !name.contains('$')
+/// What the compiler says of a function that it has wrapped.
+fn declaration(module: &Module, export: &Export) -> Option<String> {
+    let attributes = &module.function(export.function)?.signature.attributes;
+    let found = attributes.iter().find(|attribute| attribute.key == "iree.abi.declaration");
+    found.map(|attribute| attribute.value.clone())
 }
 
 fn list_exports(module: &Module) -> String {
@@ -174,6 +104,29 @@ fn list_exports(module: &Module) -> String {
 }
 
 impl Program {
+    /// A call without arguments of an export of the last module, in a context of its own.
+    pub(crate) fn new(
+        modules: &LoadedModules,
+        export: &Export,
+        natives: impl IntoIterator<Item = NativeModule>,
+    ) -> Result<Self, String> {
+        let context = modules.link(natives)?;
+        let last = u32::try_from(context.modules().count() - 1).map_err(|e| e.to_string())?;
+        let function = FunctionId { module: ModuleIndex(last), function: export.function };
+        let signature = context
+            .signature(function)
+            .ok_or_else(|| format!("NOT_FOUND; function '{}' cannot be called", export.name))?;
+        Ok(Self {
+            function,
+            function_name: export.name.clone(),
+            signature,
+            inputs: Vec::new(),
+            declaration: declaration(modules.main()?, export),
+            modules: modules.clone(),
+            context,
+        })
+    }
+
     /// Runs the initialisers of all modules to their end.
     pub(crate) fn initialize(&mut self, observer: Option<&mut dyn Observer>) -> Result<(), String> {
         let mut invocation = Invocation::initialize(&self.context);
@@ -203,7 +156,7 @@ impl Program {
     /// The failure as one text: status, what was done, where.
     fn describe(&self, failure: &Failure, what: &str, declaration: Option<&str>) -> String {
         let mut text = annotate(&failure.status.to_string(), what, declaration);
-        text.push_str(&backtrace(failure, &self.modules));
+        text.push_str(&backtrace(failure, &self.context, &self.modules));
         text
     }
 }

@@ -65,7 +65,7 @@ enum RodataStyle {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let module = crate::program::open(&arguments.module)?;
+    let module = crate::modules::open(&arguments.module)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     match arguments.output {
         Output::All => {

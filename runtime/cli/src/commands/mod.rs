@@ -4,6 +4,7 @@
 mod abi;
 mod asm;
 mod bench;
+mod check;
 mod compile;
 mod dap;
 mod debug;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Debug(debug::Arguments),
     /// Check that a module's bytecode can be executed
     Verify(verify::Arguments),
+    /// Run every test that a module exports (like iree-check-module)
+    Check(check::Arguments),
     /// Read signature strings
     Abi(abi::Arguments),
     /// Serve editors over the Debug Adapter Protocol
@@ -52,6 +55,7 @@ impl Command {
             Self::Compile(arguments) => compile::run(arguments),
             Self::Debug(arguments) => debug::run(arguments),
             Self::Verify(arguments) => verify::run(arguments),
+            Self::Check(arguments) => check::run(arguments),
             Self::Abi(arguments) => abi::run(arguments),
             Self::Dap(arguments) => dap::run(arguments),
             Self::Lsp(arguments) => lsp::run(arguments),

@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    match vmfb::verify::verify(crate::program::open(&arguments.module)?) {
+    match vmfb::verify::verify(crate::modules::open(&arguments.module)?) {
         Ok(_) => Ok(ExitCode::SUCCESS),
         Err(defects) => {
             for defect in defects {

@@ -1,0 +1,116 @@
+//! `iree-dbg check`: runs every test that a module exports, each in a context of its own.
+//!
+//! A test is an exported function without arguments. It fails if it ends with an error or if one of its
+//! `check.*` expectations does not hold.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use hal::check::{self, Expectations};
+use vmfb::Module;
+use vmfb::module::Export;
+
+use super::Failure;
+use crate::modules::{LoadedModules, is_for_users};
+use crate::program::Program;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// A module that later ones import from; the last module named has the tests
+    #[arg(long = "module", value_name = "MODULE.vmfb")]
+    providers: Vec<PathBuf>,
+
+    /// The module with the tests
+    #[arg(value_name = "MODULE.vmfb", required_unless_present = "providers")]
+    modules: Vec<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let paths = arguments.providers.iter().chain(&arguments.modules);
+    let modules = LoadedModules::open(paths, &[check::NAME])?;
+    require_expectations(&modules)?;
+    let module = modules.main()?;
+    let (tests, others) = exports(module);
+    if tests.is_empty() {
+        return Err(format!(
+            "module `{}` exports no function without arguments: there is nothing to check",
+            module.name()
+        )
+        .into());
+    }
+    for (export, calling_convention) in others {
+        println!("[ NO TEST  ] {}: it takes arguments, {calling_convention}", export.name);
+    }
+    let (mut passed, mut failed) = (0, 0);
+    for test in tests {
+        println!("[ RUN      ] {}", test.name);
+        let faults = run_test(&modules, test);
+        for fault in &faults {
+            println!("{}", indented(fault));
+        }
+        if faults.is_empty() {
+            passed += 1;
+            println!("[       OK ] {}", test.name);
+        } else {
+            failed += 1;
+            println!("[  FAILED  ] {}", test.name);
+        }
+    }
+    println!("{passed} passed, {failed} failed");
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Refuses modules whose expectations this build cannot judge: calls of optional imports that are not
+/// there are passed over, and the tests would pass.
+fn require_expectations(modules: &LoadedModules) -> Result<(), String> {
+    for module in modules.iter() {
+        let unprovided = check::unprovided(module);
+        if !unprovided.is_empty() {
+            return Err(format!(
+                "NOT_FOUND; module `{}` imports expectations that this build does not know, its tests \
+                 would pass without them: {}",
+                module.name(),
+                unprovided.join(", ")
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The exports for users, in order: those that can be tests, and those that take arguments, with
+/// their calling conventions.
+fn exports(module: &Module) -> (Vec<&Export>, Vec<(&Export, &str)>) {
+    let (mut tests, mut others) = (Vec::new(), Vec::new());
+    for export in module.exports().iter().filter(|export| is_for_users(&export.name)) {
+        let function = module.function(export.function);
+        let calling_convention = function
+            .and_then(|function| function.signature.calling_convention.as_deref())
+            .unwrap_or_default();
+        match abi::cconv::Signature::parse(calling_convention) {
+            Ok(signature) if !signature.arguments.is_empty() => {
+                others.push((export, calling_convention));
+            }
+            // One without a calling convention cannot be called, which its test will say.
+            _ => tests.push(export),
+        }
+    }
+    (tests, others)
+}
+
+/// What is wrong; nothing, if the test passes.
+fn run_test(modules: &LoadedModules, test: &Export) -> Vec<String> {
+    let expectations = Expectations::default();
+    let outcome =
+        Program::new(modules, test, [check::module(&expectations)]).and_then(|mut program| {
+            program.initialize(None)?;
+            program.call(None)
+        });
+    let mut faults = expectations.take();
+    faults.extend(outcome.err());
+    faults
+}
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
+    lines.join("\n")
+}

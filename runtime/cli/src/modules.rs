@@ -1,0 +1,108 @@
+//! Bytecode modules named on a command line: opened, verified, and linked with native ones.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use vm::{Context, NativeModule};
+use vmfb::verify::{VerifiedModule, verify};
+use vmfb::{LoadError, Module};
+
+/// Modules in the order of the command line; those named later may import from those named before.
+#[derive(Clone)]
+pub(crate) struct LoadedModules(Vec<(PathBuf, VerifiedModule)>);
+
+impl LoadedModules {
+    /// Opens and verifies the modules. `natives` are the names of the modules that they will be linked
+    /// with.
+    pub(crate) fn open<'a>(
+        paths: impl IntoIterator<Item = &'a PathBuf>,
+        natives: &[&str],
+    ) -> Result<Self, String> {
+        let mut modules: Vec<(PathBuf, VerifiedModule)> = Vec::new();
+        for path in paths {
+            let verified = verify(open(path)?).map_err(|defects| {
+                let lines: Vec<String> = defects.iter().map(ToString::to_string).collect();
+                format!("{}: {}", path.display(), lines.join("\n  "))
+            })?;
+            let before = modules.iter().map(|(_, module)| module.module().name());
+            let providers: Vec<&str> = before.chain(natives.iter().copied()).collect();
+            require_providers(verified.module(), &providers)?;
+            modules.push((path.clone(), verified));
+        }
+        Ok(Self(modules))
+    }
+
+    /// The last one, which the others serve.
+    pub(crate) fn main(&self) -> Result<&Arc<Module>, String> {
+        let last = self.0.last().ok_or("no module specified; use --module=file.vmfb")?;
+        Ok(last.1.module())
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Module>> {
+        self.0.iter().map(|(_, module)| module.module())
+    }
+
+    /// The file that a module came from.
+    pub(crate) fn path(&self, module: &Arc<Module>) -> Option<&Path> {
+        let found = self.0.iter().find(|(_, other)| Arc::ptr_eq(other.module(), module));
+        found.map(|(path, _)| path.as_path())
+    }
+
+    /// A new context of the native modules and these after them.
+    pub(crate) fn link(
+        &self,
+        natives: impl IntoIterator<Item = NativeModule>,
+    ) -> Result<Context, String> {
+        let mut builder = Context::builder();
+        for module in natives {
+            builder = builder.add_native(module);
+        }
+        for (_, module) in &self.0 {
+            builder = builder.add_bytecode(module.clone());
+        }
+        builder.link().map_err(|error| format!("NOT_FOUND; {error}"))
+    }
+}
+
+/// Loads a module, with its path in the error.
+pub(crate) fn open(path: &Path) -> Result<Module, String> {
+    Module::open(path).map_err(|error| match error {
+        LoadError::Io { .. } => error.to_string(),
+        other => format!("{}: {other}", path.display()),
+    })
+}
+
+/// Refuses a module that imports from modules which nobody loaded, and names what it misses: such
+/// modules are IREE's own (`hal` and its kin) or want another `--module=` before them.
+fn require_providers(module: &Module, providers: &[&str]) -> Result<(), String> {
+    let mut missing: Vec<&str> = Vec::new();
+    for import in module.imports().iter().filter(|import| !import.is_optional) {
+        let (provider, _) = import.split_name();
+        if !providers.contains(&provider) {
+            missing.push(&import.full_name);
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let advice = if vm::needs_device(module) {
+        "devices are not supported by this build yet: it runs modules that compute with scalars, \
+         buffers and lists only"
+    } else {
+        "load the modules that provide them with --module= before this one"
+    };
+    Err(format!(
+        "NOT_FOUND; module `{}` needs {} imported functions that no loaded module provides; \
+         {advice}\n  missing: {}",
+        module.name(),
+        missing.len(),
+        missing.join(", ")
+    ))
+}
+
+/// Whether an export is meant to be called by users: those with `__` before the name or `$` in it are
+/// the compiler's.
+pub(crate) fn is_for_users(name: &str) -> bool {
+    !name.starts_with("__") && !name.contains('$')
+}

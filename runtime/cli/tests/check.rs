@@ -1,0 +1,93 @@
+//! `iree-dbg check` on the modules of `tests/check`: each source is made a module of, and what `check`
+//! prints must be what the `.expected` file beside it says.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+fn iree_dbg() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_iree-dbg"));
+    command.current_dir(folder());
+    command
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check")
+}
+
+/// Makes a module of a source in the folder.
+fn module(scratch: &TempDir, source: &str) -> PathBuf {
+    let module = scratch.path().join(source).with_extension("vmfb");
+    let is_assembly = source.ends_with(".vmasm");
+    let built = iree_dbg()
+        .args([if is_assembly { "asm" } else { "compile" }, source])
+        .arg(if is_assembly { "--output" } else { "-o" })
+        .arg(&module)
+        .output()
+        .expect("iree-dbg starts");
+    assert!(built.status.success(), "{source}: {}", String::from_utf8_lossy(&built.stderr));
+    module
+}
+
+fn check(arguments: &[&Path]) -> Output {
+    iree_dbg().arg("check").args(arguments).output().expect("iree-dbg starts")
+}
+
+fn prints_what_is_expected(source: &str) {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let output = check(&[&module(&scratch, source)]);
+    let expected = folder().join(source).with_extension("expected");
+    let expected = std::fs::read_to_string(&expected).expect("an expectation");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+    assert_eq!(output.status.code(), Some(1), "some tests in {source} fail");
+}
+
+/// The error of a module that cannot be checked at all.
+fn refusal(source: &str) -> String {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let output = check(&[&module(&scratch, source)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("passed"));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn expectations_from_compiled_tests() {
+    prints_what_is_expected("scalars.mlir");
+}
+
+#[test]
+fn tests_end_in_every_way() {
+    prints_what_is_expected("machine.vmasm");
+}
+
+#[test]
+fn no_failed_test_is_a_success() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let output = check(&[&module(&scratch, "passing.vmasm")]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().last(), Some("1 passed, 0 failed"));
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn the_last_module_named_has_the_tests() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let provider = module(&scratch, "passing.vmasm");
+    let provider = format!("--module={}", provider.display());
+    let output = check(&[Path::new(&provider), &module(&scratch, "machine.vmasm")]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(text.lines().last(), Some("2 passed, 2 failed"));
+}
+
+#[test]
+fn expectations_that_nobody_could_check_are_refused() {
+    let error = refusal("unknown.vmasm");
+    assert!(error.contains("check.expect_almost_eq (0ff_v)"), "{error}");
+}
+
+#[test]
+fn a_module_without_tests_is_an_error() {
+    let error = refusal("empty.vmasm");
+    assert!(error.contains("nothing to check"), "{error}");
+}

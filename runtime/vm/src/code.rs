@@ -19,6 +19,7 @@ use crate::cursor::CheckedCode;
 macro_rules! codes {
     (
         machine { $($(#[$doc:meta])* $machine:ident,)* }
+        pairs { $($pair:ident = $first:ident + $second:ident,)* }
         same { $($same:ident,)* }
         alias { $($op:ident => $code:ident,)* }
         control { $($control:ident,)* }
@@ -27,7 +28,11 @@ macro_rules! codes {
         /// the machine's own.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(u16)]
-        pub(crate) enum Code { $($(#[$doc])* $machine,)* $($same,)* }
+        pub(crate) enum Code { $($(#[$doc])* $machine,)* $($pair,)* $($same,)* }
+
+        /// Instructions that are often behind each other, made one.
+        const PAIRS: &[(Code, Code, Code)] =
+            &[$((Code::$pair, Code::$first, Code::$second),)*];
 
         /// The executable instruction for a bytecode instruction that only moves data; `None` for
         /// those that `translate` treats one by one.
@@ -85,6 +90,26 @@ codes! {
         JumpEQI64, JumpNEI64, JumpLTI64S, JumpLTI64U, JumpNZI64,
         JumpEQI32Back, JumpNEI32Back, JumpLTI32SBack, JumpLTI32UBack, JumpNZI32Back,
         JumpEQI64Back, JumpNEI64Back, JumpLTI64SBack, JumpLTI64UBack, JumpNZI64Back,
+    }
+    // Two instructions in one turn of the loop: the second's operands are in its own place, the next.
+    // Which: what is behind each other in the inner loops of compiled programs, and the same twice,
+    // which processors predict badly when each jumps to the next.
+    pairs {
+        AddI32AddI32 = AddI32 + AddI32,
+        AddI64AddI64 = AddI64 + AddI64,
+        AddI32JumpLTI32SBack = AddI32 + JumpLTI32SBack,
+        AddI64JumpLTI64SBack = AddI64 + JumpLTI64SBack,
+        MulI32AddI32 = MulI32 + AddI32,
+        MulI64AddI64 = MulI64 + AddI64,
+        ShlI64XorI64 = ShlI64 + XorI64,
+        AndI64JumpNZI64 = AndI64 + JumpNZI64,
+        ConstI32JumpLTI32S = ConstI32 + JumpLTI32S,
+        MulF32AddF32 = MulF32 + AddF32,
+        AddF32AddF32 = AddF32 + AddF32,
+        MulF32MulF32 = MulF32 + MulF32,
+        MulF64MulF64 = MulF64 + MulF64,
+        MulF64AddF64 = MulF64 + AddF64,
+        BufferLoadI32BufferLoadI32 = BufferLoadI32 + BufferLoadI32,
     }
     same {
         Block,
@@ -205,6 +230,13 @@ pub(crate) fn fuse(instructions: &[Instr]) -> Box<[Instr]> {
             fused[index] = Instr { code: jumps[is_back], imm: pair[1].imm, ..pair[0] };
         }
     }
+    for index in 1..fused.len() {
+        let (first, second) = (fused[index - 1].code, fused[index].code);
+        let found = PAIRS.iter().find(|pair| (pair.1, pair.2) == (first, second));
+        if let Some((pair, ..)) = found {
+            fused[index - 1].code = *pair;
+        }
+    }
     fused
 }
 
@@ -214,9 +246,17 @@ impl Code {
         (Self::JumpEQI32 as u16..=Self::JumpNZI64Back as u16).contains(&(self as u16))
     }
 
+    /// The instructions that this is made of, if it is made of two in a row.
+    pub(crate) fn parts(self) -> Option<(Code, Code)> {
+        PAIRS.iter().find(|pair| pair.0 == self).map(|pair| (pair.1, pair.2))
+    }
+
     /// Whether control may go on at the next instruction without a jump. Calls go on where their plan
     /// says, and a breakpoint never goes on.
     pub(crate) fn falls_through(self) -> bool {
+        if let Some((_, second)) = self.parts() {
+            return second.falls_through();
+        }
         let leads_elsewhere = matches!(
             self,
             Self::Breakpoint
@@ -359,6 +399,27 @@ impl FunctionCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_are_found_and_leave_their_second_half_in_place() {
+        let instr = |code| Instr { code, a: 1, b: 2, c: 3, imm: 0 };
+        let jump = Instr { a: 3, imm: 7, ..instr(Code::CondJumpBack) };
+        let plain = [instr(Code::AddI32), instr(Code::AddI32), instr(Code::CmpLTI32S), jump];
+        let codes: Vec<Code> = fuse(&plain).iter().map(|instr| instr.code).collect();
+        assert_eq!(
+            codes,
+            [
+                Code::AddI32AddI32,
+                Code::AddI32JumpLTI32SBack,
+                Code::JumpLTI32SBack,
+                Code::CondJumpBack
+            ]
+        );
+        assert_eq!(fuse(&plain)[2].imm, 7);
+        // The jump looks at another register than the comparison writes.
+        let other = [instr(Code::CmpLTI32S), Instr { a: 4, ..jump }];
+        assert_eq!(fuse(&other)[0].code, Code::CmpLTI32S);
+    }
 
     #[test]
     fn sizes_stay_what_the_loop_was_measured_with() {

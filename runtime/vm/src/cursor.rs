@@ -3,7 +3,8 @@
 //! # Soundness
 //!
 //! [`CheckedCode::new`] looks at every instruction once: each jump leads to an instruction of the same
-//! code, and the last instruction is one that control never falls through ([`Code::falls_through`]).
+//! code, the second half of a pair is what stands behind the first, and the last instruction is one
+//! that control never falls through ([`Code::falls_through`]).
 //! The code is immutable from then on, but for [`CheckedCode::arm`], which turns an instruction into a
 //! breakpoint, where the loop always leaves. A [`Cursor`] is made from an index that was checked and
 //! moves only by the two steps that the check allowed: to the next instruction from one that falls
@@ -32,7 +33,13 @@ impl CheckedCode {
             return None;
         }
         let is_inside = |index: usize| index < instructions.len();
-        let is_sound = |instr: &Instr| match instr.code {
+        // Whether the instruction at an index can be run as `code`.
+        let is_second = |index: usize, code: Code| {
+            let found = instructions.get(index).map(|instr: &Instr| instr.code);
+            found == Some(code) || found.and_then(Code::parts).is_some_and(|it| it.0 == code)
+        };
+        let is_sound = |(index, instr): (usize, &Instr)| match instr.code {
+            code if let Some((_, second)) = code.parts() => is_second(index + 1, second),
             Code::Jump | Code::JumpBack | Code::Yield | Code::Stop | Code::CondStop => {
                 is_inside(instr.low())
             }
@@ -47,7 +54,7 @@ impl CheckedCode {
             Code::Call => calls.get(instr.low()).is_some_and(|plan| is_inside(plan.next as usize)),
             _ => true,
         };
-        instructions.iter().all(is_sound).then_some(Self(instructions))
+        instructions.iter().enumerate().all(is_sound).then_some(Self(instructions))
     }
 
     /// A place in the code, if there is an instruction.
@@ -145,6 +152,8 @@ mod tests {
         assert!(code(&[(Code::JumpTable, 0), end], &[Box::new([1, 2])]).is_none());
         assert!(code(&[(Code::JumpTable, 0), end], &[Box::new([1, 0])]).is_some());
         assert!(code(&[(Code::Call, 0), end], &[]).is_none());
+        assert!(code(&[(Code::AddI32AddI32, 0), end], &[]).is_none());
+        assert!(code(&[(Code::AddI32AddI32, 0), (Code::AddI32, 0), end], &[]).is_some());
     }
 
     #[test]

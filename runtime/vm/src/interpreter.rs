@@ -235,7 +235,16 @@ pub(crate) fn run_loop<H: Hooks>(
         loop {
             // Fields are read where they are used: operands in registers of the host would leave none
             // for the loop's own state.
-            let instr = cursor.instr();
+            let mut instr = cursor.instr();
+
+            // The second half of a pair.
+            macro_rules! second {
+                () => {
+                    // SAFETY: the first half of a pair falls through to the second.
+                    cursor = unsafe { cursor.next() };
+                    instr = cursor.instr();
+                };
+            }
 
             macro_rules! branch {
                 ($condition:expr) => {{
@@ -371,7 +380,8 @@ pub(crate) fn run_loop<H: Hooks>(
                 }};
             }
 
-            match instr.code {
+            let code_here = instr.code;
+            match code_here {
                 // The machine's own.
                 Code::Breakpoint => leave!(Exit::Breakpoint),
                 Code::CopyI32 => set!(i32, instr.b, i32!(instr.a)),
@@ -436,6 +446,10 @@ pub(crate) fn run_loop<H: Hooks>(
                             let size = (slot.word_count, slot.ref_count);
                             if let Err(status) = enter(stack, frame, callee, size, plan, limits) {
                                 leave!(Exit::Failed(status));
+                            }
+                            if !H::OBSERVES {
+                                // Past the block marker, which is there for those who count.
+                                stack.set_index(1);
                             }
                             continue 'frame;
                         }
@@ -521,6 +535,83 @@ pub(crate) fn run_loop<H: Hooks>(
                 Code::EndOfFunction => leave!(Exit::Failed(Status::failed_precondition(
                     "control ran past the last instruction of the function"
                 ))),
+
+                // Pairs.
+                Code::AddI32AddI32 => {
+                    binary!(i32 -> i32, int::i32s::add);
+                    second!();
+                    binary!(i32 -> i32, int::i32s::add);
+                }
+                Code::AddI64AddI64 => {
+                    binary!(i64 -> i64, int::i64s::add);
+                    second!();
+                    binary!(i64 -> i64, int::i64s::add);
+                }
+                Code::AddI32JumpLTI32SBack => {
+                    binary!(i32 -> i32, int::i32s::add);
+                    second!();
+                    jump_if!(i32, i32::lt, poll);
+                }
+                Code::AddI64JumpLTI64SBack => {
+                    binary!(i64 -> i64, int::i64s::add);
+                    second!();
+                    jump_if!(i64, i64::lt, poll);
+                }
+                Code::MulI32AddI32 => {
+                    binary!(i32 -> i32, int::i32s::mul);
+                    second!();
+                    binary!(i32 -> i32, int::i32s::add);
+                }
+                Code::MulI64AddI64 => {
+                    binary!(i64 -> i64, int::i64s::mul);
+                    second!();
+                    binary!(i64 -> i64, int::i64s::add);
+                }
+                Code::ShlI64XorI64 => {
+                    shift!(i64, int::i64s::shl);
+                    second!();
+                    binary!(i64 -> i64, |a: i64, b: i64| a ^ b);
+                }
+                Code::AndI64JumpNZI64 => {
+                    binary!(i64 -> i64, |a: i64, b: i64| a & b);
+                    second!();
+                    jump_if_not_zero!(i64);
+                }
+                Code::ConstI32JumpLTI32S => {
+                    set!(i32, instr.a, instr.imm as i32);
+                    second!();
+                    jump_if!(i32, i32::lt);
+                }
+                Code::MulF32AddF32 => {
+                    binary!(f32 -> f32, |a: f32, b: f32| a * b);
+                    second!();
+                    binary!(f32 -> f32, |a: f32, b: f32| a + b);
+                }
+                Code::AddF32AddF32 => {
+                    binary!(f32 -> f32, |a: f32, b: f32| a + b);
+                    second!();
+                    binary!(f32 -> f32, |a: f32, b: f32| a + b);
+                }
+                Code::MulF32MulF32 => {
+                    binary!(f32 -> f32, |a: f32, b: f32| a * b);
+                    second!();
+                    binary!(f32 -> f32, |a: f32, b: f32| a * b);
+                }
+                Code::MulF64MulF64 => {
+                    binary!(f64 -> f64, |a: f64, b: f64| a * b);
+                    second!();
+                    binary!(f64 -> f64, |a: f64, b: f64| a * b);
+                }
+                Code::MulF64AddF64 => {
+                    binary!(f64 -> f64, |a: f64, b: f64| a * b);
+                    second!();
+                    binary!(f64 -> f64, |a: f64, b: f64| a + b);
+                }
+                Code::BufferLoadI32BufferLoadI32 => {
+                    load!(i32, i32);
+                    second!();
+                    load!(i32, i32);
+                }
 
                 // Globals.
                 Code::GlobalLoadI32 => global_load!(i32, instr.low(), instr.a),
@@ -891,7 +982,7 @@ pub(crate) fn run_loop<H: Hooks>(
                 Code::CmpNaNF64 => unary!(f64 -> bool, f64::is_nan),
             }
 
-            debug_assert!(instr.code.falls_through());
+            debug_assert!(code_here.falls_through());
             // SAFETY: arms of instructions that do not fall through leave, jump or start a frame.
             cursor = unsafe { cursor.next() };
             if H::OBSERVES {

@@ -1,10 +1,11 @@
-//! What the assembler says about texts that are wrong or dubious: each `.vmasm` file in `assemble/`
-//! beside the diagnostics that it gets. `UPDATE_EXPECT=1` rewrites the latter.
+//! What the assembler makes of a text: each `.vmasm` file in `assemble/` beside the diagnostics that it
+//! gets and the disassembly of the module, if there is one. `UPDATE_EXPECT=1` rewrites the latter.
 
 use std::path::{Path, PathBuf};
 
-use vmfb::Module;
 use vmfb::assemble::{assemble, render};
+use vmfb::print::{DisassemblyOptions, disassemble};
+use vmfb::{FileBytes, Module};
 
 fn cases() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/assemble");
@@ -18,22 +19,29 @@ fn cases() -> Vec<PathBuf> {
 }
 
 #[test]
-fn diagnostics() {
+fn texts() {
     let cases = cases();
     assert!(!cases.is_empty(), "there are cases");
     for path in cases {
         let source = std::fs::read(&path).expect("a readable case");
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let diagnostics = match assemble(&source) {
+        let (diagnostics, text) = match assemble(&source) {
             Ok(assembly) => {
                 let bytes = assembly.image.to_bytes().expect("the module can be written");
-                let module = Module::from_bytes(bytes).expect("the module can be loaded");
-                let doubts = assembly.verify(module);
-                assembly.warnings.into_iter().chain(doubts).collect()
+                let bytes = FileBytes::from(bytes);
+                let load = || Module::from_bytes(bytes.clone()).expect("the module can be loaded");
+                let text = disassemble(&load(), &DisassemblyOptions::default()).text;
+                let again = assemble(text.as_bytes()).map(|assembly| assembly.image.to_bytes());
+                let again = again.expect("what was printed is text").expect("it can be written");
+                let again = Module::from_bytes(again).expect("it can be loaded");
+                let reprinted = disassemble(&again, &DisassemblyOptions::default()).text;
+                assert_eq!(reprinted, text, "{name}");
+                let doubts = assembly.verify(load());
+                (assembly.warnings.into_iter().chain(doubts).collect(), text)
             }
-            Err(diagnostics) => diagnostics,
+            Err(diagnostics) => (diagnostics, String::new()),
         };
         let expected = expect_test::expect_file![path.with_extension("expected")];
-        expected.assert_eq(&render(&diagnostics, &source, &name));
+        expected.assert_eq(&(render(&diagnostics, &source, &name) + &text));
     }
 }

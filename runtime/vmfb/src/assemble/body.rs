@@ -226,7 +226,8 @@ impl<'s> BodyAssembler<'_, '_, 's> {
                     cases.iter().map(|(label, remap)| Some((self.target(label)?, remap.clone())));
                 cases.collect::<Option<_>>().map(Value::Cases)
             }
-            OperandText::Function(name) => {
+            OperandText::Function(function) => {
+                let name = self.names.callees.chosen(function);
                 let (arguments, results) = lists(line);
                 let resolved = self.names.callees.resolve(name.text, arguments, results);
                 let Some(resolved) = resolved else {

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use abi::cconv::{Signature, ValueType};
 
 use crate::ordinals::{Callee, FunctionOrdinal, ImportOrdinal, Register};
-use crate::parse::{Item, Listing, Name, OperandText};
+use crate::parse::{FunctionName, Item, Listing, Name, OperandText};
 
 use super::diagnostic::{Diagnostic, Severity};
 use super::names;
@@ -88,7 +88,7 @@ impl<'l, 's> Callees<'l, 's> {
             });
             lines.name.text == format!("fn{index}")
                 || operands.any(|operand| match operand {
-                    OperandText::Function(name) => self.ordinal(name.text).is_some(),
+                    OperandText::Function(function) => self.ordinal(function.name.text).is_some(),
                     _ => false,
                 })
         })
@@ -115,6 +115,12 @@ impl<'l, 's> Callees<'l, 's> {
     /// `name` of `module.name`.
     pub(super) fn local<'t>(&self, text: &'t str) -> Option<&'t str> {
         text.strip_prefix(self.module)?.strip_prefix('.')
+    }
+
+    /// The name that is meant: the one with the comment if something has it.
+    pub(super) fn chosen<'n>(&self, function: &'n FunctionName<'s>) -> &'n Name<'s> {
+        let longer = function.with_comment.as_ref();
+        longer.filter(|name| self.imports.contains_key(name.text)).unwrap_or(&function.name)
     }
 
     /// What a call of `text` with these registers means; `None` if nothing.

@@ -82,17 +82,21 @@ impl<'l, 's> Names<'l, 's> {
         }
     }
 
-    /// A debug database with the names that no export tells, up to the last one; its maps are empty.
+    /// A debug database with the names that printing takes from there, up to the last one; its maps are
+    /// empty. An exported function is printed with its first export's name, so another name of its own
+    /// would only be in the way of reading the print again.
     pub(super) fn debug_database(&self, exports: &[Export]) -> Option<DebugDatabase> {
         let mut functions = Vec::new();
         let mut named = 0;
         for (index, lines) in self.listing.functions.iter().enumerate() {
             let ordinal = FunctionOrdinal::from_index(index);
             let header = lines.name.text;
-            let is_export = |export: &Export| export.function == ordinal && export.name == header;
-            let is_told = header == format!("fn{index}") || exports.iter().any(is_export);
-            let internal = self.internal.get(&ordinal).copied();
-            let name = internal.or((!is_told).then_some(header));
+            let printed = exports.iter().find(|export| export.function == ordinal);
+            let called = self.internal.get(&ordinal).copied();
+            let name = match printed {
+                None => called.or(Some(header).filter(|name| *name != format!("fn{index}"))),
+                Some(export) => called.filter(|name| export.name == *name || *name != header),
+            };
             if name.is_some() {
                 named = index + 1;
             }
@@ -116,7 +120,12 @@ impl<'l, 's> Names<'l, 's> {
         let mut seen = HashSet::new();
         for line in &self.listing.exports {
             let text = line.text.text;
-            let (name, function) = self.export(text, line.before);
+            let with_comment = line.with_comment.as_ref();
+            let printed = with_comment.and_then(|it| self.printed_export(it.text, line.before));
+            let (name, function) = printed.map_or_else(
+                || self.export(text, line.before),
+                |name| (name, Some(FunctionOrdinal::from_index(line.before))),
+            );
             let Some(function) = function else {
                 error(&line.text, format!("there is no function for the export {text}"));
                 continue;
@@ -129,19 +138,21 @@ impl<'l, 's> Names<'l, 's> {
         exports
     }
 
-    /// `name` or `name = @function`. An export stands before its function when it is printed, and
-    /// names are free text; so the function that follows is looked at first.
+    /// The export's name if the text is `name` or `alias = @name` with the name of the function that
+    /// follows, as it is when it is printed. Names are free text, so nothing else tells where one ends.
+    fn printed_export<'t>(&self, text: &'t str, before: usize) -> Option<&'t str> {
+        let next = self.listing.functions.get(before)?.name.text;
+        if text == next {
+            return Some(text);
+        }
+        let alias = text.strip_suffix(next)?.strip_suffix('@')?;
+        alias.trim_end().strip_suffix('=').map(str::trim_end)
+    }
+
+    /// `name` or `name = @function`.
     fn export<'t>(&self, text: &'t str, before: usize) -> (&'t str, Option<FunctionOrdinal>) {
-        if let Some(next) = self.listing.functions.get(before) {
-            let ordinal = Some(FunctionOrdinal::from_index(before));
-            let next = next.name.text;
-            if text == next {
-                return (text, ordinal);
-            }
-            let alias = text.strip_suffix(next).and_then(|text| text.strip_suffix('@'));
-            if let Some(alias) = alias.and_then(|text| text.trim_end().strip_suffix('=')) {
-                return (alias.trim_end(), ordinal);
-            }
+        if let Some(name) = self.printed_export(text, before) {
+            return (name, Some(FunctionOrdinal::from_index(before)));
         }
         match text.split_once('=') {
             Some((alias, function)) => {

@@ -8,7 +8,9 @@ use crate::ordinals::Register;
 use super::cursor::{Cursor, Mismatch, Parsed, is_symbol_byte, name};
 use super::instruction::instruction;
 use super::lines::Text;
-use super::listing::{FunctionLines, GlobalLine, ImportLine, InstructionLine, Label, Name, Span};
+use super::listing::{
+    FunctionLines, GlobalLine, ImportLine, InstructionLine, Label, Name, OperandText, Span,
+};
 use super::operand::{unsigned, written_register};
 
 /// A line that was read.
@@ -18,14 +20,41 @@ pub(super) enum Line<'s> {
     Import(ImportLine<'s>),
     Rodata { ordinal: u32, bytes: Vec<u8>, span: Span },
     Global(GlobalLine<'s>),
-    Export(Name<'s>),
+    Export { text: Name<'s>, with_comment: Option<Name<'s>> },
     Function(Box<FunctionLines<'s>>),
     End(Span),
     Label(Label<'s>),
     Instruction(InstructionLine<'s>),
 }
 
-impl Line<'_> {
+impl<'s> Line<'s> {
+    /// Whether a name is the last thing on the line, so that a comment may belong to it.
+    pub(super) fn ends_with_name(&self) -> bool {
+        match self {
+            Self::Export { .. } => true,
+            Self::Instruction(line) => line.op == Op::ImportResolved,
+            _ => false,
+        }
+    }
+
+    /// Remembers the name that the line has if its comment is none.
+    pub(super) fn note_comment(&mut self, whole: Option<Line<'s>>) {
+        match (self, whole) {
+            (Self::Export { with_comment, .. }, Some(Self::Export { text, .. })) => {
+                *with_comment = Some(text);
+            }
+            (Self::Instruction(line), Some(Self::Instruction(whole))) => {
+                let names = line.operands.iter_mut().zip(whole.operands);
+                for pair in names {
+                    if let (OperandText::Function(name), OperandText::Function(whole)) = pair {
+                        name.with_comment = Some(whole.name);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Whether the line belongs between the braces of a function.
     pub(super) fn is_in_function(&self) -> bool {
         matches!(self, Self::End(_) | Self::Label(_) | Self::Instruction(_))
@@ -36,7 +65,7 @@ impl Line<'_> {
         match self {
             Self::Module(name, _)
             | Self::Type(name)
-            | Self::Export(name)
+            | Self::Export { text: name, .. }
             | Self::Label(name)
             | Self::Import(ImportLine { name, .. })
             | Self::Global(GlobalLine { name, .. }) => name.span.clone(),
@@ -228,7 +257,8 @@ fn export(mut cursor: Cursor<'_>) -> Parsed<Line<'_>> {
     if cursor.at_end() {
         return Err(cursor.expected("the export's name"));
     }
-    name(cursor.take_rest()).map(Line::Export)
+    let text = name(cursor.take_rest())?;
+    Ok(Line::Export { text, with_comment: None })
 }
 
 /// `@name(%i0: i32) -> (i32) {`; the name is free text, and ends where a signature follows.

@@ -15,7 +15,7 @@ use crate::isa::{Field, FieldKind, Op};
 use crate::ordinals::RodataOrdinal;
 
 use super::cursor::{Cursor, Mismatch, Parsed, is_symbol_byte, name};
-use super::listing::{Global, InstructionLine, OperandText};
+use super::listing::{FunctionName, Global, InstructionLine, OperandText};
 use super::operand::{self, WrittenRegister};
 
 type Pieces = SmallVec<[Piece<'static>; 12]>;
@@ -376,7 +376,7 @@ impl<'s> Reader<'s> {
             }
             FieldKind::Type => OperandText::Type(name(trimmed)?),
             _ if trimmed.is_empty() => return Err(start.expected("a function's name")),
-            _ => OperandText::Function(name(trimmed)?),
+            _ => OperandText::Function(FunctionName { name: name(trimmed)?, with_comment: None }),
         };
         self.operands[index] = Some(operand);
         self.read(end, rest)

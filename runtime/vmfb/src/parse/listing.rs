@@ -52,6 +52,8 @@ pub(crate) struct GlobalLine<'s> {
 pub(crate) struct ExportLine<'s> {
     /// What follows the first `@`.
     pub(crate) text: Name<'s>,
+    /// The same with what looks like a comment behind it, and may belong to the name.
+    pub(crate) with_comment: Option<Name<'s>>,
     /// The index of the function that follows.
     pub(crate) before: usize,
 }
@@ -101,10 +103,19 @@ pub(crate) enum OperandText<'s> {
     Type(Name<'s>),
     /// A type that the text leaves out, though the instruction has one.
     OmittedType,
-    Function(Name<'s>),
+    Function(FunctionName<'s>),
     Global(Global<'s>),
     Target(Label<'s>),
     Cases(Vec<(Label<'s>, Remap)>),
+}
+
+/// A function's name in an instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct FunctionName<'s> {
+    pub(crate) name: Name<'s>,
+    /// The same with what looks like a comment behind it, and may belong to the name, where the line
+    /// ends with the name.
+    pub(crate) with_comment: Option<Name<'s>>,
 }
 
 /// A global: its place, or the name that it was declared with.

@@ -31,8 +31,8 @@ use directive::Line;
 use lines::Lines;
 
 pub(crate) use listing::{
-    ExportLine, FunctionLines, Global, InstructionLine, Item, Label, Listing, Name, OperandText,
-    Span,
+    ExportLine, FunctionLines, FunctionName, Global, InstructionLine, Item, Label, Listing, Name,
+    OperandText, Span,
 };
 
 const OMITTED_RODATA: &str = "the bytes of this segment were left out when the text was printed; \
@@ -73,7 +73,13 @@ fn read<'s>(
         Ok(Line::Rodata { bytes, span, .. }) if bytes.is_empty() && line.leaves_out_bytes() => {
             return Err(Mismatch { span, message: OMITTED_RODATA.to_owned() });
         }
-        Ok(read) => return Ok(Some(read)),
+        Ok(mut read) => {
+            let whole = line.whole();
+            if whole.text.len() > stripped.text.len() && read.ends_with_name() {
+                read.note_comment(directive::line(Cursor::new(whole), in_function).ok());
+            }
+            return Ok(Some(read));
+        }
         Err(mismatch) => mismatch,
     };
     let whole = line.whole();
@@ -144,9 +150,9 @@ impl<'s> Parser<'s, '_> {
                 self.listing.rodata.push(bytes);
             }
             Line::Global(global) => self.listing.globals.push(global),
-            Line::Export(text) => {
+            Line::Export { text, with_comment } => {
                 let before = self.listing.functions.len();
-                self.listing.exports.push(ExportLine { text, before });
+                self.listing.exports.push(ExportLine { text, with_comment, before });
             }
             Line::Function(header) => self.function = Some(*header),
             Line::End(span) => self.close_function(span.start),

@@ -409,6 +409,18 @@ fn an_interrupt_stops_a_loop_where_it_can_go_on() {
 }
 
 #[test]
+fn contexts_and_invocations_may_move_to_another_thread() {
+    let mut context = both();
+    let mut invocation = call(&context, "waits", vec![]);
+    assert!(matches!(invocation.run(&mut context), Outcome::Yielded));
+    let thread = std::thread::spawn(move || {
+        invocation.run(&mut context);
+        completed(invocation.run(&mut context))
+    });
+    assert_eq!(thread.join().unwrap(), [99]);
+}
+
+#[test]
 fn limits_end_what_would_not_end() {
     let fuel = ExecutionLimits { fuel: Some(9), ..ExecutionLimits::default() };
     let mut context = program().limits(fuel).link().unwrap();

@@ -75,28 +75,30 @@ pub(crate) fn run_loop<H: Hooks>(
     let mut budget = invocation.meter.take();
 
     'frame: loop {
-        let Some(frame) = invocation.stack.frames.last().copied() else {
+        let Some(frame) = invocation.stack.frames.last() else {
             return Exit::Completed(Vec::new());
         };
+        let (slot_index, index, ref_count) = (frame.slot, frame.index, frame.ref_count as usize);
+        let base = frame.base();
         if H::OBSERVES {
-            let code = context.code(frame.slot);
-            let is_real = code.offsets.get(frame.index as usize).is_some_and(|at| *at != SYNTHETIC);
+            let code = context.code(slot_index);
+            let is_real = code.offsets.get(index as usize).is_some_and(|at| *at != SYNTHETIC);
             if is_real && !std::mem::take(&mut is_resuming) {
-                let slot = &context.functions[frame.slot as usize];
-                if slot.is_armed(frame.index) {
+                let slot = &context.functions[slot_index as usize];
+                if slot.is_armed(index) {
                     invocation.meter.give_back(budget);
                     return Exit::Breakpoint;
                 }
-                let at = Position { function: slot.id(), offset: code.offset_at(frame.index) };
+                let at = Position { function: slot.id(), offset: code.offset_at(index) };
                 if hooks.before(context, invocation, at) == Reaction::Stop {
                     invocation.meter.give_back(budget);
                     return Exit::Observed;
                 }
             }
         }
-        context.code(frame.slot);
+        context.code(slot_index);
         let Context { limits, modules, functions, globals, .. } = &mut *context;
-        let slot = &functions[frame.slot as usize];
+        let slot = &functions[slot_index as usize];
         let Some(code) = slot.code.get() else { return Exit::Completed(Vec::new()) };
         let instructions: &CheckedCode = match &slot.armed {
             _ if H::OBSERVES => &code.instructions,
@@ -106,13 +108,12 @@ pub(crate) fn run_loop<H: Hooks>(
         let module = &modules[slot.module.index()];
         let globals = &mut globals[slot.module.index()];
         let stack = &mut invocation.stack;
-        let (first_word, first_ref) = (frame.first_word as usize, frame.first_ref as usize);
-        let Some(pairs) = stack.words[first_word..].first_chunk_mut::<WINDOW>() else {
+        let Some(pairs) = stack.words[base.word..].first_chunk_mut::<WINDOW>() else {
             // `Stack::push` keeps a window behind every frame.
             return Exit::Failed(Status::internal("the stack is shorter than its frames"));
         };
-        let refs = &mut stack.refs[first_ref..first_ref + frame.ref_count as usize];
-        let Some(mut cursor) = instructions.cursor(frame.index as usize) else {
+        let refs = &mut stack.refs[base.reference..base.reference + ref_count];
+        let Some(mut cursor) = instructions.cursor(index as usize) else {
             return Exit::Failed(Status::internal("a frame outside of its function"));
         };
 
@@ -444,7 +445,7 @@ pub(crate) fn run_loop<H: Hooks>(
                             let slot = &functions[callee as usize];
                             stack.set_index(index!());
                             let size = (slot.word_count, slot.ref_count);
-                            if let Err(status) = enter(stack, frame, callee, size, plan, limits) {
+                            if let Err(status) = enter(stack, base, callee, size, plan, limits) {
                                 leave!(Exit::Failed(status));
                             }
                             if !H::OBSERVES {
@@ -483,9 +484,9 @@ pub(crate) fn run_loop<H: Hooks>(
                 }
                 Code::Return => {
                     let list = &code.lists[instr.low()];
-                    let [.., caller, _] = stack.frames[..] else {
+                    let [.., caller, _] = &stack.frames[..] else {
                         let signature = modules[slot.module.index()].signature(slot.ordinal);
-                        let results = collect(stack, frame, list, signature);
+                        let results = collect(stack, base, list, signature);
                         stack.pop();
                         invocation.meter.give_back(budget);
                         return Exit::Completed(results);
@@ -494,7 +495,8 @@ pub(crate) fn run_loop<H: Hooks>(
                     let Some(plan) = plan.and_then(|code| call_plan(code, caller.index)) else {
                         leave!(Exit::Failed(Status::internal("a return to no call")))
                     };
-                    give_back(stack, frame, caller, list, plan);
+                    let caller = caller.base();
+                    give_back(stack, base, caller, list, plan);
                     stack.pop();
                     stack.set_index(plan.next as usize);
                     continue 'frame;

@@ -359,7 +359,7 @@ impl Invocation {
                 Some(Outcome::Yielded)
             }
             Ok(NativeReturn::Results(results)) => {
-                let Some(frame) = self.stack.frames.last().copied() else {
+                let Some(frame) = self.stack.frames.last() else {
                     return self.conclude(context, Exit::Completed(results));
                 };
                 let stored = match call_plan(context.code(frame.slot), frame.index) {

@@ -31,6 +31,21 @@ pub(crate) struct FrameState {
     pub(crate) ref_count: u32,
 }
 
+/// Where a frame's registers start. Frames are read field by field and never copied whole: a copy
+/// would load in one piece what was just written in several, which processors wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Base {
+    pub(crate) word: usize,
+    pub(crate) reference: usize,
+}
+
+impl FrameState {
+    #[inline(always)]
+    pub(crate) fn base(&self) -> Base {
+        Base { word: self.first_word as usize, reference: self.first_ref as usize }
+    }
+}
+
 /// Frames and registers of one invocation.
 #[derive(Debug, Default)]
 pub(crate) struct Stack {
@@ -48,7 +63,7 @@ impl Stack {
         word_count: u32,
         ref_count: u32,
         limits: &ExecutionLimits,
-    ) -> Result<FrameState, Status> {
+    ) -> Result<Base, Status> {
         let first_word = match self.frames.last() {
             Some(frame) => frame.first_word + frame.word_count,
             None => 0,
@@ -64,11 +79,20 @@ impl Stack {
             self.grow(first_word as usize + WINDOW);
         }
         self.words[first_word as usize..words_end].fill(0);
-        self.refs.resize(first_ref + ref_count as usize, Ref::Null);
+        if ref_count > 0 {
+            self.refs.resize(first_ref + ref_count as usize, Ref::Null);
+        }
+        let base = Base { word: first_word as usize, reference: first_ref };
         let first_ref = first_ref as u32;
-        let frame = FrameState { slot, index: 0, first_word, word_count, first_ref, ref_count };
-        self.frames.push(frame);
-        Ok(frame)
+        self.frames.push(FrameState {
+            slot,
+            index: 0,
+            first_word,
+            word_count,
+            first_ref,
+            ref_count,
+        });
+        Ok(base)
     }
 
     /// Removes the innermost frame and drops its refs.
@@ -115,12 +139,12 @@ mod tests {
         let mut stack = Stack::default();
         for _ in 0..100 {
             let frame = stack.push(0, 300, 3, &limits).unwrap();
-            assert!(stack.words.len() >= frame.first_word as usize + WINDOW);
+            assert!(stack.words.len() >= frame.word + WINDOW);
         }
         stack.words.fill(7);
         stack.pop();
         let frame = stack.push(0, 300, 3, &limits).unwrap();
-        let first = frame.first_word as usize;
+        let first = frame.word;
         assert!(stack.words[first..first + 300].iter().all(|word| *word == 0));
         assert_eq!(stack.refs.len(), 300);
     }

@@ -7,7 +7,7 @@ use crate::calls::{argument_slots, slot, slot_by_bank};
 use crate::code::{CallPlan, Code, FunctionCode, NativeArgument, Slot};
 use crate::limits::ExecutionLimits;
 use crate::objects::check_type;
-use crate::stack::{FrameState, Stack, WINDOW};
+use crate::stack::{Base, Stack, WINDOW};
 use crate::status::Status;
 use crate::types::Type;
 use crate::value::{Ref, Value};
@@ -52,14 +52,14 @@ pub(crate) fn call_plan(code: &FunctionCode, index: u32) -> Option<&CallPlan> {
 #[inline]
 pub(crate) fn enter(
     stack: &mut Stack,
-    caller: FrameState,
+    caller: Base,
     callee: u32,
     (word_count, ref_count): (u32, u32),
     plan: &CallPlan,
     limits: &ExecutionLimits,
 ) -> Result<(), Status> {
     let frame = stack.push(callee, word_count, ref_count, limits)?;
-    let (from, to) = (caller.first_word as usize, frame.first_word as usize);
+    let (from, to) = (caller.word, frame.word);
     for (source, target) in &plan.pairs {
         stack.words[to + usize::from(*target)] = stack.words[from + usize::from(*source)];
     }
@@ -67,7 +67,7 @@ pub(crate) fn enter(
     for (source, target) in &plan.words {
         words[2 * to + usize::from(*target)] = words[2 * from + usize::from(*source)];
     }
-    let (from, to) = (caller.first_ref as usize, frame.first_ref as usize);
+    let (from, to) = (caller.reference, frame.reference);
     for (source, target) in &plan.refs {
         let value = read_ref(&mut stack.refs[from..to], *source);
         stack.refs[to + ref_index(*target)] = value;
@@ -79,12 +79,12 @@ pub(crate) fn enter(
 #[inline]
 pub(crate) fn give_back(
     stack: &mut Stack,
-    callee: FrameState,
-    caller: FrameState,
+    callee: Base,
+    caller: Base,
     list: &[u16],
     plan: &CallPlan,
 ) {
-    let (from, to) = (callee.first_word as usize, caller.first_word as usize);
+    let (from, to) = (callee.word, caller.word);
     for (register, target) in list.iter().zip(&plan.results) {
         match target {
             // Without a signature nobody has compared the banks.
@@ -99,8 +99,8 @@ pub(crate) fn give_back(
                     stack.words[from + usize::from(*register / 2)];
             }
             Slot::Ref(target) => {
-                let value = read_ref(&mut stack.refs[callee.first_ref as usize..], *register);
-                stack.refs[caller.first_ref as usize + ref_index(*target)] = value;
+                let value = read_ref(&mut stack.refs[callee.reference..], *register);
+                stack.refs[caller.reference + ref_index(*target)] = value;
             }
         }
     }
@@ -179,7 +179,7 @@ pub(crate) fn store(
 /// Passes arguments from outside to the innermost frame.
 pub(crate) fn pass(
     stack: &mut Stack,
-    frame: FrameState,
+    frame: Base,
     arguments: Vec<Value>,
     signature: Option<&Signature>,
 ) -> Result<(), Status> {
@@ -191,9 +191,9 @@ pub(crate) fn pass(
             &by_value
         }
     };
-    let pairs = stack.words[frame.first_word as usize..].first_chunk_mut::<WINDOW>();
+    let pairs = stack.words[frame.word..].first_chunk_mut::<WINDOW>();
     let pairs = pairs.ok_or_else(|| Status::internal("the stack is shorter than its frames"))?;
-    let refs = &mut stack.refs[frame.first_ref as usize..];
+    let refs = &mut stack.refs[frame.reference..];
     for (value, target) in arguments.into_iter().zip(argument_slots(types)) {
         store(value, target, pairs, refs)?;
     }
@@ -203,12 +203,12 @@ pub(crate) fn pass(
 /// The results of the outermost function, for the outside.
 pub(crate) fn collect(
     stack: &mut Stack,
-    frame: FrameState,
+    frame: Base,
     list: &[u16],
     signature: Option<&Signature>,
 ) -> Vec<Value> {
     let Stack { words, refs, .. } = stack;
-    let pair = |number: u16| words[frame.first_word as usize + usize::from(number)];
+    let pair = |number: u16| words[frame.word + usize::from(number)];
     let word = |ordinal: u16| {
         let pair = pair(ordinal / 2);
         (if ordinal & 1 == 0 { pair } else { pair >> 32 }) as u32
@@ -218,9 +218,7 @@ pub(crate) fn collect(
         Slot::Word(ordinal) => Value::I32(word(ordinal).cast_signed()),
         Slot::Pair(number) if is_float => Value::F64(f64::from_bits(pair(number))),
         Slot::Pair(number) => Value::I64(pair(number).cast_signed()),
-        Slot::Ref(register) => {
-            Value::Ref(read_ref(&mut refs[frame.first_ref as usize..], register))
-        }
+        Slot::Ref(register) => Value::Ref(read_ref(&mut refs[frame.reference..], register)),
     };
     let registers = list.iter().map(|register| Register(*register));
     match signature {

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use proptest::collection::vec;
+use proptest::prelude::*;
 use vmfb::assemble::{assemble, render};
 use vmfb::print::{DisassemblyOptions, disassemble};
 use vmfb::{FileBytes, Module};
@@ -16,6 +18,35 @@ fn cases() -> Vec<PathBuf> {
         .collect();
     cases.sort();
     cases
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// Whatever somebody types, there is an answer.
+    #[test]
+    fn damaged_texts(
+        case in 0_usize..1000,
+        edits in vec((0_usize..10_000, 0_usize..12, "[ \"%@^#/(){}\\[\\]:,=<>.a-z0-9\\n-]{0,6}"), 1..8),
+    ) {
+        let cases = cases();
+        let mut source = std::fs::read(&cases[case % cases.len()]).expect("a readable case");
+        for (at, length, text) in edits {
+            let start = at % (source.len() + 1);
+            let end = (start + length).min(source.len());
+            source.splice(start..end, text.into_bytes());
+        }
+        match assemble(&source) {
+            Ok(assembly) => {
+                let bytes = assembly.image.to_bytes().expect("the module can be written");
+                let _doubts = assembly.verify(Module::from_bytes(bytes).expect("it can be loaded"));
+            }
+            Err(diagnostics) => {
+                prop_assert!(!diagnostics.is_empty());
+                prop_assert!(!render(&diagnostics, &source, "damaged.vmasm").is_empty());
+            }
+        }
+    }
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl<'l, 's> Callees<'l, 's> {
 
     /// The name that is meant: the one with the comment if something has it.
     pub(super) fn chosen<'n>(&self, function: &'n FunctionName<'s>) -> &'n Name<'s> {
-        let longer = function.with_comment.as_ref();
+        let longer = function.with_comment.as_deref();
         longer.filter(|name| self.imports.contains_key(name.text)).unwrap_or(&function.name)
     }
 

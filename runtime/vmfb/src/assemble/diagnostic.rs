@@ -70,7 +70,7 @@ fn render_one(
     let column = String::from_utf8_lossy(&source[place.line_start..start]).chars().count() + 1;
     let number = place.number.to_string();
     let margin = " ".repeat(number.len());
-    writeln!(out, "{severity}: {}", diagnostic.message)?;
+    writeln!(out, "{severity}: {}", printable(&diagnostic.message))?;
     writeln!(out, "{margin}--> {path}:{number}:{column}")?;
     writeln!(out, "{margin} |")?;
 
@@ -80,7 +80,7 @@ fn render_one(
     let marked = diagnostic.span.end.clamp(start, place.line_end.max(start));
     let length = String::from_utf8_lossy(&source[start..marked]).chars().count();
     let length = length.clamp(1, WINDOW - WINDOW_BEFORE.min(column - 1 - first));
-    writeln!(out, "{number} | {shown}")?;
+    writeln!(out, "{number} | {}", printable(&shown))?;
     // Tabs stay tabs, so that the mark stands under its place.
     let before: String = shown
         .chars()
@@ -89,6 +89,12 @@ fn render_one(
         .map(|c| if c == '\t' { c } else { ' ' })
         .collect();
     writeln!(out, "{margin} | {before}{}", "^".repeat(length))
+}
+
+/// A text without what a terminal would obey.
+fn printable(text: &str) -> String {
+    let is_obeyed = |c: char| c.is_control() && c != '\t';
+    text.chars().map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// A line of a text.

@@ -36,6 +36,8 @@ pub use diagnostic::{Diagnostic, Severity, render};
 
 /// Functions begin at multiples of this in the bytecode.
 const FUNCTION_ALIGNMENT: usize = 8;
+/// How much of a file shows whether it is text.
+const PROBED: usize = 1024;
 /// What instructions are encoded for.
 const BYTECODE_VERSION: BytecodeVersion = BytecodeVersion { major: 17, minor: 0 };
 
@@ -55,6 +57,11 @@ pub struct Assembly {
 /// # Errors
 /// Everything that is wrong, in the order of the text.
 pub fn assemble(source: &[u8]) -> Result<Assembly, Vec<Diagnostic>> {
+    if let Some(at) = source.iter().take(PROBED).position(|byte| *byte == 0) {
+        let message = "expected text; this is a binary file".to_owned();
+        let diagnostic = Diagnostic { severity: Severity::Error, span: at..at + 1, message };
+        return Err(vec![diagnostic]);
+    }
     let mut diagnostics = Vec::new();
     let listing = parse::parse(source, &mut diagnostics);
     let assembly = Assembler { listing: &listing, diagnostics: &mut diagnostics }.module();

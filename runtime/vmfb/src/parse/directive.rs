@@ -47,7 +47,7 @@ impl<'s> Line<'s> {
                 let names = line.operands.iter_mut().zip(whole.operands);
                 for pair in names {
                     if let (OperandText::Function(name), OperandText::Function(whole)) = pair {
-                        name.with_comment = Some(whole.name);
+                        name.with_comment = Some(Box::new(whole.name));
                     }
                 }
             }

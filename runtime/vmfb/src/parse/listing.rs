@@ -114,8 +114,8 @@ pub(crate) enum OperandText<'s> {
 pub(crate) struct FunctionName<'s> {
     pub(crate) name: Name<'s>,
     /// The same with what looks like a comment behind it, and may belong to the name, where the line
-    /// ends with the name.
-    pub(crate) with_comment: Option<Name<'s>>,
+    /// ends with the name. Rare, so it is kept out of line.
+    pub(crate) with_comment: Option<Box<Name<'s>>>,
 }
 
 /// A global: its place, or the name that it was declared with.

@@ -35,6 +35,9 @@ pub(crate) use listing::{
     OperandText, Span,
 };
 
+/// After so many the text is of another kind, or the first ones tell enough.
+const MAXIMUM_DIAGNOSTICS: usize = 1000;
+
 const OMITTED_RODATA: &str = "the bytes of this segment were left out when the text was printed; \
     `iree-dbg dump --output=disassembly --rodata=full` prints them";
 
@@ -42,7 +45,9 @@ const OMITTED_RODATA: &str = "the bytes of this segment were left out when the t
 pub(crate) fn parse<'s>(source: &'s [u8], diagnostics: &mut Vec<Diagnostic>) -> Listing<'s> {
     let mut parser = Parser { listing: Listing::default(), function: None, diagnostics };
     let mut lines = Lines::new(source);
-    while let Some(line) = lines.next() {
+    while let Some(line) = lines.next()
+        && parser.diagnostics.len() < MAXIMUM_DIAGNOSTICS
+    {
         let in_function = parser.function.is_some();
         match read(&mut lines, &line, in_function) {
             Ok(Some(line)) => parser.line(line),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use conformance::tools::{finish, iree, iree_dbg};
+use conformance::tools::{finish, iree, iree_dbg, status_code};
 
 use crate::print::same_lines;
 
@@ -31,11 +31,4 @@ pub(crate) fn check(modules: &[PathBuf], arguments: &[String]) -> Result<(), Str
         return fail(format!("status {their_code:?}, ours {our_code:?}"));
     }
     Ok(())
-}
-
-/// The name of the status in an error: `file.c:12: NOT_FOUND; message` of theirs, `error:
-/// NOT_FOUND; message` of ours.
-fn status_code(error: &str) -> Option<&str> {
-    let (before, _) = error.split_once(';')?;
-    before.rsplit(' ').next()
 }

@@ -155,30 +155,59 @@ impl Source {
                 (iree("iree-compile")?, flags)
             }
         };
-        let mut hasher = DefaultHasher::new();
-        (&self.text, &flags, &tool, self.name()).hash(&mut hasher);
+        let key = (&self.text, &flags, &tool, self.name());
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        let folder = repository().join("target/conformance");
-        let output = folder.join(format!("{stem}-{:016x}.vmfb", hasher.finish()));
-        if output.is_file() {
-            return Ok(output);
-        }
-        std::fs::create_dir_all(&folder).map_err(|error| format!("{folder:?}: {error}"))?;
-        // Written aside and renamed, so that two tests never see each other's half.
-        let scratch = tempfile::Builder::new().suffix(".vmfb").tempfile_in(&folder);
-        let scratch = scratch.map_err(|error| format!("{folder:?}: {error}"))?.into_temp_path();
-        let mut command = Command::new(&tool);
-        command.current_dir(self.path.parent().unwrap_or(repository())).args(&flags);
-        command.arg(self.name());
-        match variant {
-            Variant::Assembled => command.arg(format!("--output={}", scratch.display())),
-            Variant::Compiled { .. } => command.arg("-o").arg(&scratch),
-        };
-        let finished = finish(&mut command)?;
-        if finished.status != Some(0) {
-            return Err(format!("{command:?} failed:\n{}", finished.stderr));
-        }
-        scratch.persist(&output).map_err(|error| format!("{output:?}: {error}"))?;
-        Ok(output)
+        made(&stem, &key, |output| {
+            let mut command = Command::new(&tool);
+            command.current_dir(self.path.parent().unwrap_or(repository())).args(&flags);
+            command.arg(self.name());
+            match variant {
+                Variant::Assembled => command.arg(format!("--output={}", output.display())),
+                Variant::Compiled { .. } => command.arg("-o").arg(output),
+            };
+            command
+        })
     }
+}
+
+/// Assembles text by iree-as-module, unless that was done before.
+///
+/// # Errors
+/// It does not assemble.
+pub fn assemble(name: &str, text: &str) -> Result<PathBuf, String> {
+    let tool = iree("iree-as-module")?;
+    let source = tempfile::Builder::new().suffix(".vmasm").tempfile();
+    let source = source.map_err(|error| format!("a scratch file: {error}"))?;
+    std::fs::write(source.path(), text).map_err(|error| format!("{:?}: {error}", source.path()))?;
+    made(name, &(text, &tool), |output| {
+        let mut command = Command::new(&tool);
+        command.arg(source.path()).arg(format!("--output={}", output.display()));
+        command
+    })
+}
+
+/// The module that a command makes, kept in the target folder under a hash of its `key`.
+fn made(
+    stem: &str,
+    key: &impl Hash,
+    command: impl FnOnce(&Path) -> Command,
+) -> Result<PathBuf, String> {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    let folder = repository().join("target/conformance");
+    let output = folder.join(format!("{stem}-{:016x}.vmfb", hasher.finish()));
+    if output.is_file() {
+        return Ok(output);
+    }
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{folder:?}: {error}"))?;
+    // Written aside and renamed, so that two tests never see each other's half.
+    let scratch = tempfile::Builder::new().suffix(".vmfb").tempfile_in(&folder);
+    let scratch = scratch.map_err(|error| format!("{folder:?}: {error}"))?.into_temp_path();
+    let mut command = command(&scratch);
+    let finished = finish(&mut command)?;
+    if finished.status != Some(0) {
+        return Err(format!("{command:?} failed:\n{}", finished.stderr));
+    }
+    scratch.persist(&output).map_err(|error| format!("{output:?}: {error}"))?;
+    Ok(output)
 }

@@ -17,18 +17,41 @@ pub fn repository() -> &'static Path {
 
 /// One of IREE's tools: in the checkout's `.venv`, else on the `PATH`.
 ///
+/// Most of what a wheel puts there are scripts that start the program of the same name in the
+/// wheel's library. This is the program itself: it starts ten times faster, and when a signal ends
+/// it, that shows.
+///
 /// # Errors
 /// It is in neither place; the message says how to install it.
 pub fn iree(name: &str) -> Result<PathBuf, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders =
         std::iter::once(repository().join(".venv/bin")).chain(std::env::split_paths(&path));
-    folders.map(|folder| folder.join(name)).find(|candidate| candidate.is_file()).ok_or_else(|| {
+    let found = folders.map(|folder| folder.join(name)).find(|candidate| candidate.is_file());
+    let found = found.ok_or_else(|| {
         format!(
             "{name} is not installed; run: python3 -m venv .venv && .venv/bin/pip install -r \
              tests/requirements.txt"
         )
-    })
+    })?;
+    Ok(program_of(&found).unwrap_or(found))
+}
+
+/// The program that a script of a wheel starts.
+fn program_of(script: &Path) -> Option<PathBuf> {
+    let libraries = script.parent()?.parent()?.join("lib");
+    let pythons = std::fs::read_dir(libraries).ok()?.filter_map(Result::ok);
+    let package = "site-packages/iree/_runtime_libs";
+    let name = script.file_name()?;
+    pythons.map(|python| python.path().join(package).join(name)).find(|program| program.is_file())
+}
+
+/// The name of the status in an error: `file.c:12: NOT_FOUND; message` of theirs, `error:
+/// NOT_FOUND; message` of ours.
+#[must_use]
+pub fn status_code(error: &str) -> Option<&str> {
+    let (before, _) = error.split_once(';')?;
+    before.rsplit(' ').next()
 }
 
 /// Our binary, of the profile that the test itself was built with. It is built first, so that a

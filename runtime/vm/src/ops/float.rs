@@ -4,6 +4,9 @@
 //! rounded to nearest), `min` and `max` give the left operand unless the right one compares
 //! beyond it (so a NaN on the left stays and a NaN on the right is passed over), ordered comparisons
 //! are false on NaN except `ne`, which is C's `!=`.
+//!
+//! The bits of a NaN show: its sign is printed, and programs may look at the rest. So they too are what
+//! IREE's x86-64 builds give: arithmetic on a signalling NaN makes it quiet.
 
 macro_rules! floats {
     ($module:ident $float:ty, $remainder:path, $erf:path) => {
@@ -14,8 +17,24 @@ macro_rules! floats {
                 a * b + c
             }
 
+            /// A NaN as arithmetic leaves it, any other value by the function.
+            #[inline(always)]
+            fn unless_nan(a: $float, function: fn($float) -> $float) -> $float {
+                if a.is_nan() { a + a } else { function(a) }
+            }
+
             pub(crate) fn rem(a: $float, b: $float) -> $float {
                 $remainder(a, b)
+            }
+
+            #[inline(always)]
+            pub(crate) fn ceil(a: $float) -> $float {
+                unless_nan(a, <$float>::ceil)
+            }
+
+            #[inline(always)]
+            pub(crate) fn floor(a: $float) -> $float {
+                unless_nan(a, <$float>::floor)
             }
 
             #[inline(always)]
@@ -32,7 +51,7 @@ macro_rules! floats {
             /// adding one to the -1 that C's rounding made of it.
             #[inline(always)]
             pub(crate) fn round_even(a: $float) -> $float {
-                if a == -0.5 { 0.0 } else { a.round_ties_even() }
+                if a == -0.5 { 0.0 } else { unless_nan(a, <$float>::round_ties_even) }
             }
 
             #[inline(always)]
@@ -52,8 +71,19 @@ macro_rules! floats {
     };
 }
 
-floats!(f32s f32, libm::remainderf, libm::erff);
-floats!(f64s f64, libm::remainder, libm::erf);
+floats!(f32s f32, crate::ops::system::remainderf, crate::ops::system::erff);
+floats!(f64s f64, crate::ops::system::remainder, crate::ops::system::erf);
+
+/// The logarithm. That of a negative number is a positive NaN: IREE's builds call the function as old
+/// versions of the C library had it.
+pub(crate) fn ln(a: f64) -> f64 {
+    if a < 0.0 { f64::NAN } else { a.ln() }
+}
+
+/// The logarithm to base 2; see [`ln`].
+pub(crate) fn log2(a: f64) -> f64 {
+    if a < 0.0 { f64::NAN } else { a.log2() }
+}
 
 #[cfg(test)]
 mod tests {

@@ -150,8 +150,11 @@ impl Buffer {
     }
 
     /// Element `index` of `N` bytes each.
+    ///
+    /// # Errors
+    /// The buffer does not have it.
     #[inline]
-    pub(crate) fn load<const N: usize>(&self, index: u64) -> Result<[u8; N], Status> {
+    pub fn load<const N: usize>(&self, index: u64) -> Result<[u8; N], Status> {
         match scaled::<N>(index).and_then(|offset| self.memory.load(offset)) {
             Some(bytes) => Ok(bytes),
             None => Err(self.out_of_bounds((index as usize).wrapping_mul(N), N, N)),
@@ -159,8 +162,11 @@ impl Buffer {
     }
 
     /// Changes element `index` of `N` bytes each.
+    ///
+    /// # Errors
+    /// The buffer is read-only or does not have it.
     #[inline]
-    pub(crate) fn store<const N: usize>(&self, index: u64, bytes: [u8; N]) -> Result<(), Status> {
+    pub fn store<const N: usize>(&self, index: u64, bytes: [u8; N]) -> Result<(), Status> {
         self.check_writable()?;
         match scaled::<N>(index).and_then(|offset| self.memory.store(offset, bytes)) {
             Some(()) => Ok(()),
@@ -169,7 +175,10 @@ impl Buffer {
     }
 
     /// Sets `count` elements of `N` bytes each, from element `index`.
-    pub(crate) fn fill<const N: usize>(
+    ///
+    /// # Errors
+    /// The buffer is read-only or does not have the range.
+    pub fn fill<const N: usize>(
         &self,
         index: u64,
         count: u64,
@@ -186,7 +195,10 @@ impl Buffer {
     }
 
     /// Copies bytes from another buffer, or within this one.
-    pub(crate) fn copy_from(
+    ///
+    /// # Errors
+    /// This buffer is read-only, or one of them does not have its range.
+    pub fn copy_from(
         &self,
         offset: usize,
         source: &Buffer,
@@ -202,7 +214,10 @@ impl Buffer {
     }
 
     /// Whether two ranges hold the same bytes.
-    pub(crate) fn equals(
+    ///
+    /// # Errors
+    /// One of the buffers does not have its range.
+    pub fn equals(
         &self,
         offset: usize,
         other: &Buffer,

@@ -1,0 +1,8 @@
+// A program for a release whose bytecode nobody here reads.
+vm.module @refused {
+  vm.export @answer
+  vm.func @answer() -> i32 {
+    %answer = vm.const.i32 42
+    vm.return %answer : i32
+  }
+}

@@ -226,14 +226,7 @@ impl Buffer {
     ) -> Result<bool, Status> {
         self.check(offset, length)?;
         other.check(other_offset, length)?;
-        let mut other_chunk = Vec::new();
-        let mut at = 0;
-        Ok(self.chunks(offset, length, |chunk| {
-            other_chunk.resize(chunk.len(), 0);
-            let read = other.memory.read(other_offset + at, &mut other_chunk);
-            at += chunk.len();
-            read.is_some() && chunk == other_chunk
-        }))
+        Ok(self.memory.equals(offset, &other.memory, other_offset, length))
     }
 
     /// SipHash-2-4 of a range, with the key that IREE uses.

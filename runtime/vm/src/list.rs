@@ -134,10 +134,7 @@ impl List {
         if capacity > self.maximum_size {
             return Err(too_large(capacity));
         }
-        each!(&mut *self.lock(), vector => {
-            let additional = capacity.saturating_sub(vector.len());
-            vector.try_reserve(additional).map_err(|_| too_large(capacity))
-        })
+        each!(&mut *self.lock(), vector => make_room(vector, capacity))
     }
 
     /// Cuts the list short, or extends it with zeros, nulls or unset variants.
@@ -145,10 +142,16 @@ impl List {
     /// # Errors
     /// There is no room.
     pub fn resize(&self, size: usize) -> Result<(), Status> {
-        if size > self.len() {
-            self.reserve(size)?;
-        }
-        each!(&mut *self.lock(), vector => vector.resize_with(size, Default::default));
+        // Under one lock: programs that build lists resize them for every element.
+        each!(&mut *self.lock(), vector => {
+            if size > vector.len() {
+                if size > self.maximum_size {
+                    return Err(too_large(size));
+                }
+                make_room(vector, size)?;
+            }
+            vector.resize_with(size, Default::default);
+        });
         Ok(())
     }
 
@@ -210,6 +213,13 @@ impl List {
 
     fn set_value(&self, index: usize, value: Value) -> Result<(), Status> {
         let mut elements = self.lock();
+        // What most lists hold.
+        if let (Elements::I32(vector), Value::I32(value)) = (&mut *elements, &value) {
+            let size = vector.len();
+            let element = vector.get_mut(index).ok_or_else(|| out_of_bounds(index, size))?;
+            *element = *value;
+            return Ok(());
+        }
         let size = each!(&*elements, vector => vector.len());
         if index >= size {
             return Err(out_of_bounds(index, size));
@@ -340,6 +350,11 @@ pub(crate) fn check_ref(ref_type: &RefType, value: &Ref) -> Result<(), Status> {
 
 fn size_of_element<T>(_vector: &[T]) -> usize {
     size_of::<T>()
+}
+
+fn make_room<T>(vector: &mut Vec<T>, capacity: usize) -> Result<(), Status> {
+    let additional = capacity.saturating_sub(vector.len());
+    vector.try_reserve(additional).map_err(|_| too_large(capacity))
 }
 
 #[cold]

@@ -164,6 +164,35 @@ impl Memory {
         Some(())
     }
 
+    /// Whether two ranges are there and hold the same bytes.
+    pub(crate) fn equals(
+        &self,
+        offset: usize,
+        other: &Memory,
+        other_offset: usize,
+        length: usize,
+    ) -> bool {
+        const BLOCK: usize = size_of::<[u64; 8]>();
+        if self.check(offset, length).is_none() || other.check(other_offset, length).is_none() {
+            return false;
+        }
+        let blocks = length - length % BLOCK;
+        // SAFETY: both ranges were checked, and what is read ends at `blocks` or `length`.
+        unsafe {
+            let left = self.data.as_ptr().add(offset);
+            let right = other.data.as_ptr().add(other_offset);
+            let same_block = |at: usize| {
+                let left: [u64; 8] = left.add(at).cast::<[u64; 8]>().read_unaligned();
+                let right: [u64; 8] = right.add(at).cast::<[u64; 8]>().read_unaligned();
+                // Without a branch for each word, so that it becomes vector instructions.
+                left.iter().zip(&right).fold(0, |bits, (left, right)| bits | (left ^ right)) == 0
+            };
+            let same_byte = |at: usize| left.add(at).read() == right.add(at).read();
+            (0..length / BLOCK).all(|block| same_block(block * BLOCK))
+                && (blocks..length).all(same_byte)
+        }
+    }
+
     /// Writes `count` times the same `N` bytes.
     pub(crate) fn fill<const N: usize>(
         &self,
@@ -178,22 +207,25 @@ impl Memory {
         if count == 0 {
             return Some(());
         }
+        // Many patterns at a time: patterns are 1, 2, 4 or 8 bytes, and a block is a multiple of these.
+        const BLOCK: usize = 64;
+        const { assert!(BLOCK.is_multiple_of(N)) };
+        let block: [u8; BLOCK] = std::array::from_fn(|index| pattern[index % N]);
         let total = count * N;
-        // SAFETY: the range was checked and is writable. The pattern is written once, then what is
-        // there is doubled until the range is full; source `0..done` and target `done..` do not
-        // overlap, and both end within `total`.
+        let blocks = total - total % BLOCK;
+        // SAFETY: the range was checked and is writable, and what is written ends at `blocks` or
+        // `total`, as both loops advance by what they write.
         unsafe {
             let target = self.data.as_ptr().add(offset);
             if pattern.iter().all(|byte| *byte == pattern[0]) {
-                ptr::write_bytes(target, pattern[0], total);
+                target.write_bytes(pattern[0], total);
                 return Some(());
             }
-            target.cast::<[u8; N]>().write(pattern);
-            let mut done = N;
-            while done < total {
-                let more = done.min(total - done);
-                ptr::copy_nonoverlapping(target, target.add(done), more);
-                done += more;
+            for at in (0..blocks).step_by(BLOCK) {
+                target.add(at).cast::<[u8; BLOCK]>().write(block);
+            }
+            for at in (blocks..total).step_by(N) {
+                target.add(at).cast::<[u8; N]>().write(pattern);
             }
         }
         Some(())
@@ -236,6 +268,32 @@ mod tests {
         assert_eq!(part.load::<4>(0), Some([3, 4, 1, 2]));
         assert_eq!(memory.copy_from(0, &part, 0, 6), Some(()));
         assert_eq!(memory.load::<8>(0), Some([3, 4, 1, 2, 3, 4, 3, 4]));
+    }
+
+    #[test]
+    fn blocks_and_what_is_left_behind_them_are_filled_and_compared() {
+        for count in [0, 1, 15, 16, 17, 33] {
+            let (left, right) =
+                (Memory::zeroed(140, 16).unwrap(), Memory::zeroed(140, 16).unwrap());
+            left.fill(3, count, [1u8, 2, 3, 4]).unwrap();
+            let mut bytes = [0; 140];
+            left.read(0, &mut bytes).unwrap();
+            let expected = |at: usize| {
+                let is_filled = (3..3 + 4 * count).contains(&at);
+                if is_filled { ((at - 3) % 4 + 1) as u8 } else { 0 }
+            };
+            assert!(bytes.iter().enumerate().all(|(at, byte)| *byte == expected(at)), "{count}");
+            right.write(0, &bytes).unwrap();
+            assert!(left.equals(0, &right, 0, 140));
+            assert!(!left.equals(0, &right, 0, 141));
+            assert!(left.equals(7, &right, 7, 133) && left.equals(140, &right, 0, 0));
+            for at in [0, 31, 32, 127, 128, 139] {
+                let byte = right.load::<1>(at).unwrap();
+                right.store(at, [byte[0] ^ 0x80]).unwrap();
+                assert!(!left.equals(0, &right, 0, 140), "a difference at {at} was missed");
+                right.store(at, byte).unwrap();
+            }
+        }
     }
 
     #[test]

@@ -190,7 +190,7 @@ impl Debugger {
         let frame = self.invocation()?.frames(&self.context).next()?;
         match frame.function {
             FrameFunction::Bytecode(position) => Some(position),
-            FrameFunction::Native(_) => None,
+            FrameFunction::Native(_) | FrameFunction::Part { .. } => None,
         }
     }
 
@@ -291,7 +291,7 @@ impl Debugger {
                 let hit = self.breakpoints.hit(position);
                 (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
             }
-            Outcome::Stopped(Stop::Step(_)) => None,
+            Outcome::Stopped(Stop::Step(_) | Stop::Boundary) => None,
             Outcome::Stopped(Stop::Interrupted(_)) => Some(StopReason::Pause),
             Outcome::Stopped(Stop::Requested(_)) => Some(StopReason::BreakInstruction),
             Outcome::Completed(results) => self.completed(results),

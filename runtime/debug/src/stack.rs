@@ -23,12 +23,16 @@ impl Debugger {
     fn frame_view(&self, index: FrameIndex, frame: &vm::Frame) -> Frame {
         let (function, position) = match &frame.function {
             FrameFunction::Bytecode(position) => (position.function, Some(*position)),
-            FrameFunction::Native(function) => (*function, None),
+            FrameFunction::Native(function) | FrameFunction::Part { function, .. } => {
+                (*function, None)
+            }
         };
         let name = self.program.function_name(function);
         let module = self.module_name(frame.module);
-        let name =
-            name.unwrap_or_else(|| format!("{module}.{}", self.context.function_name(function)));
+        let part = self.invocation().and_then(|invocation| invocation.part(index));
+        let name = part
+            .or(name)
+            .unwrap_or_else(|| format!("{module}.{}", self.context.function_name(function)));
         let is_main = frame.module == self.program.entry().module;
         Frame {
             index,
@@ -106,7 +110,7 @@ impl Debugger {
     pub(crate) fn position_in(&self, frame: FrameIndex) -> Option<Position> {
         match self.invocation()?.frames(&self.context).nth(frame.0)?.function {
             FrameFunction::Bytecode(position) => Some(position),
-            FrameFunction::Native(_) => None,
+            FrameFunction::Native(_) | FrameFunction::Part { .. } => None,
         }
     }
 

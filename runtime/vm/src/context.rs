@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use abi::cconv::Signature;
 use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
 
+use crate::activity::Watch;
 use crate::code::{Code, FunctionCode, Target};
 use crate::cursor::CheckedCode;
 use crate::globals::Globals;
@@ -73,6 +74,8 @@ pub enum BreakpointError {
 pub(crate) struct LinkedModule {
     pub(crate) name: String,
     pub(crate) kind: LinkedKind,
+    /// Whether it came while the program ran: it then serves whoever brought it only.
+    pub(crate) is_attached: bool,
 }
 
 #[derive(Debug)]
@@ -158,6 +161,8 @@ pub struct Context {
     pub(crate) functions: Vec<FunctionSlot>,
     /// For each module.
     pub(crate) globals: Vec<Globals>,
+    watch: Watch,
+    is_inspected: bool,
     /// The stack of an invocation that completed, for the next one.
     pub(crate) spare_stack: Mutex<Option<Stack>>,
 }
@@ -169,12 +174,14 @@ impl Context {
         ContextBuilder::default()
     }
 
-    pub(crate) fn empty(limits: ExecutionLimits) -> Self {
+    pub(crate) fn empty(limits: ExecutionLimits, is_inspected: bool) -> Self {
         Self {
             limits,
             modules: Vec::new(),
             functions: Vec::new(),
             globals: Vec::new(),
+            watch: Watch::Nothing,
+            is_inspected,
             spare_stack: Mutex::default(),
         }
     }
@@ -185,7 +192,42 @@ impl Context {
         &self.limits
     }
 
-    /// The modules, in order of registration.
+    /// Whether somebody looks at what runs; see [`ContextBuilder::inspected`].
+    #[must_use]
+    pub fn is_inspected(&self) -> bool {
+        self.is_inspected
+    }
+
+    /// At which boundaries of activities an invocation stops that runs free.
+    #[must_use]
+    pub fn watch(&self) -> Watch {
+        self.watch
+    }
+
+    /// Sets at which boundaries of activities an invocation stops that runs free, with
+    /// [`crate::Stop::Boundary`].
+    pub fn set_watch(&mut self, watch: Watch) {
+        self.watch = watch;
+    }
+
+    /// Whether a breakpoint is in a module.
+    #[must_use]
+    pub fn has_breakpoints(&self, module: ModuleIndex) -> bool {
+        let Some(LinkedKind::Bytecode { module, first_function, .. }) =
+            self.modules.get(module.index()).map(|module| &module.kind)
+        else {
+            return false;
+        };
+        let first = *first_function as usize;
+        let functions = self.functions.get(first..first + module.functions().len());
+        functions.is_some_and(|functions| functions.iter().any(|slot| slot.armed.is_some()))
+    }
+
+    pub(crate) fn module_indices(&self) -> impl Iterator<Item = ModuleIndex> + use<> {
+        (0..self.modules.len() as u32).map(ModuleIndex)
+    }
+
+    /// The modules, in order of registration; those attached while running are behind the others.
     pub fn modules(&self) -> impl Iterator<Item = (ModuleIndex, &str, ModuleKind<'_>)> {
         self.modules.iter().enumerate().map(|(index, module)| {
             let kind = match &module.kind {
@@ -219,7 +261,8 @@ impl Context {
             let function = export_named(&self.modules[index], name)?;
             Some(FunctionId { module: ModuleIndex(index as u32), function })
         };
-        let indices = || (0..self.modules.len()).rev();
+        let indices =
+            || (0..self.modules.len()).rev().filter(|index| !self.modules[*index].is_attached);
         // Export names may hold dots themselves, so the name is tried whole first.
         let whole = indices()
             .filter(|index| matches!(self.modules[*index].kind, LinkedKind::Bytecode { .. }))

@@ -1,10 +1,11 @@
 //! Looking at an invocation while it does not run: frames and registers, to read and to change.
 //!
-//! Frames are counted from the innermost. A native function that waits or failed is a frame too, the
-//! innermost, without registers.
+//! Frames are counted from the innermost. A native function that waits, goes on in steps or failed is
+//! a frame too, without registers; so is each part of an activity that it is in the middle of.
 
 use vmfb::FunctionOrdinal;
 
+use crate::activity::{Activity, NativeFrame};
 use crate::context::{Context, FunctionId, ModuleIndex};
 use crate::invocation::{Invocation, Position};
 use crate::stack::FrameState;
@@ -20,8 +21,15 @@ pub struct FrameIndex(pub usize);
 pub enum FrameFunction {
     /// Bytecode.
     Bytecode(Position),
-    /// A native function that waits or failed.
+    /// A native function that waits, goes on in steps, or failed.
     Native(FunctionId),
+    /// Something that the activity of a native function is in the middle of.
+    Part {
+        /// The native function.
+        function: FunctionId,
+        /// Which of [`crate::Activity::parts`].
+        level: usize,
+    },
 }
 
 /// A frame, for looking at.
@@ -38,34 +46,67 @@ pub struct Frame {
     pub ref_register_count: u16,
 }
 
+impl Frame {
+    fn native(id: FunctionId, function: FrameFunction) -> Self {
+        Self { module: id.module, function, i32_register_count: 0, ref_register_count: 0 }
+    }
+}
+
+/// Where a frame is kept.
+enum Place<'a> {
+    Bytecode(&'a FrameState),
+    /// Without a frame if the function failed at once.
+    Native(FunctionId, Option<&'a NativeFrame>),
+    Part(&'a NativeFrame, usize),
+}
+
 impl Invocation {
     /// The frames, innermost first.
     pub fn frames<'a>(&'a self, context: &'a Context) -> impl Iterator<Item = Frame> + 'a {
-        let native = self.native_frame().map(|id| Frame {
-            module: id.module,
-            function: FrameFunction::Native(id),
-            i32_register_count: 0,
-            ref_register_count: 0,
-        });
-        let bytecode = self.stack.frames.iter().rev().map(|frame| {
-            let position = position(context, frame);
-            let id = position.function;
-            let function =
-                context.bytecode_module(id.module).and_then(|module| module.function(id.function));
-            Frame {
-                module: id.module,
-                function: FrameFunction::Bytecode(position),
-                i32_register_count: function.map_or(0, |function| function.i32_register_count),
-                ref_register_count: function.map_or(0, |function| function.ref_register_count),
+        self.places().into_iter().map(|place| match place {
+            Place::Bytecode(frame) => {
+                let position = position(context, frame);
+                let id = position.function;
+                let module = context.bytecode_module(id.module);
+                let function = module.and_then(|module| module.function(id.function));
+                Frame {
+                    module: id.module,
+                    function: FrameFunction::Bytecode(position),
+                    i32_register_count: function.map_or(0, |function| function.i32_register_count),
+                    ref_register_count: function.map_or(0, |function| function.ref_register_count),
+                }
             }
-        });
-        native.into_iter().chain(bytecode)
+            Place::Native(id, _) => Frame::native(id, FrameFunction::Native(id)),
+            Place::Part(native, level) => {
+                let function = native.id();
+                Frame::native(function, FrameFunction::Part { function, level })
+            }
+        })
     }
 
     /// How many frames there are.
     #[must_use]
     pub fn depth(&self) -> usize {
-        self.stack.frames.len() + usize::from(self.native_frame().is_some())
+        let natives: usize = self.natives.iter().map(NativeFrame::frame_count).sum();
+        self.stack.frames.len() + natives + usize::from(self.failed_native.is_some())
+    }
+
+    /// The activity that a frame belongs to: of a native function or of a part of it.
+    #[must_use]
+    pub fn activity(&self, frame: FrameIndex) -> Option<&dyn Activity> {
+        match self.places().into_iter().nth(frame.0)? {
+            Place::Part(native, _) | Place::Native(_, Some(native)) => native.activity(),
+            Place::Native(_, None) | Place::Bytecode(_) => None,
+        }
+    }
+
+    /// What a [`FrameFunction::Part`] is, as the activity says.
+    #[must_use]
+    pub fn part(&self, frame: FrameIndex) -> Option<String> {
+        match self.places().into_iter().nth(frame.0)? {
+            Place::Part(native, level) => native.parts().into_iter().nth(level),
+            Place::Native(..) | Place::Bytecode(_) => None,
+        }
     }
 
     /// The instruction that runs next in the innermost bytecode frame.
@@ -124,32 +165,58 @@ impl Invocation {
 
     /// Where each frame is, innermost first.
     pub(crate) fn backtrace(&self, context: &Context) -> Vec<FramePosition> {
-        let frames = self.frames(context).map(|frame| {
-            let (id, bytecode) = match frame.function {
-                FrameFunction::Bytecode(Position { function, offset }) => {
-                    (function, Some((function.function, offset)))
+        let frames = self.places().into_iter().map(|place| {
+            let (id, bytecode, part) = match place {
+                Place::Bytecode(frame) => {
+                    let Position { function, offset } = position(context, frame);
+                    (function, Some((function.function, offset)), None)
                 }
-                FrameFunction::Native(id) => (id, None),
+                Place::Native(id, _) => (id, None, None),
+                Place::Part(native, level) => {
+                    (native.id(), None, native.parts().into_iter().nth(level))
+                }
             };
             FramePosition {
                 module: id.module,
                 module_name: context.module_name(id.module).to_owned(),
                 function_name: context.function_name(id),
                 bytecode,
+                part,
             }
         });
         frames.collect()
     }
 
-    fn native_frame(&self) -> Option<FunctionId> {
-        let pending = self.pending.as_ref().map(|pending| (pending.module, pending.function));
-        let (module, function) = pending.or(self.failed_native)?;
-        Some(FunctionId { module: ModuleIndex(module), function: FunctionOrdinal(function) })
+    /// Every frame, innermost first.
+    fn places(&self) -> Vec<Place<'_>> {
+        let mut places = Vec::with_capacity(self.depth());
+        let failed = self.failed_native.map(|(module, function)| FunctionId {
+            module: ModuleIndex(module),
+            function: FunctionOrdinal(function),
+        });
+        places.extend(failed.map(|id| Place::Native(id, None)));
+        let mut natives = self.natives.iter().rev().peekable();
+        let frames = &self.stack.frames;
+        for depth in (0..=frames.len()).rev() {
+            while let Some(native) = natives.next_if(|native| native.depth == depth) {
+                let levels = 0..native.activity().map_or(0, Activity::part_count);
+                places.extend(levels.rev().map(|level| Place::Part(native, level)));
+                places.push(Place::Native(native.id(), Some(native)));
+            }
+            let below = depth.checked_sub(1).and_then(|index| frames.get(index));
+            places.extend(below.map(Place::Bytecode));
+        }
+        places
     }
 
     fn frame_state(&self, frame: FrameIndex) -> Option<&FrameState> {
-        let from_innermost = frame.0.checked_sub(usize::from(self.native_frame().is_some()))?;
-        self.stack.frames.iter().rev().nth(from_innermost)
+        if self.natives.is_empty() && self.failed_native.is_none() {
+            return self.stack.frames.iter().rev().nth(frame.0);
+        }
+        match self.places().get(frame.0)? {
+            Place::Bytecode(state) => Some(state),
+            Place::Native(..) | Place::Part(..) => None,
+        }
     }
 
     fn word_index(&self, frame: FrameIndex, ordinal: u16) -> Option<usize> {

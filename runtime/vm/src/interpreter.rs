@@ -8,11 +8,13 @@
 
 use vmfb::Register;
 
+use crate::activity::NativeFrame;
 use crate::code::{Code, SYNTHETIC, Target};
 use crate::context::{Context, LinkedKind};
 use crate::cursor::CheckedCode;
-use crate::invocation::{Invocation, Observer, PendingCall, Position, Reaction};
-use crate::native::{NativeCall, NativeReturn};
+use crate::invocation::{Invocation, Observer, Position, Reaction};
+use crate::native::NativeCall;
+use crate::native::NativeReturn;
 use crate::objects::{self, check_type};
 use crate::ops::{convert, float, int};
 use crate::stack::WINDOW;
@@ -31,6 +33,8 @@ pub(crate) enum Exit {
     Requested,
     Interrupted,
     Observed,
+    /// A native function goes on in steps, or waits.
+    Suspended,
     Failed(Status),
 }
 
@@ -466,10 +470,13 @@ pub(crate) fn run_loop<H: Hooks>(
                                     ok!(scatter(results, plan, pairs, refs));
                                     jump!(plan.next as usize);
                                 }
-                                Ok(NativeReturn::Pending(poll)) => {
-                                    invocation.pending =
-                                        Some(PendingCall { module, function, poll });
-                                    leave!(Exit::Yielded);
+                                Ok(returned) => {
+                                    let depth = stack.frames.len();
+                                    let frame =
+                                        NativeFrame::new((module, function), depth, returned);
+                                    invocation.natives.extend(frame);
+                                    stack.floor = depth;
+                                    leave!(Exit::Suspended);
                                 }
                                 Err(status) => {
                                     invocation.failed_native = Some((module, function));
@@ -484,7 +491,7 @@ pub(crate) fn run_loop<H: Hooks>(
                 }
                 Code::Return => {
                     let list = &code.lists[instr.low()];
-                    let [.., caller, _] = &stack.frames[..] else {
+                    let [.., caller, _] = &stack.frames[stack.floor..] else {
                         let signature = modules[slot.module.index()].signature(slot.ordinal);
                         let results = collect(stack, base, list, signature);
                         stack.pop();

@@ -11,21 +11,21 @@
 //!        '--------------------------------------------------'
 //! ```
 //!
-//! The machine is in `interpreter`; here is what surrounds a run of it: what runs next, what its end
-//! means. Looking at frames is in `inspect`.
+//! The machine is in `interpreter`, native functions that go on in steps are driven by `driver`; here
+//! is what surrounds a run of them: what runs next, what its end means. Looking at frames is in
+//! `inspect`.
 
 use std::collections::VecDeque;
-use std::fmt;
 
 use vmfb::BytecodeOffset;
 
+use crate::activity::{Boundary, NativeFrame};
 use crate::context::{Context, FunctionId, LinkedKind, ModuleIndex};
 use crate::interpreter::{Exit, Free, Hooks, run_loop};
 use crate::meter::{Interrupt, Meter};
-use crate::native::{NativeCall, NativeReturn};
-use crate::stack::{Stack, WINDOW};
+use crate::native::NativeCall;
+use crate::stack::Stack;
 use crate::status::{Failure, Status};
-use crate::transfer::{call_plan, pass, scatter};
 use crate::value::Value;
 
 /// How far `run` came.
@@ -52,17 +52,20 @@ pub enum Stop {
     Interrupted(Position),
     /// The program executed `vm.break` (or `vm.cond_break`, taken); before what comes after it.
     Requested(Position),
+    /// In a native activity, where somebody may want to stop: at [`Invocation::boundary`].
+    Boundary,
 }
 
 impl Stop {
-    /// The instruction that runs next.
+    /// The instruction that runs next in the innermost bytecode frame, as far as the stop is about one.
     #[must_use]
-    pub fn position(self) -> Position {
+    pub fn position(self) -> Option<Position> {
         match self {
+            Self::Boundary => None,
             Self::Breakpoint(position)
             | Self::Step(position)
             | Self::Interrupted(position)
-            | Self::Requested(position) => position,
+            | Self::Requested(position) => Some(position),
         }
     }
 }
@@ -94,6 +97,18 @@ pub trait Observer {
         invocation: &Invocation,
         position: Position,
     ) -> Reaction;
+
+    /// Called when a native function begins an activity, which is then the innermost frame. To stop
+    /// here is to stop before its first step.
+    fn before_activity(&mut self, _context: &Context, _invocation: &Invocation) -> Reaction {
+        Reaction::Continue
+    }
+
+    /// Called at a boundary of the activity that is the innermost frame: [`Invocation::boundary`].
+    /// Stops are [`Stop::Boundary`].
+    fn at_boundary(&mut self, _context: &Context, _invocation: &Invocation) -> Reaction {
+        Reaction::Continue
+    }
 }
 
 /// Stops before every instruction.
@@ -104,19 +119,6 @@ impl Hooks for EveryInstruction {
 
     fn before(&mut self, _: &Context, _: &Invocation, _: Position) -> Reaction {
         Reaction::Stop
-    }
-}
-
-/// A native function that waits.
-pub(crate) struct PendingCall {
-    pub(crate) module: u32,
-    pub(crate) function: u32,
-    pub(crate) poll: Box<dyn FnMut() -> Result<NativeReturn, Status> + Send>,
-}
-
-impl fmt::Debug for PendingCall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PendingCall({}:{})", self.module, self.function)
     }
 }
 
@@ -137,7 +139,7 @@ enum End {
 }
 
 /// How to go on.
-enum Mode<'a> {
+pub(crate) enum Mode<'a> {
     Free,
     Step,
     Observe(&'a mut dyn Observer),
@@ -148,8 +150,9 @@ enum Mode<'a> {
 pub struct Invocation {
     pub(crate) stack: Stack,
     pub(crate) meter: Meter,
-    pub(crate) pending: Option<PendingCall>,
-    /// The native function that failed, if one did.
+    /// Native functions on the stack, outermost first.
+    pub(crate) natives: Vec<NativeFrame>,
+    /// The native function that failed at once, if one did.
     pub(crate) failed_native: Option<(u32, u32)>,
     starts: VecDeque<Start>,
     end: Option<End>,
@@ -200,7 +203,7 @@ impl Invocation {
                 .and_then(|mut spare| spare.take())
                 .unwrap_or_default(),
             meter: Meter::new(context.limits.fuel),
-            pending: None,
+            natives: Vec::new(),
             failed_native: None,
             starts: starts.into_iter().collect(),
             end: None,
@@ -212,6 +215,12 @@ impl Invocation {
     #[must_use]
     pub fn interrupt(&self) -> Interrupt {
         self.meter.interrupt.clone()
+    }
+
+    /// Where the activity stands that is the innermost frame, if it stands at a boundary.
+    #[must_use]
+    pub fn boundary(&self) -> Option<&Boundary> {
+        self.natives.last().filter(|_| self.is_in_native())?.boundary.as_ref()
     }
 
     /// Goes on until something happens. A breakpoint at the instruction that it was stopped at is
@@ -240,12 +249,22 @@ impl Invocation {
             }
             None => {}
         }
-        if let Some(outcome) = self.resume_pending(context) {
-            return outcome;
-        }
         loop {
+            if self.is_in_native() {
+                // Whatever it stopped before is not an instruction.
+                self.is_stopped = false;
+                match self.drive(context, &mut mode) {
+                    Some(outcome) => return outcome,
+                    None if self.is_in_native() => continue,
+                    None => {}
+                }
+            }
             if self.stack.frames.is_empty() {
                 match self.start_next(context) {
+                    Ok(None) if self.is_in_native() => match self.suspended(context, &mut mode) {
+                        Some(outcome) => return outcome,
+                        None => continue,
+                    },
                     Ok(None) => {}
                     Ok(Some(exit)) => match self.conclude(context, exit) {
                         Some(outcome) => return outcome,
@@ -257,7 +276,17 @@ impl Invocation {
             if self.meter.interrupt.clear() {
                 return self.stopped(context, Stop::Interrupted);
             }
-            let exit = self.run_in(context, &mut mode);
+            let exit = match self.run_in(context, &mut mode) {
+                Exit::Suspended => match self.suspended(context, &mut mode) {
+                    Some(outcome) => return outcome,
+                    None => continue,
+                },
+                Exit::Completed(results) if self.is_in_native() => {
+                    self.returned_to_native(results);
+                    continue;
+                }
+                exit => exit,
+            };
             if let Some(outcome) = self.conclude(context, exit) {
                 return outcome;
             }
@@ -282,7 +311,7 @@ impl Invocation {
     }
 
     /// What the end of a run means; `None`: there is more to start.
-    fn conclude(&mut self, context: &Context, exit: Exit) -> Option<Outcome> {
+    pub(crate) fn conclude(&mut self, context: &Context, exit: Exit) -> Option<Outcome> {
         Some(match exit {
             Exit::Completed(_) if !self.starts.is_empty() => return None,
             Exit::Completed(results) => {
@@ -292,7 +321,7 @@ impl Invocation {
                 }
                 Outcome::Completed(results)
             }
-            Exit::Yielded => Outcome::Yielded,
+            Exit::Yielded | Exit::Suspended => Outcome::Yielded,
             Exit::Breakpoint => self.stopped(context, Stop::Breakpoint),
             Exit::Requested => self.stopped(context, Stop::Requested),
             Exit::Interrupted => self.stopped(context, Stop::Interrupted),
@@ -301,17 +330,17 @@ impl Invocation {
         })
     }
 
-    fn stopped(&mut self, context: &Context, reason: fn(Position) -> Stop) -> Outcome {
+    pub(crate) fn stopped(&mut self, context: &Context, reason: fn(Position) -> Stop) -> Outcome {
         match self.position(context) {
             Some(position) => {
-                self.is_stopped = true;
+                self.is_stopped = !self.is_in_native();
                 Outcome::Stopped(reason(position))
             }
             None => Outcome::Yielded,
         }
     }
 
-    fn fail(&mut self, context: &Context, status: Status) -> Outcome {
+    pub(crate) fn fail(&mut self, context: &Context, status: Status) -> Outcome {
         let failure = Failure { status, backtrace: self.backtrace(context) };
         self.end = Some(End::Failed(failure.clone()));
         Outcome::Failed(failure)
@@ -322,11 +351,7 @@ impl Invocation {
         match self.starts.pop_front() {
             None => Ok(Some(Exit::Completed(Vec::new()))),
             Some(Start::Bytecode(slot, arguments)) => {
-                let function = &context.functions[slot as usize];
-                let (words, refs) = (function.word_count, function.ref_count);
-                let frame = self.stack.push(slot, words, refs, &context.limits)?;
-                let signature = context.signature_of(function.id());
-                pass(&mut self.stack, frame, arguments, signature)?;
+                self.push(context, slot, arguments)?;
                 Ok(None)
             }
             Some(Start::Native(id, arguments)) => {
@@ -339,47 +364,13 @@ impl Invocation {
                 let call = NativeCall::new(&arguments, &native.signature, &context.limits);
                 let returned = (native.body)(call)?;
                 self.failed_native = None;
-                Ok(Some(match returned {
-                    NativeReturn::Results(results) => Exit::Completed(results),
-                    NativeReturn::Pending(poll) => {
-                        self.pending = Some(PendingCall { module, function, poll });
-                        Exit::Yielded
+                Ok(match NativeFrame::new((module, function), 0, returned) {
+                    Err(results) => Some(Exit::Completed(results)),
+                    Ok(frame) => {
+                        self.natives.push(frame);
+                        None
                     }
-                }))
-            }
-        }
-    }
-
-    /// Asks a native function that waits. `None`: nothing waits any more, go on.
-    fn resume_pending(&mut self, context: &Context) -> Option<Outcome> {
-        let mut pending = self.pending.take()?;
-        match (pending.poll)() {
-            Ok(NativeReturn::Pending(poll)) => {
-                self.pending = Some(PendingCall { poll, ..pending });
-                Some(Outcome::Yielded)
-            }
-            Ok(NativeReturn::Results(results)) => {
-                let Some(frame) = self.stack.frames.last() else {
-                    return self.conclude(context, Exit::Completed(results));
-                };
-                let stored = match call_plan(context.code(frame.slot), frame.index) {
-                    Some(plan) => {
-                        let words = &mut self.stack.words[frame.first_word as usize..];
-                        let refs = &mut self.stack.refs[frame.first_ref as usize..];
-                        let stored = words.first_chunk_mut::<WINDOW>().map_or_else(
-                            || Err(Status::internal("the stack is shorter than its frames")),
-                            |pairs| scatter(results, plan, pairs, refs),
-                        );
-                        self.stack.set_index(plan.next as usize);
-                        stored
-                    }
-                    None => Err(Status::internal("a wait without a call")),
-                };
-                stored.err().map(|status| self.fail(context, status))
-            }
-            Err(status) => {
-                self.failed_native = Some((pending.module, pending.function));
-                Some(self.fail(context, status))
+                })
             }
         }
     }
@@ -396,7 +387,7 @@ fn lifecycle(module: &crate::context::LinkedModule, name: &str) -> Option<Start>
     }
 }
 
-fn check_arguments(
+pub(crate) fn check_arguments(
     context: &Context,
     function: FunctionId,
     arguments: &[Value],

@@ -10,6 +10,7 @@
 //! | `value`, `types`, `buffer`, `list`, `memory` | what registers and globals refer to |
 //! | `status`, `limits`, `meter` | errors with their codes and places; bounds on what a program may use |
 //! | `context`, `link`, `globals`, `native` | linked modules; modules written in Rust |
+//! | `activity`, `driver` | native functions that go on in steps, as frames of the stack |
 //! | `code`, `cursor`, `translate`, `calls` | the executable form of functions, made on first call |
 //! | `interpreter`, `ops`, `objects`, `transfer`, `stack` | the loop and what it works with |
 //! | `text` | values as the text of command lines |
@@ -20,11 +21,13 @@
 //! Add its row in `vmfb::isa`; `code.rs` then fails to compile until the instruction is in one of its
 //! lists, and `interpreter.rs` until it has a meaning.
 
+mod activity;
 mod buffer;
 mod calls;
 mod code;
 mod context;
 mod cursor;
+mod driver;
 mod globals;
 mod inspect;
 mod interpreter;
@@ -45,6 +48,7 @@ mod translate;
 mod types;
 mod value;
 
+pub use activity::{Activity, Boundary, BoundaryKind, Host, Next, Watch};
 pub use buffer::{Access, Buffer};
 pub use context::{BreakpointError, Context, FunctionId, ModuleIndex, ModuleKind};
 pub use inspect::{Frame, FrameFunction, FrameIndex};

@@ -77,6 +77,7 @@ enum Entry {
 pub struct ContextBuilder {
     limits: ExecutionLimits,
     entries: Vec<Entry>,
+    is_inspected: bool,
 }
 
 impl ContextBuilder {
@@ -101,31 +102,72 @@ impl ContextBuilder {
         self
     }
 
+    /// Somebody will look at what runs: native modules then attach modules that they load on the way,
+    /// so that these can be looked at too.
+    #[must_use]
+    pub fn inspected(mut self) -> Self {
+        self.is_inspected = true;
+        self
+    }
+
     /// Links the modules. Their initialisers have not run yet: run [`crate::Invocation::initialize`].
     ///
     /// # Errors
     /// A module or an import that must be there is missing or has another signature.
     pub fn link(self) -> Result<Context, LinkError> {
-        let mut context = Context::empty(self.limits);
+        let mut context = Context::empty(self.limits, self.is_inspected);
         for entry in self.entries {
             match entry {
-                Entry::Bytecode(module) => add_bytecode(&mut context, module.module())?,
-                Entry::Native(module) => add_native(&mut context, module),
+                Entry::Bytecode(module) => {
+                    let module = module.module();
+                    let providers = context.module_indices().collect::<Vec<_>>();
+                    add_bytecode(&mut context, module.name(), module, &providers)?;
+                }
+                Entry::Native(module) => {
+                    add_native(&mut context, module);
+                }
             }
         }
         Ok(context)
     }
 }
 
-fn add_native(context: &mut Context, module: NativeModule) {
-    context
-        .modules
-        .push(LinkedModule { name: module.name().to_owned(), kind: LinkedKind::Native(module) });
-    context.globals.push(Globals::default());
+/// Adds a module to a running context.
+pub(crate) fn attach_bytecode(
+    context: &mut Context,
+    name: &str,
+    module: &VerifiedModule,
+    providers: &[ModuleIndex],
+) -> Result<ModuleIndex, LinkError> {
+    let index = add_bytecode(context, name, module.module(), providers)?;
+    context.modules[index.index()].is_attached = true;
+    Ok(index)
 }
 
-fn add_bytecode(context: &mut Context, module: &Arc<Module>) -> Result<(), LinkError> {
-    check_dependencies(context, module)?;
+/// Adds a native module to a running context.
+pub(crate) fn attach_native(context: &mut Context, module: NativeModule) -> ModuleIndex {
+    let index = add_native(context, module);
+    context.modules[index.index()].is_attached = true;
+    index
+}
+
+fn add_native(context: &mut Context, module: NativeModule) -> ModuleIndex {
+    let index = ModuleIndex(context.modules.len() as u32);
+    let name = module.name().to_owned();
+    let kind = LinkedKind::Native(module);
+    context.modules.push(LinkedModule { name, kind, is_attached: false });
+    context.globals.push(Globals::default());
+    index
+}
+
+fn add_bytecode(
+    context: &mut Context,
+    name: &str,
+    module: &Arc<Module>,
+    providers: &[ModuleIndex],
+) -> Result<ModuleIndex, LinkError> {
+    let providers = Providers { context, indices: providers };
+    check_dependencies(providers, module)?;
     let first_function = context.functions.len() as u32;
     let linked = LinkedKind::Bytecode {
         first_function,
@@ -139,7 +181,7 @@ fn add_bytecode(context: &mut Context, module: &Arc<Module>) -> Result<(), LinkE
             .imports()
             .iter()
             .enumerate()
-            .map(|(index, import)| resolve(context, module, import, index as u32))
+            .map(|(index, import)| resolve(providers, module, import, index as u32))
             .collect::<Result<_, _>>()?,
         rodata: rodata(module),
         module: module.clone(),
@@ -158,9 +200,34 @@ fn add_bytecode(context: &mut Context, module: &Arc<Module>) -> Result<(), LinkE
     }));
     let globals = Globals::new(module.state(), &context.limits)
         .map_err(|status| LinkError::Globals { module: module.name().to_owned(), status })?;
-    context.modules.push(LinkedModule { name: module.name().to_owned(), kind: linked });
+    context.modules.push(LinkedModule { name: name.to_owned(), kind: linked, is_attached: false });
     context.globals.push(globals);
-    Ok(())
+    Ok(index)
+}
+
+/// The modules that a module may import from.
+#[derive(Clone, Copy)]
+struct Providers<'a> {
+    context: &'a Context,
+    indices: &'a [ModuleIndex],
+}
+
+impl<'a> Providers<'a> {
+    /// Those added last first: they hide others of the same name.
+    fn iter(self) -> impl Iterator<Item = (ModuleIndex, &'a LinkedModule)> {
+        let modules = self.indices.iter().rev();
+        modules.filter_map(move |index| Some((*index, self.context.modules.get(index.index())?)))
+    }
+
+    fn named(self, name: &str) -> Option<&'a LinkedModule> {
+        self.iter().map(|(_, module)| module).find(|module| module.name == name)
+    }
+
+    fn names(self) -> String {
+        let mut names: Vec<&str> = self.iter().map(|(_, module)| module.name.as_str()).collect();
+        names.reverse();
+        if names.is_empty() { "no modules".to_owned() } else { names.join(", ") }
+    }
 }
 
 fn parse(calling_convention: Option<&str>) -> Option<Signature> {
@@ -188,13 +255,12 @@ fn rodata(module: &Module) -> Box<[Ref]> {
     segments.collect()
 }
 
-fn check_dependencies(context: &Context, module: &Module) -> Result<(), LinkError> {
+fn check_dependencies(providers: Providers<'_>, module: &Module) -> Result<(), LinkError> {
     for dependency in module.dependencies().iter().filter(|dependency| !dependency.is_optional) {
-        let found = context.modules.iter().rev().find(|other| other.name == dependency.name);
-        let reason = match found.map(LinkedModule::version) {
+        let reason = match providers.named(&dependency.name).map(LinkedModule::version) {
             Some(version) if version >= dependency.minimum_version => continue,
             Some(version) => format!("there is version {version}"),
-            None => format!("it is not there; there are: {}", module_names(context)),
+            None => format!("it is not there; there are: {}", providers.names()),
         };
         return Err(LinkError::MissingModule {
             module: module.name().to_owned(),
@@ -206,14 +272,9 @@ fn check_dependencies(context: &Context, module: &Module) -> Result<(), LinkErro
     Ok(())
 }
 
-fn module_names(context: &Context) -> String {
-    let names: Vec<&str> = context.modules.iter().map(|module| module.name.as_str()).collect();
-    if names.is_empty() { "no modules".to_owned() } else { names.join(", ") }
-}
-
 /// Finds what an import names.
 fn resolve(
-    context: &Context,
+    providers: Providers<'_>,
     module: &Module,
     import: &Import,
     ordinal: u32,
@@ -221,13 +282,10 @@ fn resolve(
     let calling_convention = import.signature.calling_convention.as_deref().unwrap_or_default();
     let (module_name, function_name) = import.split_name();
     let signature = parse(Some(calling_convention)).unwrap_or_default();
-    let found = context
-        .modules
+    let found = providers
         .iter()
-        .enumerate()
-        .rev()
         .filter(|(_, candidate)| candidate.name == module_name)
-        .find_map(|(index, candidate)| candidate.target(index as u32, function_name, &signature));
+        .find_map(|(index, candidate)| candidate.target(index.0, function_name, &signature));
     if let Some(target) = found {
         return Ok(target);
     }
@@ -238,16 +296,15 @@ fn resolve(
         module: module.name().to_owned(),
         import: import.full_name.clone(),
         signature: calling_convention.to_owned(),
-        reason: missing_reason(context, module_name, function_name),
+        reason: missing_reason(providers, module_name, function_name),
     })
 }
 
-fn missing_reason(context: &Context, module_name: &str, function_name: &str) -> String {
-    let Some(module) = context.modules.iter().rev().find(|module| module.name == module_name)
-    else {
+fn missing_reason(providers: Providers<'_>, module_name: &str, function_name: &str) -> String {
+    let Some(module) = providers.named(module_name) else {
         return format!(
             "there is no module {module_name} before it; there are: {}",
-            module_names(context)
+            providers.names()
         );
     };
     let conventions = module.calling_conventions(function_name);

@@ -73,6 +73,16 @@ impl Meter {
         Ok(self.take())
     }
 
+    /// Pays for one turn of something else than the loop.
+    pub(crate) fn tick(&mut self) -> Result<(), Exit> {
+        let mut budget = self.take() - 1;
+        if budget == 0 {
+            budget = self.refill()?;
+        }
+        self.give_back(budget);
+        Ok(())
+    }
+
     fn pay(&mut self, amount: u32) {
         if let Some(fuel) = &mut self.fuel {
             *fuel = fuel.saturating_sub(amount.into());

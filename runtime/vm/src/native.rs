@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use abi::cconv::{Signature, ValueType};
 
+use crate::activity::Activity;
 use crate::buffer::Buffer;
 use crate::limits::ExecutionLimits;
 use crate::list::List;
@@ -193,6 +194,8 @@ pub enum NativeReturn {
     /// It waits for something outside. The invocation yields; when it is run again, the closure is
     /// asked again.
     Pending(Box<dyn FnMut() -> Result<NativeReturn, Status> + Send>),
+    /// It goes on in steps: a frame of the stack until it is done.
+    Activity(Box<dyn Activity>),
 }
 
 /// Rust values that can be the results of a native function.

@@ -52,6 +52,8 @@ pub(crate) struct Stack {
     pub(crate) frames: Vec<FrameState>,
     pub(crate) words: Vec<u64>,
     pub(crate) refs: Vec<Ref>,
+    /// Frames below a native activity: the loop ends when only these are left.
+    pub(crate) floor: usize,
 }
 
 impl Stack {

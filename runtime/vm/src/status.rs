@@ -128,11 +128,16 @@ pub struct FramePosition {
     pub function_name: String,
     /// The function and instruction, for bytecode.
     pub bytecode: Option<(FunctionOrdinal, BytecodeOffset)>,
+    /// For something that a native function is in the middle of: what.
+    pub part: Option<String>,
 }
 
 impl fmt::Display for FramePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { module_name, function_name, .. } = self;
+        if let Some(part) = &self.part {
+            return f.write_str(part);
+        }
         match self.bytecode {
             Some((_, offset)) => write!(f, "{module_name}.{function_name} [{offset}]"),
             None => write!(f, "{module_name}.{function_name} (native)"),

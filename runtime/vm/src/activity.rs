@@ -1,0 +1,284 @@
+//! Native activities: native functions that go on in steps.
+//!
+//! A native function that only computes returns its results. One that takes its time, runs bytecode,
+//! or does something that people want to watch step by step (a device that executes recorded
+//! commands) returns an [`Activity`] instead. The activity is then a frame of the stack, between the
+//! bytecode frame that called it and those of functions that it calls itself; the invocation
+//! resumes it whenever it is the innermost frame. So nothing recurses on the host, and a program can
+//! be stopped, looked at and left in the middle of a native function as it can in bytecode.
+//!
+//! ```text
+//!           bytecode calls the native function
+//!                        |
+//!                        v           Again, Boundary: look at interrupts, observers, stops
+//!   +--------------> [resume] ---------------------------------------------------> [resume]
+//!   | results            |---> Wait: the invocation yields
+//!   |                    |---> Call: a bytecode frame above this one
+//!   +--- it returns <----'---> Return: the frame is gone, the caller goes on
+//! ```
+
+use std::any::Any;
+use std::fmt;
+
+use vmfb::FunctionOrdinal;
+use vmfb::verify::VerifiedModule;
+
+use crate::context::{Context, FunctionId, ModuleIndex};
+use crate::limits::ExecutionLimits;
+use crate::link::{LinkError, attach_bytecode, attach_native, export_named};
+use crate::native::{NativeModule, NativeReturn};
+use crate::status::Status;
+use crate::value::Value;
+
+/// A native function that goes on in steps. Its state is its own, and says what it is doing.
+pub trait Activity: Any + Send + fmt::Debug {
+    /// Goes on until there is something to say. `results` are those of the function that the last
+    /// [`Next::Call`] called, otherwise there are none.
+    ///
+    /// # Errors
+    /// The native function fails. The frame stays for inspection.
+    fn resume(&mut self, host: &mut Host<'_>, results: Vec<Value>) -> Result<Next, Status>;
+
+    /// What it is in the middle of, outermost first, one line each: frames of the stack above the
+    /// native function's own.
+    fn parts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// How many parts there are, for those who ask often.
+    fn part_count(&self) -> usize {
+        self.parts().len()
+    }
+}
+
+/// How an activity goes on.
+#[derive(Debug)]
+pub enum Next {
+    /// It is done; these are the results of the native function.
+    Return(Vec<Value>),
+    /// It waits for something outside: the invocation yields.
+    Wait,
+    /// It has more to do. Interrupts and fuel are looked at, so an activity that works for long
+    /// should say this about every millisecond.
+    Again,
+    /// It is where somebody may want to stop.
+    Boundary(Boundary),
+    /// It calls a bytecode function and is resumed with the results.
+    Call {
+        /// The function.
+        function: FunctionId,
+        /// Its arguments.
+        arguments: Vec<Value>,
+    },
+}
+
+/// A place in an activity where somebody may want to stop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Boundary {
+    /// Where in the activity.
+    pub kind: BoundaryKind,
+    /// What begins or has ended, as people name it; may be empty.
+    pub name: String,
+}
+
+/// Activities consist of steps; a step may consist of parts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BoundaryKind {
+    /// A step is next.
+    BeforeStep,
+    /// A part of a step is next.
+    BeforePart,
+    /// A step is done.
+    AfterStep,
+}
+
+/// How closely activities are watched. What nobody watches may take a faster way.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub enum Watch {
+    /// Nobody stops at boundaries.
+    #[default]
+    Nothing,
+    /// Somebody may stop before and after steps.
+    Steps,
+    /// Somebody may stop at parts of steps too, or wants to see every instruction.
+    Parts,
+}
+
+impl Watch {
+    /// Whether somebody may stop at a boundary of this kind.
+    #[must_use]
+    pub fn includes(self, kind: BoundaryKind) -> bool {
+        match kind {
+            BoundaryKind::BeforePart => self >= Self::Parts,
+            BoundaryKind::BeforeStep | BoundaryKind::AfterStep => self >= Self::Steps,
+        }
+    }
+}
+
+/// What an activity can do with the context that it runs in.
+#[derive(Debug)]
+pub struct Host<'a> {
+    context: &'a mut Context,
+    watch: Watch,
+}
+
+impl<'a> Host<'a> {
+    pub(crate) fn new(context: &'a mut Context, watch: Watch) -> Self {
+        Self { context, watch }
+    }
+
+    /// The bounds on what the program may use.
+    #[must_use]
+    pub fn limits(&self) -> &ExecutionLimits {
+        &self.context.limits
+    }
+
+    /// How closely the activity is watched just now.
+    #[must_use]
+    pub fn watch(&self) -> Watch {
+        self.watch
+    }
+
+    /// Whether somebody looks into what a module does: a breakpoint is in it, or instructions are
+    /// observed. If not, its functions may be run elsewhere.
+    #[must_use]
+    pub fn is_watched(&self, module: ModuleIndex) -> bool {
+        self.watch >= Watch::Parts || self.context.has_breakpoints(module)
+    }
+
+    /// Whether somebody looks at the context as a whole: only then modules that are loaded on the way
+    /// need to be attached.
+    #[must_use]
+    pub fn is_inspected(&self) -> bool {
+        self.context.is_inspected()
+    }
+
+    /// Adds a module to the running context, under a name for people. It imports from the
+    /// `providers` and from nothing else; others do not import from it. Its globals are fresh; its
+    /// [`Self::initializer`] has not run.
+    ///
+    /// # Errors
+    /// An import that must be there is missing or has another signature.
+    pub fn attach(
+        &mut self,
+        name: &str,
+        module: &VerifiedModule,
+        providers: &[ModuleIndex],
+    ) -> Result<ModuleIndex, LinkError> {
+        attach_bytecode(self.context, name, module, providers)
+    }
+
+    /// Adds a native module that only modules attached later can import from.
+    pub fn attach_native(&mut self, module: NativeModule) -> ModuleIndex {
+        attach_native(self.context, module)
+    }
+
+    /// The function that a module wants to be run before all others.
+    #[must_use]
+    pub fn initializer(&self, module: ModuleIndex) -> Option<FunctionId> {
+        self.export(module, "__init")
+    }
+
+    /// The exported function of a module.
+    #[must_use]
+    pub fn export(&self, module: ModuleIndex, name: &str) -> Option<FunctionId> {
+        let function = export_named(self.context.modules.get(module.index())?, name)?;
+        Some(FunctionId { module, function })
+    }
+}
+
+/// What a native function on the stack does.
+pub(crate) enum Doing {
+    /// It waits for a closure to say that it is done.
+    Polling(Box<dyn FnMut() -> Result<NativeReturn, Status> + Send>),
+    /// It goes on in steps.
+    Stepping(Box<dyn Activity>),
+}
+
+/// A native function on the stack.
+pub(crate) struct NativeFrame {
+    pub(crate) module: u32,
+    pub(crate) function: u32,
+    /// How many bytecode frames are below it.
+    pub(crate) depth: usize,
+    pub(crate) doing: Doing,
+    /// What the function that it called has returned.
+    pub(crate) results: Vec<Value>,
+    /// Where it stands, if it said so.
+    pub(crate) boundary: Option<Boundary>,
+}
+
+impl NativeFrame {
+    /// The frame of a native function that did not return results. `Err`: it did.
+    pub(crate) fn new(
+        (module, function): (u32, u32),
+        depth: usize,
+        returned: NativeReturn,
+    ) -> Result<Self, Vec<Value>> {
+        let doing = match returned {
+            NativeReturn::Results(results) => return Err(results),
+            NativeReturn::Pending(poll) => Doing::Polling(poll),
+            NativeReturn::Activity(activity) => Doing::Stepping(activity),
+        };
+        Ok(Self { module, function, depth, doing, results: Vec::new(), boundary: None })
+    }
+
+    pub(crate) fn id(&self) -> FunctionId {
+        FunctionId { module: ModuleIndex(self.module), function: FunctionOrdinal(self.function) }
+    }
+
+    pub(crate) fn is_polling(&self) -> bool {
+        matches!(self.doing, Doing::Polling(_))
+    }
+
+    /// The activity, unless it only waits.
+    pub(crate) fn activity(&self) -> Option<&dyn Activity> {
+        match &self.doing {
+            Doing::Polling(_) => None,
+            Doing::Stepping(activity) => Some(&**activity),
+        }
+    }
+
+    /// Frames that it shows as: its own, and one a part.
+    pub(crate) fn frame_count(&self) -> usize {
+        1 + self.activity().map_or(0, Activity::part_count)
+    }
+
+    /// What it is in the middle of, outermost first.
+    pub(crate) fn parts(&self) -> Vec<String> {
+        self.activity().map_or_else(Vec::new, Activity::parts)
+    }
+
+    /// Lets it go on.
+    pub(crate) fn resume(&mut self, host: &mut Host<'_>) -> Result<Next, Status> {
+        self.boundary = None;
+        match &mut self.doing {
+            Doing::Stepping(activity) => activity.resume(host, std::mem::take(&mut self.results)),
+            Doing::Polling(poll) => Ok(match poll()? {
+                NativeReturn::Results(results) => Next::Return(results),
+                NativeReturn::Pending(poll) => {
+                    self.doing = Doing::Polling(poll);
+                    Next::Wait
+                }
+                NativeReturn::Activity(activity) => {
+                    self.doing = Doing::Stepping(activity);
+                    Next::Again
+                }
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for NativeFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { module, function, depth, boundary, .. } = self;
+        let mut text = f.debug_struct("NativeFrame");
+        text.field("function", &format_args!("{module}:{function}")).field("depth", depth);
+        text.field("boundary", boundary);
+        match self.activity() {
+            Some(activity) => text.field("activity", &activity),
+            None => text.field("activity", &"waits"),
+        };
+        text.finish()
+    }
+}

@@ -7,6 +7,7 @@
 //! | `buffer`, `buffer_view` | device memory and tensors in it |
 //! | `command_buffer` | recorded commands |
 //! | `executable` | compiled dispatches: one trait, a file for each format |
+//! | `modules` | the native modules, a file or folder each |
 //! | `check` | `check.*`, the expectations of tests |
 //!
 //! Nothing here debugs or prints: a module tells its results through values.
@@ -17,3 +18,4 @@ pub mod check;
 pub mod command_buffer;
 pub mod executable;
 pub mod flags;
+pub mod modules;

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use vm::{Object, Status};
 
+pub mod vmvx;
+
 /// A function of an executable that a dispatch can name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Export {
@@ -139,8 +141,11 @@ pub fn load(
     constants: &[u32],
     native_code: NativeCode,
 ) -> Result<Arc<dyn Executable>, Status> {
-    let _ = (data, constants, native_code);
-    Err(unsupported(format))
+    let _ = native_code;
+    match format {
+        vmvx::FORMAT => Ok(Arc::new(vmvx::VmvxExecutable::load(data, constants)?)),
+        _ => Err(unsupported(format)),
+    }
 }
 
 /// Whether [`load`] knows the format: what programs ask before they create executables.
@@ -151,7 +156,7 @@ pub fn is_supported(format: &str, native_code: NativeCode) -> bool {
 }
 
 /// The formats that can be loaded here.
-const FORMATS: [&str; 0] = [];
+const FORMATS: [&str; 1] = [vmvx::FORMAT];
 
 /// Says what to do about an executable for a device that is not there.
 fn unsupported(format: &str) -> Status {

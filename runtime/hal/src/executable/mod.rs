@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use vm::{Object, Status};
 
+pub mod pool;
 pub mod vmvx;
 
 /// A function of an executable that a dispatch can name.

@@ -5,12 +5,14 @@
 //! and the [`crate::queue`] (and a debugger above it) walks the commands one at a time.
 
 use std::any::Any;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use vm::{Object, Status};
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, WHOLE_BUFFER};
 use crate::executable::Executable;
+use crate::flags::{CommandBufferMode, CommandCategories};
+use crate::validation::{self, Requirements, annotate};
 
 /// What a command names as its memory.
 #[derive(Clone, Debug)]
@@ -102,51 +104,186 @@ pub enum Command {
 pub struct Commands {
     /// In order.
     pub commands: Vec<Command>,
-    /// How many slots a binding table for them has.
-    pub slot_count: usize,
+    /// What they require of each slot of a binding table; as many as a table has at least.
+    pub slots: Vec<Requirements>,
+    /// Whether a table is checked against the requirements.
+    pub is_validated: bool,
+}
+
+impl Commands {
+    /// A single command that names no slots, not validated.
+    #[must_use]
+    pub fn single(command: Command) -> Arc<Self> {
+        Arc::new(Self { commands: vec![command], ..Self::default() })
+    }
+
+    /// That a binding table has what the commands require.
+    ///
+    /// # Errors
+    /// It is too short, or a buffer in it does not meet the requirements.
+    pub fn check_table(&self, table: &[TableEntry]) -> Result<(), Status> {
+        let required = self.slots.len();
+        if required == 0 {
+            return Ok(());
+        }
+        if table.is_empty() {
+            return Err(Status::invalid_argument(format!(
+                "indirect command buffer requires at least {required} bindings but no binding \
+                 table was provided"
+            )));
+        }
+        if table.len() < required {
+            return Err(Status::out_of_range(format!(
+                "indirect command buffer requires at least {required} bindings but only {} were \
+                 provided ",
+                table.len()
+            )));
+        }
+        if !self.is_validated {
+            return Ok(());
+        }
+        for (slot, (requirements, entry)) in self.slots.iter().zip(table).enumerate() {
+            requirements
+                .check(entry.buffer.as_ref(), entry.offset, entry.length)
+                .map_err(|status| annotate(&status, &format!("binding table slot {slot}")))?;
+        }
+        Ok(())
+    }
+}
+
+/// A slot of a binding table as it is submitted.
+#[derive(Clone, Debug)]
+pub struct TableEntry {
+    /// The buffer, if there is one.
+    pub buffer: Option<Buffer>,
+    /// Where the slot starts in it.
+    pub offset: u64,
+    /// How many bytes it has; [`WHOLE_BUFFER`] for all behind `offset`.
+    pub length: u64,
+}
+
+impl TableEntry {
+    /// An entry with the length as a number of bytes.
+    #[must_use]
+    pub fn new(buffer: Option<Buffer>, offset: u64, length: u64) -> Self {
+        let behind =
+            buffer.as_ref().map_or(0, |buffer| (buffer.len() as u64).saturating_sub(offset));
+        Self { buffer, offset, length: if length == WHOLE_BUFFER { behind } else { length } }
+    }
 }
 
 /// A command buffer: a recording that becomes [`Commands`] when it is finished.
 #[derive(Debug)]
 pub struct CommandBuffer {
-    slot_count: usize,
-    recording: std::sync::Mutex<Vec<Command>>,
+    mode: CommandBufferMode,
+    categories: CommandCategories,
+    slot_capacity: usize,
+    recording: Mutex<Recording>,
     finished: OnceLock<Arc<Commands>>,
 }
 
+#[derive(Debug, Default)]
+struct Recording {
+    commands: Vec<Command>,
+    slots: Vec<Requirements>,
+    open_groups: usize,
+}
+
 impl CommandBuffer {
-    /// Starts a recording whose commands may name slots below `slot_count`.
+    /// Starts a recording whose commands may name slots below `slot_capacity`.
+    ///
+    /// # Errors
+    /// The mode contradicts itself.
+    pub fn new(
+        mode: CommandBufferMode,
+        categories: CommandCategories,
+        slot_capacity: usize,
+    ) -> Result<Self, Status> {
+        if mode.contains(CommandBufferMode::ALLOW_INLINE_EXECUTION) {
+            if !mode.contains(CommandBufferMode::ONE_SHOT) {
+                return Err(Status::invalid_argument("inline command buffers must be one-shot"));
+            }
+            if slot_capacity > 0 {
+                return Err(Status::invalid_argument(
+                    "inline command buffers cannot have indirect bindings",
+                ));
+            }
+        }
+        Ok(Self {
+            mode,
+            categories,
+            slot_capacity,
+            recording: Mutex::default(),
+            finished: OnceLock::new(),
+        })
+    }
+
+    /// How it is meant to be used.
     #[must_use]
-    pub fn new(slot_count: usize) -> Self {
-        Self { slot_count, recording: Default::default(), finished: OnceLock::new() }
+    pub fn mode(&self) -> CommandBufferMode {
+        self.mode
+    }
+
+    fn is_validated(&self) -> bool {
+        !self.mode.contains(CommandBufferMode::UNVALIDATED)
     }
 
     /// Appends a command.
     ///
     /// # Errors
-    /// The recording is finished, or the command names a slot that there is not.
+    /// The recording is finished, or the command could not run.
     pub fn record(&self, command: Command) -> Result<(), Status> {
         if self.finished.get().is_some() {
             return Err(Status::failed_precondition(
-                "the command buffer is finalized; commands cannot be recorded any more",
+                "command buffer is not in a recording state; all recording must happen between a \
+                 begin/end pair",
             ));
         }
-        command.check_slots(self.slot_count)?;
-        self.recording.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(command);
+        if self.is_validated()
+            && let Some(category) = validation::category(&command)
+        {
+            validation::check_category(category, self.categories)?;
+        }
+        let requirements = validation::requirements(&command)?;
+        let mut recording = self.recording();
+        // The workgroup count is no binding, so bindings are counted from behind it.
+        let first_binding = match &command {
+            Command::Dispatch(dispatch) => requirements.len() - dispatch.bindings.len(),
+            _ => usize::MAX,
+        };
+        for (index, (range, requirements)) in command.ranges().zip(&requirements).enumerate() {
+            recording.require(self, range, requirements).map_err(|status| {
+                match index.checked_sub(first_binding) {
+                    Some(binding) => annotate(&status, &format!("binding[{binding}]")),
+                    None => status,
+                }
+            })?;
+        }
+        match &command {
+            Command::BeginGroup(_) => recording.open_groups += 1,
+            Command::EndGroup => recording.open_groups = recording.open_groups.saturating_sub(1),
+            _ => {}
+        }
+        recording.commands.push(command);
         Ok(())
     }
 
     /// Ends the recording.
     ///
     /// # Errors
-    /// It was finished before.
+    /// It was finished before, or groups are open.
     pub fn finish(&self) -> Result<(), Status> {
-        let mut recording =
-            self.recording.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let commands = std::mem::take(&mut *recording);
+        let mut recording = self.recording();
+        if recording.open_groups != 0 {
+            return Err(Status::failed_precondition(format!(
+                "unbalanced debug group depth (expected 0, is {})",
+                recording.open_groups
+            )));
+        }
+        let Recording { commands, slots, .. } = std::mem::take(&mut *recording);
         self.finished
-            .set(Arc::new(Commands { commands, slot_count: self.slot_count }))
-            .map_err(|_| Status::failed_precondition("the command buffer was finalized before"))
+            .set(Arc::new(Commands { commands, slots, is_validated: self.is_validated() }))
+            .map_err(|_| Status::failed_precondition("command buffer is not in a recording state"))
     }
 
     /// The commands, once the recording is finished.
@@ -156,9 +293,42 @@ impl CommandBuffer {
     pub fn commands(&self) -> Result<&Arc<Commands>, Status> {
         self.finished.get().ok_or_else(|| {
             Status::failed_precondition(
-                "the command buffer is not finalized; it cannot be executed",
+                "command buffer recording has not been ended and it is still in a recording state",
             )
         })
+    }
+
+    fn recording(&self) -> MutexGuard<'_, Recording> {
+        // Commands are pushed whole, so another thread's panic does not spoil the list.
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Recording {
+    /// Checks a buffer that is named directly; notes what is required of a slot.
+    fn require(
+        &mut self,
+        command_buffer: &CommandBuffer,
+        range: &BufferRange,
+        requirements: &Requirements,
+    ) -> Result<(), Status> {
+        match &range.buffer {
+            BufferReference::Direct(buffer) if command_buffer.is_validated() => {
+                // Whether the buffer has the range is found out when it is resolved; IREE too takes
+                // the end of the range for the end of the buffer here.
+                requirements.check(Some(buffer), 0, u64::MAX)
+            }
+            BufferReference::Direct(_) => Ok(()),
+            BufferReference::Slot(slot) => {
+                validation::check_slot(*slot, command_buffer.slot_capacity)?;
+                let slot = *slot as usize;
+                if self.slots.len() <= slot {
+                    self.slots.resize(slot + 1, Requirements::default());
+                }
+                self.slots[slot].extend(requirements);
+                Ok(())
+            }
+        }
     }
 }
 
@@ -173,18 +343,6 @@ impl Object for CommandBuffer {
 }
 
 impl Command {
-    fn check_slots(&self, slot_count: usize) -> Result<(), Status> {
-        self.ranges().try_for_each(|range| match range.buffer {
-            BufferReference::Slot(slot) if slot as usize >= slot_count => {
-                Err(Status::out_of_range(format!(
-                    "indirect buffer reference slot {slot} is out of range of the declared binding \
-                     capacity of the command buffer {slot_count}"
-                )))
-            }
-            _ => Ok(()),
-        })
-    }
-
     /// All memory that the command names.
     pub fn ranges(&self) -> impl Iterator<Item = &BufferRange> {
         let (fixed, many): ([Option<&BufferRange>; 2], &[BufferRange]) = match self {

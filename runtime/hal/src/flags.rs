@@ -130,6 +130,42 @@ flags! {
     ]
 }
 
+flags! {
+    /// What an allocator can do with a buffer, and queues with it.
+    Compatibility {
+        ALLOCATABLE = 1;
+        IMPORTABLE = 1 << 1;
+        EXPORTABLE = 1 << 2;
+        QUEUE_TRANSFER = 1 << 10;
+        QUEUE_DISPATCH = 1 << 11;
+        LOW_PERFORMANCE = 1 << 20;
+    }
+    in text [
+        ALLOCATABLE IMPORTABLE EXPORTABLE QUEUE_TRANSFER QUEUE_DISPATCH LOW_PERFORMANCE
+    ]
+}
+
+flags! {
+    /// What kinds of commands a command buffer may hold.
+    CommandCategories {
+        TRANSFER = 1;
+        DISPATCH = 1 << 1;
+        ANY = 0b11;
+    }
+    in text [ANY TRANSFER DISPATCH]
+}
+
+flags! {
+    /// How a command buffer is meant to be used.
+    CommandBufferMode {
+        ONE_SHOT = 1;
+        ALLOW_INLINE_EXECUTION = 1 << 4;
+        UNVALIDATED = 1 << 5;
+        UNRETAINED = 1 << 6;
+    }
+    in text [ONE_SHOT ALLOW_INLINE_EXECUTION UNVALIDATED UNRETAINED]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,18 +4,29 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `flags` | sets of flags: memory types, access, usage |
-//! | `buffer`, `buffer_view` | device memory and tensors in it |
-//! | `command_buffer` | recorded commands |
+//! | `buffer`, `buffer_view`, `file` | device memory, tensors in it, memory to read from |
+//! | `allocator` | makes device memory, knows what is alive |
+//! | `semaphore`, `fence` | what orders queue operations |
+//! | `command_buffer`, `validation` | recorded commands, what they require of their memory |
+//! | `execution`, `queue`, `device` | walking commands; submissions; the CPU as a device |
 //! | `executable` | compiled dispatches: one trait, a file for each format |
-//! | `modules` | the native modules, a file or folder each |
+//! | `modules` | the native modules: thin glue from VM signatures to the above |
 //! | `check` | `check.*`, the expectations of tests |
 //!
 //! Nothing here debugs or prints: a module tells its results through values.
 
+pub mod allocator;
 pub mod buffer;
 pub mod buffer_view;
 pub mod check;
 pub mod command_buffer;
+pub mod device;
 pub mod executable;
+pub mod execution;
+pub mod fence;
+pub mod file;
 pub mod flags;
 pub mod modules;
+pub mod queue;
+pub mod semaphore;
+pub mod validation;

@@ -1,3 +1,60 @@
-//! Native modules: what programs import. Glue from calling conventions to the rest of this crate.
+//! The native modules of IREE's runtime: glue from VM signatures to the rest of this crate.
+//!
+//! [`Host`] makes all of them around one device. A folder or file a module; in it a function a
+//! declaration, in the order of the calling convention's arguments.
 
+pub(crate) mod arguments;
+mod hal;
 pub mod vmvx;
+
+use std::sync::Arc;
+
+use vm::NativeModule;
+
+use crate::allocator::Allocator;
+use crate::check::{self, Expectations};
+use crate::device::{Device, DeviceKind};
+use crate::executable::NativeCode;
+
+/// What programs find around them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Config {
+    /// The device they see.
+    pub device: DeviceKind,
+    /// Whether their machine code runs.
+    pub native_code: NativeCode,
+}
+
+/// The surroundings of one program: its device, and what its tests expected in vain.
+#[derive(Clone, Debug)]
+pub struct Host {
+    device: Arc<Device>,
+    expectations: Expectations,
+}
+
+impl Host {
+    /// Surroundings as configured.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let device = Device::new(config.device, config.native_code, Allocator::default());
+        Self { device: Arc::new(device), expectations: Expectations::default() }
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// What tests expected in vain.
+    #[must_use]
+    pub fn expectations(&self) -> &Expectations {
+        &self.expectations
+    }
+
+    /// All native modules, to be registered before the program's.
+    #[must_use]
+    pub fn modules(&self) -> Vec<NativeModule> {
+        vec![hal::module(self), check::module(&self.expectations)]
+    }
+}

@@ -1,0 +1,169 @@
+//! `!hal.allocator`: makes device memory, and knows what is alive and who made it.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use vm::{ExecutionLimits, Object, Status};
+
+use crate::buffer::{Allocation, Buffer, BufferParameters};
+use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
+
+/// What made an allocation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Origin {
+    /// `hal.device.queue.alloca`: memory that lives for a while.
+    Alloca,
+    /// `hal.allocator.allocate`
+    Allocate,
+    /// `hal.allocator.import`: constants of the program.
+    Import,
+    /// The host, for an input of a function.
+    Host,
+    /// A parameter of the model.
+    Parameter,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Alloca => "hal.device.queue.alloca",
+            Self::Allocate => "hal.allocator.allocate",
+            Self::Import => "hal.allocator.import",
+            Self::Host => "host",
+            Self::Parameter => "parameter",
+        })
+    }
+}
+
+/// An allocation that was alive when it was asked for.
+#[derive(Clone, Debug)]
+pub struct LiveAllocation {
+    /// Its number: allocations are counted from 1.
+    pub number: u64,
+    /// What made it.
+    pub origin: Origin,
+    /// The memory.
+    pub allocation: Arc<Allocation>,
+}
+
+/// Makes device memory. Clones share what they know.
+#[derive(Clone, Debug, Default)]
+pub struct Allocator(Arc<Mutex<Records>>);
+
+#[derive(Debug, Default)]
+struct Records {
+    /// Those that were alive when the list was last cleaned, and those made since.
+    records: Vec<(u64, Origin, Weak<Allocation>)>,
+    made: u64,
+    clean_at: usize,
+}
+
+impl Allocator {
+    /// Zeroed memory.
+    ///
+    /// # Errors
+    /// The limits forbid it, or there is no memory.
+    pub fn allocate(
+        &self,
+        parameters: BufferParameters,
+        length: u64,
+        origin: Origin,
+        limits: &ExecutionLimits,
+    ) -> Result<Buffer, Status> {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let storage = vm::Buffer::alloc(length, 0, limits)?;
+        Ok(self.wrap(Arc::new(storage), parameters, origin))
+    }
+
+    /// Memory that exists, as device memory.
+    pub fn wrap(
+        &self,
+        storage: Arc<vm::Buffer>,
+        parameters: BufferParameters,
+        origin: Origin,
+    ) -> Buffer {
+        let buffer = Buffer::new(storage, canonical(parameters));
+        let mut records = self.records();
+        records.made += 1;
+        let number = records.made;
+        records.records.push((number, origin, Arc::downgrade(buffer.allocation())));
+        if records.records.len() > records.clean_at {
+            records.records.retain(|(_, _, allocation)| allocation.strong_count() > 0);
+            records.clean_at = 2 * records.records.len() + 64;
+        }
+        buffer
+    }
+
+    /// What is alive, in the order of making.
+    #[must_use]
+    pub fn live(&self) -> Vec<LiveAllocation> {
+        let live = |(number, origin, allocation): &(u64, Origin, Weak<Allocation>)| {
+            let allocation = allocation.upgrade()?;
+            Some(LiveAllocation { number: *number, origin: *origin, allocation })
+        };
+        self.records().records.iter().filter_map(live).collect()
+    }
+
+    fn records(&self) -> MutexGuard<'_, Records> {
+        // The list is whole at any time, so another thread's panic does not spoil it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The parameters that memory of the host has when these are asked for, as in IREE.
+fn canonical(mut parameters: BufferParameters) -> BufferParameters {
+    if parameters.usage.0 == 0 {
+        parameters.usage = BufferUsage::DEFAULT;
+    }
+    if parameters.access.0 == 0 {
+        parameters.access = MemoryAccess::ALL;
+    }
+    let memory_type = parameters.memory_type | MemoryType::HOST_VISIBLE;
+    parameters.memory_type = MemoryType(memory_type.0 & !MemoryType::OPTIMAL.0);
+    parameters.usage = parameters.usage
+        | BufferUsage::MAPPING_SCOPED
+        | BufferUsage::MAPPING_PERSISTENT
+        | BufferUsage::MAPPING_ACCESS_RANDOM
+        | BufferUsage::TRANSFER;
+    parameters
+}
+
+impl Object for Allocator {
+    fn type_name(&self) -> &str {
+        "hal.allocator"
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_alive_is_known() {
+        let allocator = Allocator::default();
+        let parameters = BufferParameters {
+            memory_type: MemoryType::DEVICE_LOCAL,
+            usage: BufferUsage::DISPATCH_STORAGE,
+            access: MemoryAccess(0),
+        };
+        let allocate = || {
+            let limits = ExecutionLimits::default();
+            allocator.allocate(parameters, 16, Origin::Alloca, &limits).unwrap()
+        };
+        let first = allocate();
+        for _ in 0..1000 {
+            drop(allocate());
+        }
+        let last = allocate();
+        let live = allocator.live();
+        assert_eq!(live.iter().map(|live| live.number).collect::<Vec<_>>(), [1, 1002]);
+        assert!(Arc::ptr_eq(&live[1].allocation, last.allocation()));
+        assert!(first.check_usage(BufferUsage::TRANSFER_SOURCE).is_ok());
+        assert_eq!(first.parameters().memory_type.to_string(), "DEVICE_LOCAL|HOST_VISIBLE");
+    }
+}

@@ -1,0 +1,217 @@
+//! `!hal.device`: the CPU as a device, by one of the names that IREE has for it.
+
+use std::any::Any;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use vm::{Object, Status};
+
+use crate::allocator::Allocator;
+use crate::executable::{self, NativeCode, Workers};
+use crate::queue::{Queue, Submission};
+
+/// Which of IREE's CPU devices a program sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DeviceKind {
+    /// Dispatches run on the calling thread.
+    #[default]
+    LocalSync,
+    /// Dispatches run on all cores.
+    LocalTask,
+}
+
+impl DeviceKind {
+    /// The name, as `--device=` takes it and programs match it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LocalSync => "local-sync",
+            Self::LocalTask => "local-task",
+        }
+    }
+
+    fn workers(self) -> Workers {
+        match self {
+            Self::LocalSync => Workers::CallingThread,
+            Self::LocalTask => Workers::AllCores,
+        }
+    }
+}
+
+impl fmt::Display for DeviceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for DeviceKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // What stands behind `://` is the path of one of several devices; there is only one here.
+        match text.split("://").next().unwrap_or_default() {
+            "local-sync" => Ok(Self::LocalSync),
+            "local-task" | "local" => Ok(Self::LocalTask),
+            other => Err(format!(
+                "no device `{other}`: programs run on the CPU here, as local-sync (one thread) or \
+                 local-task (all cores)"
+            )),
+        }
+    }
+}
+
+/// The CPU.
+#[derive(Debug)]
+pub struct Device {
+    kind: DeviceKind,
+    native_code: NativeCode,
+    allocator: Allocator,
+    queue: Queue,
+}
+
+/// `!hal.device`: a ref to a device.
+#[derive(Clone, Debug)]
+pub struct DeviceRef(pub Arc<Device>);
+
+impl Device {
+    /// A device with an empty queue.
+    #[must_use]
+    pub fn new(kind: DeviceKind, native_code: NativeCode, allocator: Allocator) -> Self {
+        Self { kind, native_code, allocator, queue: Queue::default() }
+    }
+
+    /// Which one it is.
+    #[must_use]
+    pub fn kind(&self) -> DeviceKind {
+        self.kind
+    }
+
+    /// Whether it runs machine code.
+    #[must_use]
+    pub fn native_code(&self) -> NativeCode {
+        self.native_code
+    }
+
+    /// What makes its memory.
+    #[must_use]
+    pub fn allocator(&self) -> &Allocator {
+        &self.allocator
+    }
+
+    /// Its queue; all affinities lead to this one.
+    #[must_use]
+    pub fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Which threads its dispatches run on.
+    #[must_use]
+    pub fn workers(&self) -> Workers {
+        self.kind.workers()
+    }
+
+    /// Submits work and runs what is ready.
+    ///
+    /// # Errors
+    /// Something that ran failed.
+    pub fn submit(&self, submission: Submission) -> Result<(), Status> {
+        self.queue.submit(submission);
+        self.pump()
+    }
+
+    /// Runs what has become ready.
+    ///
+    /// # Errors
+    /// Something that ran failed.
+    pub fn pump(&self) -> Result<(), Status> {
+        self.queue.pump(self.workers())
+    }
+
+    /// What the device says about itself; `None` if it knows no such question.
+    #[must_use]
+    pub fn query(&self, category: &str, key: &str) -> Option<i64> {
+        match (category, key) {
+            ("hal.device.id", pattern) => Some(matches_pattern(self.kind.name(), pattern).into()),
+            ("hal.executable.format", format) => {
+                Some(executable::is_supported(format, self.native_code).into())
+            }
+            ("hal.device", "concurrency") => Some(1),
+            ("hal.dispatch", "concurrency") => Some(match self.workers() {
+                Workers::CallingThread => 1,
+                Workers::AllCores => {
+                    std::thread::available_parallelism().map_or(1, |count| count.get() as i64)
+                }
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl Object for DeviceRef {
+    fn type_name(&self) -> &str {
+        "hal.device"
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Whether `text` is what `pattern` says, where `*` is any text and `?` any character.
+fn matches_pattern(text: &str, pattern: &str) -> bool {
+    let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
+    let (mut at, mut in_pattern) = (0, 0);
+    // Where to go back to when what followed the last star did not match.
+    let mut retry: Option<(usize, usize)> = None;
+    while at < text.len() {
+        match pattern.get(in_pattern) {
+            Some(b'*') => {
+                retry = Some((at, in_pattern));
+                in_pattern += 1;
+            }
+            Some(expected) if *expected == b'?' || *expected == text[at] => {
+                at += 1;
+                in_pattern += 1;
+            }
+            _ => {
+                let Some((start, star)) = retry else { return false };
+                retry = Some((start + 1, star));
+                at = start + 1;
+                in_pattern = star + 1;
+            }
+        }
+    }
+    pattern[in_pattern..].iter().all(|rest| *rest == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (text, pattern, expected) in [
+            ("local-sync", "local*", true),
+            ("local-sync", "local", false),
+            ("local-sync", "*-s?nc", true),
+            ("local-sync", "vulkan*", false),
+            ("local-sync", "*", true),
+            ("aab", "*ab", true),
+            ("", "", true),
+            ("", "?", false),
+        ] {
+            assert_eq!(matches_pattern(text, pattern), expected, "{text} {pattern}");
+        }
+    }
+
+    #[test]
+    fn what_a_device_knows_of_itself() {
+        let device = Device::new(DeviceKind::LocalSync, NativeCode::Allowed, Allocator::default());
+        assert_eq!(device.query("hal.device.id", "local*"), Some(1));
+        assert_eq!(device.query("hal.device.id", "cuda"), Some(0));
+        assert_eq!(device.query("hal.executable.format", "cuda-nvptx-fb"), Some(0));
+        assert_eq!(device.query("hal.device", "weight"), None);
+        assert!("vulkan".parse::<DeviceKind>().is_err());
+    }
+}

@@ -1,0 +1,112 @@
+//! `!hal.fence`: points on timelines that all must be reached.
+//!
+//! Programs order their queue operations by fences alone: each waits for one and signals another.
+//! A null fence is one without points: it is reached.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use vm::{Object, Status};
+
+use crate::semaphore::Semaphore;
+
+/// A set of points on timelines. Clones are the same points.
+#[derive(Clone, Debug, Default)]
+pub struct Fence {
+    points: Vec<(Arc<Semaphore>, u64)>,
+}
+
+impl Fence {
+    /// A fence on a timeline of its own, not reached yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { points: vec![(Semaphore::new(0), 1)] }
+    }
+
+    /// A fence that is reached when the timeline is at `value`.
+    #[must_use]
+    pub fn at(semaphore: Arc<Semaphore>, value: u64) -> Self {
+        Self { points: vec![(semaphore, value)] }
+    }
+
+    /// A fence that is reached when all of `fences` are.
+    #[must_use]
+    pub fn join<'a>(fences: impl IntoIterator<Item = &'a Fence>) -> Self {
+        let mut joined = Self::default();
+        for (semaphore, value) in fences.into_iter().flat_map(|fence| &fence.points) {
+            let found = joined.points.iter_mut().find(|(other, _)| Arc::ptr_eq(other, semaphore));
+            match found {
+                Some((_, latest)) => *latest = (*latest).max(*value),
+                None => joined.points.push((semaphore.clone(), *value)),
+            }
+        }
+        joined
+    }
+
+    /// Its points.
+    #[must_use]
+    pub fn points(&self) -> &[(Arc<Semaphore>, u64)] {
+        &self.points
+    }
+
+    /// Whether all points are reached.
+    ///
+    /// # Errors
+    /// The error of a timeline that failed.
+    pub fn is_reached(&self) -> Result<bool, Status> {
+        for (semaphore, value) in &self.points {
+            if semaphore.query()? < *value {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Moves all its timelines to its points.
+    ///
+    /// # Errors
+    /// One of them is there already, or has failed.
+    pub fn signal(&self) -> Result<(), Status> {
+        self.points.iter().try_for_each(|(semaphore, value)| semaphore.signal(*value))
+    }
+
+    /// Fails all its timelines.
+    pub fn fail(&self, status: &Status) {
+        for (semaphore, _) in &self.points {
+            semaphore.fail(status.clone());
+        }
+    }
+}
+
+impl Object for Fence {
+    fn type_name(&self) -> &str {
+        "hal.fence"
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_joined_fence_waits_for_the_latest_point_of_each_timeline() {
+        let timeline = Semaphore::new(0);
+        let (early, late) = (Fence::at(timeline.clone(), 1), Fence::at(timeline.clone(), 2));
+        let other = Fence::new();
+        let joined = Fence::join([&early, &late, &other]);
+        assert_eq!(joined.points().len(), 2);
+        other.signal().unwrap();
+        early.signal().unwrap();
+        assert_eq!((early.is_reached(), joined.is_reached()), (Ok(true), Ok(false)));
+        late.signal().unwrap();
+        assert_eq!(joined.is_reached(), Ok(true));
+        assert!(early.signal().is_err());
+        other.fail(&Status::internal("lost"));
+        assert_eq!(joined.is_reached(), Err(Status::internal("lost")));
+        assert_eq!(Fence::default().is_reached(), Ok(true));
+    }
+}

@@ -1,0 +1,80 @@
+//! `hal.allocator.*`: device memory.
+
+use std::sync::Arc;
+
+use vm::{Arguments, NativeModuleBuilder, Ref, Status, Value};
+
+use crate::allocator::Origin;
+use crate::buffer::BufferParameters;
+use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
+use crate::modules::Host;
+use crate::modules::arguments::HalArguments;
+
+pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {
+    module
+        .function("allocator.allocate", "0rIiiI_r", |call| {
+            let parameters = parameters(&call, 2)?;
+            let length = call.u64(4)?;
+            let buffer = call
+                .allocator(0)?
+                .allocate(parameters, length, Origin::Allocate, call.limits())
+                .map_err(|status| {
+                    let message =
+                        format!("{}; failed to allocate buffer of length {length}", status.message);
+                    Status::new(status.code, message)
+                })?;
+            Ok(Ref::object(buffer))
+        })
+        .function("allocator.import", "0riIiirII_r", |call| {
+            let result = import(&call);
+            // With `try` the program handles the null.
+            if call.i32(1)? != 0 { Ok(result.unwrap_or_default()) } else { result }
+        })
+        .function("allocator.select", "0iiICrID_rI", |call| {
+            // All devices reach the same memory, so the first is as good as any.
+            let first = call.span(3)?.next().ok_or_else(|| {
+                Status::invalid_argument("at least one device/queue affinity pair must be provided")
+            })?;
+            first.device(0)?;
+            Ok(vec![Value::Ref(first.reference(0)?.clone()), Value::I64(first.i64(1)?)])
+        })
+}
+
+/// Memory type and usage at `index` and behind it.
+pub(super) fn parameters(call: &Arguments<'_>, index: usize) -> Result<BufferParameters, Status> {
+    Ok(BufferParameters {
+        memory_type: MemoryType(call.u32(index)?),
+        usage: BufferUsage(call.u32(index + 1)?),
+        access: MemoryAccess::ALL,
+    })
+}
+
+fn import(call: &Arguments<'_>) -> Result<Ref, Status> {
+    let source = call.bytes(5)?;
+    let (offset, length) = (call.i64(6)?, call.i64(7)?);
+    let available = source.len();
+    let length = if length == -1 { available as i64 } else { length };
+    let out_of_bounds = || {
+        Status::invalid_argument(format!(
+            "byte range out of bounds (requested {offset}-{} of available {available})",
+            offset.wrapping_add(length).wrapping_sub(1)
+        ))
+    };
+    let range = usize::try_from(offset).ok().zip(usize::try_from(length).ok());
+    let (start, length) = range.ok_or_else(out_of_bounds)?;
+    let mut parameters = parameters(call, 3)?;
+    let is_constant = parameters.usage.contains(BufferUsage::SHARING_IMMUTABLE);
+    if source.access() == vm::Access::ReadOnly && !is_constant {
+        return Err(Status::permission_denied(
+            "source buffer is immutable and can only be imported for constant usage",
+        ));
+    }
+    parameters.access =
+        if is_constant { MemoryAccess::READ } else { MemoryAccess::READ | MemoryAccess::WRITE };
+    let storage = if (start, length) == (0, available) {
+        source.clone()
+    } else {
+        Arc::new(source.subspan(start, length).map_err(|_| out_of_bounds())?)
+    };
+    Ok(Ref::object(call.allocator(0)?.wrap(storage, parameters, Origin::Import)))
+}

@@ -1,0 +1,26 @@
+//! `hal.channel.*`: collective operations, which one CPU alone cannot take part in.
+
+use vm::{NativeModuleBuilder, Ref, Status, Value};
+
+use crate::modules::Host;
+
+pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {
+    let mut module = module;
+    for calling_convention in ["0rIIrrii_r", "0rIirrii_r"] {
+        module =
+            module.function("channel.create", calling_convention, |_| Err::<Ref, _>(collectives()));
+    }
+    for calling_convention in ["0riiI_r", "0riii_r"] {
+        module =
+            module.function("channel.split", calling_convention, |_| Err::<Ref, _>(collectives()));
+    }
+    module.function("channel.rank_and_count", "0r_ii", |_| Err::<Vec<Value>, _>(collectives()))
+}
+
+/// What a program that talks to other devices is told.
+pub(super) fn collectives() -> Status {
+    Status::unimplemented(
+        "collectives not yet implemented on CPU; this program exchanges data between devices, and \
+         here there is one: compile it without sharding (mesh, collective ops) to run it",
+    )
+}

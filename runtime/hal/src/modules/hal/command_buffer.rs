@@ -1,0 +1,170 @@
+//! `hal.command_buffer.*`: recording commands.
+
+use vm::{Arguments, NativeCall, NativeModuleBuilder, Ref, Status};
+
+use super::channel::collectives;
+use crate::command_buffer::{
+    BufferRange, BufferReference, Command, CommandBuffer, DispatchCommand, WorkgroupCount,
+};
+use crate::flags::{CommandBufferMode, CommandCategories};
+use crate::modules::Host;
+use crate::modules::arguments::HalArguments;
+
+/// As many as IREE allows a dispatch.
+const MAXIMUM_BINDINGS: usize = 32;
+
+pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {
+    let module = module
+        .function("command_buffer.create", "0riiIi_r", |call| {
+            call.device(0)?;
+            let mode = CommandBufferMode(call.u32(1)?);
+            let categories = CommandCategories(call.u32(2)?);
+            let command_buffer = CommandBuffer::new(mode, categories, call.u32(4)? as usize)?;
+            Ok(Ref::object(command_buffer))
+        })
+        .function("command_buffer.finalize", "0r_v", |call| call.command_buffer(0)?.finish())
+        .function("command_buffer.begin_debug_group", "0rr_v", |call| {
+            call.command_buffer(0)?.record(Command::BeginGroup(call.text(1)?))
+        })
+        .function("command_buffer.end_debug_group", "0r_v", |call| {
+            call.command_buffer(0)?.record(Command::EndGroup)
+        })
+        .function("command_buffer.advise_buffer", "0rrIIIi_v", |call| {
+            // Advice changes nothing here.
+            call.command_buffer(0)?;
+            call.optional_buffer(1).map(drop)
+        })
+        .function("command_buffer.collective", "0rriiiirrIIIII_v", |_| Err::<(), _>(collectives()));
+    let module = declare_transfers(module);
+    declare_dispatches(module)
+}
+
+fn declare_transfers(mut module: NativeModuleBuilder) -> NativeModuleBuilder {
+    for calling_convention in ["0riiI_v", "0riii_v"] {
+        module = module.function("command_buffer.execution_barrier", calling_convention, |call| {
+            call.command_buffer(0)?.record(Command::Barrier)
+        });
+    }
+    // The pattern has grown to 64 bits.
+    module = module
+        .function("command_buffer.fill_buffer", "0rrIIiIiI_v", |call| fill(&call, call.u64(5)?))
+        .function("command_buffer.fill_buffer", "0rrIIiii_v", |call| {
+            fill(&call, call.u32(5)?.into())
+        });
+    for calling_convention in ["0rrIrIIiI_v", "0rrIrIIi_v"] {
+        module = module
+            .function("command_buffer.update_buffer", calling_convention, |call| update(&call));
+    }
+    for calling_convention in ["0riirIrIII_v", "0riirIrII_v"] {
+        module =
+            module.function("command_buffer.copy_buffer", calling_convention, |call| copy(&call));
+    }
+    module
+}
+
+fn declare_dispatches(module: NativeModuleBuilder) -> NativeModuleBuilder {
+    // What was an ordinal among the exports is an opaque number since `executable.lookup.function`
+    // gives it.
+    module
+        .function("command_buffer.dispatch", "0rrIiiiICiDCiirIID_v", |call| {
+            dispatch(&call, call.u64(2)?)
+        })
+        .function("command_buffer.dispatch", "0rriiiiICiDCiirIID_v", |call| {
+            dispatch(&call, call.u32(2)?.into())
+        })
+        .function("command_buffer.dispatch.indirect", "0rrIirIICiDCiirIID_v", |call| {
+            dispatch_indirect(&call, call.u64(2)?)
+        })
+        .function("command_buffer.dispatch.indirect", "0rriirIICiDCiirIID_v", |call| {
+            dispatch_indirect(&call, call.u32(2)?.into())
+        })
+}
+
+fn range(
+    buffer: Option<&crate::buffer::Buffer>,
+    slot: u32,
+    offset: u64,
+    length: u64,
+) -> BufferRange {
+    let buffer = match buffer {
+        Some(buffer) => BufferReference::Direct(buffer.clone()),
+        None => BufferReference::Slot(slot),
+    };
+    BufferRange { buffer, offset, length }
+}
+
+fn fill(call: &NativeCall<'_>, pattern: u64) -> Result<(), Status> {
+    let target = range(call.optional_buffer(1)?, call.u32(4)?, call.u64(2)?, call.u64(3)?);
+    call.command_buffer(0)?
+        .record(Command::Fill { target, pattern: pattern_bytes(pattern, call.u32(6)?)? })
+}
+
+/// The first bytes of a pattern.
+pub(super) fn pattern_bytes(pattern: u64, length: u32) -> Result<Vec<u8>, Status> {
+    let bytes = pattern.to_le_bytes();
+    bytes.get(..length as usize).map(<[u8]>::to_vec).ok_or_else(|| {
+        Status::invalid_argument(format!(
+            "fill value length is not one of the supported values (pattern_length={length})"
+        ))
+    })
+}
+
+fn update(call: &NativeCall<'_>) -> Result<(), Status> {
+    let length = call.u64(5)?;
+    let target = range(call.optional_buffer(3)?, call.u32(6)?, call.u64(4)?, length);
+    let bytes = host_bytes(call.bytes(1)?, call.u64(2)?, length)?;
+    call.command_buffer(0)?.record(Command::Update { target, bytes })
+}
+
+/// A copy of a range of the VM's bytes.
+pub(super) fn host_bytes(source: &vm::Buffer, offset: u64, length: u64) -> Result<Vec<u8>, Status> {
+    let (offset, length) = (offset as usize, length as usize);
+    Ok(source.subspan(offset, length)?.read(0, length))
+}
+
+fn copy(call: &NativeCall<'_>) -> Result<(), Status> {
+    let length = call.u64(7)?;
+    let source = range(call.optional_buffer(3)?, call.u32(1)?, call.u64(4)?, length);
+    let target = range(call.optional_buffer(5)?, call.u32(2)?, call.u64(6)?, length);
+    call.command_buffer(0)?.record(Command::Copy { source, target })
+}
+
+fn dispatch(call: &NativeCall<'_>, function: u64) -> Result<(), Status> {
+    let count = [call.u32(3)?, call.u32(4)?, call.u32(5)?];
+    record_dispatch(call, function, WorkgroupCount::Static(count), 7)
+}
+
+fn dispatch_indirect(call: &NativeCall<'_>, function: u64) -> Result<(), Status> {
+    let count = range(call.optional_buffer(4)?, call.u32(3)?, call.u64(5)?, 12);
+    record_dispatch(call, function, WorkgroupCount::Indirect(count), 7)
+}
+
+/// Records a dispatch whose constants are the span at `spans`, and whose bindings the one behind it.
+fn record_dispatch(
+    call: &Arguments<'_>,
+    function: u64,
+    workgroups: WorkgroupCount,
+    spans: usize,
+) -> Result<(), Status> {
+    let executable = call.executable(1)?.clone();
+    let count = executable.exports().len();
+    let export = usize::try_from(function).ok().filter(|export| *export < count);
+    let export = export.ok_or_else(|| {
+        Status::out_of_range(format!("function id {function} out of range (count: {count})"))
+    })?;
+    let constants = call.span(spans)?.map(|tuple| tuple.u32(0)).collect::<Result<_, _>>()?;
+    let bindings = call.span(spans + 1)?;
+    if bindings.len() > MAXIMUM_BINDINGS {
+        return Err(Status::out_of_range(format!(
+            "binding count {} > {MAXIMUM_BINDINGS}",
+            bindings.len()
+        )));
+    }
+    let bindings = bindings
+        .map(|tuple| {
+            Ok(range(tuple.optional_buffer(2)?, tuple.u32(1)?, tuple.u64(3)?, tuple.u64(4)?))
+        })
+        .collect::<Result<_, Status>>()?;
+    let dispatch = DispatchCommand { executable, export, workgroups, constants, bindings };
+    call.command_buffer(0)?.record(Command::Dispatch(dispatch))
+}

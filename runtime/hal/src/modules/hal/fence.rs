@@ -1,0 +1,103 @@
+//! `hal.fence.*`: waiting for the queue, and being waited for.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use vm::{Arguments, NativeModuleBuilder, NativeReturn, Ref, Status, StatusCode, Value};
+
+use crate::device::Device;
+use crate::fence::Fence;
+use crate::modules::Host;
+use crate::modules::arguments::HalArguments;
+
+pub(super) fn declare(mut module: NativeModuleBuilder, host: &Host) -> NativeModuleBuilder {
+    for calling_convention in ["0rI_r", "0ri_r"] {
+        module = module.function("fence.create", calling_convention, |call| {
+            call.device(0)?;
+            Ok(Ref::object(Fence::new()))
+        });
+    }
+    for (calling_convention, fences) in [("0ICrD_r", 1), ("0CrD_r", 0)] {
+        module = module.function("fence.join", calling_convention, move |call| {
+            let joined = Fence::join(&all(&call, fences)?);
+            Ok(if joined.points().is_empty() { Ref::Null } else { Ref::object(joined) })
+        });
+    }
+    for (calling_convention, fences) in [("0iICrD_i", 2), ("0iCrD_i", 1)] {
+        let device = host.device().clone();
+        module = module.function("fence.await", calling_convention, move |call| {
+            let deadline = match call.u32(0)? {
+                u32::MAX => None,
+                milliseconds => Some(Instant::now() + Duration::from_millis(milliseconds.into())),
+            };
+            Wait { device: device.clone(), fences: all(&call, fences)?, deadline, looks: 0 }.look()
+        });
+    }
+    let (signalled, failed) = (host.device().clone(), host.device().clone());
+    module
+        .function("fence.query", "0r_i", |call| {
+            let fence: &Fence = call.native(0, "hal.fence")?;
+            Ok(match fence.is_reached() {
+                Ok(true) => 0,
+                Ok(false) => StatusCode::Deferred as i32,
+                Err(status) => status.code as i32,
+            })
+        })
+        .function("fence.signal", "0r_v", move |call| {
+            call.native::<Fence>(0, "hal.fence")?.signal()?;
+            signalled.pump()
+        })
+        .function("fence.fail", "0ri_v", move |call| {
+            let code = StatusCode::from_number(call.u32(1)? & 0x1F);
+            let status = Status::new(code.unwrap_or(StatusCode::Unknown), "");
+            call.native::<Fence>(0, "hal.fence")?.fail(&status);
+            // Submissions that waited for it fail in turn; whoever awaits those is told.
+            let _ = failed.pump();
+            Ok(())
+        })
+}
+
+fn all(call: &Arguments<'_>, index: usize) -> Result<Vec<Fence>, Status> {
+    call.span(index)?.map(|tuple| tuple.fence(0)).collect()
+}
+
+/// A program that waits for fences.
+struct Wait {
+    device: Arc<Device>,
+    fences: Vec<Fence>,
+    deadline: Option<Instant>,
+    looks: u32,
+}
+
+impl Wait {
+    /// Goes on if the fences are reached or cannot be; waits otherwise.
+    fn look(mut self) -> Result<NativeReturn, Status> {
+        if Fence::join(&self.fences).is_reached()? {
+            return Ok(code(0));
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => {
+                return Ok(code(StatusCode::DeadlineExceeded as i32));
+            }
+            // The queue has run all that was ready. The host got a chance to signal, too.
+            None if self.looks > 0 => {
+                return Err(Status::failed_precondition(format!(
+                    "deadlock: the program waits for a fence that nothing it has submitted will \
+                     signal ({} submissions wait for fences themselves)",
+                    self.device.queue().waiting_count()
+                )));
+            }
+            _ => {}
+        }
+        self.looks += 1;
+        let mut waiting = Some(self);
+        Ok(NativeReturn::Pending(Box::new(move || match waiting.take() {
+            Some(wait) => wait.look(),
+            None => Err(Status::internal("a wait was resumed after its end")),
+        })))
+    }
+}
+
+fn code(code: i32) -> NativeReturn {
+    NativeReturn::Results(vec![Value::I32(code)])
+}

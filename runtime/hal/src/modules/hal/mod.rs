@@ -1,0 +1,39 @@
+//! The `hal` module: devices, their memory and their queues, for programs.
+//!
+//! Functions have changed their signatures between compilers, and an import finds the one of its
+//! calling convention. So each variant is declared: those that compilers from 3.4 on import come
+//! first, those of 3.1 to 3.3 behind them.
+
+mod allocator;
+mod buffer;
+mod buffer_view;
+mod channel;
+mod command_buffer;
+mod device;
+mod executable;
+mod fence;
+mod queue;
+
+use vm::{NativeModule, NativeModuleBuilder};
+
+use super::Host;
+
+/// The newest version that programs may ask for.
+const VERSION: u32 = 7;
+
+/// The module, around the host's device.
+pub(crate) fn module(host: &Host) -> NativeModule {
+    let declare: [fn(NativeModuleBuilder, &Host) -> NativeModuleBuilder; 9] = [
+        allocator::declare,
+        buffer::declare,
+        buffer_view::declare,
+        channel::declare,
+        command_buffer::declare,
+        device::declare,
+        executable::declare,
+        fence::declare,
+        queue::declare,
+    ];
+    let module = NativeModule::builder("hal").version(VERSION);
+    declare.into_iter().fold(module, |module, declare| declare(module, host)).build()
+}

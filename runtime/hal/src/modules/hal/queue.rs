@@ -1,0 +1,154 @@
+//! `hal.device.queue.*`: work for a device, ordered by fences.
+//!
+//! All of them begin with device, affinity, the fence to wait for and the one to signal.
+
+use vm::{Arguments, NativeCall, NativeModuleBuilder, Ref, Status};
+
+use super::allocator::parameters;
+use super::command_buffer::{host_bytes, pattern_bytes};
+use crate::allocator::Origin;
+use crate::buffer::Buffer;
+use crate::command_buffer::{BufferRange, BufferReference, Command, Commands, TableEntry};
+use crate::execution::Execution;
+use crate::flags::{CommandBufferMode, MemoryAccess};
+use crate::modules::Host;
+use crate::modules::arguments::HalArguments;
+use crate::queue::Submission;
+
+pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {
+    let module = declare_memory(module);
+    let module = declare_transfers(module);
+    module
+        .function("device.queue.barrier", "0rIrrI_v", |call| submit(&call, None))
+        .function("device.queue.execute", "0rIrrrI_v", |call| execute(&call, &[]))
+        .function("device.queue.execute", "0rIrrCrD_v", |call| execute_many(&call))
+        .function("device.queue.execute.indirect", "0rIrrrICrIID_v", |call| {
+            execute(&call, &table(&call, 6)?)
+        })
+        .function("device.queue.execute.indirect", "0rIrrrCrIID_v", |call| {
+            execute(&call, &table(&call, 5)?)
+        })
+        .function("device.queue.flush", "0rI_v", |call| call.device(0)?.pump())
+}
+
+fn declare_memory(mut module: NativeModuleBuilder) -> NativeModuleBuilder {
+    module = module
+        .function("device.queue.alloca", "0rIrrIiiII_r", |call| {
+            let pool = call.i64(4)?;
+            allocate(&call, pool)
+        })
+        .function("device.queue.alloca", "0rIrriiiI_r", |call| {
+            let pool = call.i32(4)?.into();
+            allocate(&call, pool)
+        });
+    for calling_convention in ["0rIrrrI_v", "0rIrrr_v"] {
+        module = module.function("device.queue.dealloca", calling_convention, |call| {
+            // Memory is given back when its last ref goes; the program has said that this is soon.
+            call.hal_buffer(4)?;
+            submit(&call, None)
+        });
+    }
+    module
+}
+
+fn declare_transfers(mut module: NativeModuleBuilder) -> NativeModuleBuilder {
+    module = module
+        .function("device.queue.fill", "0rIrrrIIIiI_v", |call| {
+            let target = range(call.hal_buffer(4)?, call.u64(5)?, call.u64(6)?);
+            let pattern = pattern_bytes(call.u64(7)?, call.u32(8)?)?;
+            submit(&call, Some(Command::Fill { target, pattern }))
+        })
+        .function("device.queue.update", "0rIrrrIrIII_v", |call| {
+            let length = call.u64(8)?;
+            let bytes = host_bytes(call.bytes(4)?, call.u64(5)?, length)?;
+            let target = range(call.hal_buffer(6)?, call.u64(7)?, length);
+            submit(&call, Some(Command::Update { target, bytes }))
+        })
+        .function("device.queue.copy", "0rIrrrIrIII_v", |call| {
+            copy(&call, call.hal_buffer(4)?, call.hal_buffer(6)?)
+        });
+    for calling_convention in ["0rIrrrIrIII_v", "0rIrrrIrIIi_v"] {
+        module = module
+            .function("device.queue.read", calling_convention, |call| {
+                let file = call.file(4)?;
+                file.check_access(MemoryAccess::READ)?;
+                copy(&call, file.contents(), call.hal_buffer(6)?)
+            })
+            .function("device.queue.write", calling_convention, |call| {
+                let file = call.file(6)?;
+                file.check_access(MemoryAccess::WRITE)?;
+                copy(&call, call.hal_buffer(4)?, file.contents())
+            });
+    }
+    module
+}
+
+fn range(buffer: &Buffer, offset: u64, length: u64) -> BufferRange {
+    BufferRange { buffer: BufferReference::Direct(buffer.clone()), offset, length }
+}
+
+/// Copies between what arguments 4 and 6 are, with offsets behind each, then the length.
+fn copy(call: &Arguments<'_>, source: &Buffer, target: &Buffer) -> Result<(), Status> {
+    let length = call.u64(8)?;
+    let source = range(source, call.u64(5)?, length);
+    let target = range(target, call.u64(7)?, length);
+    submit(call, Some(Command::Copy { source, target }))
+}
+
+/// Memory that the device could reuse. It is there at once: the order of everything that touches it
+/// is the order of submission.
+fn allocate(call: &NativeCall<'_>, pool: i64) -> Result<Ref, Status> {
+    if pool != 0 {
+        return Err(Status::unimplemented("VM queue allocation pools are not supported"));
+    }
+    let allocator = call.device(0)?.allocator();
+    let buffer =
+        allocator.allocate(parameters(call, 5)?, call.u64(7)?, Origin::Alloca, call.limits())?;
+    submit(call, None)?;
+    Ok(Ref::object(buffer))
+}
+
+/// Submits a command, or nothing but its fences.
+fn submit(call: &Arguments<'_>, command: Option<Command>) -> Result<(), Status> {
+    let work = command.map(|command| Execution::new(Commands::single(command), &[])).transpose()?;
+    submit_work(call, work)
+}
+
+fn submit_work(call: &Arguments<'_>, work: Option<Execution>) -> Result<(), Status> {
+    let submission = Submission { wait: call.fence(2)?, signal: call.fence(3)?, work };
+    call.device(0)?.submit(submission)
+}
+
+fn execute(call: &Arguments<'_>, table: &[TableEntry]) -> Result<(), Status> {
+    let command_buffer = call.command_buffer(4)?;
+    let is_inline = command_buffer.mode().contains(CommandBufferMode::ALLOW_INLINE_EXECUTION);
+    if is_inline && !call.fence(2)?.points().is_empty() {
+        return Err(Status::invalid_argument(
+            "inline command buffer submitted with a wait; inline command buffers must be ready to \
+             execute immediately",
+        ));
+    }
+    submit_work(call, Some(Execution::new(command_buffer.commands()?.clone(), table)?))
+}
+
+/// Several command buffers, as compilers before 3.4 could submit them.
+fn execute_many(call: &Arguments<'_>) -> Result<(), Status> {
+    let commands = call
+        .span(4)?
+        .map(|tuple| {
+            let commands = tuple.command_buffer(0)?.commands()?.clone();
+            Ok(Command::Execute { commands, bindings: Vec::new() })
+        })
+        .collect::<Result<_, Status>>()?;
+    let all = Commands { commands, ..Commands::default() };
+    submit_work(call, Some(Execution::new(all.into(), &[])?))
+}
+
+fn table(call: &Arguments<'_>, index: usize) -> Result<Vec<TableEntry>, Status> {
+    call.span(index)?
+        .map(|tuple| {
+            let buffer = tuple.optional_buffer(0)?.cloned();
+            Ok(TableEntry::new(buffer, tuple.u64(1)?, tuple.u64(2)?))
+        })
+        .collect()
+}

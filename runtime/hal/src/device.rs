@@ -8,7 +8,8 @@ use std::sync::Arc;
 use vm::{Object, Status};
 
 use crate::allocator::Allocator;
-use crate::executable::{self, NativeCode, Workers};
+use crate::executable::pool::WorkerPool;
+use crate::executable::{self, NativeCode};
 use crate::queue::{Queue, Submission};
 
 /// Which of IREE's CPU devices a program sees.
@@ -31,10 +32,10 @@ impl DeviceKind {
         }
     }
 
-    fn workers(self) -> Workers {
+    fn pool(self) -> WorkerPool {
         match self {
-            Self::LocalSync => Workers::CallingThread,
-            Self::LocalTask => Workers::AllCores,
+            Self::LocalSync => WorkerPool::calling_thread(),
+            Self::LocalTask => WorkerPool::all_cores(),
         }
     }
 }
@@ -68,6 +69,7 @@ pub struct Device {
     native_code: NativeCode,
     allocator: Allocator,
     queue: Queue,
+    pool: WorkerPool,
 }
 
 /// `!hal.device`: a ref to a device.
@@ -78,7 +80,7 @@ impl Device {
     /// A device with an empty queue.
     #[must_use]
     pub fn new(kind: DeviceKind, native_code: NativeCode, allocator: Allocator) -> Self {
-        Self { kind, native_code, allocator, queue: Queue::default() }
+        Self { kind, native_code, allocator, queue: Queue::default(), pool: kind.pool() }
     }
 
     /// Which one it is.
@@ -105,10 +107,10 @@ impl Device {
         &self.queue
     }
 
-    /// Which threads its dispatches run on.
+    /// What runs its dispatches.
     #[must_use]
-    pub fn workers(&self) -> Workers {
-        self.kind.workers()
+    pub fn pool(&self) -> &WorkerPool {
+        &self.pool
     }
 
     /// Submits work and runs what is ready.
@@ -125,7 +127,7 @@ impl Device {
     /// # Errors
     /// Something that ran failed.
     pub fn pump(&self) -> Result<(), Status> {
-        self.queue.pump(self.workers())
+        self.queue.pump(&self.pool)
     }
 
     /// What the device says about itself; `None` if it knows no such question.
@@ -137,12 +139,7 @@ impl Device {
                 Some(executable::is_supported(format, self.native_code).into())
             }
             ("hal.device", "concurrency") => Some(1),
-            ("hal.dispatch", "concurrency") => Some(match self.workers() {
-                Workers::CallingThread => 1,
-                Workers::AllCores => {
-                    std::thread::available_parallelism().map_or(1, |count| count.get() as i64)
-                }
-            }),
+            ("hal.dispatch", "concurrency") => Some(self.pool.concurrency() as i64),
             _ => None,
         }
     }

@@ -14,7 +14,8 @@ use crate::buffer::{Buffer, WHOLE_BUFFER};
 use crate::command_buffer::{
     BufferRange, BufferReference, Command, Commands, DispatchCommand, TableEntry, WorkgroupCount,
 };
-use crate::executable::{self, Dispatch, Workers};
+use crate::executable::pool::WorkerPool;
+use crate::executable::{Dispatch, Executable};
 
 /// What a slot of a binding table is: a range of a buffer, or nothing.
 pub type Binding = Option<Buffer>;
@@ -37,7 +38,7 @@ struct Level {
 #[derive(Debug)]
 pub struct ResolvedDispatch {
     /// What to run.
-    pub executable: Arc<dyn executable::Executable>,
+    pub executable: Arc<dyn Executable>,
     /// On what.
     pub dispatch: Dispatch,
     /// The device buffers behind its bindings.
@@ -75,7 +76,7 @@ impl Execution {
     ///
     /// # Errors
     /// It failed, or it names memory that is not there.
-    pub fn run_next(&mut self, workers: Workers) -> Result<(), Status> {
+    pub fn run_next(&mut self, pool: &WorkerPool) -> Result<(), Status> {
         let Some(level) = self.levels.last() else { return Ok(()) };
         let commands = level.commands.clone();
         let Some(command) = commands.commands.get(level.next) else { return Ok(()) };
@@ -92,7 +93,7 @@ impl Execution {
             }
             Command::Dispatch(dispatch) => {
                 let resolved = self.resolve_dispatch(dispatch)?;
-                executable::run_all(&*resolved.executable, &resolved.dispatch, workers)?;
+                pool.run(&resolved.executable, resolved.dispatch)?;
             }
             Command::Execute { commands, bindings } => {
                 let table = bindings

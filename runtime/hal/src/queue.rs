@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use vm::Status;
 
-use crate::executable::Workers;
+use crate::executable::pool::WorkerPool;
 use crate::execution::Execution;
 use crate::fence::Fence;
 
@@ -54,9 +54,9 @@ impl Queue {
     ///
     /// # Errors
     /// A submission failed; so have its fences.
-    pub fn pump(&self, workers: Workers) -> Result<(), Status> {
+    pub fn pump(&self, pool: &WorkerPool) -> Result<(), Status> {
         while let Some(mut submission) = self.take_ready() {
-            let done = submission.run(workers);
+            let done = submission.run(pool);
             submission.finish(done)?;
         }
         Ok(())
@@ -70,11 +70,11 @@ impl Queue {
 
 impl Submission {
     /// Does the work, if what it waited for has not failed.
-    fn run(&mut self, workers: Workers) -> Result<(), Status> {
+    fn run(&mut self, pool: &WorkerPool) -> Result<(), Status> {
         self.wait.is_reached()?;
         let Some(execution) = &mut self.work else { return Ok(()) };
         while execution.next().is_some() {
-            execution.run_next(workers)?;
+            execution.run_next(pool)?;
         }
         Ok(())
     }

@@ -121,29 +121,6 @@ impl Object for ExecutableRef {
     }
 }
 
-/// Which threads the workgroups of a dispatch run on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Workers {
-    /// The one that runs the program.
-    #[default]
-    CallingThread,
-    /// As many as there are cores.
-    AllCores,
-}
-
-/// Runs all workgroups of a dispatch.
-///
-/// # Errors
-/// A workgroup failed; others may have run.
-pub fn run_all(
-    executable: &dyn Executable,
-    dispatch: &Dispatch,
-    workers: Workers,
-) -> Result<(), Status> {
-    let _ = workers;
-    executable.run(dispatch, 0..dispatch.total_workgroups())
-}
-
 /// Whether machine code may run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum NativeCode {

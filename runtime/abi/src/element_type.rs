@@ -118,68 +118,138 @@ impl ElementType {
         (self.kind as u32) << 24 | u32::from(self.bits)
     }
 
+    /// The type with this code, or, if none has it, as many bits without a meaning.
+    #[must_use]
+    pub fn from_any_code(code: u32) -> Self {
+        Self::from_code(code).unwrap_or(Self { kind: NumericalKind::Opaque, bits: code as u8 })
+    }
+
+    /// Whether elements are numbers in text; others are bytes in hexadecimal.
+    #[must_use]
+    pub fn has_numbers(self) -> bool {
+        match self.kind {
+            NumericalKind::Integer
+            | NumericalKind::SignedInteger
+            | NumericalKind::UnsignedInteger => self.has_integers(),
+            _ => self.float_value(&[0; 8]).is_some(),
+        }
+    }
+
+    /// Whether integers of this width are written as numbers.
+    fn has_integers(self) -> bool {
+        match self.bits {
+            8 | 16 | 32 | 64 => true,
+            bits => bits < 64 && self.is_packed(),
+        }
+    }
+
     /// Bytes that one element takes where each has its own bytes.
     #[must_use]
     pub fn byte_count(self) -> usize {
         usize::from(self.bits).div_ceil(8)
     }
 
+    /// Whether elements share bytes where they are one behind the other: the first one in the lowest
+    /// bits.
+    #[must_use]
+    pub fn is_packed(self) -> bool {
+        !self.bits.is_multiple_of(8)
+    }
+
+    /// Bytes that so many elements take one behind the other; `None` if they cannot be counted.
+    #[must_use]
+    pub fn packed_byte_count(self, element_count: usize) -> Option<usize> {
+        Some(element_count.checked_mul(usize::from(self.bits))?.div_ceil(8))
+    }
+
+    /// The number of bits of one element, for its mask; packed elements are narrower than 64 bits.
+    fn packed_mask(self) -> u64 {
+        u64::MAX >> (64 - u32::from(self.bits.clamp(1, 64)))
+    }
+
+    /// The bytes of one element among packed ones, with zeros above its bits.
+    pub(crate) fn unpack(self, bytes: &[u8], index: usize) -> [u8; 8] {
+        let start = index * usize::from(self.bits);
+        let mut window = [0; 16];
+        let from = bytes.get(start / 8..).unwrap_or_default();
+        let length = from.len().min(9);
+        window[..length].copy_from_slice(&from[..length]);
+        let value = u128::from_le_bytes(window) >> (start % 8);
+        (value as u64 & self.packed_mask()).to_le_bytes()
+    }
+
+    /// Changes the bits of one element among packed ones, all of which are zero before.
+    pub(crate) fn pack(self, value: u64, index: usize, bytes: &mut [u8]) {
+        let start = index * usize::from(self.bits);
+        let value = u128::from(value & self.packed_mask()) << (start % 8);
+        for (byte, part) in bytes.iter_mut().skip(start / 8).zip(value.to_le_bytes()) {
+            *byte |= part;
+        }
+    }
+
+    /// The number that a float element is; `None` for other types.
+    #[must_use]
+    pub fn float_value(self, bytes: &[u8]) -> Option<f64> {
+        let raw = little_endian(bytes);
+        Some(match (self.kind, self.bits) {
+            (NumericalKind::Float, 16) => f16::from_bits(raw as u16).to_f64(),
+            (NumericalKind::BrainFloat, 16) => bf16::from_bits(raw as u16).to_f64(),
+            (NumericalKind::Float, 32) => f64::from(f32::from_bits(raw as u32)),
+            (NumericalKind::Float, 64) => f64::from_bits(raw),
+            (kind, 8) => f64::from(kind.small_float()?.decode(raw as u8)),
+            _ => return None,
+        })
+    }
+
     /// Appends the bytes of the element that `text` names. What has no numbers (booleans, complex
     /// and opaque types) is written in hexadecimal, two digits a byte.
     pub(crate) fn parse_element(self, text: &str, out: &mut Vec<u8>) -> Option<()> {
         match (self.kind, self.bits) {
-            (NumericalKind::Integer, 8 | 16 | 32 | 64) => self.parse_integer(text, true, true, out),
-            (NumericalKind::SignedInteger, 8 | 16 | 32 | 64) => {
-                self.parse_integer(text, true, false, out)
-            }
-            (NumericalKind::UnsignedInteger, 8 | 16 | 32 | 64) => {
-                self.parse_integer(text, false, true, out)
+            (
+                NumericalKind::Integer
+                | NumericalKind::SignedInteger
+                | NumericalKind::UnsignedInteger,
+                _,
+            ) if self.has_integers() => {
+                out.extend(&self.parse_integer(text)?.to_le_bytes()[..self.byte_count()]);
             }
             (NumericalKind::Float, 16) => {
                 out.extend(f16::from_f32(scalar::float(text)?).to_le_bytes());
-                Some(())
             }
             (NumericalKind::BrainFloat, 16) => {
                 out.extend(bf16::from_f32(scalar::float(text)?).to_le_bytes());
-                Some(())
             }
             (NumericalKind::Float, 32) => {
                 out.extend(scalar::float::<f32>(text)?.to_le_bytes());
-                Some(())
             }
             (NumericalKind::Float, 64) => {
                 out.extend(scalar::float::<f64>(text)?.to_le_bytes());
-                Some(())
             }
-            _ => match self.kind.small_float() {
-                Some(format) => {
-                    out.push(format.encode(scalar::float(text)?));
-                    Some(())
-                }
-                None => self.parse_hex(text, out),
-            },
+            (kind, 8) if kind.small_float().is_some() => {
+                out.push(kind.small_float()?.encode(scalar::float(text)?));
+            }
+            _ => return self.parse_hex(text, out),
         }
-    }
-
-    fn parse_integer(
-        self,
-        text: &str,
-        may_be_negative: bool,
-        may_be_unsigned: bool,
-        out: &mut Vec<u8>,
-    ) -> Option<()> {
-        let value = scalar::integer(text)?;
-        let bits = u32::from(self.bits);
-        let low = if may_be_negative { -(1_i128 << (bits - 1)) } else { 0 };
-        let high = 1_i128 << if may_be_unsigned { bits } else { bits - 1 };
-        if !(low..high).contains(&value) {
-            return None;
-        }
-        out.extend(&value.to_le_bytes()[..self.byte_count()]);
         Some(())
     }
 
-    fn parse_hex(self, text: &str, out: &mut Vec<u8>) -> Option<()> {
+    /// An integer that the type holds. From 32 bits on both signed and unsigned spellings are taken,
+    /// as C's conversions do: -1 for `ui32`, 4294967295 for `si32`.
+    pub(crate) fn parse_integer(self, text: &str) -> Option<i128> {
+        let value = scalar::integer(text)?;
+        let bits = u32::from(self.bits);
+        let (signed, unsigned) = match self.kind {
+            _ if matches!(bits, 32 | 64) => (true, true),
+            NumericalKind::Integer => (true, true),
+            NumericalKind::SignedInteger => (true, false),
+            _ => (false, true),
+        };
+        let low = if signed { -(1_i128 << (bits - 1)) } else { 0 };
+        let high = 1_i128 << if unsigned { bits } else { bits - 1 };
+        (low..high).contains(&value).then_some(value)
+    }
+
+    pub(crate) fn parse_hex(self, text: &str, out: &mut Vec<u8>) -> Option<()> {
         let is_whole = text.is_ascii() && text.len() == 2 * self.byte_count();
         if !is_whole || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
@@ -191,28 +261,30 @@ impl ElementType {
     }
 
     /// Appends the text of the element that `bytes` holds, which are as many as it takes.
-    pub(crate) fn format_element(self, bytes: &[u8], out: &mut String) {
-        let mut wide = [0_u8; 8];
-        let length = bytes.len().min(8);
-        wide[..length].copy_from_slice(&bytes[..length]);
-        let raw = u64::from_le_bytes(wide);
+    pub fn format_element(self, bytes: &[u8], out: &mut String) {
+        let raw = little_endian(bytes);
         let text = match (self.kind, self.bits) {
-            (NumericalKind::Integer | NumericalKind::SignedInteger, 8 | 16 | 32 | 64) => {
+            (NumericalKind::Integer | NumericalKind::SignedInteger, _) if self.has_integers() => {
                 let unused = 64 - u32::from(self.bits);
                 (raw.cast_signed() << unused >> unused).to_string()
             }
-            (NumericalKind::UnsignedInteger, 8 | 16 | 32 | 64) => raw.to_string(),
-            (NumericalKind::Float, 16) => format_g_upper(f16::from_bits(raw as u16).to_f64()),
-            (NumericalKind::BrainFloat, 16) => format_g_upper(bf16::from_bits(raw as u16).to_f64()),
-            (NumericalKind::Float, 32) => format_g_upper(f64::from(f32::from_bits(raw as u32))),
-            (NumericalKind::Float, 64) => format_g_upper(f64::from_bits(raw)),
-            _ => match self.kind.small_float() {
-                Some(format) => format_g_upper(f64::from(format.decode(raw as u8))),
+            (NumericalKind::UnsignedInteger, _) if self.has_integers() => raw.to_string(),
+            // The sign of a NaN is lost where IREE widens it.
+            _ => match self.float_value(bytes) {
+                Some(value) if value.is_nan() && self.bits <= 16 => "NAN".to_owned(),
+                Some(value) => format_g_upper(value),
                 None => bytes.iter().map(|byte| format!("{byte:02X}")).collect(),
             },
         };
         out.push_str(&text);
     }
+}
+
+fn little_endian(bytes: &[u8]) -> u64 {
+    let mut wide = [0_u8; 8];
+    let length = bytes.len().min(8);
+    wide[..length].copy_from_slice(&bytes[..length]);
+    u64::from_le_bytes(wide)
 }
 
 impl FromStr for ElementType {

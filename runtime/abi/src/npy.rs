@@ -5,6 +5,8 @@
 //! header = Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 //! ```
 
+use std::ops::Range;
+
 use crate::element_type::{ElementType, NumericalKind};
 use crate::tensor::{Tensor, TensorType};
 
@@ -40,53 +42,69 @@ pub enum NpyError {
     ElementType(String),
 }
 
-/// NumPy's names for element types; those with the same name are read as the first.
-const TYPES: [(&str, NumericalKind, u8); 16] = [
-    ("|b1", NumericalKind::Boolean, 8),
-    ("|i1", NumericalKind::SignedInteger, 8),
-    ("<i2", NumericalKind::SignedInteger, 16),
-    ("<i4", NumericalKind::SignedInteger, 32),
-    ("<i8", NumericalKind::SignedInteger, 64),
-    ("|i1", NumericalKind::Integer, 8),
-    ("<i2", NumericalKind::Integer, 16),
-    ("<i4", NumericalKind::Integer, 32),
-    ("<i8", NumericalKind::Integer, 64),
-    ("|u1", NumericalKind::UnsignedInteger, 8),
-    ("<u2", NumericalKind::UnsignedInteger, 16),
-    ("<u4", NumericalKind::UnsignedInteger, 32),
-    ("<u8", NumericalKind::UnsignedInteger, 64),
-    ("<f2", NumericalKind::Float, 16),
-    ("<f4", NumericalKind::Float, 32),
-    ("<f8", NumericalKind::Float, 64),
+/// NumPy's letters for kinds of elements; of kinds with the same letter the first is read.
+const KINDS: [(char, NumericalKind); 13] = [
+    ('b', NumericalKind::Boolean),
+    ('i', NumericalKind::SignedInteger),
+    ('i', NumericalKind::Integer),
+    ('u', NumericalKind::UnsignedInteger),
+    ('f', NumericalKind::Float),
+    ('c', NumericalKind::ComplexFloat),
+    ('V', NumericalKind::Opaque),
+    // NumPy has no names for these; extensions of it store them as bytes without a meaning.
+    ('V', NumericalKind::BrainFloat),
+    ('V', NumericalKind::Float8E5M2),
+    ('V', NumericalKind::Float8E4M3Fn),
+    ('V', NumericalKind::Float8E5M2Fnuz),
+    ('V', NumericalKind::Float8E4M3Fnuz),
+    ('V', NumericalKind::Float8E8M0Fnu),
 ];
 
-const COMPLEX: [(&str, NumericalKind, u8); 2] =
-    [("<c8", NumericalKind::ComplexFloat, 64), ("<c16", NumericalKind::ComplexFloat, 128)];
+/// What stands before the data of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Shape and element type.
+    pub tensor_type: TensorType,
+    /// Where the data is, inside of the bytes that the header was read from.
+    pub data: Range<usize>,
+}
+
+impl Header {
+    /// Reads the header that `bytes` begin with.
+    ///
+    /// # Errors
+    /// See [`NpyError`].
+    pub fn read(bytes: &[u8]) -> Result<Self, NpyError> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or(NpyError::Magic)?;
+        let truncated = |needed: u64| NpyError::Truncated { needed, available: bytes.len() };
+        let (length, start) = match rest {
+            [1, _, a, b, ..] => (usize::from(u16::from_le_bytes([*a, *b])), 10),
+            [2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, 12),
+            [1..=3, ..] | [] => return Err(truncated(12)),
+            [version, ..] => return Err(NpyError::Version(*version)),
+        };
+        let start_of_data = start + length;
+        let header =
+            bytes.get(start..start_of_data).ok_or_else(|| truncated(start_of_data as u64))?;
+        let tensor_type = read_header(&String::from_utf8_lossy(header))?;
+        let size = tensor_type.byte_length(usize::MAX).ok();
+        let end = size.and_then(|size| size.checked_add(start_of_data));
+        let end = end.ok_or_else(|| truncated(u64::MAX))?;
+        if end > bytes.len() {
+            return Err(truncated(end as u64));
+        }
+        Ok(Self { tensor_type, data: start_of_data..end })
+    }
+}
 
 /// Reads the array that `bytes` begin with; also gives how many bytes it took.
 ///
 /// # Errors
 /// See [`NpyError`].
 pub fn read(bytes: &[u8]) -> Result<(Tensor, usize), NpyError> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or(NpyError::Magic)?;
-    let truncated = |needed: u64| NpyError::Truncated { needed, available: bytes.len() };
-    let (length, start) = match rest {
-        [1, _, a, b, ..] => (usize::from(u16::from_le_bytes([*a, *b])), 10),
-        [2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, 12),
-        [1..=3, ..] | [] => return Err(truncated(12)),
-        [version, ..] => return Err(NpyError::Version(*version)),
-    };
-    let data_start = start + length;
-    let header = bytes.get(start..data_start).ok_or_else(|| truncated(data_start as u64))?;
-    let tensor_type = read_header(&String::from_utf8_lossy(header))?;
-    let size = tensor_type
-        .element_count()
-        .and_then(|count| count.checked_mul(tensor_type.element_type.byte_count()))
-        .and_then(|size| size.checked_add(data_start));
-    let end = size.ok_or_else(|| truncated(u64::MAX))?;
-    let data = bytes.get(data_start..end).ok_or_else(|| truncated(end as u64))?;
-    let TensorType { shape, element_type } = tensor_type;
-    Ok((Tensor { shape, element_type, bytes: data.to_vec() }, end))
+    let Header { tensor_type: TensorType { shape, element_type }, data } = Header::read(bytes)?;
+    let end = data.end;
+    Ok((Tensor { shape, element_type, bytes: bytes[data].to_vec() }, end))
 }
 
 /// The text of a dictionary's value: what follows `'key':`.
@@ -101,18 +119,8 @@ fn value<'h>(header: &'h str, key: &'static str) -> Result<&'h str, NpyError> {
 fn read_header(header: &str) -> Result<TensorType, NpyError> {
     let descr = value(header, "descr")?;
     let name = descr.split(['\'', '"']).nth(1).unwrap_or(descr);
-    // `=` is the order of the machine that wrote the file, and of bytes there is no order.
-    let normal = match name.strip_prefix('=') {
-        Some(rest) if rest.ends_with('1') && rest.len() == 2 => format!("|{rest}"),
-        Some(rest) => format!("<{rest}"),
-        None => name.to_owned(),
-    };
-    let element_type = TYPES
-        .iter()
-        .chain(&COMPLEX)
-        .find(|(numpy, ..)| *numpy == normal)
-        .map(|(_, kind, bits)| ElementType { kind: *kind, bits: *bits })
-        .ok_or_else(|| NpyError::ElementType(format!("'{name}'")))?;
+    let element_type =
+        read_element_type(name).ok_or_else(|| NpyError::ElementType(format!("'{name}'")))?;
     if value(header, "fortran_order")?.starts_with("True") {
         return Err(NpyError::FortranOrder);
     }
@@ -125,17 +133,30 @@ fn read_header(header: &str) -> Result<TensorType, NpyError> {
     Ok(TensorType { shape: shape.map_err(|_| wrong())?, element_type })
 }
 
+/// Reads `<f4`: the byte order, of which `|` is none and `=` is that of the machine that wrote it, the
+/// kind, and the number of bytes.
+fn read_element_type(name: &str) -> Option<ElementType> {
+    let name = name.strip_prefix(['<', '|', '=']).unwrap_or(name);
+    let letter = name.chars().next()?;
+    let bytes: u8 = name[letter.len_utf8()..].parse().ok()?;
+    let (_, kind) = KINDS.iter().find(|(known, _)| *known == letter)?;
+    let bits = bytes.checked_mul(8).filter(|bits| *bits > 0)?;
+    Some(ElementType { kind: *kind, bits })
+}
+
 /// The bytes of a file, or of a part to append to one, that holds the tensor.
 ///
 /// # Errors
 /// NumPy has no name for its element type.
 pub fn write(tensor: &Tensor) -> Result<Vec<u8>, NpyError> {
-    let ElementType { kind, bits } = tensor.element_type;
-    let (name, ..) = TYPES
-        .iter()
-        .chain(&COMPLEX)
-        .find(|(_, known, width)| *known == kind && *width == bits)
+    let ElementType { kind, .. } = tensor.element_type;
+    let letter = KINDS.iter().find(|(_, known)| *known == kind).map(|(letter, _)| *letter);
+    let letter = letter
+        .filter(|_| !tensor.element_type.is_packed())
         .ok_or_else(|| NpyError::ElementType(tensor.element_type.to_string()))?;
+    let width = tensor.element_type.byte_count();
+    let order = if width == 1 { '|' } else { '<' };
+    let name = format!("{order}{letter}{width}");
     let mut shape: String = tensor.shape.iter().map(|dimension| format!("{dimension}, ")).collect();
     if tensor.shape.len() > 1 {
         shape.truncate(shape.len() - 2);
@@ -227,7 +248,9 @@ mod tests {
         }
         assert_eq!(read(b"PK"), Err(NpyError::Magic));
         assert_eq!(read(b"\x93NUMPY\x09\x00\x00\x00"), Err(NpyError::Version(9)));
+        assert!(write(&Tensor::parse("2xi4=1", 64).unwrap()).is_err());
         let tensor = Tensor::parse("bf16=1", 64).unwrap();
-        assert!(write(&tensor).is_err());
+        let (back, _) = read(&write(&tensor).unwrap()).unwrap();
+        assert_eq!((back.element_type.to_string(), back.bytes), ("*16".to_owned(), tensor.bytes));
     }
 }

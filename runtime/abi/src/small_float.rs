@@ -68,8 +68,12 @@ impl SmallFloat {
             Specials::NegativeZero => 0x80,
             Specials::ExponentOnly => 0xFF,
         };
-        if value.is_nan() || (!self.has_sign() && value < 0.0) {
+        if value.is_nan() {
             return nan;
+        }
+        if !self.has_sign() && value <= 0.0 {
+            // The least number there is.
+            return 0;
         }
         let codes = if self.has_sign() { 0..=0x7F_u8 } else { 0..=0xFF };
         let numbers = codes.filter(|code| self.decode(*code).is_finite());

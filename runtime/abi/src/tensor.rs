@@ -6,9 +6,10 @@
 //! ```
 //!
 //! Brackets are decoration on the way in. On the way out every dimension but the outermost has its
-//! own. Both are as `iree-run-module` does it.
+//! own. Both are as `iree-run-module` does it. Elements narrower than a byte are packed; beyond the bytes
+//! in hexadecimal that IREE's tool reads, they can be given as numbers, and are printed so.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use crate::element_type::{ElementType, ElementTypeError};
 
@@ -30,24 +31,34 @@ pub enum TensorError {
     #[error("empty string input")]
     Empty,
     /// A dimension is no number.
-    #[error("`{0}` is no dimension of a shape")]
-    Dimension(String),
+    #[error("shape[{index}] invalid value '{text}' of '{shape}'")]
+    Dimension {
+        /// Which one.
+        index: usize,
+        /// What was written for it.
+        text: String,
+        /// The whole shape.
+        shape: String,
+    },
     /// The element type is none.
     #[error(transparent)]
     ElementType(#[from] ElementTypeError),
-    /// Elements of this type have no bytes of their own.
-    #[error("elements of type {0} share bytes, and cannot be written as values")]
-    SubByte(ElementType),
+    /// Elements of no bits have no values.
+    #[error("opaque element types cannot be indexed")]
+    NoBits,
+    /// The elements cannot be counted.
+    #[error("shape element count overflows: {0} has more elements than can be counted")]
+    Uncountable(TensorType),
     /// More bytes than were allowed.
-    #[error("{shape} is larger than the {limit} bytes that are allowed")]
+    #[error("{tensor_type} is larger than the {limit} bytes that are allowed")]
     TooLarge {
-        /// The type as it was written.
-        shape: String,
+        /// What was written.
+        tensor_type: TensorType,
         /// The most that is allowed.
         limit: usize,
     },
     /// A value is not one of the element type.
-    #[error("`{text}` is no value of type {element_type}")]
+    #[error("`{text}` is no value of type {element_type}{}", hint(*element_type))]
     Element {
         /// What was written.
         text: String,
@@ -62,6 +73,27 @@ pub enum TensorError {
         /// How many the shape has.
         expected: usize,
     },
+}
+
+impl TensorError {
+    /// The name of the status that IREE's tools end with in this case.
+    #[must_use]
+    pub fn status_name(&self) -> &'static str {
+        match self {
+            Self::Count { .. } | Self::Uncountable(_) => "OUT_OF_RANGE",
+            Self::TooLarge { .. } => "RESOURCE_EXHAUSTED",
+            _ => "INVALID_ARGUMENT",
+        }
+    }
+}
+
+/// How values are written that are no numbers.
+fn hint(element_type: ElementType) -> String {
+    if element_type.has_numbers() {
+        return String::new();
+    }
+    let digits = 2 * element_type.byte_count();
+    format!("; write its bytes with {digits} hexadecimal digits")
 }
 
 /// The part of a tensor's text before its values.
@@ -83,11 +115,16 @@ impl TensorType {
             Some((shape, element_type)) => (Some(shape), element_type),
             None => (None, text),
         };
-        let dimension = |text: &str| {
-            text.trim().parse().map_err(|_| TensorError::Dimension(text.trim().to_owned()))
-        };
-        let shape = shape.into_iter().flat_map(|shape| shape.split('x')).map(dimension);
-        Ok(Self { shape: shape.collect::<Result<_, _>>()?, element_type: element_type.parse()? })
+        let dimensions = shape.into_iter().flat_map(|shape| shape.split('x')).enumerate();
+        let shape = dimensions.map(|(index, text)| {
+            text.trim().parse().map_err(|_| TensorError::Dimension {
+                index,
+                text: text.trim().to_owned(),
+                shape: shape.unwrap_or_default().to_owned(),
+            })
+        });
+        let shape = shape.collect::<Result<_, _>>()?;
+        Ok(Self { shape, element_type: element_type.trim_end().parse()? })
     }
 
     /// How many elements there are; `None` if they cannot be counted.
@@ -96,6 +133,46 @@ impl TensorType {
         self.shape.iter().try_fold(1_usize, |count, dimension| {
             count.checked_mul(usize::try_from(*dimension).ok()?)
         })
+    }
+
+    /// Bytes that the elements take, no more than `limit`.
+    ///
+    /// # Errors
+    /// They are more, cannot be counted, or elements have no bits.
+    pub fn byte_length(&self, limit: usize) -> Result<usize, TensorError> {
+        if self.element_type.bits == 0 {
+            return Err(TensorError::NoBits);
+        }
+        let length =
+            self.element_count().and_then(|count| self.element_type.packed_byte_count(count));
+        let length = length.ok_or_else(|| TensorError::Uncountable(self.clone()))?;
+        if length > limit {
+            return Err(TensorError::TooLarge { tensor_type: self.clone(), limit });
+        }
+        Ok(length)
+    }
+
+    /// How many bytes of a tensor [`Self::format`] looks at.
+    #[must_use]
+    pub fn printed_byte_count(&self, max_element_count: usize) -> usize {
+        let count = self.element_count().unwrap_or(usize::MAX).min(max_element_count);
+        self.element_type.packed_byte_count(count).unwrap_or(usize::MAX)
+    }
+
+    /// The text of a tensor with these bytes, with at most so many elements; what is left out leaves
+    /// dots, and need not be among the bytes.
+    #[must_use]
+    pub fn format(&self, bytes: &[u8], max_element_count: usize) -> String {
+        let mut out = format!("{self}=");
+        let mut printer = Printer {
+            element_type: self.element_type,
+            bytes,
+            next: 0,
+            left: max_element_count,
+            out: &mut out,
+        };
+        printer.dimension(&self.shape);
+        out
     }
 }
 
@@ -113,25 +190,21 @@ impl Tensor {
     /// # Errors
     /// See [`TensorError`].
     pub fn parse(text: &str, limit: usize) -> Result<Self, TensorError> {
-        let text = text.trim();
-        let text = text.strip_prefix('"').unwrap_or(text);
-        let text = text.strip_suffix('"').unwrap_or(text);
+        let text = unquote(text);
         if text.is_empty() {
             return Err(TensorError::Empty);
         }
         let (tensor_type, values) = text.split_once('=').unwrap_or((text, ""));
-        let TensorType { shape, element_type } = TensorType::parse(tensor_type)?;
-        let tensor_type = TensorType { shape, element_type };
-        if element_type.bits % 8 != 0 || element_type.bits == 0 {
-            return Err(TensorError::SubByte(element_type));
-        }
-        let element_bytes = element_type.byte_count();
-        let count = tensor_type
-            .element_count()
-            .filter(|count| *count <= limit / element_bytes)
-            .ok_or_else(|| TensorError::TooLarge { shape: tensor_type.to_string(), limit })?;
-        let bytes = parse_values(values, element_type, count)?;
-        Ok(Self { shape: tensor_type.shape, element_type, bytes })
+        let tensor_type = TensorType::parse(tensor_type)?;
+        let length = tensor_type.byte_length(limit)?;
+        let count = tensor_type.element_count().unwrap_or_default();
+        let TensorType { shape, element_type } = tensor_type;
+        let bytes = if element_type.is_packed() {
+            parse_packed(values, element_type, count, length)?
+        } else {
+            parse_values(values, element_type, count)?
+        };
+        Ok(Self { shape, element_type, bytes })
     }
 
     /// Its shape and element type.
@@ -143,11 +216,7 @@ impl Tensor {
     /// The text, with at most so many elements; what is left out leaves dots.
     #[must_use]
     pub fn format(&self, max_element_count: usize) -> String {
-        let mut out = self.tensor_type().to_string();
-        out.push('=');
-        let mut printer = Printer { tensor: self, left: max_element_count, out: &mut out };
-        printer.dimension(&self.shape, &self.bytes);
-        out
+        self.tensor_type().format(&self.bytes, max_element_count)
     }
 }
 
@@ -158,16 +227,27 @@ impl fmt::Display for Tensor {
     }
 }
 
+/// Text without the spaces and quotes that come along with it.
+#[must_use]
+pub fn unquote(text: &str) -> &str {
+    let text = text.trim();
+    let text = text.strip_prefix('"').unwrap_or(text);
+    text.strip_suffix('"').unwrap_or(text)
+}
+
+fn tokens(text: &str) -> impl Iterator<Item = &str> + Clone {
+    let is_separator = |c: char| c.is_ascii_whitespace() || matches!(c, ',' | '[' | ']');
+    text.split(is_separator).filter(|value| !value.is_empty())
+}
+
 fn parse_values(
     text: &str,
     element_type: ElementType,
     count: usize,
 ) -> Result<Vec<u8>, TensorError> {
-    let is_separator = |c: char| c.is_ascii_whitespace() || matches!(c, ',' | '[' | ']');
-    let values = text.split(is_separator).filter(|value| !value.is_empty());
     let mut bytes = Vec::new();
     let mut found = 0;
-    for value in values {
+    for value in tokens(text) {
         found += 1;
         if found > count {
             continue;
@@ -184,50 +264,96 @@ fn parse_values(
     }
 }
 
+/// Values of elements that share bytes: either the bytes, two hexadecimal digits each (one for all,
+/// or all), or the elements as numbers.
+fn parse_packed(
+    text: &str,
+    element_type: ElementType,
+    count: usize,
+    length: usize,
+) -> Result<Vec<u8>, TensorError> {
+    let values = tokens(text);
+    let found = values.clone().count();
+    if found == 0 {
+        return Ok(vec![0; length]);
+    }
+    let is_hex =
+        |value: &str| value.len() == 2 && value.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if (found == length || found == 1) && values.clone().all(is_hex) {
+        let parsed = values.filter_map(|value| u8::from_str_radix(value, 16).ok());
+        let parsed: Vec<u8> = parsed.collect();
+        return Ok(if found == length { parsed } else { parsed.repeat(length) });
+    }
+    if found != count && found != 1 {
+        return Err(TensorError::Count { found, expected: count });
+    }
+    let mut bytes = vec![0; length];
+    for (index, value) in values.cycle().take(count).enumerate() {
+        let number = element_type.parse_integer(value).filter(|_| element_type.has_numbers());
+        let number =
+            number.ok_or_else(|| TensorError::Element { text: value.to_owned(), element_type })?;
+        element_type.pack(number as u64, index, &mut bytes);
+    }
+    Ok(bytes)
+}
+
 struct Printer<'p> {
-    tensor: &'p Tensor,
+    element_type: ElementType,
+    bytes: &'p [u8],
+    /// The element to be printed next.
+    next: usize,
+    /// How many may still be printed.
     left: usize,
     out: &'p mut String,
 }
 
+/// Rows without elements that are printed before dots.
+const MAX_EMPTY_ROWS: u64 = 1 << 16;
+
 impl Printer<'_> {
-    fn dimension(&mut self, shape: &[u64], bytes: &[u8]) {
+    fn dimension(&mut self, shape: &[u64]) {
         match shape {
-            [] => self.row(bytes),
-            [_] => self.row(bytes),
+            [] => self.row(1),
+            [length] => self.row(*length),
             [length, inner @ ..] => {
-                // A shape that holds no element still has its brackets.
-                let length = usize::try_from(*length).unwrap_or(usize::MAX);
-                let stride = bytes.len().checked_div(length).unwrap_or(0);
-                for index in 0..length {
-                    if stride == 0 && index > self.left {
-                        self.out.push_str("...");
-                        break;
+                let is_empty = inner.contains(&0);
+                for index in 0..*length {
+                    if is_empty && index >= MAX_EMPTY_ROWS {
+                        return self.out.push_str("...");
                     }
                     self.out.push('[');
-                    let part = bytes.get(index * stride..(index + 1) * stride);
-                    self.dimension(inner, part.unwrap_or_default());
+                    self.dimension(inner);
                     self.out.push(']');
                 }
             }
         }
     }
 
-    fn row(&mut self, bytes: &[u8]) {
-        let elements = bytes.chunks_exact(self.tensor.element_type.byte_count());
-        let count = elements.len();
-        let shown = count.min(self.left);
-        for (index, element) in elements.take(shown).enumerate() {
+    fn row(&mut self, length: u64) {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let shown = length.min(self.left);
+        for index in 0..shown {
             if index > 0 {
-                let written = self.out.write_char(' ');
-                debug_assert!(written.is_ok(), "writing to a String does not fail");
+                self.out.push(' ');
             }
-            self.tensor.element_type.format_element(element, self.out);
+            self.element(self.next + index);
         }
+        self.next = self.next.saturating_add(length);
         self.left -= shown;
-        if shown < count {
+        if shown < length {
             self.out.push_str("...");
         }
+    }
+
+    fn element(&mut self, index: usize) {
+        if self.element_type.is_packed() {
+            let value = self.element_type.unpack(self.bytes, index);
+            let value = &value[..self.element_type.byte_count().min(value.len())];
+            return self.element_type.format_element(value, self.out);
+        }
+        let size = self.element_type.byte_count();
+        let bytes = self.bytes.get(index * size..(index + 1) * size).unwrap_or_default();
+        self.element_type.format_element(bytes, self.out);
     }
 }
 
@@ -262,6 +388,18 @@ mod tests {
             ("0x3xf32", "0x3xf32="),
             ("3x0xf32", "3x0xf32=[][][]"),
             ("2xui64=18446744073709551615 0x10", "2xui64=18446744073709551615 16"),
+            ("2xui32=-1 1", "2xui32=4294967295 1"),
+            ("2xf8E8M0FNU=-1 0", "2xf8E8M0FNU=5.87747E-39 5.87747E-39"),
+            ("2xf16=-nan -0", "2xf16=NAN -0"),
+            ("2xf8=12", "2xf8=12 12"),
+            ("4xi4=21 43", "4xi4=1 2 3 4"),
+            ("4xi4=21", "4xi4=1 2 1 2"),
+            ("3xi4=1 -1 7", "3xi4=1 -1 7"),
+            ("2x2xui4=[15 0][8 9]", "2x2xui4=[15 0][8 9]"),
+            ("4xi4=-8", "4xi4=-8 -8 -8 -8"),
+            ("4xi2", "4xi2=0 0 0 0"),
+            ("3xui12=4095 1 2048", "3xui12=4095 1 2048"),
+            ("i4=7", "i4=7"),
         ] {
             let tensor =
                 Tensor::parse(text, LIMIT).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -281,16 +419,19 @@ mod tests {
         for (text, message) in [
             ("", "empty string input"),
             ("4xg32=1", "no element type"),
-            ("ax2xf32", "`a` is no dimension"),
-            ("-1xf32", "`-1` is no dimension"),
+            ("ax2xf32", "shape[0] invalid value 'a' of 'ax2'"),
+            ("2x-1xf32", "shape[1] invalid value '-1' of '2x-1'"),
+            ("2xf0", "opaque element types cannot be indexed"),
             ("4xf32=1 2", "2 values for 4 elements"),
             ("2xf32=1 2 3", "3 values for 2 elements"),
             ("2xi32=1 b", "`b` is no value of type i32"),
             ("1xi8=256", "`256` is no value of type i8"),
             ("1xsi8=128", "`128` is no value of type si8"),
-            ("1xi1=1", "`1` is no value of type i1"),
-            ("2xi4=1 2", "share bytes"),
-            ("4294967296x4294967296xf32=1", "larger than"),
+            ("1xi1=1", "`1` is no value of type i1; write its bytes with 2 hexadecimal digits"),
+            ("2xi4=1 x", "`x` is no value of type i4"),
+            ("2xi4=16 1", "`16` is no value of type i4"),
+            ("4xi4=1 2 3", "3 values for 4 elements"),
+            ("4294967296x4294967296xf32=1", "more elements than can be counted"),
             ("1000000xf32", "larger than"),
         ] {
             let error = Tensor::parse(text, LIMIT).unwrap_err();

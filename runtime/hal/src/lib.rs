@@ -11,6 +11,8 @@
 //! | `execution`, `queue`, `device` | walking commands; submissions; the CPU as a device |
 //! | `executable` | compiled dispatches: one trait, a file for each format |
 //! | `modules` | the native modules: thin glue from VM signatures to the above |
+//! | `modules` | the native modules, a file or folder each |
+//! | `parameters` | named bytes in mapped archives: `.irpa`, `.gguf`, `.safetensors` |
 //! | `check` | `check.*`, the expectations of tests |
 //!
 //! Nothing here debugs or prints: a module tells its results through values.
@@ -30,3 +32,4 @@ pub mod modules;
 pub mod queue;
 pub mod semaphore;
 pub mod validation;
+pub mod parameters;

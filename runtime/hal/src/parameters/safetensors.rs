@@ -1,0 +1,99 @@
+//! `.safetensors`, the format of Hugging Face: a JSON dictionary of tensors, then their data.
+//!
+//! ```text
+//! u64 length  JSON {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "__metadata__": …}  data
+//! ```
+//!
+//! Offsets count from the end of the JSON; the second one is behind the data's last byte.
+
+use serde_json::Value;
+use vm::Status;
+
+use super::reader::Reader;
+use super::{Index, Source};
+
+/// What is no tensor in the dictionary.
+const METADATA_KEY: &str = "__metadata__";
+
+/// Adds the file's tensors to `index`.
+pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
+    let mut reader = Reader::new(&source.bytes, 0);
+    let length = reader.u64("the length of the header")?;
+    let header = reader.bytes(length, "the header")?;
+    let header: Value = serde_json::from_slice(header)
+        .map_err(|error| Status::invalid_argument(format!("the header is no JSON: {error}")))?;
+    let tensors = header
+        .as_object()
+        .ok_or_else(|| Status::invalid_argument("the header is no dictionary of tensors"))?;
+    let data = reader.offset();
+    for (name, tensor) in tensors.iter().filter(|(name, _)| *name != METADATA_KEY) {
+        let (begin, end) = data_offsets(tensor).ok_or_else(|| {
+            Status::invalid_argument(format!(
+                "the tensor `{name}` has no `data_offsets` of two numbers, the lower one first"
+            ))
+        })?;
+        let offset = data.checked_add(begin).ok_or_else(|| {
+            Status::out_of_range(format!("the data of `{name}` is outside of any file"))
+        })?;
+        index.add_data(name, source, offset, end - begin)?;
+    }
+    Ok(())
+}
+
+fn data_offsets(tensor: &Value) -> Option<(u64, u64)> {
+    match tensor.get("data_offsets")?.as_array()?.as_slice() {
+        [begin, end] => {
+            let (begin, end) = (begin.as_u64()?, end.as_u64()?);
+            (begin <= end).then_some((begin, end))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Index, Source};
+    use super::parse;
+
+    fn index(json: &str, data: &[u8]) -> Result<Index, String> {
+        let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(json.as_bytes());
+        bytes.extend(data);
+        let mut index = Index::default();
+        parse(&Source::from_bytes(bytes), &mut index).map_err(|error| error.to_string())?;
+        Ok(index)
+    }
+
+    #[test]
+    fn tensors_are_found() {
+        let json = r#"{"__metadata__": {"a": "b"},
+            "w\u00e9": {"dtype": "U8", "shape": [2], "data_offsets": [1, 3]},
+            "none": {"dtype": "F32", "shape": [0], "data_offsets": [3, 3]}}   "#;
+        let index = index(json, &[9, 8, 7]).unwrap();
+        assert_eq!(index.entries().count(), 2);
+        assert_eq!(index.find("wé").unwrap().bytes(0, 2).unwrap(), [8, 7]);
+        assert_eq!(index.find("none").unwrap().length, 0);
+    }
+
+    #[test]
+    fn damage_is_told() {
+        for (json, message) in [
+            ("", "no JSON"),
+            ("[]", "no dictionary"),
+            (r#"{"a": 1}"#, "`a` has no `data_offsets`"),
+            (r#"{"a": {"data_offsets": [2, 1]}}"#, "`a` has no `data_offsets`"),
+            (r#"{"a": {"data_offsets": [0, 1, 2]}}"#, "`a` has no `data_offsets`"),
+            (r#"{"a": {"data_offsets": [0, -1]}}"#, "`a` has no `data_offsets`"),
+            (r#"{"a": {"data_offsets": [0, 5]}}"#, "needs 5 bytes"),
+            (r#"{"a": {"data_offsets": [18446744073709551615, 18446744073709551615]}}"#, "outside"),
+        ] {
+            let error = index(json, &[1, 2, 3]).unwrap_err();
+            assert!(error.contains(message), "{json}: {error}");
+        }
+        let nested = "[".repeat(100_000);
+        assert!(index(&nested, &[]).is_err());
+        let mut all = Index::default();
+        assert!(parse(&Source::from_bytes(vec![0xFF; 12]), &mut all).is_err());
+        assert!(parse(&Source::from_bytes(vec![0; 3]), &mut all).is_err());
+    }
+}

@@ -32,13 +32,28 @@ pub fn format_g_upper(value: f64) -> String {
     format_g(value, 6).to_ascii_uppercase()
 }
 
+/// `%.{precision}e`: one digit before the point, an exponent of two digits or more.
+#[must_use]
+pub fn format_e(value: f64, precision: usize) -> String {
+    if !value.is_finite() {
+        return format_g(value, precision);
+    }
+    let scientific = format!("{value:.precision$e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let (sign, exponent) = match exponent.strip_prefix('-') {
+        Some(exponent) => ('-', exponent),
+        None => ('+', exponent),
+    };
+    format!("{digits}e{sign}{exponent:0>2}")
+}
+
 fn without_trailing_zeros(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{format_g, format_g_upper};
+    use super::{format_e, format_g, format_g_upper};
 
     #[test]
     fn as_printf_does() {
@@ -71,6 +86,8 @@ mod tests {
         ] {
             assert_eq!(format_g(value, precision), expected, "{value:e} with {precision}");
         }
+        assert_eq!(format_e(-0.000_123_456, 3), "-1.235e-04");
+        assert_eq!(format_e(f64::NAN, 3), "nan");
         assert_eq!(format_g_upper(1e-7), "1E-07");
         assert_eq!(format_g_upper(f64::NAN), "NAN");
     }

@@ -168,7 +168,8 @@ impl ElementType {
     }
 
     /// The bytes of one element among packed ones, with zeros above its bits.
-    pub(crate) fn unpack(self, bytes: &[u8], index: usize) -> [u8; 8] {
+    #[must_use]
+    pub fn unpack(self, bytes: &[u8], index: usize) -> [u8; 8] {
         let start = index * usize::from(self.bits);
         let mut window = [0; 16];
         let from = bytes.get(start / 8..).unwrap_or_default();

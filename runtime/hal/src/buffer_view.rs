@@ -7,6 +7,7 @@
 use std::any::Any;
 
 use abi::element_type::{ElementType, ElementTypeError};
+use abi::tensor::TensorType;
 use vm::{Object, Status};
 
 use crate::buffer::Buffer;
@@ -94,6 +95,18 @@ impl BufferView {
         let length = self.byte_length().unwrap_or(usize::MAX);
         self.buffer.range(0, length as u64)?;
         Ok(self.buffer.read(0, length))
+    }
+
+    /// The tensor's text as IREE's tools print it, with at most so many elements.
+    ///
+    /// # Errors
+    /// The buffer has less than the shape claims.
+    pub fn text(&self, max_element_count: usize) -> Result<String, Status> {
+        let element_type = ElementType::from_any_code(self.element_type);
+        let tensor_type = TensorType { shape: self.shape.clone(), element_type };
+        self.buffer.range(0, self.byte_length().unwrap_or(usize::MAX) as u64)?;
+        let bytes = self.buffer.read(0, tensor_type.printed_byte_count(max_element_count));
+        Ok(tensor_type.format(&bytes, max_element_count))
     }
 }
 

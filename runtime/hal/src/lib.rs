@@ -11,16 +11,13 @@
 //! | `execution`, `queue`, `device` | walking commands; submissions; the CPU as a device |
 //! | `executable` | compiled dispatches: one trait, a file for each format |
 //! | `modules` | the native modules: thin glue from VM signatures to the above |
-//! | `modules` | the native modules, a file or folder each |
 //! | `parameters` | named bytes in mapped archives: `.irpa`, `.gguf`, `.safetensors` |
-//! | `check` | `check.*`, the expectations of tests |
 //!
 //! Nothing here debugs or prints: a module tells its results through values.
 
 pub mod allocator;
 pub mod buffer;
 pub mod buffer_view;
-pub mod check;
 pub mod command_buffer;
 pub mod device;
 pub mod executable;
@@ -29,7 +26,7 @@ pub mod fence;
 pub mod file;
 pub mod flags;
 pub mod modules;
+pub mod parameters;
 pub mod queue;
 pub mod semaphore;
 pub mod validation;
-pub mod parameters;

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use hal::check::{self, Expectations};
+use hal::modules::check::{self, Expectations};
 use vmfb::Module;
 use vmfb::module::Export;
 

@@ -4,17 +4,20 @@
 //! declaration, in the order of the calling convention's arguments.
 
 pub(crate) mod arguments;
+pub mod check;
 mod hal;
+pub mod io_parameters;
 pub mod vmvx;
 
 use std::sync::Arc;
 
+use check::Expectations;
 use vm::NativeModule;
 
 use crate::allocator::Allocator;
-use crate::check::{self, Expectations};
 use crate::device::{Device, DeviceKind};
 use crate::executable::NativeCode;
+use crate::parameters::Parameters;
 
 /// What programs find around them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -25,11 +28,12 @@ pub struct Config {
     pub native_code: NativeCode,
 }
 
-/// The surroundings of one program: its device, and what its tests expected in vain.
+/// The surroundings of one program: its device, its parameters, and what its tests expected in vain.
 #[derive(Clone, Debug)]
 pub struct Host {
     device: Arc<Device>,
     expectations: Expectations,
+    parameters: Arc<Parameters>,
 }
 
 impl Host {
@@ -37,7 +41,23 @@ impl Host {
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let device = Device::new(config.device, config.native_code, Allocator::default());
-        Self { device: Arc::new(device), expectations: Expectations::default() }
+        Self {
+            device: Arc::new(device),
+            expectations: Expectations::default(),
+            parameters: Arc::default(),
+        }
+    }
+
+    /// The same surroundings with these parameters.
+    #[must_use]
+    pub fn with_parameters(self, parameters: Arc<Parameters>) -> Self {
+        Self { parameters, ..self }
+    }
+
+    /// The parameters that programs can ask for.
+    #[must_use]
+    pub fn parameters(&self) -> &Arc<Parameters> {
+        &self.parameters
     }
 
     /// The device.
@@ -55,6 +75,6 @@ impl Host {
     /// All native modules, to be registered before the program's.
     #[must_use]
     pub fn modules(&self) -> Vec<NativeModule> {
-        vec![hal::module(self), check::module(&self.expectations)]
+        vec![hal::module(self), io_parameters::module(self), check::module(&self.expectations)]
     }
 }

@@ -1,0 +1,128 @@
+//! The conventions, and reading and writing a signature in any of them.
+
+use crate::cconv_layout;
+use crate::mlir::function as mlir_function;
+use crate::mlir::types::ArrayKeyword;
+use crate::raw::RawSignature;
+use crate::signature::{Function, Printed, Unrepresentable};
+use crate::sip::SipSignature;
+use crate::syntax::{SyntaxError, excerpt};
+use crate::{iree_v1, mlir, raw, sip, tvm};
+
+/// A way of calling a function, with a text for its signatures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Convention {
+    /// The VM's calling convention: `0rii_r`.
+    Cconv,
+    /// `iree.abi`, as JSON or as `iree.abi.declaration`.
+    Iree,
+    /// The raw function ABI of 2019 to 2021: `I15!B11!d10d128d64R1!`.
+    Raw,
+    /// Structured index paths over it: `I12!S9!k0_0k1_1R3!_0`.
+    Sip,
+    /// TVM FFI's type schemas.
+    Tvm,
+    /// MLIR's functions and memrefs: `(memref<?xf32>) -> f32`.
+    Memref,
+}
+
+impl Convention {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Cconv, Self::Iree, Self::Raw, Self::Sip, Self::Tvm, Self::Memref];
+
+    /// The name on command lines.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cconv => "cconv",
+            Self::Iree => "iree",
+            Self::Raw => "raw",
+            Self::Sip => "sip",
+            Self::Tvm => "tvm",
+            Self::Memref => "memref",
+        }
+    }
+
+    /// Reads a signature.
+    ///
+    /// # Errors
+    /// At the byte where the text is wrong.
+    pub fn parse(self, text: &str) -> Result<Function, SyntaxError> {
+        match self {
+            Self::Cconv => match cconv_layout::parse_any_age(text) {
+                Ok((signature, _)) => Ok(cconv_layout::to_function(&signature)),
+                Err(error) => Err(SyntaxError::at(error.position, error.kind.to_string())),
+            },
+            Self::Iree if is_declaration(text) => Ok(mlir_function::parse(text)?.function),
+            Self::Iree => Ok(iree_v1::parse(text)?.function),
+            Self::Raw => Ok(RawSignature::parse(text)?.to_function()),
+            Self::Sip => SipSignature::parse(text.as_bytes())?
+                .to_function(None)
+                .map_err(|message| SyntaxError::at(0, message)),
+            Self::Tvm => Ok(tvm::schema::Schema::parse(text)?.to_function()),
+            Self::Memref => Ok(parse_memref(text)?.function),
+        }
+    }
+
+    /// Writes a signature.
+    ///
+    /// # Errors
+    /// A type that the convention cannot describe.
+    pub fn print(self, function: &Function) -> Result<Printed, Unrepresentable> {
+        match self {
+            Self::Cconv => {
+                let (signature, notes) = cconv_layout::lower(function)?;
+                Ok(Printed { text: signature.to_cconv(), notes })
+            }
+            Self::Iree => iree_v1::print(function),
+            Self::Raw => raw::print(function),
+            Self::Sip => sip::print(function),
+            Self::Tvm => tvm::schema::print(function),
+            Self::Memref => mlir::function::print_type(function, ArrayKeyword::Memref),
+        }
+    }
+}
+
+/// Whether text is an `iree.abi.declaration` instead of JSON.
+#[must_use]
+pub fn is_declaration(text: &str) -> bool {
+    let text = text.trim_start();
+    ["sync ", "async ", "func", "util.func"].iter().any(|start| text.starts_with(start))
+}
+
+/// Reads a function of memrefs. Tensors are refused: they have no memory until they are bufferized.
+///
+/// # Errors
+/// At the byte where the text is wrong.
+pub fn parse_memref(text: &str) -> Result<mlir_function::Declaration, SyntaxError> {
+    let declaration = mlir_function::parse(text)?;
+    let mut from = 0;
+    while let Some(found) = text[from..].find("tensor<") {
+        let at = from + found;
+        let before = text[..at].chars().next_back();
+        if !before.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$')) {
+            return Err(SyntaxError::at(
+                at,
+                format!(
+                    "`{}`: tensors have no form in memory; bufferize the function, or write memref",
+                    excerpt(&text[at..])
+                ),
+            ));
+        }
+        from = at + 1;
+    }
+    Ok(declaration)
+}
+
+impl std::str::FromStr for Convention {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|convention| convention.name() == text);
+        found.ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|convention| convention.name()).collect();
+            format!("`{text}` is no convention; they are {}", names.join(", "))
+        })
+    }
+}

@@ -1,0 +1,297 @@
+//! A compiled function under every convention that applies: what the module states, and what follows from it.
+//!
+//! Tools, hovers and the debugger show these rows; they differ only in how. The signature that says most is the base of what is
+//! derived: `iree.abi`, else the declaration, else raw with its index paths, else the calling convention alone.
+
+use crate::cconv::Signature;
+use crate::cconv_layout;
+use crate::convention::Convention;
+use crate::iree_v1;
+use crate::mlir;
+use crate::raw::{self, RawSignature};
+use crate::signature::Function;
+use crate::sip::{self, SipSignature};
+
+/// Where a row comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The module says so.
+    Stated,
+    /// The module says so, in a text that is wrong.
+    Malformed,
+    /// It follows from what the module says.
+    Derived,
+    /// The convention cannot describe this function; the text says why.
+    Impossible,
+}
+
+impl Origin {
+    /// One word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Stated => "stated",
+            Self::Malformed => "malformed",
+            Self::Derived => "derived",
+            Self::Impossible => "impossible",
+        }
+    }
+}
+
+/// A function under one convention.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The convention, and which of its forms: `iree.abi`, `C interface`.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The signature in its text, or what is wrong.
+    pub text: String,
+    /// The signature for people, where the text is not for them.
+    pub meaning: Option<String>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+/// All that is known about a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The signature that says most.
+    pub function: Function,
+    /// Whether the function takes a wait fence and a signal fence after its arguments.
+    pub has_fences: bool,
+    /// A row for each convention.
+    pub rows: Vec<Row>,
+}
+
+/// Explains a function by its calling convention and its reflection attributes.
+#[must_use]
+pub fn explain(cconv: Option<&str>, attributes: &[(&str, &str)]) -> Explanation {
+    let attribute =
+        |key: &str| attributes.iter().find(|(found, _)| *found == key).map(|(_, value)| *value);
+    let mut rows = Vec::new();
+    let mut best = None;
+    let signature = cconv.and_then(|text| stated_cconv(text, &mut rows));
+    let json = attribute("iree.abi").and_then(|text| stated_json(text, &mut rows));
+    let declaration =
+        attribute("iree.abi.declaration").and_then(|text| stated_declaration(text, &mut rows));
+    let has_fences = attribute("iree.abi.model") == Some("coarse-fences");
+    if let Some(model) = attribute("iree.abi.model") {
+        let mut row = row("iree.abi.model", Origin::Stated, model);
+        if has_fences {
+            row.notes.push("a wait fence and a signal fence follow the arguments".to_owned());
+        }
+        rows.push(row);
+    }
+    let raw = attribute("f").and_then(|text| stated_raw(text, attribute("fv"), &mut rows));
+    let structured = attribute("sip").and_then(|text| stated_sip(text, raw.as_ref(), &mut rows));
+    if let Some(name) = attribute("fbr") {
+        let mut row = row("fbr", Origin::Stated, name);
+        row.notes.push("allocates results whose shape is not known before the call".to_owned());
+        rows.push(row);
+    }
+    for candidate in [json, declaration, structured, raw.map(|raw| raw.to_function())] {
+        best = best.or(candidate);
+    }
+    let function =
+        best.or_else(|| signature.as_ref().map(cconv_layout::to_function)).unwrap_or_default();
+    if signature.is_some() || !rows.is_empty() {
+        derive(&function, attributes, &mut rows);
+    }
+    Explanation { function, has_fences, rows }
+}
+
+fn row(name: &'static str, origin: Origin, text: impl Into<String>) -> Row {
+    Row { name, origin, text: text.into(), meaning: None, notes: Vec::new() }
+}
+
+fn malformed(name: &'static str, text: &str, error: &dyn std::fmt::Display) -> Row {
+    Row { meaning: Some(error.to_string()), ..row(name, Origin::Malformed, text) }
+}
+
+fn stated_cconv(text: &str, rows: &mut Vec<Row>) -> Option<Signature> {
+    match cconv_layout::parse_any_age(text) {
+        Ok((signature, is_old)) => {
+            let mut found = row("cconv", Origin::Stated, text);
+            found.meaning = Some(signature.to_string());
+            if is_old {
+                found.notes.push("spelled as until February 2021".to_owned());
+            }
+            rows.push(found);
+            Some(signature)
+        }
+        Err(error) => {
+            rows.push(malformed("cconv", text, &error));
+            None
+        }
+    }
+}
+
+fn stated_json(text: &str, rows: &mut Vec<Row>) -> Option<Function> {
+    match iree_v1::parse(text) {
+        Ok(parsed) => {
+            let mut found = row("iree.abi", Origin::Stated, text);
+            found.meaning = Some(parsed.function.to_string());
+            found.notes = parsed.notes;
+            rows.push(found);
+            Some(parsed.function)
+        }
+        Err(error) => {
+            rows.push(malformed("iree.abi", text, &error));
+            None
+        }
+    }
+}
+
+/// A declaration is for people and may be any text; only what reads as a signature is used as one.
+fn stated_declaration(text: &str, rows: &mut Vec<Row>) -> Option<Function> {
+    rows.push(row("iree.abi.declaration", Origin::Stated, text));
+    mlir::function::parse(text).ok().map(|declaration| declaration.function)
+}
+
+fn stated_raw(text: &str, version: Option<&str>, rows: &mut Vec<Row>) -> Option<RawSignature> {
+    match RawSignature::parse(text) {
+        Ok(signature) => {
+            let mut found = row("raw (f)", Origin::Stated, text);
+            found.meaning = Some(signature.to_string());
+            if let Some(version) = version.filter(|version| *version != raw::VERSION) {
+                found.notes.push(format!(
+                    "Unsupported raw function ABI version {version}; known is {}",
+                    raw::VERSION
+                ));
+            }
+            rows.push(found);
+            Some(signature)
+        }
+        Err(error) => {
+            rows.push(malformed("raw (f)", text, &error));
+            None
+        }
+    }
+}
+
+fn stated_sip(text: &str, raw: Option<&RawSignature>, rows: &mut Vec<Row>) -> Option<Function> {
+    let parsed = SipSignature::parse(text.as_bytes()).map_err(|error| error.to_string());
+    match parsed.and_then(|signature| signature.to_function(raw)) {
+        Ok(function) => {
+            let mut found = row("sip", Origin::Stated, text);
+            found.meaning = Some(function.to_string());
+            rows.push(found);
+            Some(function)
+        }
+        Err(error) => {
+            rows.push(malformed("sip", text, &error));
+            None
+        }
+    }
+}
+
+fn derive(function: &Function, attributes: &[(&str, &str)], rows: &mut Vec<Row>) {
+    let has = |key: &str| attributes.iter().any(|(found, _)| *found == key);
+    let flat = sip::flatten(function);
+    let forms: [(&'static str, bool, Convention, &Function); 4] = [
+        ("iree.abi", has("iree.abi"), Convention::Iree, function),
+        ("raw (f)", has("f"), Convention::Raw, &flat),
+        ("sip", has("sip"), Convention::Sip, function),
+        ("tvm", false, Convention::Tvm, function),
+    ];
+    for (name, is_stated, convention, function) in forms {
+        if is_stated {
+            continue;
+        }
+        rows.push(match convention.print(function) {
+            Ok(printed) => {
+                let mut found = row(name, Origin::Derived, printed.text);
+                found.notes = printed.notes;
+                if convention == Convention::Tvm
+                    && let Ok(schema) = crate::tvm::schema::Schema::parse(&found.text)
+                {
+                    found.meaning = Some(schema.to_string());
+                }
+                found
+            }
+            Err(error) => row(name, Origin::Impossible, error.to_string()),
+        });
+    }
+    derive_memref(&flat, rows);
+}
+
+fn derive_memref(function: &Function, rows: &mut Vec<Row>) {
+    match Convention::Memref.print(function) {
+        Ok(printed) => {
+            rows.push(Row { notes: printed.notes, ..row("memref", Origin::Derived, printed.text) });
+        }
+        Err(error) => rows.push(row("memref", Origin::Impossible, error.to_string())),
+    }
+    match mlir::lowering::lower(function) {
+        Ok(lowered) => {
+            rows.push(row("memref, expanded", Origin::Derived, lowered.expanded.to_string()));
+            rows.push(row("memref, C interface", Origin::Derived, lowered.c_interface.to_string()));
+            rows.push(match lowered.bare_pointers {
+                Ok(bare) => row("memref, bare pointers", Origin::Derived, bare.to_string()),
+                Err(error) => row("memref, bare pointers", Origin::Impossible, error.to_string()),
+            });
+        }
+        Err(error) => rows.push(row("memref, expanded", Origin::Impossible, error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(explanation: &Explanation) -> Vec<(&'static str, Origin)> {
+        explanation.rows.iter().map(|row| (row.name, row.origin)).collect()
+    }
+
+    #[test]
+    fn todays_export() {
+        let declaration = "sync func @f(%x: tensor<4xf32>, %n: i32) -> (%output0: tensor<?xf32>)";
+        let found = explain(Some("0ri_r"), &[("iree.abi.declaration", declaration)]);
+        assert_eq!(
+            found.function.to_string(),
+            "(x: tensor<4xf32>, n: i32) -> (output0: tensor<?xf32>)"
+        );
+        assert_eq!(
+            names(&found)[..2],
+            [("cconv", Origin::Stated), ("iree.abi.declaration", Origin::Stated)]
+        );
+        let row = |name| found.rows.iter().find(|row| row.name == name).unwrap();
+        assert_eq!(
+            row("iree.abi").text,
+            r#"{"a":[["ndarray","f32",1,4],"i32"],"r":[["ndarray","f32",1,null]],"v":1}"#
+        );
+        assert_eq!(row("raw (f)").text, "I11!B3!d4S3!t6R7!B4!d-1");
+        assert_eq!(row("tvm").meaning.as_deref(), Some("(ffi.Tensor, int) -> ffi.Tensor"));
+        assert_eq!(row("memref, C interface").text, "void (ptr, ptr, i32)");
+    }
+
+    #[test]
+    fn export_of_2021() {
+        let found = explain(
+            Some("0rrr.rr"),
+            &[
+                ("abi", "sip"),
+                ("f", "I34!B9!t6d1d384B9!t6d1d384B9!t6d1d384R19!B7!d1d384B7!d1d384"),
+                ("fv", "1"),
+                (
+                    "sip",
+                    "I53!D49!K10!input_ids_1K11!input_mask_2K12!segment_ids_0R39!D35!K11!end_logits_0K13!start_logits_1",
+                ),
+            ],
+        );
+        assert_eq!(
+            found.function.to_string(),
+            "(input_ids=: tensor<1x384xsi32>, input_mask=: tensor<1x384xsi32>, segment_ids=: tensor<1x384xsi32>) -> \
+             ({\"end_logits\": tensor<1x384xf32>, \"start_logits\": tensor<1x384xf32>})"
+        );
+    }
+
+    #[test]
+    fn wrong_texts_are_shown_as_such() {
+        let found = explain(Some("0x_v"), &[("iree.abi", "{}"), ("f", "X"), ("sip", "I1!")]);
+        let wrong = found.rows.iter().filter(|row| row.origin == Origin::Malformed);
+        assert_eq!(wrong.count(), 4);
+        assert_eq!(explain(None, &[]).rows, []);
+    }
+}

@@ -1,0 +1,221 @@
+//! Affine maps as memory layouts: `affine_map<(d0, d1)[s0] -> (d0 * 8 + d1 + s0)>`, and the strides that they are, if any.
+
+use crate::syntax::{Cursor, SyntaxError, check_depth};
+
+/// A map: how many dimensions it takes, and an expression for each result.
+pub(crate) struct Map {
+    pub(crate) dimensions: usize,
+    results: Vec<Linear>,
+}
+
+/// A sum of multiples, or something that is none.
+#[derive(Clone, Debug)]
+enum Linear {
+    /// A coefficient for each dimension and a constant, `None` where a symbol is in it.
+    Sum { coefficients: Vec<Option<i64>>, constant: Option<i64> },
+    /// `mod`, `floordiv`, `ceildiv`, or a product of dimensions.
+    NotLinear,
+}
+
+/// Reads from `affine_map` on.
+pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Map, SyntaxError> {
+    cursor.expect("affine_map")?;
+    cursor.expect("<")?;
+    let dimensions = parse_names(cursor, "(", ")")?;
+    cursor.skip_space();
+    let symbols =
+        if cursor.peek() == Some('[') { parse_names(cursor, "[", "]")? } else { Vec::new() };
+    cursor.expect("->")?;
+    cursor.expect("(")?;
+    let mut parser = Parser { dimensions: &dimensions, symbols: &symbols };
+    let mut results = Vec::new();
+    if !cursor.eat(")") {
+        loop {
+            results.push(parser.sum(cursor, 0)?);
+            if cursor.eat(")") {
+                break;
+            }
+            cursor.expect(",")?;
+        }
+    }
+    cursor.expect(">")?;
+    Ok(Map { dimensions: dimensions.len(), results })
+}
+
+fn parse_names(
+    cursor: &mut Cursor<'_>,
+    open: &str,
+    close: &str,
+) -> Result<Vec<String>, SyntaxError> {
+    cursor.expect(open)?;
+    let mut names = Vec::new();
+    if cursor.eat(close) {
+        return Ok(names);
+    }
+    loop {
+        cursor.skip_space();
+        let name = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+        if name.is_empty() {
+            return Err(cursor.expected("a name"));
+        }
+        names.push(name.to_owned());
+        if cursor.eat(close) {
+            return Ok(names);
+        }
+        cursor.expect(",")?;
+    }
+}
+
+impl Map {
+    /// Strides and offset for an array of this shape: the one result is the position of an element, or several index a
+    /// dense array with as many dimensions.
+    pub(crate) fn strides(&self, shape: &[Option<u64>]) -> Option<(Vec<Option<i64>>, Option<i64>)> {
+        if let [result] = self.results.as_slice() {
+            return result.parts();
+        }
+        if self.results.len() != shape.len() {
+            return None;
+        }
+        let mut total = Linear::zero(self.dimensions);
+        // The sizes that the results index follow from the shape only where each result is a dimension.
+        let mut stride = Some(1_i64);
+        for result in self.results.iter().rev() {
+            total = total.plus(&result.times(stride)?);
+            let size =
+                result.dimension().and_then(|dimension| shape.get(dimension).copied().flatten());
+            let size = size.and_then(|size| i64::try_from(size).ok());
+            stride = stride.zip(size).and_then(|(stride, size)| stride.checked_mul(size));
+        }
+        total.parts()
+    }
+}
+
+impl Linear {
+    fn zero(dimensions: usize) -> Self {
+        Self::Sum { coefficients: vec![Some(0); dimensions], constant: Some(0) }
+    }
+
+    fn parts(&self) -> Option<(Vec<Option<i64>>, Option<i64>)> {
+        match self {
+            Self::Sum { coefficients, constant } => Some((coefficients.clone(), *constant)),
+            Self::NotLinear => None,
+        }
+    }
+
+    /// The dimension, if the expression is just one.
+    fn dimension(&self) -> Option<usize> {
+        let Self::Sum { coefficients, constant: Some(0) } = self else { return None };
+        let mut used = coefficients.iter().enumerate().filter(|(_, c)| **c != Some(0));
+        match (used.next(), used.next()) {
+            (Some((index, Some(1))), None) => Some(index),
+            _ => None,
+        }
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        let (Some((a, ka)), Some((b, kb))) = (self.parts(), other.parts()) else {
+            return Self::NotLinear;
+        };
+        let add = |a: Option<i64>, b: Option<i64>| a.zip(b).and_then(|(a, b)| a.checked_add(b));
+        Self::Sum {
+            coefficients: a.into_iter().zip(b).map(|(a, b)| add(a, b)).collect(),
+            constant: add(ka, kb),
+        }
+    }
+
+    /// Every part multiplied; `None` is a factor known at run time only.
+    fn times(&self, factor: Option<i64>) -> Option<Self> {
+        let (coefficients, constant) = self.parts()?;
+        let multiply = |part: Option<i64>| match part {
+            Some(0) => Some(0),
+            part => part.zip(factor).and_then(|(part, factor)| part.checked_mul(factor)),
+        };
+        Some(Self::Sum {
+            coefficients: coefficients.into_iter().map(multiply).collect(),
+            constant: multiply(constant),
+        })
+    }
+
+    /// The value, if no dimension is in it; inside, `None` where a symbol is.
+    fn as_constant(&self) -> Option<Option<i64>> {
+        let Self::Sum { coefficients, constant } = self else { return None };
+        coefficients.iter().all(|c| *c == Some(0)).then_some(*constant)
+    }
+}
+
+struct Parser<'a> {
+    dimensions: &'a [String],
+    symbols: &'a [String],
+}
+
+impl Parser<'_> {
+    fn sum(&mut self, cursor: &mut Cursor<'_>, depth: usize) -> Result<Linear, SyntaxError> {
+        let mut total = self.product(cursor, depth)?;
+        loop {
+            cursor.skip_space();
+            if cursor.rest().starts_with("->") {
+                return Ok(total);
+            }
+            if cursor.eat("+") {
+                total = total.plus(&self.product(cursor, depth)?);
+            } else if cursor.eat("-") {
+                let term = self.product(cursor, depth)?;
+                total = total.plus(&term.times(Some(-1)).unwrap_or(Linear::NotLinear));
+            } else {
+                return Ok(total);
+            }
+        }
+    }
+
+    fn product(&mut self, cursor: &mut Cursor<'_>, depth: usize) -> Result<Linear, SyntaxError> {
+        let mut total = self.factor(cursor, depth)?;
+        loop {
+            if cursor.eat("*") {
+                let factor = self.factor(cursor, depth)?;
+                total = match (total.as_constant(), factor.as_constant()) {
+                    (Some(number), _) => factor.times(number),
+                    (None, Some(number)) => total.times(number),
+                    (None, None) => None,
+                }
+                .unwrap_or(Linear::NotLinear);
+            } else if cursor.eat_word("mod")
+                || cursor.eat_word("floordiv")
+                || cursor.eat_word("ceildiv")
+            {
+                self.factor(cursor, depth)?;
+                total = Linear::NotLinear;
+            } else {
+                return Ok(total);
+            }
+        }
+    }
+
+    fn factor(&mut self, cursor: &mut Cursor<'_>, depth: usize) -> Result<Linear, SyntaxError> {
+        check_depth(depth, cursor.position())?;
+        if cursor.eat("(") {
+            let inner = self.sum(cursor, depth + 1)?;
+            cursor.expect(")")?;
+            return Ok(inner);
+        }
+        if cursor.eat("-") {
+            let inner = self.factor(cursor, depth + 1)?;
+            return Ok(inner.times(Some(-1)).unwrap_or(Linear::NotLinear));
+        }
+        cursor.skip_space();
+        let at = cursor.position();
+        let word = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+        let mut found = Linear::zero(self.dimensions.len());
+        let Linear::Sum { coefficients, constant } = &mut found else { return Ok(found) };
+        if let Some(index) = self.dimensions.iter().position(|name| name == word) {
+            coefficients[index] = Some(1);
+        } else if self.symbols.iter().any(|name| name == word) || cursor.eat("?") {
+            *constant = None;
+        } else if let Ok(number) = word.parse() {
+            *constant = Some(number);
+        } else {
+            cursor.go_to(at);
+            return Err(cursor.expected("a dimension, a symbol or a number"));
+        }
+        Ok(found)
+    }
+}

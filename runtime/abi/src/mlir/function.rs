@@ -1,0 +1,298 @@
+//! Functions as MLIR text writes them, from a bare type to a whole declaration.
+//!
+//! ```text
+//! function = type | "(" types ")" "->" … | declaration
+//! declaration = ("sync" | "async")? [dialect "."] "func" ("public" | "private" | "nested")? "@" name
+//!               "(" slots ")" ( "->" ( type | "(" slots ")" ) )? ( "attributes" "{" … "}" )? …
+//! slot     = ( "%" name ":" )? type ( "{" attributes "}" )? | "..."
+//! ```
+//!
+//! What follows a declaration (a body) is left unread. `iree.abi.declaration`, which iree-compile writes into modules, is of this
+//! form: `sync func @f(%input0: tensor<4xf32>) -> (%output0: tensor<4xf32>)`.
+
+use super::types::{self, ArrayKeyword, parse_function_type, parse_type, skip_balanced};
+use crate::signature::{Function, Printed, Slot, Type, Unrepresentable, each_slot, note};
+use crate::syntax::{Cursor, SyntaxError};
+
+/// A function in MLIR's words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declaration {
+    /// Arguments and results.
+    pub function: Function,
+    /// Whether it waits for and signals fences; said by `iree.abi.declaration` only.
+    pub is_async: Option<bool>,
+    /// Whether the text asks for a C interface.
+    pub wants_c_interface: bool,
+    /// Whether there is no body, so that the host provides it.
+    pub is_external: bool,
+}
+
+/// Reads a declaration or a function type.
+///
+/// # Errors
+/// At the byte where the text stops being one.
+pub fn parse(text: &str) -> Result<Declaration, SyntaxError> {
+    let mut cursor = Cursor::new(text);
+    cursor.skip_space();
+    if cursor.peek() == Some('(') {
+        let function = parse_function_type(&mut cursor, 0)?;
+        cursor.finish()?;
+        return Ok(Declaration { function, ..Declaration::default() });
+    }
+    let mut declaration = Declaration::default();
+    if cursor.eat_word("sync") {
+        declaration.is_async = Some(false);
+    } else if cursor.eat_word("async") {
+        declaration.is_async = Some(true);
+    }
+    cursor.skip_space();
+    let start = cursor.position();
+    if cursor.peek() == Some('@') {
+        // `@f(i32) -> f32`, for short.
+    } else if !is_function_keyword(cursor.word()) {
+        cursor.go_to(start);
+        if declaration.is_async.is_some() {
+            return Err(cursor.expected("`func`"));
+        }
+        let ty = parse_type(&mut cursor, 0)?;
+        cursor.finish()?;
+        declaration.function.arguments.push(Slot::of(ty));
+        return Ok(declaration);
+    }
+    for visibility in ["public", "private", "nested"] {
+        cursor.eat_word(visibility);
+    }
+    cursor.expect("@")?;
+    declaration.function.name = Some(parse_symbol(&mut cursor)?);
+    cursor.eat(":");
+    cursor.expect("(")?;
+    declaration.function.arguments = parse_slots(&mut cursor)?;
+    if cursor.eat("->") {
+        let results = if cursor.eat("(") {
+            parse_slots(&mut cursor)?
+        } else {
+            vec![Slot::of(parse_type(&mut cursor, 0)?)]
+        };
+        declaration.function.results = results.into_iter().map(Slot::owned).collect();
+    }
+    if cursor.eat_word("attributes") {
+        cursor.skip_space();
+        let at = cursor.position();
+        skip_balanced(&mut cursor)?;
+        let attributes = &text[at..cursor.position()];
+        declaration.wants_c_interface = attributes.contains("llvm.emit_c_interface");
+    }
+    cursor.skip_space();
+    match cursor.peek() {
+        Some('{') => {}
+        _ => declaration.is_external = true,
+    }
+    if declaration.is_async.is_some() {
+        cursor.finish()?;
+    }
+    Ok(declaration)
+}
+
+fn is_function_keyword(word: &str) -> bool {
+    matches!(word, "func" | "builtin.func" | "func.func" | "util.func" | "std.func")
+}
+
+/// `name` or `"any text"`.
+fn parse_symbol(cursor: &mut Cursor<'_>) -> Result<String, SyntaxError> {
+    if cursor.peek() == Some('"') {
+        cursor.bump();
+        let name = cursor.take_while(|c| c != '"').to_owned();
+        cursor.expect("\"")?;
+        return Ok(name);
+    }
+    // Names in `iree.abi.declaration` are not quoted, whatever is in them.
+    let name = cursor.take_while(|c| c != '(' && c != ':').trim_end();
+    if name.is_empty() {
+        return Err(cursor.expected("the name of a function"));
+    }
+    Ok(name.to_owned())
+}
+
+fn parse_slots(cursor: &mut Cursor<'_>) -> Result<Vec<Slot>, SyntaxError> {
+    let mut slots = Vec::new();
+    if cursor.eat(")") {
+        return Ok(slots);
+    }
+    loop {
+        slots.push(parse_slot(cursor)?);
+        if cursor.eat(")") {
+            return Ok(slots);
+        }
+        if !cursor.eat(",") {
+            cursor.skip_space();
+            return Err(cursor.expected("`,` or `)`"));
+        }
+    }
+}
+
+fn parse_slot(cursor: &mut Cursor<'_>) -> Result<Slot, SyntaxError> {
+    let mut name = None;
+    if cursor.eat("%") {
+        name = Some(cursor.word().to_owned());
+        cursor.expect(":")?;
+    }
+    let ty = parse_type(cursor, 0)?;
+    cursor.skip_space();
+    if cursor.peek() == Some('{') {
+        skip_balanced(cursor)?;
+        cursor.skip_space();
+    }
+    if cursor.rest().starts_with("loc(") {
+        cursor.expect("loc")?;
+        skip_balanced(cursor)?;
+    }
+    let slot = Slot::of(ty);
+    Ok(match name {
+        Some(name) => slot.named(name),
+        None => slot,
+    })
+}
+
+/// Writes a function type: `(tensor<4xf32>, i32) -> (f32)`.
+///
+/// # Errors
+/// A type that MLIR does not have.
+pub fn print_type(function: &Function, keyword: ArrayKeyword) -> Result<Printed, Unrepresentable> {
+    let (arguments, results, notes) = texts(function, keyword)?;
+    let text = format!(
+        "({}) -> {}",
+        arguments.join(", "),
+        match results.as_slice() {
+            [one] if !one.starts_with('(') => one.clone(),
+            many => format!("({})", many.join(", ")),
+        }
+    );
+    Ok(Printed { text, notes })
+}
+
+/// Writes an `iree.abi.declaration` as iree-compile does.
+///
+/// # Errors
+/// A type that MLIR does not have.
+pub fn print_declaration(function: &Function, is_async: bool) -> Result<Printed, Unrepresentable> {
+    let (arguments, results, notes) = texts(function, ArrayKeyword::Tensor)?;
+    let named = |slots: &[Slot], texts: &[String], prefix: &str| {
+        let slots =
+            slots.iter().zip(texts).enumerate().map(|(index, (slot, text))| match &slot.name {
+                Some(name) => format!("%{name}: {text}"),
+                None => format!("%{prefix}{index}: {text}"),
+            });
+        slots.collect::<Vec<_>>().join(", ")
+    };
+    let text = format!(
+        "{} func @{}({}) -> ({})",
+        if is_async { "async" } else { "sync" },
+        function.name.as_deref().unwrap_or("main"),
+        named(&function.arguments, &arguments, "input"),
+        named(&function.results, &results, "output"),
+    );
+    Ok(Printed { text, notes })
+}
+
+type Texts = (Vec<String>, Vec<String>, Vec<String>);
+
+fn texts(function: &Function, keyword: ArrayKeyword) -> Result<Texts, Unrepresentable> {
+    let mut notes = Vec::new();
+    let (arguments, results) = each_slot(function, |slot, path| {
+        let ty = in_mlir(&slot.ty, &mut notes);
+        let mut text = String::new();
+        types::write(&mut text, &ty, keyword)
+            .map_err(|reason| Unrepresentable { path: path.to_owned(), reason })?;
+        Ok(text)
+    })?;
+    Ok((arguments, results, notes))
+}
+
+/// The nearest type that MLIR has.
+fn in_mlir(ty: &Type, notes: &mut Vec<String>) -> Type {
+    match ty {
+        Type::String | Type::Bytes => {
+            note(notes, "strings are written as lists of bytes");
+            Type::List(Box::new(Type::scalar("i8")))
+        }
+        Type::Dictionary(_) | Type::Sequence(..) => {
+            note(notes, "structures travel as lists of values of any type");
+            Type::List(Box::new(Type::Any))
+        }
+        Type::Reference(name) if !name.as_deref().is_some_and(|name| name.starts_with('!')) => {
+            note(notes, "references without an MLIR type are written as !vm.ref<?>");
+            Type::Reference(Some("!vm.ref<?>".to_owned()))
+        }
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_declarations() {
+        for (text, shown) in [
+            (
+                "sync func @f(%input0: tensor<4xf32>, %n: i32 {iree.abi.x = \"a)\"}) -> (%output0: tensor<?x2xf16>)",
+                "(input0: tensor<4xf32>, n: i32) -> (output0: tensor<?x2xf16>)",
+            ),
+            ("async func @a b$c()-> ()", "() -> ()"),
+            (
+                "func.func private @\"x y\"(memref<?xf32>) -> f32 attributes {llvm.emit_c_interface}",
+                "(tensor<?xf32>) -> (f32)",
+            ),
+            (
+                "func @foo(%arg0: memref<?x4x8xf32, offset: ?, strides: [?, 8, 1]>) {",
+                "(arg0: tensor<?x4x8xf32, strided<[?, 8, 1], offset: ?>>) -> ()",
+            ),
+            ("(i32, (f32) -> ()) -> (i64, index)", "(i32, function<(f32) -> ()>) -> (i64, index)"),
+            (
+                "@f(!util.list<?>, !hal.fence) -> !torch.vtensor<[?,3],f32>",
+                "(list<any>, ref<!hal.fence>) -> (ref<!torch.vtensor<[?,3],f32>>)",
+            ),
+            (
+                "memref<2x3xf32, affine_map<(d0, d1) -> (d1 * 2 + d0)>, 1>",
+                "(tensor<2x3xf32, strided<[1, 2]>, 1>) -> ()",
+            ),
+            ("memref<2x3xf32, affine_map<(d0, d1) -> (d0 * 3 + d1)>>", "(tensor<2x3xf32>) -> ()"),
+            (
+                "memref<2x3xf32, affine_map<(d0, d1) -> (d1, d0)>>",
+                "(tensor<2x3xf32, strided<[1, 2]>>) -> ()",
+            ),
+        ] {
+            let found = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(found.function.to_string(), shown, "{text}");
+        }
+        let found =
+            parse("func.func @g(memref<4xf32>) attributes {llvm.emit_c_interface}").unwrap();
+        assert!(found.wants_c_interface && found.is_external);
+    }
+
+    #[test]
+    fn errors_point_at_the_fault() {
+        for (text, position) in [
+            ("(i32", 4),
+            ("(i32) -> ", 9),
+            ("(i32) - i32", 6),
+            ("(memref<?f32>) -> ()", 9),
+            ("(memref<-1xf32>) -> ()", 8),
+            ("(memref<4xf33>) -> ()", 10),
+            ("(memref<4xf32, strided<[1, 2]>>) -> ()", 15),
+            ("(memref<*xf32, strided<[1]>>) -> ()", 15),
+            ("(vector<?xf32>) -> ()", 8),
+            ("(vector<0xf32>) -> ()", 10),
+            ("(complex<index>) -> ()", 9),
+            ("(i0) -> ()", 1),
+            ("func.func f()", 10),
+            ("(i32) -> i32 i32", 13),
+            ("memref<4xf32, affine_map<(d0) -> (d0 + x)>>", 39),
+            ("memref<4xf32, affine_map<(d0, d1) -> (d0)>>", 14),
+            ("!hal.fence<(]>", 12),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.position, position, "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! What the conversion to LLVM makes of a function: the same calling convention from MLIR 13 to today.
+//!
+//! ```text
+//! memref<…> of rank N   ─ argument ─►  ptr allocated, ptr aligned, i64 offset, i64 size × N, i64 stride × N
+//! memref<*x…>           ─ argument ─►  i64 rank, ptr descriptor
+//! any memref            ─ result ───►  the descriptor as a struct; several results: one struct of all of them
+//! _mlir_ciface_f:       each memref argument is one pointer to its descriptor; a result that is a struct is
+//!                       written through a pointer that comes first
+//! bare pointers:        each memref is its aligned pointer; only where shape and layout are static
+//! ```
+
+use super::llvm::Llvm;
+use crate::signature::{Array, Function, Layout, ScalarType, Type, Unrepresentable, each_slot};
+
+/// A parameter of an LLVM function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its type.
+    pub ty: Llvm,
+    /// What it stands for: `args[0].allocated`, `args[1]`, `result`.
+    pub role: String,
+}
+
+/// An LLVM function's type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// What it takes.
+    pub parameters: Vec<Parameter>,
+    /// What it returns.
+    pub result: Llvm,
+}
+
+impl std::fmt::Display for Signature {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} (", self.result)?;
+        for (index, parameter) in self.parameters.iter().enumerate() {
+            f.write_str(if index > 0 { ", " } else { "" })?;
+            parameter.ty.fmt(f)?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// All forms of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lowered {
+    /// The function itself, with expanded descriptors.
+    pub expanded: Signature,
+    /// `_mlir_ciface_` and its name: what C can call.
+    pub c_interface: Signature,
+    /// The function where the compiler is told to use bare pointers, or why that cannot be.
+    pub bare_pointers: Result<Signature, Unrepresentable>,
+}
+
+/// Converts a function as MLIR does.
+///
+/// # Errors
+/// A type that has no form in LLVM; MLIR leaves such functions as they are.
+pub fn lower(function: &Function) -> Result<Lowered, Unrepresentable> {
+    let (arguments, results) = each_slot(function, |slot, path| {
+        convert(&slot.ty).map_err(|reason| Unrepresentable { path: path.to_owned(), reason })
+    })?;
+    let result = packed(results);
+    let mut expanded = Vec::new();
+    let mut c_interface = Vec::new();
+    let returns_struct = matches!(result, Llvm::Struct(_));
+    if returns_struct {
+        c_interface.push(Parameter { ty: Llvm::PTR, role: "result".to_owned() });
+    }
+    for (index, (slot, ty)) in function.arguments.iter().zip(arguments).enumerate() {
+        let role = format!("args[{index}]");
+        match &slot.ty {
+            Type::Array(array) => {
+                expanded.extend(expand(array, &role));
+                c_interface.push(Parameter { ty: Llvm::PTR, role });
+            }
+            _ => {
+                expanded.push(Parameter { ty: ty.clone(), role: role.clone() });
+                c_interface.push(Parameter { ty, role });
+            }
+        }
+    }
+    let c_result = if returns_struct { Llvm::Void } else { result.clone() };
+    Ok(Lowered {
+        expanded: Signature { parameters: expanded, result },
+        c_interface: Signature { parameters: c_interface, result: c_result },
+        bare_pointers: bare_pointers(function),
+    })
+}
+
+/// No result, the one, or a struct of all.
+fn packed(mut results: Vec<Llvm>) -> Llvm {
+    match results.len() {
+        0 => Llvm::Void,
+        1 => results.remove(0),
+        _ => Llvm::Struct(results),
+    }
+}
+
+fn expand(array: &Array, role: &str) -> Vec<Parameter> {
+    let parameter = |ty, part: String| Parameter { ty, role: format!("{role}.{part}") };
+    let Some(shape) = &array.shape else {
+        return vec![
+            parameter(Llvm::I64, "rank".to_owned()),
+            parameter(Llvm::PTR, "descriptor".to_owned()),
+        ];
+    };
+    let pointer = Llvm::Pointer(address_space(array).unwrap_or(0));
+    let mut parameters = vec![
+        parameter(pointer.clone(), "allocated".to_owned()),
+        parameter(pointer, "aligned".to_owned()),
+        parameter(Llvm::I64, "offset".to_owned()),
+    ];
+    for part in ["sizes", "strides"] {
+        parameters
+            .extend((0..shape.len()).map(|index| parameter(Llvm::I64, format!("{part}[{index}]"))));
+    }
+    parameters
+}
+
+fn address_space(array: &Array) -> Result<u32, String> {
+    match array.memory_space.as_deref() {
+        None => Ok(0),
+        Some(space) => space.parse().map_err(|_| {
+            format!("the memory space {space} has no LLVM address space; only integers have")
+        }),
+    }
+}
+
+/// The LLVM type of a value; memrefs as descriptors.
+///
+/// # Errors
+/// Why there is none.
+pub fn convert(ty: &Type) -> Result<Llvm, String> {
+    Ok(match ty {
+        Type::Scalar(scalar) => convert_scalar(scalar)?,
+        Type::Vector(vector) => {
+            let Some(((length, scalable), outer)) = vector.dimensions.split_last() else {
+                let element = Box::new(convert(&vector.element)?);
+                return Ok(Llvm::Vector { length: 1, scalable: false, element });
+            };
+            if outer.iter().any(|(_, scalable)| *scalable) {
+                return Err(
+                    "only the innermost dimension of a vector can be scalable in LLVM".to_owned()
+                );
+            }
+            let element = Box::new(convert(&vector.element)?);
+            let innermost = Llvm::Vector { length: *length, scalable: *scalable, element };
+            outer
+                .iter()
+                .rev()
+                .fold(innermost, |inner, (length, _)| Llvm::Array(*length, Box::new(inner)))
+        }
+        Type::Array(array) => {
+            if let Layout::Other(text) = &array.layout {
+                return Err(format!(
+                    "the layout {text} has no strides, so there is no descriptor for it"
+                ));
+            }
+            convert(&array.element)?;
+            let space = address_space(array)?;
+            match &array.shape {
+                None => Llvm::Struct(vec![Llvm::I64, Llvm::PTR]),
+                Some(shape) => descriptor(shape.len(), space),
+            }
+        }
+        Type::Function(_) => Llvm::PTR,
+        Type::Reference(Some(name)) if name == "!llvm.ptr" => Llvm::PTR,
+        Type::Reference(Some(name)) if name.starts_with("!llvm.ptr<") => {
+            let inside = name.trim_start_matches("!llvm.ptr<").trim_end_matches('>');
+            Llvm::Pointer(inside.rsplit(',').next().unwrap_or("").trim().parse().unwrap_or(0))
+        }
+        Type::Sequence(..) => {
+            return Err("tuples have no form in LLVM; return several results instead".to_owned());
+        }
+        Type::Null => return Err("none has no form in LLVM".to_owned()),
+        other => return Err(format!("`{other}` has no form in LLVM")),
+    })
+}
+
+/// The struct that a memref of this rank is.
+#[must_use]
+pub fn descriptor(rank: usize, space: u32) -> Llvm {
+    let pointer = Llvm::Pointer(space);
+    let mut fields = vec![pointer.clone(), pointer, Llvm::I64];
+    if rank > 0 {
+        let words = Llvm::Array(rank as u64, Box::new(Llvm::I64));
+        fields.extend([words.clone(), words]);
+    }
+    Llvm::Struct(fields)
+}
+
+fn convert_scalar(scalar: &ScalarType) -> Result<Llvm, String> {
+    Ok(match scalar {
+        ScalarType::Index => Llvm::I64,
+        ScalarType::Integer(_, bits) => Llvm::Integer(*bits),
+        ScalarType::Float(bits) => Llvm::Float(match bits {
+            16 => "half",
+            32 => "float",
+            64 => "double",
+            80 => "x86_fp80",
+            128 => "fp128",
+            _ => return Err(format!("LLVM has no float of {bits} bits")),
+        }),
+        ScalarType::SpecialFloat(format) => match format.name {
+            "bf16" => Llvm::Float("bfloat"),
+            "tf32" => return Err("tf32 has no form in LLVM".to_owned()),
+            _ => Llvm::Integer(format.bits),
+        },
+        ScalarType::Complex(part) => {
+            let part = convert_scalar(part)?;
+            Llvm::Struct(vec![part.clone(), part])
+        }
+        ScalarType::Opaque(_) => return Err(format!("`{scalar}` has no form in LLVM")),
+    })
+}
+
+fn bare_pointers(function: &Function) -> Result<Signature, Unrepresentable> {
+    let (arguments, results) = each_slot(function, |slot, path| {
+        let bare = match &slot.ty {
+            Type::Array(array) => bare_pointer(array),
+            other => convert(other),
+        };
+        bare.map_err(|reason| Unrepresentable { path: path.to_owned(), reason })
+    })?;
+    let parameters = arguments.into_iter().enumerate();
+    let parameters = parameters.map(|(index, ty)| Parameter { ty, role: format!("args[{index}]") });
+    Ok(Signature { parameters: parameters.collect(), result: packed(results) })
+}
+
+fn bare_pointer(array: &Array) -> Result<Llvm, String> {
+    let is_static_layout = match &array.layout {
+        Layout::RowMajor => true,
+        Layout::Strided { strides, offset } => {
+            offset.is_some() && strides.iter().all(Option::is_some)
+        }
+        Layout::Other(_) => false,
+    };
+    if array.is_static() && is_static_layout {
+        return address_space(array).map(Llvm::Pointer);
+    }
+    Err("a bare pointer carries no sizes, so shape, strides and offset must be static".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lower;
+    use crate::mlir::function;
+
+    #[test]
+    fn forms_of_a_function() {
+        for (text, expanded, c_interface, bare) in [
+            ("() -> ()", "void ()", "void ()", "void ()"),
+            (
+                "(memref<4xf32>) -> memref<4xf32>",
+                "{ ptr, ptr, i64, [1 x i64], [1 x i64] } (ptr, ptr, i64, i64, i64)",
+                "void (ptr, ptr)",
+                "ptr (ptr)",
+            ),
+            (
+                "(i32, memref<f32>, memref<*xf32>) -> (f32, i8)",
+                "{ float, i8 } (i32, ptr, ptr, i64, i64, ptr)",
+                "void (ptr, i32, ptr, ptr)",
+                "args[2]: a bare pointer carries no sizes, so shape, strides and offset must be static",
+            ),
+        ] {
+            let lowered = lower(&function::parse(text).unwrap().function).unwrap();
+            assert_eq!(lowered.expanded.to_string(), expanded, "{text}");
+            assert_eq!(lowered.c_interface.to_string(), c_interface, "{text}");
+            let found = lowered.bare_pointers.map_or_else(|e| e.to_string(), |s| s.to_string());
+            assert_eq!(found, bare, "{text}");
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! Structured index paths (attributes `abi` = `sip`, `sip`): which argument or result of the raw function is where in nested
+//! sequences and dictionaries.
+//!
+//! ```text
+//! signature = "I" span of value? "R" span of value?         see `tagged` for spans and integers
+//! value     = "_" index                                      the raw argument or result with this index
+//!           | "S" span of ( "k" integer value )*             a sequence; keys may leave gaps
+//!           | "D" span of ( "K" span of bytes  value )*      a dictionary
+//! ```
+//!
+//! Stricter than the original where it took nonsense: one root, keys of the right kind, each key once, no negative index.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+use crate::raw::RawSignature;
+use crate::signature::{Function, Printed, SequenceForm, Slot, Type, Unrepresentable};
+use crate::syntax::{SyntaxError, check_depth};
+use crate::tagged::{Body, Reader, inputs_and_results, write_integer, write_span};
+
+/// A tree of raw indices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tree {
+    /// The raw argument or result with this index.
+    Leaf(u32),
+    /// Values by number.
+    Sequence(BTreeMap<i32, Tree>),
+    /// Values by name.
+    Dictionary(BTreeMap<Vec<u8>, Tree>),
+}
+
+/// One step of an index path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// Into a sequence.
+    Index(i32),
+    /// Into a dictionary.
+    Name(Vec<u8>),
+}
+
+/// `[0]`, `["x"]`
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index(index) => write!(f, "[{index}]"),
+            Self::Name(name) => write!(f, "[{:?}]", String::from_utf8_lossy(name)),
+        }
+    }
+}
+
+/// A structured signature; a side without values has no tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SipSignature {
+    /// Where the arguments are.
+    pub inputs: Option<Tree>,
+    /// Where the results are.
+    pub results: Option<Tree>,
+}
+
+/// Gaps between the keys of sequences that are filled at most, in all.
+const MOST_GAPS: usize = 1 << 16;
+
+impl SipSignature {
+    /// Reads the value of the attribute `sip`.
+    ///
+    /// # Errors
+    /// At the byte where it stops being a signature.
+    pub fn parse(text: &[u8]) -> Result<Self, SyntaxError> {
+        let (inputs, results) = inputs_and_results(text, "struct")?;
+        Ok(Self { inputs: parse_root(inputs)?, results: parse_root(results)? })
+    }
+
+    /// The text; keys in order, as the original wrote them.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for (tag, root) in [(b'I', &self.inputs), (b'R', &self.results)] {
+            let mut contents = Vec::new();
+            if let Some(tree) = root {
+                tree.write(&mut contents);
+            }
+            write_span(&mut out, tag, &contents);
+        }
+        out
+    }
+
+    /// In the words of the model: a root sequence is the arguments, a root dictionary those passed by name. With the raw
+    /// signature the leaves have types, otherwise they are positions.
+    ///
+    /// # Errors
+    /// An index that the raw signature does not have, or keys too far apart.
+    pub fn to_function(&self, raw: Option<&RawSignature>) -> Result<Function, String> {
+        let mut gaps = MOST_GAPS;
+        let inputs: Option<Vec<Type>> =
+            raw.map(|raw| raw.inputs.iter().map(crate::raw::RawType::to_type).collect());
+        let results: Option<Vec<Type>> =
+            raw.map(|raw| raw.results.iter().map(crate::raw::RawType::to_type).collect());
+        let arguments = match &self.inputs {
+            None => Vec::new(),
+            Some(Tree::Dictionary(fields)) => fields
+                .iter()
+                .map(|(name, tree)| {
+                    let ty = tree.to_type(inputs.as_deref(), &mut gaps)?;
+                    let mut slot = Slot::of(ty).named(String::from_utf8_lossy(name));
+                    slot.keyword = true;
+                    Ok(slot)
+                })
+                .collect::<Result<_, String>>()?,
+            Some(tree) => match tree.to_type(inputs.as_deref(), &mut gaps)? {
+                Type::Sequence(_, items) => items.into_iter().map(Slot::of).collect(),
+                other => vec![Slot::of(other)],
+            },
+        };
+        let results = match &self.results {
+            None => Vec::new(),
+            Some(tree) => vec![Slot::of(tree.to_type(results.as_deref(), &mut gaps)?).owned()],
+        };
+        Ok(Function { name: None, arguments, results })
+    }
+}
+
+fn parse_root(mut reader: Reader<'_>) -> Result<Option<Tree>, SyntaxError> {
+    if reader.bytes().is_empty() {
+        return Ok(None);
+    }
+    let tree = parse_value(&mut reader, 0)?;
+    if reader.bytes().is_empty() {
+        return Ok(Some(tree));
+    }
+    Err(SyntaxError::at(reader.position(), "a second root: inputs and results are one value each"))
+}
+
+fn parse_value(reader: &mut Reader<'_>, depth: usize) -> Result<Tree, SyntaxError> {
+    let at = reader.position();
+    check_depth(depth, at)?;
+    let Some(component) = reader.next()? else {
+        return Err(SyntaxError::at(at, "a key without its value"));
+    };
+    match (component.tag, component.body) {
+        (b'_', Body::Integer(index)) => u32::try_from(index)
+            .map(Tree::Leaf)
+            .map_err(|_| SyntaxError::at(at, format!("the raw index {index} is negative"))),
+        (b'S', Body::Span(mut items)) => {
+            let mut fields = BTreeMap::new();
+            loop {
+                let at = items.position();
+                let Some(key) = items.next()? else { return Ok(Tree::Sequence(fields)) };
+                let (b'k', Body::Integer(key)) = (key.tag, key.body) else {
+                    return Err(not_a_key(at, key.tag, "a sequence has integer keys (`k`)"));
+                };
+                let value = parse_value(&mut items, depth + 1)?;
+                if fields.insert(key, value).is_some() {
+                    return Err(SyntaxError::at(at, format!("the key {key} a second time")));
+                }
+            }
+        }
+        (b'D', Body::Span(mut items)) => {
+            let mut fields = BTreeMap::new();
+            loop {
+                let at = items.position();
+                let Some(key) = items.next()? else { return Ok(Tree::Dictionary(fields)) };
+                let (b'K', Body::Span(key)) = (key.tag, key.body) else {
+                    return Err(not_a_key(at, key.tag, "a dictionary has string keys (`K`)"));
+                };
+                let value = parse_value(&mut items, depth + 1)?;
+                if fields.insert(key.bytes().to_vec(), value).is_some() {
+                    return Err(SyntaxError::at(at, "a key a second time"));
+                }
+            }
+        }
+        (b'k' | b'K', _) => {
+            Err(SyntaxError::at(at, "Struct key not allowed here: expected a value"))
+        }
+        (tag, _) => Err(SyntaxError::at(
+            at,
+            format!(
+                "Unrecognized tag `{}`; a value is `_` (raw index), S (sequence) or D (dictionary)",
+                char::from(tag)
+            ),
+        )),
+    }
+}
+
+fn not_a_key(at: usize, tag: u8, rule: &str) -> SyntaxError {
+    let what = match tag {
+        b'_' | b'S' | b'D' => "Value not allowed here".to_owned(),
+        b'k' | b'K' => "a key of the other kind".to_owned(),
+        tag => format!("Unrecognized tag `{}`", char::from(tag)),
+    };
+    SyntaxError::at(at, format!("{what}: {rule}"))
+}
+
+impl Tree {
+    /// Puts a value at a path, mostly a raw index.
+    ///
+    /// # Errors
+    /// The path meets a value, or keys of the other kind.
+    pub fn insert(root: &mut Option<Self>, path: &[Key], value: Self) -> Result<(), String> {
+        let Some((key, rest)) = path.split_first() else {
+            if root.is_some() {
+                return Err("a value is there already".to_owned());
+            }
+            *root = Some(value);
+            return Ok(());
+        };
+        let tree = root.get_or_insert_with(|| match key {
+            Key::Index(_) => Self::Sequence(BTreeMap::new()),
+            Key::Name(_) => Self::Dictionary(BTreeMap::new()),
+        });
+        let insert_below = |below: Option<Self>| -> (Option<Self>, Result<(), String>) {
+            let mut below = below;
+            let result =
+                Self::insert(&mut below, rest, value).map_err(|error| format!("{key}: {error}"));
+            (below, result)
+        };
+        let (below, result) = match (&mut *tree, key) {
+            (Self::Sequence(fields), Key::Index(at)) => insert_below(fields.remove(at)),
+            (Self::Dictionary(fields), Key::Name(at)) => insert_below(fields.remove(at)),
+            (Self::Leaf(_), _) => return Err(format!("{key}: a value is there, not a structure")),
+            _ => return Err(format!("{key}: integer and string keys in one structure")),
+        };
+        match (tree, key, below) {
+            (Self::Sequence(fields), Key::Index(at), Some(below)) => {
+                fields.insert(*at, below);
+            }
+            (Self::Dictionary(fields), Key::Name(at), Some(below)) => {
+                fields.insert(at.clone(), below);
+            }
+            _ => {}
+        }
+        result
+    }
+
+    /// Every raw index with the path that leads to it, in order.
+    #[must_use]
+    pub fn paths(&self) -> Vec<(Vec<Key>, u32)> {
+        let mut found = Vec::new();
+        self.collect_paths(&mut Vec::new(), &mut found);
+        found
+    }
+
+    fn collect_paths(&self, path: &mut Vec<Key>, found: &mut Vec<(Vec<Key>, u32)>) {
+        let mut below = |key: Key, tree: &Self| {
+            path.push(key);
+            tree.collect_paths(path, found);
+            path.pop();
+        };
+        match self {
+            Self::Leaf(index) => found.push((path.clone(), *index)),
+            Self::Sequence(fields) => {
+                fields.iter().for_each(|(key, tree)| below(Key::Index(*key), tree));
+            }
+            Self::Dictionary(fields) => {
+                fields.iter().for_each(|(key, tree)| below(Key::Name(key.clone()), tree));
+            }
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Leaf(index) => {
+                write_integer(out, b'_', i32::try_from(*index).unwrap_or(i32::MAX));
+            }
+            Self::Sequence(fields) => {
+                let mut contents = Vec::new();
+                for (key, tree) in fields {
+                    write_integer(&mut contents, b'k', *key);
+                    tree.write(&mut contents);
+                }
+                write_span(out, b'S', &contents);
+            }
+            Self::Dictionary(fields) => {
+                let mut contents = Vec::new();
+                for (key, tree) in fields {
+                    write_span(&mut contents, b'K', key);
+                    tree.write(&mut contents);
+                }
+                write_span(out, b'D', &contents);
+            }
+        }
+    }
+
+    fn to_type(&self, types: Option<&[Type]>, gaps: &mut usize) -> Result<Type, String> {
+        Ok(match self {
+            Self::Leaf(index) => match types {
+                None => Type::Position(*index),
+                Some(types) => types.get(*index as usize).cloned().ok_or_else(|| {
+                    format!(
+                        "raw index {index} is out of range: the raw signature has {}",
+                        types.len()
+                    )
+                })?,
+            },
+            Self::Sequence(fields) => {
+                let mut items = Vec::new();
+                for (key, tree) in fields {
+                    let at = usize::try_from(*key)
+                        .map_err(|_| format!("the key {key} of a sequence is negative"))?;
+                    let gap = at - items.len();
+                    *gaps = gaps.checked_sub(gap).ok_or_else(|| {
+                        format!("the key {key} of a sequence leaves more than {MOST_GAPS} gaps")
+                    })?;
+                    items.resize(at, Type::Null);
+                    items.push(tree.to_type(types, gaps)?);
+                }
+                Type::Sequence(SequenceForm::List, items)
+            }
+            Self::Dictionary(fields) => Type::Dictionary(
+                fields
+                    .iter()
+                    .map(|(key, tree)| {
+                        Ok((String::from_utf8_lossy(key).into_owned(), tree.to_type(types, gaps)?))
+                    })
+                    .collect::<Result<_, String>>()?,
+            ),
+        })
+    }
+
+    /// As the original rendered it, a line a key.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let mut out = String::new();
+        self.render_at(0, &mut out);
+        out
+    }
+
+    fn render_at(&self, depth: usize, out: &mut String) {
+        let indent = |out: &mut String, depth: usize| out.push_str(&"  ".repeat(depth));
+        let (open, close, items): (_, _, Vec<(String, &Self)>) = match self {
+            Self::Leaf(index) => {
+                let _ = writeln!(out, "=raw({index}),");
+                return;
+            }
+            Self::Sequence(fields) => {
+                ("[", "]", fields.iter().map(|(key, tree)| (key.to_string(), tree)).collect())
+            }
+            Self::Dictionary(fields) => {
+                let named = |key: &Vec<u8>| String::from_utf8_lossy(key).into_owned();
+                ("{", "}", fields.iter().map(|(key, tree)| (named(key), tree)).collect())
+            }
+        };
+        let _ = writeln!(out, ":{open}");
+        for (key, tree) in items {
+            indent(out, depth + 1);
+            out.push_str(&key);
+            tree.render_at(depth + 1, out);
+        }
+        indent(out, depth);
+        let _ = writeln!(out, "{close},");
+    }
+}
+
+/// Writes the structure of a function whose values are numbered in the order in which they are met; that is the flat order of
+/// the raw signature beside it.
+///
+/// # Errors
+/// A structure that is no sequence or dictionary of a fixed shape.
+pub fn print(function: &Function) -> Result<Printed, Unrepresentable> {
+    let mut notes = Vec::new();
+    let mut signature = SipSignature::default();
+    let mut next = 0;
+    let all_named =
+        !function.arguments.is_empty() && function.arguments.iter().all(|slot| slot.keyword);
+    for (index, slot) in function.arguments.iter().enumerate() {
+        let key = match &slot.name {
+            Some(name) if all_named => Key::Name(name.clone().into_bytes()),
+            _ => Key::Index(index as i32),
+        };
+        if slot.keyword && !all_named {
+            crate::signature::note(
+                &mut notes,
+                "positional and named arguments cannot be mixed; names are lost",
+            );
+        }
+        insert(&mut signature.inputs, &slot.ty, &mut vec![key], &mut next)
+            .map_err(|reason| Unrepresentable { path: format!("args[{index}]"), reason })?;
+    }
+    if function.arguments.is_empty() {
+        signature.inputs = None;
+    }
+    next = 0;
+    let single = function.results.len() == 1;
+    for (index, slot) in function.results.iter().enumerate() {
+        let mut path = if single { Vec::new() } else { vec![Key::Index(index as i32)] };
+        insert(&mut signature.results, &slot.ty, &mut path, &mut next)
+            .map_err(|reason| Unrepresentable { path: format!("results[{index}]"), reason })?;
+    }
+    let text = String::from_utf8_lossy(&signature.to_bytes()).into_owned();
+    Ok(Printed { text, notes })
+}
+
+fn insert(
+    root: &mut Option<Tree>,
+    ty: &Type,
+    path: &mut Vec<Key>,
+    next: &mut u32,
+) -> Result<(), String> {
+    match ty {
+        Type::Sequence(_, items) if items.is_empty() => {
+            Tree::insert(root, path, Tree::Sequence(BTreeMap::new()))
+        }
+        Type::Dictionary(fields) if fields.is_empty() => {
+            Tree::insert(root, path, Tree::Dictionary(BTreeMap::new()))
+        }
+        Type::Sequence(_, items) => items.iter().enumerate().try_for_each(|(index, item)| {
+            path.push(Key::Index(index as i32));
+            insert(root, item, path, next)?;
+            path.pop();
+            Ok(())
+        }),
+        Type::Dictionary(fields) => fields.iter().try_for_each(|(name, item)| {
+            path.push(Key::Name(name.clone().into_bytes()));
+            insert(root, item, path, next)?;
+            path.pop();
+            Ok(())
+        }),
+        Type::Null => Ok(()),
+        Type::List(_) | Type::Map(..) | Type::Variadic(_) => {
+            Err("an index path needs a fixed number of values".to_owned())
+        }
+        Type::Position(index) => Tree::insert(root, path, Tree::Leaf(*index)),
+        _ => {
+            Tree::insert(root, path, Tree::Leaf(*next))?;
+            *next += 1;
+            Ok(())
+        }
+    }
+}
+
+/// The raw signature beneath a structured function: its values in the order in which they are met.
+#[must_use]
+pub fn flatten(function: &Function) -> Function {
+    fn leaves(ty: &Type, out: &mut Vec<Type>) {
+        match ty {
+            Type::Sequence(_, items) => items.iter().for_each(|item| leaves(item, out)),
+            Type::Dictionary(fields) => fields.iter().for_each(|(_, item)| leaves(item, out)),
+            Type::Null => {}
+            other => out.push(other.clone()),
+        }
+    }
+    let flat = |slots: &[Slot]| {
+        let mut out = Vec::new();
+        slots.iter().for_each(|slot| leaves(&slot.ty, &mut out));
+        out.into_iter().map(Slot::of).collect::<Vec<_>>()
+    };
+    Function {
+        name: function.name.clone(),
+        arguments: flat(&function.arguments),
+        results: flat(&function.results).into_iter().map(Slot::owned).collect(),
+    }
+}

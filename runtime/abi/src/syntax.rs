@@ -1,0 +1,155 @@
+//! What the parsers of signature texts share: the error with its place, and a cursor over text.
+
+/// Where a text is wrong, and how.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message} (byte {position})")]
+pub struct SyntaxError {
+    /// Byte offset into the text; its length where something is missing at the end.
+    pub position: usize,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl SyntaxError {
+    /// An error at a byte.
+    pub fn at(position: usize, message: impl Into<String>) -> Self {
+        Self { position, message: message.into() }
+    }
+}
+
+/// How deep values may be nested. The parsers recurse, and hostile texts must not use up the stack.
+pub(crate) const DEEPEST: usize = 64;
+
+/// Fails when nested too deep.
+pub(crate) fn check_depth(depth: usize, position: usize) -> Result<(), SyntaxError> {
+    if depth < DEEPEST {
+        return Ok(());
+    }
+    Err(SyntaxError::at(position, format!("nested more than {DEEPEST} levels deep")))
+}
+
+/// A place in a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor<'a> {
+    text: &'a str,
+    position: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, position: 0 }
+    }
+
+    pub(crate) fn position(&self) -> usize {
+        self.position
+    }
+
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    pub(crate) fn rest(&self) -> &'a str {
+        &self.text[self.position..]
+    }
+
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.rest().is_empty()
+    }
+
+    pub(crate) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub(crate) fn bump(&mut self) -> Option<char> {
+        let found = self.peek()?;
+        self.position += found.len_utf8();
+        Some(found)
+    }
+
+    pub(crate) fn skip_space(&mut self) {
+        let rest = self.rest();
+        self.position += rest.len() - rest.trim_start().len();
+    }
+
+    /// Takes `token` if it is next, spaces before it included.
+    pub(crate) fn eat(&mut self, token: &str) -> bool {
+        let before = self.position;
+        self.skip_space();
+        if self.rest().starts_with(token) {
+            self.position += token.len();
+            return true;
+        }
+        self.position = before;
+        false
+    }
+
+    /// Takes `word` if it is next and no longer word begins with it.
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        let before = self.position;
+        if self.eat(word) && !self.peek().is_some_and(is_word) {
+            return true;
+        }
+        self.position = before;
+        false
+    }
+
+    pub(crate) fn expect(&mut self, token: &str) -> Result<(), SyntaxError> {
+        if self.eat(token) {
+            return Ok(());
+        }
+        self.skip_space();
+        Err(self.expected(&format!("`{token}`")))
+    }
+
+    /// Takes characters while they are wanted.
+    pub(crate) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let taken = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
+        self.position += taken;
+        &rest[..taken]
+    }
+
+    pub(crate) fn word(&mut self) -> &'a str {
+        self.take_while(is_word)
+    }
+
+    /// Says what was expected here and what is there.
+    pub(crate) fn expected(&self, what: &str) -> SyntaxError {
+        let found = match self.peek() {
+            Some(found) => format!("`{}`", found.escape_debug()),
+            None => "the text ends".to_owned(),
+        };
+        SyntaxError::at(self.position, format!("expected {what}, but {found} here"))
+    }
+
+    pub(crate) fn error(&self, message: impl Into<String>) -> SyntaxError {
+        SyntaxError::at(self.position, message)
+    }
+
+    /// Fails unless all is read.
+    pub(crate) fn finish(mut self) -> Result<(), SyntaxError> {
+        self.skip_space();
+        if self.is_at_end() {
+            return Ok(());
+        }
+        Err(self.error(format!("`{}` after the end", excerpt(self.rest()))))
+    }
+
+    pub(crate) fn go_to(&mut self, position: usize) {
+        self.position = position;
+    }
+}
+
+pub(crate) fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-')
+}
+
+/// The beginning of a text, for messages.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 40;
+    let mut shown: String = text.chars().take(LONGEST).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,482 @@
+//! Types of TVM FFI as text: the JSON that a library's metadata holds, and the form that Python prints.
+//!
+//! ```text
+//! metadata = {"type_schema": "<schema as a JSON string>"}
+//! schema   = {"type": name} | {"type": name, "args": [schema…]}
+//!          | {"type": "ffi.Function", "named_args": {"return": [schema], "params": [schema…]}}
+//!            "args" of a function (until 0.1.14): the result, then the parameters
+//! written  = "(" types ")" "->" type | "Callable[[" types "]," type "]" | name ( "[" types "]" )? | type "|" type
+//! ```
+
+use std::fmt;
+
+use crate::json::{Json, Value, write_string};
+use crate::signature::{
+    Array, Function, Printed, ScalarType, SequenceForm, Slot, Type, Unrepresentable, note,
+};
+use crate::syntax::{Cursor, SyntaxError, check_depth};
+
+/// A type as TVM FFI names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schema {
+    /// The type's key: `int`, `ffi.Tensor`, `ffi.Array`, `Optional`, `ffi.Function`.
+    pub name: String,
+    /// What it is made of; of a function, its parameters.
+    pub arguments: Vec<Schema>,
+    /// What a function gives.
+    pub result: Option<Box<Schema>>,
+}
+
+/// The key of functions.
+pub const FUNCTION: &str = "ffi.Function";
+
+/// Generic names, the key that they are written by, and how many types they take at least and at most.
+const GENERIC: [(&str, &str, usize, usize); 19] = [
+    ("ffi.Array", "ffi.Array", 0, 1),
+    ("Array", "ffi.Array", 0, 1),
+    ("ffi.List", "ffi.List", 0, 1),
+    ("List", "ffi.List", 0, 1),
+    ("list", "list", 0, 1),
+    ("std::vector", "std::vector", 1, 1),
+    ("ffi.Map", "ffi.Map", 0, 2),
+    ("Map", "ffi.Map", 0, 2),
+    ("ffi.Dict", "ffi.Dict", 0, 2),
+    ("Dict", "ffi.Dict", 0, 2),
+    ("dict", "dict", 0, 2),
+    ("std::map", "std::map", 2, 2),
+    ("std::unordered_map", "std::unordered_map", 2, 2),
+    ("Optional", "Optional", 1, 1),
+    ("std::optional", "std::optional", 1, 1),
+    ("Tuple", "Tuple", 0, usize::MAX),
+    ("std::tuple", "std::tuple", 0, usize::MAX),
+    ("Variant", "Variant", 1, usize::MAX),
+    ("std::variant", "std::variant", 1, usize::MAX),
+];
+
+/// Short names that people write for keys.
+const SHORT: [(&str, &str); 9] = [
+    ("Tensor", "ffi.Tensor"),
+    ("str", "ffi.String"),
+    ("String", "ffi.String"),
+    ("bytes", "ffi.Bytes"),
+    ("Bytes", "ffi.Bytes"),
+    ("Shape", "ffi.Shape"),
+    ("Function", FUNCTION),
+    ("Module", "ffi.Module"),
+    ("Object", "ffi.Object"),
+];
+
+impl Schema {
+    fn leaf(name: &str) -> Self {
+        Self { name: name.to_owned(), arguments: Vec::new(), result: None }
+    }
+
+    /// Reads metadata, a schema, or a written type.
+    ///
+    /// # Errors
+    /// At the byte where the text is wrong; within metadata, at the string that holds the schema.
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+        if !text.trim_start().starts_with('{') {
+            return parse_written(text);
+        }
+        let json = Json::parse(text)?;
+        let Some(inner) = json.get("type_schema") else { return from_json(&json, 0) };
+        let Some(schema) = inner.as_str() else {
+            return Err(SyntaxError::at(
+                inner.position,
+                "`type_schema` is a string that holds JSON",
+            ));
+        };
+        let inside =
+            |error: SyntaxError| SyntaxError::at(inner.position, format!("in the schema: {error}"));
+        from_json(&Json::parse(schema).map_err(inside)?, 0).map_err(inside)
+    }
+
+    /// The JSON as libraries of today write it.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        self.write_json(&mut out);
+        out
+    }
+
+    fn write_json(&self, out: &mut String) {
+        let list = |out: &mut String, items: &[Self]| {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                item.write_json(out);
+            }
+            out.push(']');
+        };
+        out.push_str("{\"type\":");
+        write_string(out, &self.name);
+        if let Some(result) = &self.result {
+            out.push_str(",\"named_args\":{\"return\":");
+            list(out, std::slice::from_ref(result));
+            out.push_str(",\"params\":");
+            list(out, &self.arguments);
+            out.push('}');
+        } else if !self.arguments.is_empty() {
+            out.push_str(",\"args\":");
+            list(out, &self.arguments);
+        }
+        out.push('}');
+    }
+
+    /// In the words of the model.
+    #[must_use]
+    pub fn to_type(&self) -> Type {
+        let first = || self.arguments.first().map_or(Type::Any, Self::to_type);
+        let all = || self.arguments.iter().map(Self::to_type).collect();
+        match self.name.as_str() {
+            FUNCTION | "std::function" => {
+                Type::Function(self.result.is_some().then(|| Box::new(self.to_function())))
+            }
+            "ffi.Array" | "ffi.List" | "list" | "std::vector" => Type::List(Box::new(first())),
+            "ffi.Map" | "ffi.Dict" | "dict" | "std::map" | "std::unordered_map" => {
+                let value = self.arguments.get(1).map_or(Type::Any, Self::to_type);
+                Type::Map(Box::new(first()), Box::new(value))
+            }
+            "Optional" | "std::optional" => Type::Optional(Box::new(first())),
+            "Variant" | "std::variant" | "Union" => Type::OneOf(all()),
+            "Tuple" | "std::tuple" => Type::Sequence(SequenceForm::Tuple, all()),
+            name => leaf(name),
+        }
+    }
+
+    /// A function's types; of any other type, a function that takes it.
+    #[must_use]
+    pub fn to_function(&self) -> Function {
+        let Some(result) = &self.result else {
+            return Function { arguments: vec![Slot::of(self.to_type())], ..Function::default() };
+        };
+        let results = match result.to_type() {
+            Type::Null => Vec::new(),
+            ty => vec![Slot::of(ty).owned()],
+        };
+        let arguments =
+            self.arguments.iter().map(|argument| Slot::of(argument.to_type())).collect();
+        Function { name: None, arguments, results }
+    }
+
+    /// The nearest type of TVM FFI; what is lost is noted.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn of_type(ty: &Type, notes: &mut Vec<String>) -> Result<Self, String> {
+        let generic = |name: &str, items: Vec<Self>| Self {
+            name: name.to_owned(),
+            arguments: items,
+            result: None,
+        };
+        let all = |items: &[Type], notes: &mut Vec<String>| {
+            items.iter().map(|item| Self::of_type(item, notes)).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(match ty {
+            Type::Null => Self::leaf("None"),
+            Type::Unknown | Type::Any => Self::leaf("Any"),
+            Type::Scalar(ScalarType::Index | ScalarType::Integer(..)) => {
+                Self::leaf(if *ty == Type::Scalar(ScalarType::BOOL) {
+                    "bool"
+                } else {
+                    note(notes, "integers of all widths are `int` (64 bits)");
+                    "int"
+                })
+            }
+            Type::Scalar(ScalarType::Float(_) | ScalarType::SpecialFloat(_)) => {
+                note(notes, "floats of all formats are `float` (64 bits)");
+                Self::leaf("float")
+            }
+            Type::Array(array) => {
+                if array.shape.is_some() || *array.element != Type::Unknown {
+                    note(notes, "tensors know their shape and element type at run time only");
+                }
+                Self::leaf("ffi.Tensor")
+            }
+            Type::String => Self::leaf("ffi.String"),
+            Type::Bytes => Self::leaf("ffi.Bytes"),
+            Type::Reference(Some(name)) if !name.starts_with('!') => Self::leaf(name),
+            Type::Reference(_) => {
+                note(notes, "the types of references are lost");
+                Self::leaf("ffi.Object")
+            }
+            Type::Sequence(_, items) => generic("Tuple", all(items, notes)?),
+            Type::List(item) => generic("ffi.Array", vec![Self::of_type(item, notes)?]),
+            Type::Dictionary(_) => {
+                note(notes, "the keys of structures are lost");
+                generic("ffi.Map", vec![Self::leaf("ffi.String"), Self::leaf("Any")])
+            }
+            Type::Map(key, value) => {
+                generic("ffi.Map", vec![Self::of_type(key, notes)?, Self::of_type(value, notes)?])
+            }
+            Type::Optional(item) => generic("Optional", vec![Self::of_type(item, notes)?]),
+            Type::OneOf(items) => generic("Variant", all(items, notes)?),
+            Type::Function(None) => Self::leaf(FUNCTION),
+            Type::Function(Some(function)) => Self::of_function(function, notes)?,
+            Type::Vector(_) | Type::Scalar(_) => {
+                return Err(format!("TVM FFI has no type for `{ty}`"));
+            }
+            Type::Variadic(_) => {
+                return Err("only imports of the VM take a counted span; pass an array".to_owned());
+            }
+            Type::Position(_) => {
+                return Err("only an index path is known here, no type; give the raw signature too (--raw=…)".to_owned());
+            }
+        })
+    }
+
+    fn of_function(function: &Function, notes: &mut Vec<String>) -> Result<Self, String> {
+        let types = |slots: &[Slot], notes: &mut Vec<String>| {
+            slots.iter().map(|slot| Self::of_type(&slot.ty, notes)).collect::<Result<Vec<_>, _>>()
+        };
+        let mut results = types(&function.results, notes)?;
+        let result = match results.len() {
+            0 => Self::leaf("None"),
+            1 => results.remove(0),
+            _ => {
+                note(notes, "several results become one array");
+                Self { name: "Tuple".to_owned(), arguments: results, result: None }
+            }
+        };
+        Ok(Self {
+            name: FUNCTION.to_owned(),
+            arguments: types(&function.arguments, notes)?,
+            result: Some(Box::new(result)),
+        })
+    }
+}
+
+/// The type that a key without arguments names.
+#[must_use]
+pub fn leaf(name: &str) -> Type {
+    match name {
+        "None" => Type::Null,
+        "Any" => Type::Any,
+        "int" => Type::scalar("i64"),
+        "bool" => Type::Scalar(ScalarType::BOOL),
+        "float" => Type::scalar("f64"),
+        "DLTensor*" | "ffi.Tensor" => Type::Array(Array::dense(Type::Unknown, None)),
+        "const char*" | "std::string" | "ffi.String" | "ffi.SmallStr" => Type::String,
+        "TVMFFIByteArray*" | "ffi.Bytes" | "ffi.SmallBytes" => Type::Bytes,
+        FUNCTION => Type::Function(None),
+        "ffi.Array" | "ffi.List" => Type::List(Box::new(Type::Any)),
+        "ffi.Map" | "ffi.Dict" => Type::Map(Box::new(Type::Any), Box::new(Type::Any)),
+        other => Type::Reference(Some(other.to_owned())),
+    }
+}
+
+/// Writes a function as its schema.
+///
+/// # Errors
+/// A type that TVM FFI has not.
+pub fn print(function: &Function) -> Result<Printed, Unrepresentable> {
+    let mut notes = Vec::new();
+    // For the path of the culprit.
+    crate::signature::each_slot(function, |slot, path| {
+        Schema::of_type(&slot.ty, &mut notes)
+            .map_err(|reason| Unrepresentable { path: path.to_owned(), reason })
+    })?;
+    let schema = Schema::of_function(function, &mut notes)
+        .map_err(|reason| Unrepresentable { path: "function".to_owned(), reason })?;
+    if function.arguments.iter().chain(&function.results).any(|slot| slot.name.is_some()) {
+        note(&mut notes, "a schema has no names; they are lost");
+    }
+    Ok(Printed { text: schema.to_json(), notes })
+}
+
+fn from_json(json: &Json, depth: usize) -> Result<Schema, SyntaxError> {
+    check_depth(depth, json.position)?;
+    let Some(name) = json.get("type") else {
+        return Err(SyntaxError::at(
+            json.position,
+            format!("a schema is an object with a `type`, this is {}", json.kind()),
+        ));
+    };
+    let Some(key) = name.as_str() else {
+        return Err(SyntaxError::at(
+            name.position,
+            format!("`type` is a string, not {}", name.kind()),
+        ));
+    };
+    let list = |json: &Json| match &json.value {
+        Value::Array(items) => {
+            items.iter().map(|item| from_json(item, depth + 1)).collect::<Result<Vec<_>, _>>()
+        }
+        _ => Err(SyntaxError::at(
+            json.position,
+            format!("expected a list of schemas, not {}", json.kind()),
+        )),
+    };
+    let mut schema = Schema::leaf(key);
+    let is_function = matches!(key, FUNCTION | "std::function");
+    if let Some(named) = json.get("named_args") {
+        if !is_function {
+            return Err(SyntaxError::at(named.position, "only functions have named arguments"));
+        }
+        let part = |key: &str| {
+            named
+                .get(key)
+                .ok_or_else(|| SyntaxError::at(named.position, format!("`{key}` is missing")))
+        };
+        let result = part("return")?;
+        let mut results = list(result)?;
+        if results.len() != 1 {
+            return Err(SyntaxError::at(result.position, "a function gives one value"));
+        }
+        schema.result = Some(Box::new(results.remove(0)));
+        schema.arguments = list(part("params")?)?;
+    } else if let Some(arguments) = json.get("args") {
+        schema.arguments = list(arguments)?;
+        if is_function && !schema.arguments.is_empty() {
+            schema.result = Some(Box::new(schema.arguments.remove(0)));
+        }
+        check_count(&schema, arguments.position)?;
+    }
+    Ok(schema)
+}
+
+fn check_count(schema: &Schema, position: usize) -> Result<(), SyntaxError> {
+    let count = schema.arguments.len();
+    if schema.result.is_some() {
+        return Ok(());
+    }
+    match GENERIC.iter().find(|(_, key, ..)| *key == schema.name) {
+        Some((_, key, least, most)) if count < *least || count > *most => {
+            Err(SyntaxError::at(position, format!("`{key}` is not made of {count} types")))
+        }
+        None if count > 0 && schema.name != "Union" => {
+            Err(SyntaxError::at(position, format!("`{}` is not made of other types", schema.name)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn parse_written(text: &str) -> Result<Schema, SyntaxError> {
+    let mut cursor = Cursor::new(text);
+    let schema = parse_union(&mut cursor, 0)?;
+    cursor.finish()?;
+    Ok(schema)
+}
+
+fn parse_union(cursor: &mut Cursor<'_>, depth: usize) -> Result<Schema, SyntaxError> {
+    let mut items = vec![parse_item(cursor, depth)?];
+    while cursor.eat("|") {
+        items.push(parse_item(cursor, depth)?);
+    }
+    if items.len() == 1 {
+        return Ok(items.remove(0));
+    }
+    let none = Schema::leaf("None");
+    let is_optional = items.contains(&none);
+    items.retain(|item| *item != none);
+    let inner = match items.len() {
+        1 => items.remove(0),
+        _ => Schema { name: "Variant".to_owned(), arguments: items, result: None },
+    };
+    if !is_optional {
+        return Ok(inner);
+    }
+    Ok(Schema { name: "Optional".to_owned(), arguments: vec![inner], result: None })
+}
+
+fn parse_item(cursor: &mut Cursor<'_>, depth: usize) -> Result<Schema, SyntaxError> {
+    cursor.skip_space();
+    check_depth(depth, cursor.position())?;
+    if cursor.eat("(") {
+        let arguments = parse_list(cursor, ")", depth)?;
+        cursor.expect("->")?;
+        let result = parse_union(cursor, depth + 1)?;
+        return Ok(Schema { name: FUNCTION.to_owned(), arguments, result: Some(Box::new(result)) });
+    }
+    let start = cursor.position();
+    let mut name = cursor
+        .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '*'))
+        .to_owned();
+    if name == "const" && cursor.eat("char*") {
+        name.push_str(" char*");
+    }
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        cursor.go_to(start);
+        return Err(cursor.expected("a type"));
+    }
+    if name == "Callable" && cursor.eat("[") {
+        cursor.expect("[")?;
+        let arguments = parse_list(cursor, "]", depth)?;
+        cursor.expect(",")?;
+        let result = parse_union(cursor, depth + 1)?;
+        cursor.expect("]")?;
+        return Ok(Schema { name: FUNCTION.to_owned(), arguments, result: Some(Box::new(result)) });
+    }
+    let known = GENERIC.iter().find(|(short, ..)| *short == name).map(|(_, key, ..)| *key);
+    let known =
+        known.or_else(|| SHORT.iter().find(|(short, _)| *short == name).map(|(_, key)| *key));
+    let mut schema = Schema::leaf(known.unwrap_or(&name));
+    if schema.name == "Callable" {
+        schema.name = FUNCTION.to_owned();
+    }
+    let is_bare_name = schema.arguments.is_empty() && !name.contains('.') && known.is_none();
+    let is_leaf = super::index::INDICES.iter().any(|(_, _, key)| *key == name)
+        || matches!(name.as_str(), "std::string" | "Callable");
+    if is_bare_name && !is_leaf {
+        return Err(SyntaxError::at(
+            start,
+            format!(
+                "`{name}` is no type of TVM FFI; they are int, float, bool, str, Tensor, Array[…], Map[…], Optional[…], Any or keys such as ffi.Shape"
+            ),
+        ));
+    }
+    let at = cursor.position();
+    if cursor.eat("[") {
+        schema.arguments = parse_list(cursor, "]", depth)?;
+        if schema.name == "Union" {
+            schema.name = "Variant".to_owned();
+        }
+        check_count(&schema, at)?;
+    }
+    Ok(schema)
+}
+
+fn parse_list(
+    cursor: &mut Cursor<'_>,
+    close: &str,
+    depth: usize,
+) -> Result<Vec<Schema>, SyntaxError> {
+    let mut items = Vec::new();
+    if cursor.eat(close) {
+        return Ok(items);
+    }
+    loop {
+        items.push(parse_union(cursor, depth + 1)?);
+        if cursor.eat(close) {
+            return Ok(items);
+        }
+        if !cursor.eat(",") {
+            cursor.skip_space();
+            return Err(cursor.expected(&format!("`,` or `{close}`")));
+        }
+    }
+}
+
+/// As Python writes it: `(ffi.Tensor, int) -> float`, `ffi.Array[int]`.
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>| {
+            self.arguments.iter().enumerate().try_for_each(|(index, item)| {
+                write!(f, "{}{item}", if index > 0 { ", " } else { "" })
+            })
+        };
+        if let Some(result) = &self.result {
+            f.write_str("(")?;
+            list(f)?;
+            return write!(f, ") -> {result}");
+        }
+        f.write_str(&self.name)?;
+        if self.arguments.is_empty() {
+            return Ok(());
+        }
+        f.write_str("[")?;
+        list(f)?;
+        f.write_str("]")
+    }
+}

@@ -1,0 +1,233 @@
+//! `iree-dbg abi`: signatures read, written, converted and explained. What they mean is in the `abi` crate; here are the
+//! command line and the JSON.
+
+mod explain;
+mod json;
+mod views;
+
+use std::process::ExitCode;
+
+use abi::convention::Convention;
+use abi::raw::RawSignature;
+use abi::signature::{Function, Printed};
+use abi::sip::SipSignature;
+use abi::syntax::SyntaxError;
+use serde_json::{Value, json};
+
+use super::Failure;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Decode a signature string into JSON
+    Decode(DecodeArguments),
+    /// Write the signature that JSON on the command line (or `-`: standard input) describes, as `decode` prints it
+    Encode(EncodeArguments),
+    /// Write a signature in the text of another convention; what is lost goes to standard error
+    Convert(ConvertArguments),
+    /// Show the exports of a module under every convention that applies
+    Explain(explain::Arguments),
+}
+
+#[derive(clap::Args)]
+struct DecodeArguments {
+    /// Which kind of signature the text is
+    #[arg(long, value_enum)]
+    kind: Kind,
+
+    /// The raw signature (attribute `f`) beneath a sip signature, so that its leaves have types
+    #[arg(long, value_name = "SIGNATURE")]
+    raw: Option<String>,
+
+    /// The text, for example 0rii_r; of a tvm value, its 16 bytes in hexadecimal
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+}
+
+#[derive(clap::Args)]
+struct EncodeArguments {
+    /// Which kind of signature to write
+    #[arg(long, value_enum)]
+    kind: Kind,
+
+    /// The JSON: an object with `arguments` and `results`
+    #[arg(allow_hyphen_values = true)]
+    json: String,
+}
+
+#[derive(clap::Args)]
+struct ConvertArguments {
+    /// Which kind of signature the text is
+    #[arg(long, value_enum, visible_alias = "kind")]
+    from: Kind,
+
+    /// Which kind of signature to write
+    #[arg(long, value_enum)]
+    to: Kind,
+
+    /// The raw signature (attribute `f`) beneath a sip signature, so that its leaves have types
+    #[arg(long, value_name = "SIGNATURE")]
+    raw: Option<String>,
+
+    /// The text
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy)]
+enum Kind {
+    /// A VM calling convention, such as 0rii_r
+    Cconv,
+    /// `iree.abi` JSON, or an `iree.abi.declaration`
+    Iree,
+    /// The raw function ABI of 2019 to 2021
+    Raw,
+    /// Structured index paths over it
+    Sip,
+    /// A TVM FFI type schema, a written type such as (Tensor, int) -> float, or a value
+    Tvm,
+    /// An MLIR function over memrefs
+    Memref,
+}
+
+impl Kind {
+    fn convention(self) -> Convention {
+        match self {
+            Self::Cconv => Convention::Cconv,
+            Self::Iree => Convention::Iree,
+            Self::Raw => Convention::Raw,
+            Self::Sip => Convention::Sip,
+            Self::Tvm => Convention::Tvm,
+            Self::Memref => Convention::Memref,
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        Command::Decode(arguments) => decode(arguments),
+        Command::Encode(arguments) => encode(arguments),
+        Command::Convert(arguments) => convert(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
+    }
+}
+
+fn decode(arguments: &DecodeArguments) -> Result<ExitCode, Failure> {
+    let text = Text::new(arguments.kind, &arguments.text);
+    let convention = arguments.kind.convention();
+    let shown = match (convention, &arguments.raw) {
+        (Convention::Sip, raw) => views::sip(&text.plain, raw.as_deref()),
+        (_, Some(_)) => return Err("--raw= is for --kind=sip only".into()),
+        (Convention::Cconv, None) => views::cconv(&text.plain),
+        (Convention::Iree, None) => views::iree(&text.plain),
+        (Convention::Raw, None) => views::raw(&text.plain),
+        (Convention::Tvm, None) => views::tvm(&text.plain),
+        (Convention::Memref, None) => views::memref(&text.plain),
+    };
+    println!("{:#}", shown.map_err(|error| text.fail(&error))?);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn encode(arguments: &EncodeArguments) -> Result<ExitCode, Failure> {
+    let text = match arguments.json.as_str() {
+        "-" => std::io::read_to_string(std::io::stdin())?,
+        text => text.to_owned(),
+    };
+    let value: Value = serde_json::from_str(&text).map_err(|error| format!("no JSON: {error}"))?;
+    let function = json::read_function(&value)?;
+    print_signature(&arguments.kind.convention().print(&function)?)
+}
+
+fn convert(arguments: &ConvertArguments) -> Result<ExitCode, Failure> {
+    let text = Text::new(arguments.from, &arguments.text);
+    let convention = arguments.from.convention();
+    let function = match &arguments.raw {
+        Some(raw) if convention == Convention::Sip => sip_with_raw(&text.plain, raw)?,
+        Some(_) => return Err("--raw= is for --from=sip only".into()),
+        None => convention.parse(&text.plain).map_err(|error| text.fail(&error))?,
+    };
+    let target = arguments.to.convention();
+    let printed = match target {
+        // A raw signature is flat; the structure that is lost is what sip keeps.
+        Convention::Raw => target.print(&abi::sip::flatten(&function))?,
+        _ => target.print(&function)?,
+    };
+    print_signature(&printed)
+}
+
+fn sip_with_raw(text: &str, raw: &str) -> Result<Function, String> {
+    let signature = RawSignature::parse(raw)
+        .map_err(|error| with_caret(raw, error.position, &error.to_string()))?;
+    SipSignature::parse(text.as_bytes())
+        .map_err(|error| with_caret(text, error.position, &error.to_string()))?
+        .to_function(Some(&signature))
+}
+
+fn print_signature(printed: &Printed) -> Result<ExitCode, Failure> {
+    for note in &printed.notes {
+        eprintln!("note: {note}");
+    }
+    println!("{}", printed.text);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A text as it was given, and as parsers read it. JSON copied from an MLIR file has its quotes as `\22`.
+struct Text<'a> {
+    given: &'a str,
+    plain: String,
+    /// For each byte of `plain` (and its end) the byte of `given`, where they differ.
+    places: Option<Vec<usize>>,
+}
+
+impl<'a> Text<'a> {
+    fn new(kind: Kind, given: &'a str) -> Self {
+        let is_escaped = matches!(kind, Kind::Iree | Kind::Tvm) && given.contains("\\22");
+        if !is_escaped {
+            return Self { given, plain: given.to_owned(), places: None };
+        }
+        let (mut plain, mut places, mut at) = (Vec::new(), Vec::new(), 0);
+        let bytes = given.as_bytes();
+        while let Some(&byte) = bytes.get(at) {
+            let hex = given.get(at + 1..at + 3).filter(|_| byte == b'\\');
+            let escaped = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+            places.push(at);
+            plain.push(escaped.unwrap_or(byte));
+            at += if escaped.is_some() { 3 } else { 1 };
+        }
+        places.push(given.len());
+        Self { given, plain: String::from_utf8_lossy(&plain).into_owned(), places: Some(places) }
+    }
+
+    fn fail(&self, error: &SyntaxError) -> String {
+        let position = match &self.places {
+            Some(places) => places.get(error.position).copied().unwrap_or(self.given.len()),
+            None => error.position,
+        };
+        let message = format!("{} (byte {position})", error.message);
+        with_caret(self.given, position, &message)
+    }
+}
+
+/// The message, and below it the line of the text that has the fault, with a caret under it.
+fn with_caret(text: &str, position: usize, message: &str) -> String {
+    let before = text.get(..position).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line = text[line_start..].lines().next().unwrap_or_default();
+    let column = before[line_start..].chars().count();
+    format!("{message}\n  {line}\n  {:column$}^", "")
+}
+
+/// What every decoded signature has.
+fn envelope(kind: Convention, function: &Function, own: Value) -> Value {
+    let mut shown = json!({"kind": kind.name()});
+    if let (Value::Object(shown), Value::Object(own)) = (&mut shown, own) {
+        shown.extend(own);
+        shown.insert("model".to_owned(), json::function(function));
+    }
+    shown
+}

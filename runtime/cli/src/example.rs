@@ -21,8 +21,8 @@ pub(crate) fn options() -> LaunchOptions {
         }],
         function: Some("main".to_owned()),
         inputs: vec!["2.0".to_owned(), "5".to_owned()],
-        source_directories: Vec::new(),
+
         sources: HashMap::from([(SOURCE.0.to_owned(), SOURCE.1.to_owned())]),
-        interrupt: debug::InterruptHandle::default(),
+        ..LaunchOptions::default()
     }
 }

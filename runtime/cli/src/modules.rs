@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use vm::{Context, NativeModule};
+use hal::modules::Host;
+use vm::Context;
 use vmfb::verify::{VerifiedModule, verify};
 use vmfb::{LoadError, Module};
 
@@ -12,12 +13,12 @@ use vmfb::{LoadError, Module};
 pub(crate) struct LoadedModules(Vec<(PathBuf, VerifiedModule)>);
 
 impl LoadedModules {
-    /// Opens and verifies the modules. `natives` are the names of the modules that they will be linked
-    /// with.
+    /// Opens and verifies the modules, which will be linked with those of `host`.
     pub(crate) fn open<'a>(
         paths: impl IntoIterator<Item = &'a PathBuf>,
-        natives: &[&str],
+        host: &Host,
     ) -> Result<Self, String> {
+        let natives = host.module_names();
         let mut modules: Vec<(PathBuf, VerifiedModule)> = Vec::new();
         for path in paths {
             let verified = verify(open(path)?).map_err(|defects| {
@@ -25,7 +26,7 @@ impl LoadedModules {
                 format!("{}: {}", path.display(), lines.join("\n  "))
             })?;
             let before = modules.iter().map(|(_, module)| module.module().name());
-            let providers: Vec<&str> = before.chain(natives.iter().copied()).collect();
+            let providers: Vec<&str> = before.chain(natives.iter().map(String::as_str)).collect();
             require_providers(verified.module(), &providers)?;
             modules.push((path.clone(), verified));
         }
@@ -49,13 +50,10 @@ impl LoadedModules {
         found.map(|(path, _)| path.as_path())
     }
 
-    /// A new context of the native modules and these after them.
-    pub(crate) fn link(
-        &self,
-        natives: impl IntoIterator<Item = NativeModule>,
-    ) -> Result<Context, String> {
+    /// A new context of the host's native modules and these after them.
+    pub(crate) fn link(&self, host: &Host) -> Result<Context, String> {
         let mut builder = Context::builder();
-        for module in natives {
+        for module in host.modules_for(self.iter().map(|module| &**module)) {
             builder = builder.add_native(module);
         }
         for (_, module) in &self.0 {
@@ -73,8 +71,7 @@ pub(crate) fn open(path: &Path) -> Result<Module, String> {
     })
 }
 
-/// Refuses a module that imports from modules which nobody loaded, and names what it misses: such
-/// modules are IREE's own (`hal` and its kin) or want another `--module=` before them.
+/// Refuses a module that imports from modules which nobody loaded, and names what it misses.
 fn require_providers(module: &Module, providers: &[&str]) -> Result<(), String> {
     let mut missing: Vec<&str> = Vec::new();
     for import in module.imports().iter().filter(|import| !import.is_optional) {
@@ -86,15 +83,9 @@ fn require_providers(module: &Module, providers: &[&str]) -> Result<(), String> 
     if missing.is_empty() {
         return Ok(());
     }
-    let advice = if vm::needs_device(module) {
-        "devices are not supported by this build yet: it runs modules that compute with scalars, \
-         buffers and lists only"
-    } else {
-        "load the modules that provide them with --module= before this one"
-    };
     Err(format!(
-        "NOT_FOUND; module `{}` needs {} imported functions that no loaded module provides; \
-         {advice}\n  missing: {}",
+        "NOT_FOUND; module `{}` needs {} imported functions that no loaded module provides; load \
+         the modules that provide them with --module= before this one\n  missing: {}",
         module.name(),
         missing.len(),
         missing.join(", ")

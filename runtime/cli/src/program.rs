@@ -3,9 +3,13 @@
 use std::path::PathBuf;
 
 use abi::cconv::Signature;
+use hal::device::DeviceKind;
+use hal::executable::NativeCode;
+use hal::inputs::parse_inputs;
+use hal::modules::{Config, Host};
 use vm::{
-    Context, Failure, FunctionId, Invocation, ModuleIndex, NativeModule, Observer, Outcome, Status,
-    StatusCode, Stop, Value,
+    Context, Failure, FunctionId, Invocation, ModuleIndex, Observer, Outcome, Status, StatusCode,
+    Stop, Value,
 };
 use vmfb::Module;
 use vmfb::module::Export;
@@ -24,9 +28,37 @@ pub(crate) struct ProgramArguments {
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
 
-    /// An argument, in order: 5, 0x10, 2.5, (null)
+    #[command(flatten)]
+    device: DeviceArguments,
+
+    /// An argument, in order: 5, 0x10, 2.5, 2x2xf32=1,2,3,4, (null)
     #[arg(long = "input", value_name = "VALUE", allow_hyphen_values = true)]
     inputs: Vec<String>,
+}
+
+/// The flags that say what a program runs on.
+#[derive(clap::Args)]
+pub(crate) struct DeviceArguments {
+    /// The device that programs see: local-sync (one thread) or local-task (all cores)
+    #[arg(long, value_name = "NAME", default_value_t)]
+    device: DeviceKind,
+
+    /// Refuse to run machine code in modules: only bytecode runs
+    #[arg(long = "no-native")]
+    no_native: bool,
+}
+
+impl DeviceArguments {
+    /// What a program finds around it, to be made.
+    pub(crate) fn config(&self) -> Config {
+        let native_code = if self.no_native { NativeCode::Refused } else { NativeCode::Allowed };
+        Config { device: self.device, native_code }
+    }
+
+    /// What a program finds around it.
+    pub(crate) fn host(&self) -> Host {
+        Host::new(&self.config())
+    }
 }
 
 /// A linked program that has not run yet.
@@ -43,10 +75,11 @@ pub(crate) struct Program {
 impl ProgramArguments {
     /// Loads and links the modules, finds the function and reads its inputs.
     pub(crate) fn load(&self) -> Result<Program, String> {
-        let modules = LoadedModules::open(&self.modules, &[])?;
+        let host = self.device.host();
+        let modules = LoadedModules::open(&self.modules, &host)?;
         let export = choose_export(modules.main()?, self.function.as_deref())?.clone();
-        let mut program = Program::new(&modules, &export, [])?;
-        program.inputs = vm::text::parse_inputs(&program.signature, &self.inputs)
+        let mut program = Program::new(&modules, &export, &host)?;
+        program.inputs = parse_inputs(&host, &program.signature, &self.inputs)
             .map_err(|error| format!("{error}; parsing function inputs"))?;
         Ok(program)
     }
@@ -108,9 +141,9 @@ impl Program {
     pub(crate) fn new(
         modules: &LoadedModules,
         export: &Export,
-        natives: impl IntoIterator<Item = NativeModule>,
+        host: &Host,
     ) -> Result<Self, String> {
-        let context = modules.link(natives)?;
+        let context = modules.link(host)?;
         let last = u32::try_from(context.modules().count() - 1).map_err(|e| e.to_string())?;
         let function = FunctionId { module: ModuleIndex(last), function: export.function };
         let signature = context

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use debuginfo::{Companion, DebugInfo, FileId, RegisterSlot, RegisterTypes, SourcePosition};
+use hal::modules::Host;
 use vm::{Context, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Status, Value};
 use vmfb::print::{Disassembly, DisassemblyOptions, disassemble};
 use vmfb::verify::VerifiedModule;
@@ -47,6 +48,8 @@ pub struct LaunchOptions {
     pub source_directories: Vec<PathBuf>,
     /// Source files in memory, by the name that the modules know them by.
     pub sources: HashMap<String, String>,
+    /// The device that the program sees.
+    pub host: hal::modules::Config,
     /// What will stop the running program. A restarted program keeps listening to the same one.
     pub interrupt: InterruptHandle,
 }
@@ -76,17 +79,6 @@ pub enum LaunchError {
     /// The modules do not fit together.
     #[error(transparent)]
     Link(#[from] vm::LinkError),
-    /// The modules need a device.
-    #[error(
-        "module {module} needs a device, and devices are not supported by this build yet: it runs \
-         modules that compute with scalars, buffers and lists only ({source})"
-    )]
-    NeedsDevice {
-        /// The module.
-        module: String,
-        /// What is missing first.
-        source: vm::LinkError,
-    },
     /// No function was named, and there is not exactly one.
     #[error("name the function to debug; {module} exports:{}", list(exports))]
     WhichFunction {
@@ -185,22 +177,19 @@ pub struct Program {
 
 impl Program {
     pub(crate) fn load(options: LaunchOptions) -> Result<(Self, Context), LaunchError> {
-        let mut builder = Context::builder();
+        let host = Host::new(&options.host);
+        let mut verified_modules = Vec::new();
         let mut loaded = Vec::new();
         for source in options.modules {
             let (verified, path, companion, notes) = load_module(source)?;
             loaded.push((Arc::clone(verified.module()), path, companion, notes));
-            builder = builder.add_bytecode(verified);
+            verified_modules.push(verified);
         }
-        let context = builder.link().map_err(|source| {
-            let needing = loaded.iter().find(|(module, ..)| vm::needs_device(module));
-            match needing {
-                Some((module, ..)) => {
-                    LaunchError::NeedsDevice { module: module.name().to_owned(), source }
-                }
-                None => LaunchError::Link(source),
-            }
-        })?;
+        let program = loaded.iter().map(|(module, ..)| &**module);
+        let natives = host.modules_for(program).into_iter();
+        let builder = natives.fold(Context::builder(), vm::ContextBuilder::add_native);
+        let builder = verified_modules.into_iter().fold(builder, vm::ContextBuilder::add_bytecode);
+        let context = builder.link()?;
         let indices: Vec<ModuleIndex> = context
             .modules()
             .filter(|(_, _, kind)| matches!(kind, ModuleKind::Bytecode(_)))
@@ -228,9 +217,10 @@ impl Program {
         let main = modules.last().ok_or(LaunchError::NoModule)?;
         let entry = entry_function(&context, main, options.function.as_deref())?;
         let signature = context.signature(entry).unwrap_or_default();
-        let arguments = vm::text::parse_inputs(&signature, &options.inputs).map_err(|error| {
-            LaunchError::Inputs(format!("{error}; the function takes {signature}"))
-        })?;
+        let arguments =
+            hal::inputs::parse_inputs(&host, &signature, &options.inputs).map_err(|error| {
+                LaunchError::Inputs(format!("{error}; the function takes {signature}"))
+            })?;
         Ok((Self { modules, entry, arguments, notes }, context))
     }
 

@@ -110,6 +110,9 @@ impl BufferView {
     }
 }
 
+/// Command lines print no more elements than this.
+const PRINTED_ELEMENTS: usize = 1024;
+
 impl Object for BufferView {
     fn type_name(&self) -> &str {
         "hal.buffer_view"
@@ -117,5 +120,9 @@ impl Object for BufferView {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    fn contents(&self) -> Option<String> {
+        self.text(PRINTED_ELEMENTS).ok()
     }
 }

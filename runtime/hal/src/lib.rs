@@ -10,6 +10,7 @@
 //! | `command_buffer`, `validation` | recorded commands, what they require of their memory |
 //! | `execution`, `queue`, `device` | walking commands; submissions; the CPU as a device |
 //! | `executable` | compiled dispatches: one trait, a file for each format |
+//! | `inputs` | arguments from text |
 //! | `modules` | the native modules: thin glue from VM signatures to the above |
 //! | `parameters` | named bytes in mapped archives: `.irpa`, `.gguf`, `.safetensors` |
 //!
@@ -25,6 +26,7 @@ pub mod execution;
 pub mod fence;
 pub mod file;
 pub mod flags;
+pub mod inputs;
 pub mod modules;
 pub mod parameters;
 pub mod queue;

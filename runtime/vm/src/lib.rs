@@ -54,7 +54,7 @@ pub use context::{BreakpointError, Context, FunctionId, ModuleIndex, ModuleKind}
 pub use inspect::{Frame, FrameFunction, FrameIndex};
 pub use invocation::{Invocation, Observer, Outcome, Position, Reaction, Stop};
 pub use limits::ExecutionLimits;
-pub use link::{ContextBuilder, LinkError, needs_device};
+pub use link::{ContextBuilder, LinkError};
 pub use list::{ElementType, List};
 pub use meter::Interrupt;
 pub use native::{

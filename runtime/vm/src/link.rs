@@ -377,13 +377,3 @@ pub(crate) fn export_named(module: &LinkedModule, name: &str) -> Option<Function
             .map(FunctionOrdinal::from_index),
     }
 }
-
-/// IREE's modules that stand for devices.
-const DEVICE_MODULES: [&str; 4] = ["hal", "hal_inline", "hal_loader", "vmvx"];
-
-/// Whether a module cannot do without a device: it imports from one of IREE's device modules.
-#[must_use]
-pub fn needs_device(module: &Module) -> bool {
-    let mut required = module.imports().iter().filter(|import| !import.is_optional);
-    required.any(|import| DEVICE_MODULES.contains(&import.split_name().0))
-}

@@ -158,6 +158,10 @@ fn write_value(out: &mut String, value: &Value, element_type: Option<&Type>, dep
             out.push('\n');
             return match reference {
                 Ref::List(list) => write_list(out, list, depth + 1),
+                Ref::Object(object) => match object.contents() {
+                    Some(contents) => out.push_str(&contents),
+                    None => out.push_str("(no printer)"),
+                },
                 _ => out.push_str("(no printer)"),
             };
         }

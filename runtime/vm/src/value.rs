@@ -18,6 +18,11 @@ pub trait Object: Any + Send + Sync + fmt::Debug {
 
     /// The object as `Any`, to get back to its Rust type.
     fn as_any(&self) -> &dyn Any;
+
+    /// What it holds, as command lines print it below its type.
+    fn contents(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A counted reference, or null.

@@ -6,13 +6,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use hal::modules::check::{self, Expectations};
+use hal::modules::Host;
+use hal::modules::check;
 use vmfb::Module;
 use vmfb::module::Export;
 
 use super::Failure;
 use crate::modules::{LoadedModules, is_for_users};
-use crate::program::Program;
+use crate::program::{DeviceArguments, Program};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -23,11 +24,14 @@ pub(crate) struct Arguments {
     /// The module with the tests
     #[arg(value_name = "MODULE.vmfb", required_unless_present = "providers")]
     modules: Vec<PathBuf>,
+
+    #[command(flatten)]
+    device: DeviceArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let paths = arguments.providers.iter().chain(&arguments.modules);
-    let modules = LoadedModules::open(paths, &[check::NAME])?;
+    let modules = LoadedModules::open(paths, &arguments.device.host())?;
     require_expectations(&modules)?;
     let module = modules.main()?;
     let (tests, others) = exports(module);
@@ -44,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (mut passed, mut failed) = (0, 0);
     for test in tests {
         println!("[ RUN      ] {}", test.name);
-        let faults = run_test(&modules, test);
+        let faults = run_test(&modules, test, &arguments.device.host());
         for fault in &faults {
             println!("{}", indented(fault));
         }
@@ -98,14 +102,12 @@ fn exports(module: &Module) -> (Vec<&Export>, Vec<(&Export, &str)>) {
 }
 
 /// What is wrong; nothing, if the test passes.
-fn run_test(modules: &LoadedModules, test: &Export) -> Vec<String> {
-    let expectations = Expectations::default();
-    let outcome =
-        Program::new(modules, test, [check::module(&expectations)]).and_then(|mut program| {
-            program.initialize(None)?;
-            program.call(None)
-        });
-    let mut faults = expectations.take();
+fn run_test(modules: &LoadedModules, test: &Export, host: &Host) -> Vec<String> {
+    let outcome = Program::new(modules, test, host).and_then(|mut program| {
+        program.initialize(None)?;
+        program.call(None)
+    });
+    let mut faults = host.expectations().take();
     faults.extend(outcome.err());
     faults
 }

@@ -14,6 +14,7 @@ use rustyline::error::ReadlineError;
 
 use super::Failure;
 use crate::example;
+use crate::program::DeviceArguments;
 use crate::terminal::{Next, Terminal};
 
 const PROMPT: &str = "(iree-dbg) ";
@@ -43,6 +44,9 @@ pub(crate) struct Arguments {
     /// An argument, in order: 5, 0x10, 2.5, (null)
     #[arg(long = "input", value_name = "VALUE", allow_hyphen_values = true)]
     inputs: Vec<String>,
+
+    #[command(flatten)]
+    device: DeviceArguments,
 
     /// A directory to look for source files in
     #[arg(long = "directory", value_name = "DIRECTORY")]
@@ -91,6 +95,7 @@ fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failu
             .collect::<Result<_, Failure>>()?,
         function: arguments.function.clone(),
         inputs: arguments.inputs.clone(),
+        host: arguments.device.config(),
         source_directories: directories,
         sources: HashMap::new(),
         interrupt: InterruptHandle::default(),

@@ -9,10 +9,12 @@ mod hal;
 pub mod io_parameters;
 pub mod vmvx;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use check::Expectations;
 use vm::NativeModule;
+use vmfb::Module;
 
 use crate::allocator::Allocator;
 use crate::device::{Device, DeviceKind};
@@ -72,7 +74,24 @@ impl Host {
         &self.expectations
     }
 
-    /// All native modules, to be registered before the program's.
+    /// The names of the modules that [`Self::modules`] gives.
+    #[must_use]
+    pub fn module_names(&self) -> Vec<String> {
+        self.modules().iter().map(|module| module.name().to_owned()).collect()
+    }
+
+    /// The native modules that a program imports from, to be registered before its own.
+    #[must_use]
+    pub fn modules_for<'a>(
+        &self,
+        program: impl IntoIterator<Item = &'a Module>,
+    ) -> Vec<NativeModule> {
+        let imports = program.into_iter().flat_map(Module::imports);
+        let wanted: HashSet<&str> = imports.map(|import| import.split_name().0).collect();
+        self.modules().into_iter().filter(|module| wanted.contains(module.name())).collect()
+    }
+
+    /// All native modules.
     #[must_use]
     pub fn modules(&self) -> Vec<NativeModule> {
         vec![hal::module(self), io_parameters::module(self), check::module(&self.expectations)]

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use vm::{Object, Status};
 
+pub mod native;
 pub mod pool;
 pub mod vmvx;
 
@@ -142,22 +143,21 @@ pub fn load(
     constants: &[u32],
     native_code: NativeCode,
 ) -> Result<Arc<dyn Executable>, Status> {
-    let _ = native_code;
     match format {
         vmvx::FORMAT => Ok(Arc::new(vmvx::VmvxExecutable::load(data, constants)?)),
+        _ if native::FORMATS.contains(&format) => {
+            Ok(Arc::new(native::NativeExecutable::load(format, data, constants, native_code)?))
+        }
         _ => Err(unsupported(format)),
     }
 }
 
-/// Whether [`load`] knows the format: what programs ask before they create executables.
+/// Whether [`load`] loads the format: what programs ask before they create executables.
 #[must_use]
 pub fn is_supported(format: &str, native_code: NativeCode) -> bool {
-    let _ = native_code;
-    FORMATS.contains(&format)
+    format == vmvx::FORMAT
+        || native_code == NativeCode::Allowed && native::FORMATS.contains(&format)
 }
-
-/// The formats that can be loaded here.
-const FORMATS: [&str; 1] = [vmvx::FORMAT];
 
 /// Says what to do about an executable for a device that is not there.
 fn unsupported(format: &str) -> Status {

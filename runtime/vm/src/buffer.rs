@@ -4,8 +4,6 @@
 //! bytes 12 to 16. Messages are IREE's. What differs: an offset that makes IREE's address wrap
 //! around (and then read outside the buffer) is out of range here.
 
-use std::sync::Arc;
-
 use vmfb::FileBytes;
 
 use crate::limits::ExecutionLimits;
@@ -25,7 +23,7 @@ pub enum Access {
 #[derive(Debug)]
 pub struct Buffer {
     access: Access,
-    memory: Arc<Memory>,
+    memory: Memory,
 }
 
 /// Buffers start at a multiple of this, a cache line, or of more if the program asks.
@@ -55,7 +53,7 @@ impl Buffer {
         let memory = Memory::zeroed(length, alignment.max(MINIMUM_ALIGNMENT)).ok_or_else(|| {
             Status::resource_exhausted(format!("no memory for a buffer of {length} bytes"))
         })?;
-        Ok(Self { access: Access::ReadWrite, memory: Arc::new(memory) })
+        Ok(Self { access: Access::ReadWrite, memory })
     }
 
     /// A buffer that may be written, with these bytes.
@@ -72,7 +70,7 @@ impl Buffer {
     /// A read-only view of a range of a file; `None` if the file does not have it.
     #[must_use]
     pub fn of_file(bytes: FileBytes, range: std::ops::Range<usize>) -> Option<Self> {
-        let memory = Arc::new(Memory::of_file(bytes, range)?);
+        let memory = Memory::of_file(bytes, range)?;
         Some(Self { access: Access::ReadOnly, memory })
     }
 
@@ -81,9 +79,11 @@ impl Buffer {
     /// # Errors
     /// The buffer does not have the range.
     pub fn subspan(&self, offset: usize, length: usize) -> Result<Self, Status> {
-        let memory = Memory::part_of(&self.memory, offset, length)
+        let memory = self
+            .memory
+            .part(offset, length)
             .ok_or_else(|| self.out_of_bounds(offset, length, 1))?;
-        Ok(Self { access: self.access, memory: Arc::new(memory) })
+        Ok(Self { access: self.access, memory })
     }
 
     /// A copy of a range that may be written.
@@ -147,6 +147,18 @@ impl Buffer {
     pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), Status> {
         self.check_writable()?;
         self.memory.write(offset, bytes).ok_or_else(|| self.out_of_bounds(offset, bytes.len(), 1))
+    }
+
+    /// Element `index` of `N` bytes each, if it is there.
+    #[inline(always)]
+    pub(crate) fn element<const N: usize>(&self, index: u64) -> Option<[u8; N]> {
+        self.memory.element(index)
+    }
+
+    /// Changes element `index` of `N` bytes each; whether it is there and may be written.
+    #[inline(always)]
+    pub(crate) fn set_element<const N: usize>(&self, index: u64, bytes: [u8; N]) -> bool {
+        self.access == Access::ReadWrite && self.memory.set_element(index, bytes)
     }
 
     /// Element `index` of `N` bytes each.

@@ -10,16 +10,17 @@
 //! Registers fill `a`, `b`, `c`, then the 16-bit lanes of `imm` from the lowest; pairs are given as
 //! pair numbers (half the ordinal). A constant is the whole of `imm`; a global, rodata segment or
 //! table index is its low half, a type or second jump target its high half. `translate` makes this
-//! form, `interpreter` runs it, and [`FunctionCode::offset_at`] leads back to bytecode.
+//! form, `cursor` checks it and adds to each instruction the handler that runs it, and [`FunctionCode::offset_at`] leads back to bytecode.
+
+use std::sync::OnceLock;
 
 use vmfb::{BytecodeOffset, Op};
 
-use crate::cursor::CheckedCode;
+use crate::cursor::{CheckedCode, Instructions};
 
 macro_rules! codes {
     (
         machine { $($(#[$doc:meta])* $machine:ident,)* }
-        pairs { $($pair:ident = $first:ident + $second:ident,)* }
         same { $($same:ident,)* }
         alias { $($op:ident => $code:ident,)* }
         control { $($control:ident,)* }
@@ -28,11 +29,11 @@ macro_rules! codes {
         /// the machine's own.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(u16)]
-        pub(crate) enum Code { $($(#[$doc])* $machine,)* $($pair,)* $($same,)* }
+        pub(crate) enum Code { $($(#[$doc])* $machine,)* $($same,)* }
 
-        /// Instructions that are often behind each other, made one.
-        const PAIRS: &[(Code, Code, Code)] =
-            &[$((Code::$pair, Code::$first, Code::$second),)*];
+        /// All of them, for tests.
+        #[cfg(test)]
+        pub(crate) const CODES: &[Code] = &[$(Code::$machine,)* $(Code::$same,)*];
 
         /// The executable instruction for a bytecode instruction that only moves data; `None` for
         /// those that `translate` treats one by one.
@@ -68,8 +69,10 @@ codes! {
         CondJumpBack,
         /// Goes on where table `imm` says for index `a`.
         JumpTable,
-        /// Calls as call plan `imm` says.
+        /// Calls bytecode as call plan `imm` says.
         Call,
+        /// The same for a native function, or for one that nobody provides.
+        CallOut,
         /// Returns the registers of list `imm`.
         Return,
         /// Fails with status `a` and text `imm` unless `a` is zero.
@@ -84,32 +87,6 @@ codes! {
         DropMoved,
         /// What stands behind the last instruction.
         EndOfFunction,
-        // A comparison and the conditional jump behind it in one: writes the comparison's result too.
-        // Those with `Back` look at fuel and interrupts.
-        JumpEQI32, JumpNEI32, JumpLTI32S, JumpLTI32U, JumpNZI32,
-        JumpEQI64, JumpNEI64, JumpLTI64S, JumpLTI64U, JumpNZI64,
-        JumpEQI32Back, JumpNEI32Back, JumpLTI32SBack, JumpLTI32UBack, JumpNZI32Back,
-        JumpEQI64Back, JumpNEI64Back, JumpLTI64SBack, JumpLTI64UBack, JumpNZI64Back,
-    }
-    // Two instructions in one turn of the loop: the second's operands are in its own place, the next.
-    // Which: what is behind each other in the inner loops of compiled programs, and the same twice,
-    // which processors predict badly when each jumps to the next.
-    pairs {
-        AddI32AddI32 = AddI32 + AddI32,
-        AddI64AddI64 = AddI64 + AddI64,
-        AddI32JumpLTI32SBack = AddI32 + JumpLTI32SBack,
-        AddI64JumpLTI64SBack = AddI64 + JumpLTI64SBack,
-        MulI32AddI32 = MulI32 + AddI32,
-        MulI64AddI64 = MulI64 + AddI64,
-        ShlI64XorI64 = ShlI64 + XorI64,
-        AndI64JumpNZI64 = AndI64 + JumpNZI64,
-        ConstI32JumpLTI32S = ConstI32 + JumpLTI32S,
-        MulF32AddF32 = MulF32 + AddF32,
-        AddF32AddF32 = AddF32 + AddF32,
-        MulF32MulF32 = MulF32 + MulF32,
-        MulF64MulF64 = MulF64 + MulF64,
-        MulF64AddF64 = MulF64 + AddF64,
-        BufferLoadI32BufferLoadI32 = BufferLoadI32 + BufferLoadI32,
     }
     same {
         Block,
@@ -195,69 +172,11 @@ codes! {
     }
 }
 
-/// The jump that a comparison and a conditional jump behind it make, forwards and backwards.
-fn compare_and_jump(compare: Code) -> Option<[Code; 2]> {
-    Some(match compare {
-        Code::CmpEQI32 => [Code::JumpEQI32, Code::JumpEQI32Back],
-        Code::CmpNEI32 => [Code::JumpNEI32, Code::JumpNEI32Back],
-        Code::CmpLTI32S => [Code::JumpLTI32S, Code::JumpLTI32SBack],
-        Code::CmpLTI32U => [Code::JumpLTI32U, Code::JumpLTI32UBack],
-        Code::CmpNZI32 => [Code::JumpNZI32, Code::JumpNZI32Back],
-        Code::CmpEQI64 => [Code::JumpEQI64, Code::JumpEQI64Back],
-        Code::CmpNEI64 => [Code::JumpNEI64, Code::JumpNEI64Back],
-        Code::CmpLTI64S => [Code::JumpLTI64S, Code::JumpLTI64SBack],
-        Code::CmpLTI64U => [Code::JumpLTI64U, Code::JumpLTI64UBack],
-        Code::CmpNZI64 => [Code::JumpNZI64, Code::JumpNZI64Back],
-        _ => return None,
-    })
-}
-
-/// Makes one instruction of two where that saves the loop a turn. Indices stay what they are: the
-/// second instruction remains in its place, for those who come from elsewhere.
-pub(crate) fn fuse(instructions: &[Instr]) -> Box<[Instr]> {
-    let mut fused: Box<[Instr]> = instructions.into();
-    for (index, pair) in instructions.windows(2).enumerate() {
-        let is_back = match pair[1].code {
-            Code::CondJump => 0,
-            Code::CondJumpBack => 1,
-            _ => continue,
-        };
-        let Some(jumps) = compare_and_jump(pair[0].code) else { continue };
-        // A comparison with one operand has its result in `b`.
-        let is_unary = matches!(pair[0].code, Code::CmpNZI32 | Code::CmpNZI64);
-        let result = if is_unary { pair[0].b } else { pair[0].c };
-        if result == pair[1].a {
-            fused[index] = Instr { code: jumps[is_back], imm: pair[1].imm, ..pair[0] };
-        }
-    }
-    for index in 1..fused.len() {
-        let (first, second) = (fused[index - 1].code, fused[index].code);
-        let found = PAIRS.iter().find(|pair| (pair.1, pair.2) == (first, second));
-        if let Some((pair, ..)) = found {
-            fused[index - 1].code = *pair;
-        }
-    }
-    fused
-}
-
 impl Code {
-    /// Whether this is a comparison and a jump in one.
-    pub(crate) fn is_compare_and_jump(self) -> bool {
-        (Self::JumpEQI32 as u16..=Self::JumpNZI64Back as u16).contains(&(self as u16))
-    }
-
-    /// The instructions that this is made of, if it is made of two in a row.
-    pub(crate) fn parts(self) -> Option<(Code, Code)> {
-        PAIRS.iter().find(|pair| pair.0 == self).map(|pair| (pair.1, pair.2))
-    }
-
     /// Whether control may go on at the next instruction without a jump. Calls go on where their plan
     /// says, and a breakpoint never goes on.
     pub(crate) fn falls_through(self) -> bool {
-        if let Some((_, second)) = self.parts() {
-            return second.falls_through();
-        }
-        let leads_elsewhere = matches!(
+        !matches!(
             self,
             Self::Breakpoint
                 | Self::Jump
@@ -266,17 +185,22 @@ impl Code {
                 | Self::CondJumpBack
                 | Self::JumpTable
                 | Self::Call
+                | Self::CallOut
                 | Self::Return
                 | Self::Yield
                 | Self::Stop
                 | Self::CondStop
                 | Self::EndOfFunction
-        );
-        !leads_elsewhere && !self.is_compare_and_jump()
+        )
+    }
+
+    /// Whether this is a call, which has a plan.
+    pub(crate) fn is_call(self) -> bool {
+        matches!(self, Self::Call | Self::CallOut)
     }
 }
 
-/// An executable instruction.
+/// An instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instr {
     pub(crate) code: Code,
@@ -361,10 +285,12 @@ pub(crate) struct CallPlan {
 /// The executable form of a function.
 #[derive(Debug)]
 pub(crate) struct FunctionCode {
-    /// One for one the bytecode's: what observers run, and what breakpoints are put into.
-    pub(crate) instructions: CheckedCode,
-    /// The same with pairs made one, at the same indices: what runs when nobody looks.
-    pub(crate) fused: CheckedCode,
+    /// What [`Self::free`] and [`Self::observed`] are made of.
+    pub(crate) instructions: Instructions,
+    /// What runs when nobody looks.
+    pub(crate) free: CheckedCode,
+    /// What runs when an observer looks, made when the first one does.
+    pub(crate) observed: OnceLock<CheckedCode>,
     /// For each instruction the offset that it came from, or [`SYNTHETIC`].
     pub(crate) offsets: Box<[u32]>,
     /// Offset and index of every bytecode instruction, ascending.
@@ -401,29 +327,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_are_found_and_leave_their_second_half_in_place() {
-        let instr = |code| Instr { code, a: 1, b: 2, c: 3, imm: 0 };
-        let jump = Instr { a: 3, imm: 7, ..instr(Code::CondJumpBack) };
-        let plain = [instr(Code::AddI32), instr(Code::AddI32), instr(Code::CmpLTI32S), jump];
-        let codes: Vec<Code> = fuse(&plain).iter().map(|instr| instr.code).collect();
-        assert_eq!(
-            codes,
-            [
-                Code::AddI32AddI32,
-                Code::AddI32JumpLTI32SBack,
-                Code::JumpLTI32SBack,
-                Code::CondJumpBack
-            ]
-        );
-        assert_eq!(fuse(&plain)[2].imm, 7);
-        // The jump looks at another register than the comparison writes.
-        let other = [instr(Code::CmpLTI32S), Instr { a: 4, ..jump }];
-        assert_eq!(fuse(&other)[0].code, Code::CmpLTI32S);
-    }
-
-    #[test]
-    fn sizes_stay_what_the_loop_was_measured_with() {
+    fn sizes_stay_what_the_machine_was_measured_with() {
         assert_eq!(size_of::<Instr>(), 16);
+        assert_eq!(size_of::<crate::cursor::Executable>(), 24);
         assert_eq!(size_of::<crate::value::Ref>(), 24);
     }
 }

@@ -13,7 +13,7 @@ use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
 
 use crate::activity::Watch;
 use crate::code::{Code, FunctionCode, Target};
-use crate::cursor::CheckedCode;
+use crate::cursor::{CheckedCode, Instructions};
 use crate::globals::Globals;
 use crate::invocation::{Invocation, Outcome};
 use crate::limits::ExecutionLimits;
@@ -138,7 +138,9 @@ pub(crate) struct FunctionSlot {
 /// A function's instructions with breakpoints in them.
 #[derive(Debug)]
 pub(crate) struct Armed {
-    pub(crate) instructions: CheckedCode,
+    instructions: Instructions,
+    /// What runs when nobody looks: it is made of them.
+    pub(crate) free: CheckedCode,
     indices: BTreeSet<u32>,
 }
 
@@ -353,12 +355,18 @@ impl Context {
             return Err(BreakpointError::NotAnInstruction { offset, before });
         };
         let set_at = code.offset_at(index);
-        let instructions = code.instructions.clone();
-        let armed = self.functions[slot as usize]
-            .armed
-            .get_or_insert_with(|| Armed { instructions, indices: BTreeSet::new() });
-        armed.indices.insert(index);
-        armed.instructions.arm(index);
+        let slot = &mut self.functions[slot as usize];
+        if slot.armed.is_none() {
+            let Some(code) = slot.code.get() else { return Err(BreakpointError::NoSuchFunction) };
+            let (instructions, free) = (code.instructions.clone(), code.free.clone());
+            slot.armed = Some(Armed { instructions, free, indices: BTreeSet::new() });
+        }
+        if let Some(armed) = &mut slot.armed
+            && armed.indices.insert(index)
+        {
+            armed.instructions.arm(index);
+            armed.free.update(&armed.instructions, index);
+        }
         Ok(set_at)
     }
 
@@ -370,6 +378,7 @@ impl Context {
         let (Some(armed), Some(code)) = (&mut slot.armed, slot.code.get()) else { return false };
         let removed = armed.indices.remove(&index);
         armed.instructions.disarm(index, &code.instructions);
+        armed.free.update(&armed.instructions, index);
         if armed.indices.is_empty() {
             slot.armed = None;
         }

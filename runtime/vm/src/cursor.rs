@@ -1,110 +1,175 @@
-//! Executable code and the place in it, without a bounds check an instruction.
+//! Instructions with all ways through them checked, with the handlers that run them, and the place in
+//! them. Nothing is checked a second time when they run.
 //!
 //! # Soundness
 //!
-//! [`CheckedCode::new`] looks at every instruction once: each jump leads to an instruction of the same
-//! code, the second half of a pair is what stands behind the first, and the last instruction is one
-//! that control never falls through ([`Code::falls_through`]).
-//! The code is immutable from then on, but for [`CheckedCode::arm`], which turns an instruction into a
-//! breakpoint, where the loop always leaves. A [`Cursor`] is made from an index that was checked and
-//! moves only by the two steps that the check allowed: to the next instruction from one that falls
-//! through, and to a target that the instruction it is at has. So it always points at an instruction.
+//! [`Instructions::new`] looks at every instruction once: each jump leads to an instruction of the
+//! same code, the last instruction is one that control never falls through
+//! ([`Code::falls_through`]), and refs that handlers read without a check are refs that the frame
+//! has. The instructions are immutable from then on, but for [`Instructions::arm`], which turns one
+//! into a breakpoint, where the machine always leaves. [`CheckedCode`] is made of them alone, one for
+//! one, and only `fusion` chooses the handlers. A [`Cursor`] is made from an index that was checked
+//! and moves only by the steps that the check allowed: to the next instruction from one that falls
+//! through, and along a jump that the instruction it is at has. So it always points at an instruction.
 //!
 //! Why at all: a checked slice costs six instructions of the host for each of the program's, which
-//! needs about a dozen in all.
+//! needs less than a dozen in all.
 
-use std::marker::PhantomData;
+use std::ops::Range;
 use std::ptr::NonNull;
 
+use vmfb::Register;
+
 use crate::code::{CallPlan, Code, Instr};
+use crate::fusion;
+use crate::handlers::shape;
+use crate::machine::Handler;
 
-/// Instructions with all ways through them checked.
+/// A function's instructions, all ways through them checked.
 #[derive(Clone, Debug)]
-pub(crate) struct CheckedCode(Box<[Instr]>);
+pub(crate) struct Instructions {
+    instructions: Box<[Instr]>,
+    /// Whether a jump leads there, or something comes from outside.
+    is_target: Box<[bool]>,
+}
 
-impl CheckedCode {
-    /// Checks code with its tables; `None` if a way leads out of it.
+impl Instructions {
+    /// Checks code with its tables, for a frame of so many refs; `None` if a way leads out of it.
     pub(crate) fn new(
         instructions: Box<[Instr]>,
         tables: &[Box<[u32]>],
         calls: &[CallPlan],
+        ref_count: u32,
     ) -> Option<Self> {
-        if instructions.last()?.code.falls_through() {
+        let is_small = instructions.len() <= i32::MAX as usize / size_of::<Executable>();
+        if instructions.last()?.code.falls_through() || !is_small {
             return None;
         }
-        let is_inside = |index: usize| index < instructions.len();
-        // Whether the instruction at an index can be run as `code`.
-        let is_second = |index: usize, code: Code| {
-            let found = instructions.get(index).map(|instr: &Instr| instr.code);
-            found == Some(code) || found.and_then(Code::parts).is_some_and(|it| it.0 == code)
-        };
-        let is_sound = |(index, instr): (usize, &Instr)| match instr.code {
-            code if let Some((_, second)) = code.parts() => is_second(index + 1, second),
-            Code::Jump | Code::JumpBack | Code::Yield | Code::Stop | Code::CondStop => {
-                is_inside(instr.low())
+        let mut is_target = vec![false; instructions.len()];
+        let mut target = |index: usize| is_target.get_mut(index).map(|is_target| *is_target = true);
+        // Calls enter behind the block marker.
+        target(0)?;
+        target(1);
+        for instr in &instructions {
+            match instr.code {
+                Code::Jump | Code::JumpBack | Code::Yield | Code::Stop | Code::CondStop => {
+                    target(instr.low())?;
+                }
+                Code::CondJump | Code::CondJumpBack => {
+                    target(instr.low())?;
+                    target(instr.high())?;
+                }
+                Code::JumpTable => {
+                    let (last, others) = tables.get(instr.low())?.split_last()?;
+                    target(*last as usize)?;
+                    for index in others {
+                        target(*index as usize)?;
+                    }
+                }
+                Code::Call | Code::CallOut => target(calls.get(instr.low())?.next as usize)?,
+                _ => {}
             }
-            code if code.is_compare_and_jump()
-                || matches!(code, Code::CondJump | Code::CondJumpBack) =>
-            {
-                is_inside(instr.low()) && is_inside(instr.high())
+            let reads_ref = shape(instr.code).reads_ref;
+            if reads_ref && u32::from(instr.a & Register::MAX_REF) >= ref_count {
+                return None;
             }
-            Code::JumpTable => tables.get(instr.low()).is_some_and(|table| {
-                !table.is_empty() && table.iter().all(|target| is_inside(*target as usize))
-            }),
-            Code::Call => calls.get(instr.low()).is_some_and(|plan| is_inside(plan.next as usize)),
-            _ => true,
-        };
-        instructions.iter().enumerate().all(is_sound).then_some(Self(instructions))
+        }
+        Some(Self { instructions, is_target: is_target.into() })
     }
 
-    /// A place in the code, if there is an instruction.
-    #[inline]
-    pub(crate) fn cursor(&self, index: usize) -> Option<Cursor<'_>> {
-        self.0.get(index).map(|instr| Cursor { at: NonNull::from(instr), code: PhantomData })
-    }
-
-    /// The index of a place.
-    #[inline]
-    pub(crate) fn index(&self, cursor: Cursor<'_>) -> usize {
-        (cursor.at.as_ptr() as usize - self.0.as_ptr() as usize) / size_of::<Instr>()
+    /// Whether control comes to an instruction only from the one before it.
+    pub(crate) fn is_behind_another(&self, index: usize) -> bool {
+        index > 0 && !self.is_target[index] && self.instructions[index - 1].code.falls_through()
     }
 
     /// Puts a breakpoint in the place of an instruction.
     pub(crate) fn arm(&mut self, index: u32) {
-        if let Some(instr) = self.0.get_mut(index as usize) {
+        if let Some(instr) = self.instructions.get_mut(index as usize) {
             instr.code = Code::Breakpoint;
         }
     }
 
     /// Puts an instruction of `original`, of which this is a copy, back in its place.
-    pub(crate) fn disarm(&mut self, index: u32, original: &CheckedCode) {
-        if self.0.len() == original.0.len() {
-            self.0[index as usize] = original.0[index as usize];
+    pub(crate) fn disarm(&mut self, index: u32, original: &Instructions) {
+        if self.len() == original.len() {
+            self.instructions[index as usize] = original[index as usize];
         }
     }
 }
 
-impl std::ops::Deref for CheckedCode {
+impl std::ops::Deref for Instructions {
     type Target = [Instr];
 
     fn deref(&self) -> &[Instr] {
-        &self.0
+        &self.instructions
     }
 }
 
-/// A place in code that was checked.
-#[derive(Clone, Copy)]
-pub(crate) struct Cursor<'a> {
-    at: NonNull<Instr>,
-    code: PhantomData<&'a [Instr]>,
+/// An instruction with the handler that runs it. Targets of jumps are in bytes from where it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Executable {
+    pub(crate) handler: Handler,
+    pub(crate) instr: Instr,
 }
 
-impl<'a> Cursor<'a> {
+/// What runs: [`Instructions`] with handlers, at the same indices.
+#[derive(Clone, Debug)]
+pub(crate) struct CheckedCode(Box<[Executable]>);
+
+impl CheckedCode {
+    /// For free running: instructions that are behind each other know it.
+    pub(crate) fn free(instructions: &Instructions) -> Self {
+        Self((0..instructions.len()).map(|index| fusion::free(instructions, index)).collect())
+    }
+
+    /// For observers: one instruction at a time.
+    pub(crate) fn observed(instructions: &Instructions) -> Self {
+        Self((0..instructions.len()).map(|index| fusion::observed(instructions, index)).collect())
+    }
+
+    /// Adapts code for free running to a change of the instruction at `index`.
+    pub(crate) fn update(&mut self, instructions: &Instructions, index: u32) {
+        let index = index as usize;
+        let around: Range<usize> =
+            index.saturating_sub(fusion::REACH)..(index + fusion::REACH + 1).min(self.0.len());
+        if self.0.len() == instructions.len() {
+            for index in around {
+                self.0[index] = fusion::free(instructions, index);
+            }
+        }
+    }
+
+    /// A place in the code, if there is an instruction.
+    #[inline]
+    pub(crate) fn cursor(&self, index: usize) -> Option<Cursor> {
+        self.0.get(index).map(|executable| Cursor(NonNull::from(executable)))
+    }
+
+    /// The index of a place.
+    #[inline]
+    pub(crate) fn index(&self, cursor: Cursor) -> usize {
+        (cursor.0.as_ptr() as usize - self.0.as_ptr() as usize) / size_of::<Executable>()
+    }
+}
+
+/// A place in code that was checked. The code must live while it is used: the machine borrows the
+/// functions of its context for as long as it has cursors into them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor(NonNull<Executable>);
+
+impl Cursor {
     /// The instruction there.
     #[inline(always)]
-    pub(crate) fn instr(self) -> &'a Instr {
-        // SAFETY: a cursor always points at an instruction of code that is borrowed for `'a`.
-        unsafe { self.at.as_ref() }
+    pub(crate) fn instr<'a>(self) -> &'a Instr {
+        // SAFETY: a cursor always points at an instruction, of code that is borrowed.
+        unsafe { &(*self.0.as_ptr()).instr }
+    }
+
+    /// What runs it.
+    #[inline(always)]
+    pub(crate) fn handler(self) -> Handler {
+        // SAFETY: a cursor always points at an instruction, of code that is borrowed.
+        unsafe { (*self.0.as_ptr()).handler }
     }
 
     /// The next place.
@@ -114,27 +179,33 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub(crate) unsafe fn next(self) -> Self {
         // SAFETY: it is not the last one, as control does not fall through that.
-        Self { at: unsafe { self.at.add(1) }, code: PhantomData }
+        Self(unsafe { self.0.add(1) })
     }
 
-    /// The place `target` of `code`.
+    /// The place so many bytes away.
     ///
     /// # Safety
-    /// This cursor is in `code`, and the instruction here has the jump target `target`.
+    /// The distance is one of the two in the instruction here.
     #[inline(always)]
-    pub(crate) unsafe fn jump(self, code: &'a CheckedCode, target: usize) -> Self {
-        // SAFETY: `CheckedCode::new` saw that all targets are inside.
-        Self { at: NonNull::from(unsafe { code.0.get_unchecked(target) }), code: PhantomData }
+    pub(crate) unsafe fn jump(self, distance: usize) -> Self {
+        // SAFETY: `distance` made it from the index of an instruction of the same code.
+        Self(unsafe { self.0.byte_offset(distance as u32 as i32 as isize) })
     }
+}
+
+/// The distance from one index to another, as a half of `imm`.
+pub(crate) fn distance(from: usize, to: usize) -> u64 {
+    let bytes = (to as i64 - from as i64) * size_of::<Executable>() as i64;
+    u64::from(bytes as u32)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn code(instructions: &[(Code, u64)], tables: &[Box<[u32]>]) -> Option<CheckedCode> {
+    fn code(instructions: &[(Code, u64)], tables: &[Box<[u32]>]) -> Option<Instructions> {
         let instr = |&(code, imm): &(Code, u64)| Instr { code, a: 0, b: 0, c: 0, imm };
-        CheckedCode::new(instructions.iter().map(instr).collect(), tables, &[])
+        Instructions::new(instructions.iter().map(instr).collect(), tables, &[], 1)
     }
 
     #[test]
@@ -152,21 +223,29 @@ mod tests {
         assert!(code(&[(Code::JumpTable, 0), end], &[Box::new([1, 2])]).is_none());
         assert!(code(&[(Code::JumpTable, 0), end], &[Box::new([1, 0])]).is_some());
         assert!(code(&[(Code::Call, 0), end], &[]).is_none());
-        assert!(code(&[(Code::AddI32AddI32, 0), end], &[]).is_none());
-        assert!(code(&[(Code::AddI32AddI32, 0), (Code::AddI32, 0), end], &[]).is_some());
+    }
+
+    #[test]
+    fn refs_outside_of_the_frame_are_refused() {
+        let end = Instr { code: Code::EndOfFunction, a: 0, b: 0, c: 0, imm: 0 };
+        let load = Instr { code: Code::BufferLoadI32, a: Register::MOVE_BIT | 2, ..end };
+        assert!(Instructions::new(Box::new([load, end]), &[], &[], 2).is_none());
+        assert!(Instructions::new(Box::new([load, end]), &[], &[], 3).is_some());
     }
 
     #[test]
     fn places_and_indices() {
-        let code =
-            code(&[(Code::AddI32, 0), (Code::Jump, 0), (Code::EndOfFunction, 0)], &[]).unwrap();
+        let jump = (Code::CondJump, 2 << 32);
+        let code = code(&[(Code::AddI32, 0), jump, (Code::EndOfFunction, 0)], &[]).unwrap();
+        let code = CheckedCode::free(&code);
         let first = code.cursor(0).unwrap();
         // SAFETY: the first instruction adds; control falls through.
         let second = unsafe { first.next() };
-        assert_eq!((code.index(second), second.instr().code), (1, Code::Jump));
-        // SAFETY: the second instruction jumps to 0.
-        let again = unsafe { second.jump(&code, 0) };
-        assert_eq!(code.index(again), 0);
+        assert_eq!((code.index(second), second.instr().code), (1, Code::CondJump));
+        // SAFETY: the second instruction jumps back to the first and on to the third.
+        let (again, third) =
+            unsafe { (second.jump(second.instr().low()), second.jump(second.instr().high())) };
+        assert_eq!((code.index(again), code.index(third)), (0, 2));
         assert!(code.cursor(3).is_none());
     }
 }

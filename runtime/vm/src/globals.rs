@@ -1,10 +1,53 @@
 //! What a module keeps between invocations: bytes for primitive globals, refs for the others.
 
+use std::ptr::NonNull;
+
 use vmfb::module::ModuleState;
 
 use crate::limits::ExecutionLimits;
 use crate::status::Status;
 use crate::value::Ref;
+
+/// The primitive globals of the running module, without the way to them.
+///
+/// # Soundness
+///
+/// Made from the bytes of a module's globals, which never grow. The machine borrows them for as long
+/// as it has this, and makes it anew when it enters another module or is entered itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GlobalBytes {
+    first: NonNull<u8>,
+    length: usize,
+}
+
+impl GlobalBytes {
+    pub(crate) fn of(globals: &mut Globals) -> Self {
+        Self { first: NonNull::from(&mut *globals.bytes).cast(), length: globals.bytes.len() }
+    }
+
+    #[inline(always)]
+    fn at<const N: usize>(self, offset: usize) -> Option<NonNull<[u8; N]>> {
+        if offset > self.length || self.length - offset < N {
+            return None;
+        }
+        // SAFETY: it is inside.
+        Some(unsafe { self.first.add(offset) }.cast())
+    }
+
+    /// The `N` bytes of a primitive global.
+    #[inline(always)]
+    pub(crate) fn load<const N: usize>(self, offset: usize) -> Option<[u8; N]> {
+        // SAFETY: they are inside, and bytes have no alignment.
+        self.at(offset).map(|bytes| unsafe { bytes.read() })
+    }
+
+    /// Changes the `N` bytes of a primitive global.
+    #[inline(always)]
+    pub(crate) fn store<const N: usize>(self, offset: usize, bytes: [u8; N]) -> Option<()> {
+        // SAFETY: as for `load`; the machine has the globals for itself.
+        self.at(offset).map(|global| unsafe { global.write(bytes) })
+    }
+}
 
 /// What a module keeps between invocations.
 #[derive(Debug, Default)]

@@ -21,7 +21,8 @@ use vmfb::BytecodeOffset;
 
 use crate::activity::{Boundary, NativeFrame};
 use crate::context::{Context, FunctionId, LinkedKind, ModuleIndex};
-use crate::interpreter::{Exit, Free, Hooks, run_loop};
+use crate::interpreter::{Exit, Hooks, run_loop};
+use crate::machine::{Free, Observed};
 use crate::meter::{Interrupt, Meter};
 use crate::native::NativeCall;
 use crate::stack::Stack;
@@ -115,7 +116,7 @@ pub trait Observer {
 struct EveryInstruction;
 
 impl Hooks for EveryInstruction {
-    const OBSERVES: bool = true;
+    type Dispatch = Observed;
 
     fn before(&mut self, _: &Context, _: &Invocation, _: Position) -> Reaction {
         Reaction::Stop

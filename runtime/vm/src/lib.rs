@@ -11,15 +11,16 @@
 //! | `status`, `limits`, `meter` | errors with their codes and places; bounds on what a program may use |
 //! | `context`, `link`, `globals`, `native` | linked modules; modules written in Rust |
 //! | `activity`, `driver` | native functions that go on in steps, as frames of the stack |
-//! | `code`, `cursor`, `translate`, `calls` | the executable form of functions, made on first call |
-//! | `interpreter`, `ops`, `objects`, `transfer`, `stack` | the loop and what it works with |
+//! | `code`, `cursor`, `translate`, `calls`, `fusion` | the executable form of functions, made on first call |
+//! | `machine`, `handlers`, `ops` | how one instruction leads to the next; what each of them does |
+//! | `stack`, `registers`, `transfer`, `objects` | what handlers work with |
 //! | `text` | values as the text of command lines |
-//! | `invocation`, `inspect` | running, stopping, looking |
+//! | `invocation`, `interpreter`, `inspect` | running, stopping, looking |
 //!
 //! # Adding an instruction
 //!
 //! Add its row in `vmfb::isa`; `code.rs` then fails to compile until the instruction is in one of its
-//! lists, and `interpreter.rs` until it has a meaning.
+//! lists, and `handlers/table.rs` until it has a meaning.
 
 mod activity;
 mod buffer;
@@ -28,18 +29,22 @@ mod code;
 mod context;
 mod cursor;
 mod driver;
+mod fusion;
 mod globals;
+mod handlers;
 mod inspect;
 mod interpreter;
 mod invocation;
 mod limits;
 mod link;
 mod list;
+mod machine;
 mod memory;
 mod meter;
 mod native;
 mod objects;
 mod ops;
+mod registers;
 mod stack;
 mod status;
 pub mod text;

@@ -156,12 +156,12 @@ impl List {
     }
 
     /// The element at `index` as an i32.
-    pub(crate) fn get_i32(&self, index: u32) -> Result<i32, Status> {
+    pub(crate) fn get_i32(&self, index: usize) -> Result<i32, Status> {
         if let Elements::I32(vector) = &*self.lock() {
-            let element = vector.get(index as usize).copied();
-            return element.ok_or_else(|| out_of_bounds(index as usize, vector.len()));
+            let element = vector.get(index).copied();
+            return element.ok_or_else(|| out_of_bounds(index, vector.len()));
         }
-        Ok(match self.get_value(index as usize)? {
+        Ok(match self.get_value(index)? {
             Value::I32(value) => value,
             Value::I64(value) => value as i32,
             _ => 0,
@@ -169,8 +169,8 @@ impl List {
     }
 
     /// The element at `index` as an i64.
-    pub(crate) fn get_i64(&self, index: u32) -> Result<i64, Status> {
-        Ok(match self.get_value(index as usize)? {
+    pub(crate) fn get_i64(&self, index: usize) -> Result<i64, Status> {
+        Ok(match self.get_value(index)? {
             Value::I32(value) => value.into(),
             Value::I64(value) => value,
             _ => 0,
@@ -178,8 +178,8 @@ impl List {
     }
 
     /// The element at `index` as an f32.
-    pub(crate) fn get_f32(&self, index: u32) -> Result<f32, Status> {
-        Ok(match self.get_value(index as usize)? {
+    pub(crate) fn get_f32(&self, index: usize) -> Result<f32, Status> {
+        Ok(match self.get_value(index)? {
             Value::F32(value) => value,
             Value::F64(value) => value as f32,
             _ => 0.0,
@@ -187,12 +187,44 @@ impl List {
     }
 
     /// The element at `index` as an f64.
-    pub(crate) fn get_f64(&self, index: u32) -> Result<f64, Status> {
-        Ok(match self.get_value(index as usize)? {
+    pub(crate) fn get_f64(&self, index: usize) -> Result<f64, Status> {
+        Ok(match self.get_value(index)? {
             Value::F32(value) => value.into(),
             Value::F64(value) => value,
             _ => 0.0,
         })
+    }
+
+    pub(crate) fn fast_i32(&self, index: usize) -> Option<i32> {
+        self.get_i32(index).ok()
+    }
+
+    pub(crate) fn set_fast_i32(&self, index: usize, value: i32) -> bool {
+        self.set_value(index, Value::I32(value)).is_ok()
+    }
+
+    pub(crate) fn fast_i64(&self, index: usize) -> Option<i64> {
+        self.get_i64(index).ok()
+    }
+
+    pub(crate) fn set_fast_i64(&self, index: usize, value: i64) -> bool {
+        self.set_value(index, Value::I64(value)).is_ok()
+    }
+
+    pub(crate) fn fast_f32(&self, index: usize) -> Option<f32> {
+        self.get_f32(index).ok()
+    }
+
+    pub(crate) fn set_fast_f32(&self, index: usize, value: f32) -> bool {
+        self.set_value(index, Value::F32(value)).is_ok()
+    }
+
+    pub(crate) fn fast_f64(&self, index: usize) -> Option<f64> {
+        self.get_f64(index).ok()
+    }
+
+    pub(crate) fn set_fast_f64(&self, index: usize, value: f64) -> bool {
+        self.set_value(index, Value::F64(value)).is_ok()
     }
 
     fn get_value(&self, index: usize) -> Result<Value, Status> {
@@ -253,8 +285,7 @@ impl List {
     }
 
     /// The ref at `index`; with `take` the element becomes null.
-    pub(crate) fn get_ref(&self, index: u32, take: bool) -> Result<Ref, Status> {
-        let index = index as usize;
+    pub(crate) fn get_ref(&self, index: usize, take: bool) -> Result<Ref, Status> {
         let mut elements = self.lock();
         let size = each!(&*elements, vector => vector.len());
         if index >= size {

@@ -25,18 +25,16 @@ use vmfb::FileBytes;
 pub(crate) struct Memory {
     data: NonNull<u8>,
     length: usize,
-    owner: Owner,
+    is_writable: bool,
+    /// Keeps the bytes alive; shared with parts of this memory. `None` where there are no bytes.
+    owner: Option<Arc<Owner>>,
 }
 
 enum Owner {
-    /// Nothing to keep alive: the length is 0.
-    Nobody,
-    /// Ours, with the layout to free it.
-    Heap(Layout),
+    /// Ours, to be freed with the layout.
+    Heap(NonNull<u8>, Layout),
     /// A (mapped) file. Held for its drop only.
     File { _bytes: FileBytes },
-    /// A part of other memory.
-    Part { whole: Arc<Memory> },
 }
 
 // SAFETY: the pointer is to memory that the owner keeps alive and that belongs to no thread; see
@@ -44,32 +42,43 @@ enum Owner {
 unsafe impl Send for Memory {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Memory {}
+// SAFETY: the address of memory on the heap, which belongs to no thread.
+unsafe impl Send for Owner {}
+// SAFETY: nothing is done with it but to free it, by the last who has it.
+unsafe impl Sync for Owner {}
 
 impl Memory {
     /// Zeroed memory; `None` if the system has none or the size or alignment cannot be.
     pub(crate) fn zeroed(length: usize, alignment: usize) -> Option<Self> {
         if length == 0 {
-            return Some(Self { data: NonNull::dangling(), length: 0, owner: Owner::Nobody });
+            return Some(Self {
+                data: NonNull::dangling(),
+                length: 0,
+                is_writable: true,
+                owner: None,
+            });
         }
         let layout = Layout::from_size_align(length, alignment).ok()?;
         // SAFETY: the layout's size is not zero.
         let data = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Self { data, length, owner: Owner::Heap(layout) })
+        let owner = Some(Arc::new(Owner::Heap(data, layout)));
+        Some(Self { data, length, is_writable: true, owner })
     }
 
     /// A range of a file; `None` if the file does not have it.
     pub(crate) fn of_file(bytes: FileBytes, range: std::ops::Range<usize>) -> Option<Self> {
         let part = bytes.get(range)?;
         let (data, length) = (NonNull::from(part).cast(), part.len());
-        Some(Self { data, length, owner: Owner::File { _bytes: bytes } })
+        let owner = Some(Arc::new(Owner::File { _bytes: bytes }));
+        Some(Self { data, length, is_writable: false, owner })
     }
 
-    /// A range of other memory; `None` if it does not have it.
-    pub(crate) fn part_of(whole: &Arc<Memory>, offset: usize, length: usize) -> Option<Self> {
-        whole.check(offset, length)?;
-        // SAFETY: `offset <= whole.length`, so the pointer stays within the same allocation.
-        let data = unsafe { whole.data.add(offset) };
-        Some(Self { data, length, owner: Owner::Part { whole: whole.clone() } })
+    /// A range of this; `None` if there is no such.
+    pub(crate) fn part(&self, offset: usize, length: usize) -> Option<Self> {
+        self.check(offset, length)?;
+        // SAFETY: `offset <= self.length`, so the pointer stays within the same allocation.
+        let data = unsafe { self.data.add(offset) };
+        Some(Self { data, length, is_writable: self.is_writable, owner: self.owner.clone() })
     }
 
     /// How many bytes there are.
@@ -79,12 +88,9 @@ impl Memory {
     }
 
     /// Whether the bytes are ours to change: not those of a file.
+    #[inline]
     pub(crate) fn is_writable(&self) -> bool {
-        match &self.owner {
-            Owner::Nobody | Owner::Heap(_) => true,
-            Owner::File { .. } => false,
-            Owner::Part { whole } => whole.is_writable(),
-        }
+        self.is_writable
     }
 
     /// The address of the first byte, for code outside the machine (executables of a device).
@@ -114,6 +120,40 @@ impl Memory {
         // writable only if this is), and `[u8; N]` has alignment 1.
         unsafe { self.data.add(offset).cast::<[u8; N]>().write(bytes) };
         Some(())
+    }
+
+    /// Where element `index` of `N` bytes each is, if it is there.
+    #[inline(always)]
+    fn element_at<const N: usize>(&self, index: u64) -> Option<NonNull<[u8; N]>> {
+        const { assert!(N.is_power_of_two()) };
+        // Without overflow: as many elements as are there whole.
+        if index >= (self.length / N) as u64 {
+            return None;
+        }
+        // SAFETY: `index < length / N`, so `index * N + N <= length`.
+        Some(unsafe { self.data.add(index as usize * N) }.cast())
+    }
+
+    /// Element `index` of `N` bytes each.
+    #[inline(always)]
+    pub(crate) fn element<const N: usize>(&self, index: u64) -> Option<[u8; N]> {
+        // SAFETY: it is there; `[u8; N]` has alignment 1 and no invalid values.
+        self.element_at(index).map(|element| unsafe { element.read() })
+    }
+
+    /// Changes element `index` of `N` bytes each; whether it is there. The caller asked
+    /// [`Self::is_writable`].
+    #[inline(always)]
+    pub(crate) fn set_element<const N: usize>(&self, index: u64, bytes: [u8; N]) -> bool {
+        debug_assert!(self.is_writable());
+        match self.element_at(index) {
+            Some(element) => {
+                // SAFETY: it is there, and the memory is not a file's.
+                unsafe { element.write(bytes) };
+                true
+            }
+            None => false,
+        }
     }
 
     /// Copies bytes out.
@@ -232,11 +272,11 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
+impl Drop for Owner {
     fn drop(&mut self) {
-        if let Owner::Heap(layout) = self.owner {
-            // SAFETY: `zeroed` allocated `data` with this layout, and it is freed only here.
-            unsafe { dealloc(self.data.as_ptr(), layout) };
+        if let Self::Heap(data, layout) = self {
+            // SAFETY: `Memory::zeroed` allocated `data` with this layout, and it is freed only here.
+            unsafe { dealloc(data.as_ptr(), *layout) };
         }
     }
 }
@@ -260,11 +300,11 @@ mod tests {
             assert_eq!(memory.store(offset, [1u8; 4]), None);
             assert_eq!(memory.fill(offset, 1, [1u8; 4]), None);
             assert_eq!(memory.read(offset, &mut [0; 4]), None);
-            assert!(Memory::part_of(&memory, offset, 4).is_none());
+            assert!(memory.part(offset, 4).is_none());
         }
         assert_eq!(memory.fill(0, usize::MAX / 2, [1u8; 4]), None);
         assert_eq!(memory.fill(4, 3, [1u8, 2, 3, 4]), Some(()));
-        let part = Memory::part_of(&memory, 6, 6).unwrap();
+        let part = memory.part(6, 6).unwrap();
         assert_eq!(part.load::<4>(0), Some([3, 4, 1, 2]));
         assert_eq!(memory.copy_from(0, &part, 0, 6), Some(()));
         assert_eq!(memory.load::<8>(0), Some([3, 4, 1, 2, 3, 4, 3, 4]));
@@ -300,7 +340,7 @@ mod tests {
     fn a_file_is_never_written() {
         let file = FileBytes::from(vec![7; 8]);
         let whole = Arc::new(Memory::of_file(file, 2..6).unwrap());
-        let part = Memory::part_of(&whole, 1, 2).unwrap();
+        let part = whole.part(1, 2).unwrap();
         assert_eq!(part.load::<2>(0), Some([7, 7]));
         assert_eq!(part.write(0, &[1]), None);
         assert_eq!(part.fill(0, 2, [1u8]), None);

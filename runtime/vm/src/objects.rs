@@ -21,7 +21,7 @@ pub(crate) fn buffer<'a>(value: &'a Ref, role: &str) -> Result<&'a Buffer, Statu
 
 /// The list that a ref refers to.
 #[inline(always)]
-pub(crate) fn list(value: &Ref) -> Result<&Arc<List>, Status> {
+pub(crate) fn list(value: &Ref) -> Result<&List, Status> {
     match value {
         Ref::List(list) => Ok(list),
         _ => Err(is_null("list")),

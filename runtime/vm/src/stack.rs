@@ -12,11 +12,15 @@
 //! nobody touches is zero pages that the system never makes.
 
 use crate::limits::ExecutionLimits;
+use crate::registers::Registers;
 use crate::status::Status;
 use crate::value::Ref;
 
 /// Words that an operand can reach.
 pub(crate) const WINDOW: usize = 1 << 16;
+
+/// Words of a small frame.
+const FEW: usize = 8;
 
 /// A frame: where a function is and where its registers are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,11 +101,68 @@ impl Stack {
         Ok(base)
     }
 
+    /// The same if there is room for all of it; what is rare is left to [`Self::push`].
+    #[inline(always)]
+    pub(crate) fn try_push(
+        &mut self,
+        slot: u32,
+        (word_count, ref_count): (u32, u32),
+        limits: &ExecutionLimits,
+    ) -> bool {
+        let Some(frame) = self.frames.last() else { return false };
+        let first_word = frame.first_word + frame.word_count;
+        let first_ref = self.refs.len();
+        let words_end = (first_word + word_count) as usize;
+        let refs_end = first_ref + ref_count as usize;
+        let bytes = words_end * size_of::<u64>() + refs_end * size_of::<Ref>();
+        if self.frames.len() >= limits.stack_depth
+            || bytes > limits.stack_bytes
+            || self.words.len() < first_word as usize + WINDOW
+            || self.frames.len() == self.frames.capacity()
+            || self.refs.capacity() < refs_end
+        {
+            return false;
+        }
+        let window = &mut self.words[first_word as usize..];
+        match window.first_chunk_mut::<FEW>() {
+            // Without a call; what is behind the frame is nobody's.
+            Some(few) if word_count as usize <= FEW => *few = [0; FEW],
+            _ => window[..word_count as usize].fill(0),
+        }
+        let first_ref = first_ref as u32;
+        let frame = FrameState { slot, index: 0, first_word, word_count, first_ref, ref_count };
+        // SAFETY: there is capacity for all refs and for one more frame, and they are written here.
+        unsafe {
+            let refs = self.refs.as_mut_ptr();
+            for index in first_ref as usize..refs_end {
+                refs.add(index).write(Ref::Null);
+            }
+            self.refs.set_len(refs_end);
+            self.frames.as_mut_ptr().add(self.frames.len()).write(frame);
+            self.frames.set_len(self.frames.len() + 1);
+        }
+        true
+    }
+
+    /// The registers of the innermost two frames.
+    ///
+    /// # Safety
+    /// They are used only as long as the stack is not.
+    #[inline(always)]
+    pub(crate) unsafe fn registers(&mut self, outer: Base, inner: Base) -> (Registers, Registers) {
+        debug_assert!(self.words.len() >= inner.word.max(outer.word) + WINDOW);
+        let words = self.words.as_mut_ptr();
+        // SAFETY: both `push` functions keep a window behind every frame.
+        unsafe { (Registers::at(words.add(outer.word)), Registers::at(words.add(inner.word))) }
+    }
+
     /// Removes the innermost frame and drops its refs.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self) {
-        if let Some(frame) = self.frames.pop() {
-            self.refs.truncate(frame.first_ref as usize);
+        if let Some(frame) = self.frames.pop()
+            && frame.ref_count > 0
+        {
+            drop_refs(&mut self.refs, frame.first_ref as usize);
         }
     }
 
@@ -121,6 +182,11 @@ impl Stack {
         words[..self.words.len()].copy_from_slice(&self.words);
         self.words = words;
     }
+}
+
+#[inline(never)]
+fn drop_refs(refs: &mut Vec<Ref>, count: usize) {
+    refs.truncate(count);
 }
 
 #[cold]

@@ -16,23 +16,25 @@
 //! when it gets there; nothing panics).
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use vmfb::decode::{Immediate, Operand, RemapList, instructions};
 use vmfb::isa::{Bank, FieldKind};
 use vmfb::{BytecodeOffset, Callee, Instruction, Op, Register};
 
 use crate::calls::CallPlanner;
-use crate::code::{CallPlan, Code, FunctionCode, Instr, SYNTHETIC, Target, fuse, straight_line};
+use crate::code::{CallPlan, Code, FunctionCode, Instr, SYNTHETIC, Target, straight_line};
 use crate::context::{Context, FunctionId, LinkedKind};
-use crate::cursor::CheckedCode;
+use crate::cursor::{CheckedCode, Instructions};
 
 /// Translates a function. One that is not there gives code that fails at once.
 pub(crate) fn translate(context: &Context, id: FunctionId) -> FunctionCode {
     let module = context.modules.get(id.module.index()).map(|module| &module.kind);
     let Some(LinkedKind::Bytecode { module, imports, .. }) = module else {
-        return Translation::new(imports_of_nobody()).finish();
+        return Translation::new(imports_of_nobody(), 0).finish();
     };
-    let mut translation = Translation::new(imports);
+    let ref_count = module.function(id.function).map_or(0, |it| it.ref_register_count.into());
+    let mut translation = Translation::new(imports, ref_count);
     let planner = CallPlanner::new(context, id);
     let mut calls = Vec::new();
     for instruction in instructions(module.function_bytecode(id.function)) {
@@ -57,6 +59,7 @@ enum Patch {
 
 struct Translation<'a> {
     imports: &'a [Target],
+    ref_count: u32,
     instructions: Vec<Instr>,
     offsets: Vec<u32>,
     starts: Vec<(u32, u32)>,
@@ -72,9 +75,10 @@ struct Translation<'a> {
 const EMPTY: Instr = Instr { code: Code::EndOfFunction, a: 0, b: 0, c: 0, imm: 0 };
 
 impl<'a> Translation<'a> {
-    fn new(imports: &'a [Target]) -> Self {
+    fn new(imports: &'a [Target], ref_count: u32) -> Self {
         Self {
             imports,
+            ref_count,
             instructions: Vec::new(),
             offsets: Vec::new(),
             starts: Vec::new(),
@@ -206,8 +210,12 @@ impl<'a> Translation<'a> {
             }
             Op::Call | Op::CallVariadic | Op::CallYieldable | Op::CallVariadicYieldable => {
                 let plan = calls.len();
-                let index = self.emit(Instr { code: Code::Call, imm: plan as u64, ..EMPTY });
                 let mut call = planner.plan(instruction);
+                let code = match call.target {
+                    Target::Bytecode(_) => Code::Call,
+                    Target::Native(..) | Target::Missing(_) => Code::CallOut,
+                };
+                let index = self.emit(Instr { code, imm: plan as u64, ..EMPTY });
                 call.next = index as u32 + 1;
                 calls.push(call);
                 if !successors.is_empty() {
@@ -284,12 +292,14 @@ impl<'a> Translation<'a> {
             let index = indices.get(&target.0).map_or(0, |index| index + 1);
             self.apply(&patch, index);
         }
-        let fused = CheckedCode::new(fuse(&self.instructions), &self.tables, &self.calls);
-        let instructions = CheckedCode::new(self.instructions.into(), &self.tables, &self.calls);
+        let instructions =
+            Instructions::new(self.instructions.into(), &self.tables, &self.calls, self.ref_count);
+        // What was verified has no way out of the function.
+        let instructions = instructions.unwrap_or_else(failing);
         FunctionCode {
-            // What was verified has no way out of the function.
-            instructions: instructions.unwrap_or_else(failing),
-            fused: fused.unwrap_or_else(failing),
+            free: CheckedCode::free(&instructions),
+            observed: OnceLock::new(),
+            instructions,
             offsets: self.offsets.into(),
             starts: self.starts.into(),
             calls: self.calls.into(),
@@ -310,8 +320,8 @@ impl<'a> Translation<'a> {
 }
 
 /// Code that fails when it is run.
-fn failing() -> CheckedCode {
-    CheckedCode::new(Box::new([EMPTY]), &[], &[]).expect("an end is sound code")
+fn failing() -> Instructions {
+    Instructions::new(Box::new([EMPTY]), &[], &[], 0).expect("an end is sound code")
 }
 
 /// A register as [`Instr`] has it: pairs by number, refs with their move bit.
@@ -330,12 +340,22 @@ fn encode(register: Register, kind: FieldKind) -> u16 {
     }
 }
 
+/// The copies of a branch, in order. Both halves of a pair are copied as one: a whole that is read
+/// where halves were written makes the host wait.
 fn copies(remap: RemapList<'_>) -> impl Iterator<Item = Instr> {
-    remap.iter().map(|(source, target)| {
+    let mut copies = remap.iter().peekable();
+    std::iter::from_fn(move || {
+        let (source, target) = copies.next()?;
         if source.is_ref() {
-            Instr { code: Code::CopyRef, a: source.0, b: target.0, ..EMPTY }
-        } else {
-            Instr { code: Code::CopyI32, a: source.ordinal(), b: target.ordinal(), ..EMPTY }
+            return Some(Instr { code: Code::CopyRef, a: source.0, b: target.0, ..EMPTY });
         }
+        let (a, b) = (source.ordinal(), target.ordinal());
+        let is_second_half = |(source, target): &(Register, Register)| {
+            !source.is_ref() && (source.ordinal(), target.ordinal()) == (a + 1, b + 1)
+        };
+        if a % 2 == 0 && b % 2 == 0 && copies.next_if(is_second_half).is_some() {
+            return Some(Instr { code: Code::CopyI64, a: a / 2, b: b / 2, ..EMPTY });
+        }
+        Some(Instr { code: Code::CopyI32, a, b, ..EMPTY })
     })
 }

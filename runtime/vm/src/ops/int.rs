@@ -32,6 +32,26 @@ macro_rules! integers {
             }
 
             #[inline(always)]
+            pub(crate) fn checked_div_s(a: $signed, b: $signed) -> Option<$signed> {
+                a.checked_div(b)
+            }
+
+            #[inline(always)]
+            pub(crate) fn checked_div_u(a: $signed, b: $signed) -> Option<$signed> {
+                (a as $unsigned).checked_div(b as $unsigned).map(|quotient| quotient as $signed)
+            }
+
+            #[inline(always)]
+            pub(crate) fn checked_rem_s(a: $signed, b: $signed) -> Option<$signed> {
+                a.checked_rem(b)
+            }
+
+            #[inline(always)]
+            pub(crate) fn checked_rem_u(a: $signed, b: $signed) -> Option<$signed> {
+                (a as $unsigned).checked_rem(b as $unsigned).map(|remainder| remainder as $signed)
+            }
+
+            #[inline(always)]
             pub(crate) fn div_s(a: $signed, b: $signed) -> Result<$signed, Status> {
                 match a.checked_div(b) {
                     Some(quotient) => Ok(quotient),

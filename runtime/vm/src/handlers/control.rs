@@ -1,0 +1,278 @@
+//! Instructions that lead elsewhere: jumps, calls, returns, stops.
+
+use super::operand::{Operand, Source};
+use super::{Operation, control};
+use crate::cursor::Cursor;
+use crate::interpreter::Exit;
+use crate::machine::{Dispatch, Handler, Machine, Reason, Signal, State};
+use crate::registers::{Refs, Registers};
+use crate::status::{Status, StatusCode};
+use crate::transfer::{enter, give_back};
+
+/// Goes on along one of the two distances in the running instruction.
+///
+/// # Safety
+/// It has two.
+#[inline(always)]
+pub(crate) unsafe fn branch<D: Dispatch>(
+    state: State,
+    machine: &mut Machine<'_>,
+    holds: bool,
+) -> Signal {
+    let instr = state.cursor.instr();
+    if holds {
+        // Keeps the two ways apart: a target selected without a branch would make the host wait for
+        // the condition before it fetches the next instruction.
+        std::hint::black_box(());
+        // SAFETY: the caller's promise.
+        return unsafe { state.jump::<D>(machine, instr.low()) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { state.jump::<D>(machine, instr.high()) }
+}
+
+/// Looks at fuel and interrupts; goes on with the instruction so many behind the running one, which
+/// counts itself once more.
+#[inline(always)]
+pub(crate) fn refill<D: Dispatch, const BEHIND: usize>(
+    state: State,
+    machine: &mut Machine<'_>,
+) -> Signal {
+    let State { cursor, registers, refs, word, budget, single, double } = state;
+    let handler: Handler = refilled::<D, BEHIND>;
+    handler(cursor, registers, refs, machine, word, budget, single, double)
+}
+
+#[cold]
+#[inline(never)]
+#[allow(clippy::too_many_arguments, reason = "a handler")]
+fn refilled<D: Dispatch, const BEHIND: usize>(
+    mut cursor: Cursor,
+    registers: Registers,
+    refs: Refs,
+    machine: &mut Machine<'_>,
+    word: u64,
+    _: u32,
+    single: f32,
+    double: f64,
+) -> Signal {
+    for _ in 0..BEHIND {
+        // SAFETY: what jumps in the place of the instruction behind it falls through by itself.
+        cursor = unsafe { cursor.next() };
+    }
+    let Some(budget) = machine.refill(cursor) else { return Signal::Leave };
+    // Not by way of `D`: observers were asked about this instruction.
+    (cursor.handler())(cursor, registers, refs, machine, word, budget + 1, single, double)
+}
+
+/// Leaves the machine at the running instruction.
+macro_rules! leaves {
+    ($name:ident, |$machine:ident, $cursor:ident| $reason:expr) => {
+        pub(crate) struct $name;
+
+        impl Operation for $name {
+            #[inline(always)]
+            fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
+                #[cold]
+                #[inline(never)]
+                fn leave($machine: &mut Machine<'_>, $cursor: Cursor, budget: u32) -> Signal {
+                    let reason = $reason;
+                    $machine.leave($cursor, budget, reason)
+                }
+                leave(machine, state.cursor, state.budget)
+            }
+        }
+    };
+}
+
+leaves!(Breakpoint, |machine, cursor| Reason::Exit(Exit::Breakpoint));
+leaves!(EndOfFunction, |machine, cursor| Reason::Exit(Exit::Failed(Status::failed_precondition(
+    "control ran past the last instruction of the function"
+))));
+
+/// Leaves the machine for good, to go on at a target when it runs again.
+macro_rules! leaves_to_target {
+    ($name:ident, $exit:expr) => {
+        pub(crate) struct $name;
+
+        impl Operation for $name {
+            #[inline(always)]
+            fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
+                #[cold]
+                #[inline(never)]
+                fn leave(machine: &mut Machine<'_>, cursor: Cursor, budget: u32) -> Signal {
+                    machine.leave(cursor, budget, Reason::Exit($exit));
+                    machine.stack.set_index(cursor.instr().low());
+                    Signal::Leave
+                }
+                leave(machine, state.cursor, state.budget)
+            }
+        }
+    };
+}
+
+leaves_to_target!(Yield, Exit::Yielded);
+leaves_to_target!(Stop, Exit::Requested);
+
+/// Stops if `a` is not zero.
+pub(crate) struct CondStop;
+
+impl Operation for CondStop {
+    #[inline(always)]
+    fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
+        let instr = state.cursor.instr();
+        if i32::read(state, instr.a) != 0 {
+            return Stop::run::<D>(state, machine);
+        }
+        match machine.running.cursor(instr.low()) {
+            Some(cursor) => {
+                state.cursor = cursor;
+                D::go(state, machine)
+            }
+            None => EndOfFunction::run::<D>(state, machine),
+        }
+    }
+}
+
+/// Fails with status `a` and text `imm` unless `a` is zero.
+pub(crate) struct Fail;
+
+impl Operation for Fail {
+    #[inline(always)]
+    fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
+        #[cold]
+        #[inline(never)]
+        fn fail(
+            machine: &mut Machine<'_>,
+            cursor: Cursor,
+            budget: u32,
+            status: StatusCode,
+        ) -> Signal {
+            let message = machine.code.texts.get(cursor.instr().low()).map_or("", |text| text);
+            let status = Status::new(status, message);
+            machine.leave(cursor, budget, Reason::Exit(Exit::Failed(status)))
+        }
+        let number = i32::read(state, state.cursor.instr().a);
+        // The reference keeps five bits of the number.
+        if let Some(status) = StatusCode::from_number(number as u32 & 0x1F) {
+            return fail(machine, state.cursor, state.budget, status);
+        }
+        // SAFETY: it falls through.
+        unsafe { state.next::<D>(machine) }
+    }
+}
+
+/// Looks at fuel and interrupts.
+pub(crate) struct Poll;
+
+impl Operation for Poll {
+    #[inline(always)]
+    fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
+        poll!(state, machine, 0);
+        // SAFETY: it falls through.
+        unsafe { state.next::<D>(machine) }
+    }
+}
+
+/// A block's marker.
+pub(crate) struct Block;
+
+impl Operation for Block {
+    #[inline(always)]
+    fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
+        // SAFETY: it falls through.
+        unsafe { state.next::<D>(machine) }
+    }
+}
+
+/// A jump; backwards, it looks at fuel and interrupts.
+pub(crate) struct Jump<const BACK: bool>;
+
+impl<const BACK: bool> Operation for Jump<BACK> {
+    #[inline(always)]
+    fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
+        if BACK {
+            poll!(state, machine, 0);
+        }
+        // SAFETY: the low distance is its target's.
+        unsafe { state.jump::<D>(machine, state.cursor.instr().low()) }
+    }
+}
+
+/// A conditional jump; possibly backwards, it looks at fuel and interrupts.
+pub(crate) struct CondJump<A, const BACK: bool>(std::marker::PhantomData<A>);
+
+impl<A: Source, const BACK: bool> Operation for CondJump<A, BACK> {
+    #[inline(always)]
+    fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
+        if BACK {
+            poll!(state, machine, 0);
+        }
+        let condition: i32 = A::read(state, state.cursor.instr().a);
+        // SAFETY: it has two distances.
+        unsafe { branch::<D>(state, machine, condition != 0) }
+    }
+}
+
+/// Goes on where table `imm` says for index `a`.
+pub(crate) struct JumpTable<A>(std::marker::PhantomData<A>);
+
+impl<A: Source> Operation for JumpTable<A> {
+    #[inline(always)]
+    fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
+        let instr = state.cursor.instr();
+        let index: i32 = A::read(state, instr.a);
+        let index = index.cast_unsigned() as usize;
+        let target = machine.code.tables.get(instr.low()).and_then(|table| {
+            let (default, others) = table.split_last()?;
+            machine.running.cursor(*others.get(index).unwrap_or(default) as usize)
+        });
+        match target {
+            Some(cursor) => {
+                state.cursor = cursor;
+                D::go(state, machine)
+            }
+            None => EndOfFunction::run::<D>(state, machine),
+        }
+    }
+}
+
+/// Calls bytecode.
+pub(crate) struct Call;
+
+impl Operation for Call {
+    #[inline(always)]
+    fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
+        poll!(state, machine, 0);
+        match enter::<D>(state, machine) {
+            Some(state) => D::go(state, machine),
+            None => Signal::Leave,
+        }
+    }
+}
+
+leaves!(Native, |machine, cursor| Reason::Native);
+
+/// Calls what is not bytecode: nothing for handlers.
+pub(crate) struct CallOut;
+
+impl Operation for CallOut {
+    #[inline(always)]
+    fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
+        poll!(state, machine, 0);
+        Native::run::<D>(state, machine)
+    }
+}
+
+/// Returns.
+pub(crate) struct Return;
+
+impl Operation for Return {
+    #[inline(always)]
+    fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
+        match give_back::<D>(state, machine) {
+            Some(state) => D::go(state, machine),
+            None => Signal::Leave,
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Families of instructions that differ in type and function only. Each macro makes an
+//! [`Entry`](super::Entry): an [`Operation`](super::Operation) for every variant.
+//!
+//! All of them fall through; what does not is in `control`.
+
+/// An operation: type parameters for where its operands come from, then what it does.
+macro_rules! operation {
+    ($name:ident[$($source:ident),*], |$state:ident, $machine:ident, $instr:ident| $body:block) => {
+        struct $name<$($source),*>(std::marker::PhantomData<($($source,)*)>);
+
+        impl<$($source: Source),*> Operation for $name<$($source),*> {
+            #[inline(always)]
+            #[allow(unused_mut, unused_variables, reason = "not all of them change the state")]
+            fn run<D: Dispatch>(mut $state: State, $machine: &mut Machine<'_>) -> Signal {
+                let $instr = $state.cursor.instr();
+                $body
+                // SAFETY: instructions of all families fall through.
+                unsafe { $state.next::<D>($machine) }
+            }
+        }
+    };
+}
+
+/// The same, with the conditional jump behind it done too. The block's value is the condition.
+macro_rules! jumping_operation {
+    ($name:ident[$($source:ident),*], |$state:ident, $machine:ident, $instr:ident| $body:block) => {
+        struct $name<$($source,)* const BACK: bool>(std::marker::PhantomData<($($source,)*)>);
+
+        impl<$($source: Source,)* const BACK: bool> Operation for $name<$($source,)* BACK> {
+            #[inline(always)]
+            fn run<D: Dispatch>(mut $state: State, $machine: &mut Machine<'_>) -> Signal {
+                let $instr = $state.cursor.instr();
+                let holds: bool = $body;
+                if BACK {
+                    // A stop is before the jump, which stands by itself behind this instruction.
+                    poll!($state, $machine, 1);
+                }
+                // SAFETY: `fusion` gave the instruction the two distances of the jump.
+                unsafe { control::branch::<D>($state, $machine, holds) }
+            }
+        }
+    };
+}
+
+/// Counts a backward branch or call. A stop is so many instructions behind the running one.
+macro_rules! poll {
+    ($state:ident, $machine:ident, $behind:literal) => {
+        $state.budget -= 1;
+        if $state.budget == 0 {
+            return control::refill::<D, $behind>($state, $machine);
+        }
+    };
+}
+
+/// `b = function(a)`
+macro_rules! unary {
+    ($from:ident -> $to:ident, $function:expr) => {{
+        operation!(It[A], |state, machine, instr| {
+            let operand: $from = A::read(state, instr.a);
+            let value: $to = ($function)(operand);
+            value.write(&mut state, instr.b);
+        });
+        let mut entry = Entry::new(Variants::first::<D, It<Register>, It<Accumulator>>());
+        entry.shape.reads[0] = Some(<$from as Operand>::BANK);
+        entry.shape.writes = Some((Field::B, <$to as Operand>::BANK));
+        entry
+    }};
+}
+
+/// `b = whether function(a)`
+macro_rules! unary_test {
+    ($from:ident, $function:expr) => {{
+        operation!(It[A], |state, machine, instr| {
+            let operand: $from = A::read(state, instr.a);
+            i32::from(($function)(operand)).write(&mut state, instr.b);
+        });
+        jumping_operation!(Jump[A], |state, machine, instr| {
+            let operand: $from = A::read(state, instr.a);
+            let holds = ($function)(operand);
+            i32::from(holds).write(&mut state, instr.b);
+            holds
+        });
+        let mut entry = Entry::new(Variants::first::<D, It<Register>, It<Accumulator>>());
+        entry.forward =
+            Some(Variants::first::<D, Jump<Register, false>, Jump<Accumulator, false>>());
+        entry.backward =
+            Some(Variants::first::<D, Jump<Register, true>, Jump<Accumulator, true>>());
+        entry.shape.reads[0] = Some(<$from as Operand>::BANK);
+        entry.shape.writes = Some((Field::B, Bank::Word));
+        entry
+    }};
+}
+
+/// The variants of an operation with two operands.
+macro_rules! two_operands {
+    ($operation:ident $(, $back:literal)?) => {
+        Variants {
+            plain: handler::<D, $operation<Register, Register $(, $back)?>>,
+            a: Some(handler::<D, $operation<Accumulator, Register $(, $back)?>>),
+            b: Some(handler::<D, $operation<Register, Accumulator $(, $back)?>>),
+            c: None,
+            both: Some(handler::<D, $operation<Accumulator, Accumulator $(, $back)?>>),
+        }
+    };
+}
+
+/// `c = function(a, b)`, for operands of two types.
+macro_rules! binary_of {
+    ($left:ident, $right:ident -> $to:ident, $function:expr) => {{
+        operation!(It[A, B], |state, machine, instr| {
+            let left: $left = A::read(state, instr.a);
+            let right: $right = B::read(state, instr.b);
+            let value: $to = ($function)(left, right);
+            value.write(&mut state, instr.c);
+        });
+        let mut entry = Entry::new(two_operands!(It));
+        entry.shape.reads[0] = Some(<$left as Operand>::BANK);
+        entry.shape.reads[1] = Some(<$right as Operand>::BANK);
+        entry.shape.writes = Some((Field::C, <$to as Operand>::BANK));
+        entry
+    }};
+}
+
+/// `c = function(a, b)`
+macro_rules! binary {
+    ($type:ident, $function:expr) => {
+        binary_of!($type, $type -> $type, $function)
+    };
+}
+
+/// `c = a` shifted by `b`, which is an i32.
+macro_rules! shift {
+    ($type:ident, $function:expr) => {
+        binary_of!($type, i32 -> $type, $function)
+    };
+}
+
+/// `c = function(a, b)`, an i32 that loops often end by.
+macro_rules! counting {
+    ($function:expr) => {{
+        operation!(It[A, B], |state, machine, instr| {
+            let (left, right): (i32, i32) = (A::read(state, instr.a), B::read(state, instr.b));
+            let value: i32 = ($function)(left, right);
+            value.write(&mut state, instr.c);
+        });
+        jumping_operation!(Jump[A, B], |state, machine, instr| {
+            let (left, right): (i32, i32) = (A::read(state, instr.a), B::read(state, instr.b));
+            let value: i32 = ($function)(left, right);
+            value.write(&mut state, instr.c);
+            value != 0
+        });
+        let mut entry = Entry::new(two_operands!(It));
+        entry.forward = Some(two_operands!(Jump, false));
+        entry.backward = Some(two_operands!(Jump, true));
+        entry.shape.reads = [Some(Bank::Word), Some(Bank::Word), None];
+        entry.shape.writes = Some((Field::C, Bank::Word));
+        entry
+    }};
+}
+
+/// `c = whether function(a, b)`
+macro_rules! test {
+    ($from:ident, $function:expr) => {{
+        operation!(It[A, B], |state, machine, instr| {
+            let (left, right): ($from, $from) = (A::read(state, instr.a), B::read(state, instr.b));
+            i32::from(($function)(left, right)).write(&mut state, instr.c);
+        });
+        jumping_operation!(Jump[A, B], |state, machine, instr| {
+            let (left, right): ($from, $from) = (A::read(state, instr.a), B::read(state, instr.b));
+            let holds = ($function)(left, right);
+            i32::from(holds).write(&mut state, instr.c);
+            holds
+        });
+        let mut entry = Entry::new(two_operands!(It));
+        entry.forward = Some(two_operands!(Jump, false));
+        entry.backward = Some(two_operands!(Jump, true));
+        entry.shape.reads = [Some(<$from as Operand>::BANK), Some(<$from as Operand>::BANK), None];
+        entry.shape.writes = Some((Field::C, Bank::Word));
+        entry
+    }};
+}
+
+/// `d = function(a, b, c)`
+macro_rules! ternary {
+    ($type:ident, $function:expr) => {{
+        operation!(It[A, B, C], |state, machine, instr| {
+            let third: $type = C::read(state, instr.c);
+            let (first, second): ($type, $type) = (A::read(state, instr.a), B::read(state, instr.b));
+            let value: $type = ($function)(first, second, third);
+            value.write(&mut state, instr.lane(0));
+        });
+        let mut entry = Entry::new(Variants {
+            plain: handler::<D, It<Register, Register, Register>>,
+            a: Some(handler::<D, It<Accumulator, Register, Register>>),
+            b: Some(handler::<D, It<Register, Accumulator, Register>>),
+            c: Some(handler::<D, It<Register, Register, Accumulator>>),
+            both: None,
+        });
+        entry.shape.reads = [Some(<$type as Operand>::BANK); 3];
+        entry.shape.writes = Some((Field::D, <$type as Operand>::BANK));
+        entry
+    }};
+}
+
+/// `c = function(a, b)`; where that is nothing, what the second function says is the error.
+macro_rules! fallible {
+    ($type:ident, $function:expr, $error:path) => {{
+        struct Error;
+
+        impl Slow for Error {
+            fn run(frame: &mut Frame<'_>, instr: &Instr) -> Result<(), Status> {
+                let (left, right) = (frame.get::<$type>(instr.a), frame.get::<$type>(instr.b));
+                frame.set(instr.c, $error(left, right)?);
+                Ok(())
+            }
+        }
+
+        operation!(It[A, B], |state, machine, instr| {
+            let (left, right): ($type, $type) = (A::read(state, instr.a), B::read(state, instr.b));
+            let value: Option<$type> = ($function)(left, right);
+            let Some(value) = value else {
+                return slow::instead::<D, Error>(state, machine);
+            };
+            value.write(&mut state, instr.c);
+        });
+        let mut entry = Entry::new(two_operands!(It));
+        entry.shape.reads = [Some(<$type as Operand>::BANK), Some(<$type as Operand>::BANK), None];
+        entry.shape.writes = Some((Field::C, <$type as Operand>::BANK));
+        entry
+    }};
+}
+
+/// `d = b` if `a` is not zero, else `c`
+macro_rules! select {
+    ($type:ident) => {{
+        operation!(It[A], |state, machine, instr| {
+            let condition: i32 = A::read(state, instr.a);
+            let chosen = if condition != 0 { instr.b } else { instr.c };
+            let value = <$type as Operand>::read(state, chosen);
+            value.write(&mut state, instr.lane(0));
+        });
+        let mut entry = Entry::new(Variants::first::<D, It<Register>, It<Accumulator>>());
+        entry.shape.reads[0] = Some(Bank::Word);
+        entry.shape.writes = Some((Field::D, <$type as Operand>::BANK));
+        entry
+    }};
+}
+
+/// `a = imm`
+macro_rules! constant {
+    ($type:ident, $value:expr) => {{
+        operation!(It[], |state, machine, instr| {
+            let value: $type = ($value)(instr);
+            value.write(&mut state, instr.a);
+        });
+        let mut entry = Entry::new(Variants::only::<D, It>());
+        entry.shape.writes = Some((Field::A, <$type as Operand>::BANK));
+        entry
+    }};
+}
+
+/// `b = a`
+macro_rules! copy {
+    ($type:ident) => {
+        unary!($type -> $type, |value: $type| value)
+    };
+}
+
+/// What is done out of line: see `slow`.
+macro_rules! slow {
+    (|$frame:ident, $instr:ident| $body:expr) => {{
+        struct It;
+
+        impl Slow for It {
+            #[inline]
+            fn run($frame: &mut Frame<'_>, $instr: &Instr) -> Result<(), Status> {
+                $body;
+                Ok(())
+            }
+        }
+
+        Entry::new(Variants::only::<D, slow::OutOfLine<It>>())
+    }};
+}
+
+/// What is neither fast nor slow: one operation of `control` or `memory`.
+macro_rules! single {
+    ($operation:ty) => {
+        Entry::new(Variants::only::<D, $operation>())
+    };
+}
+
+/// What looks at an i32 in `a` and leads elsewhere.
+macro_rules! conditional {
+    ($($operation:ident)::+ $(, $back:literal)?) => {{
+        let mut entry = Entry::new(Variants::first::<
+            D,
+            $($operation)::+<Register $(, $back)?>,
+            $($operation)::+<Accumulator $(, $back)?>,
+        >());
+        entry.shape.reads[0] = Some(Bank::Word);
+        entry
+    }};
+}

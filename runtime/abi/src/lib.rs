@@ -15,8 +15,8 @@
 
 pub mod c_float;
 pub mod cconv;
-pub mod compare;
 pub mod cconv_layout;
+pub mod compare;
 pub mod convention;
 pub mod element_type;
 pub mod explain;

@@ -67,26 +67,19 @@ fn parse_names(
 }
 
 impl Map {
-    /// Strides and offset for an array of this shape: the one result is the position of an element, or several index a
-    /// dense array with as many dimensions.
-    pub(crate) fn strides(&self, shape: &[Option<u64>]) -> Option<(Vec<Option<i64>>, Option<i64>)> {
-        if let [result] = self.results.as_slice() {
-            return result.parts();
+    /// Whether every index stays what it is.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.results.len() == self.dimensions
+            && self.results.iter().enumerate().all(|(at, result)| result.dimension() == Some(at))
+    }
+
+    /// Strides and offset, if the map has one result that is linear. MLIR takes no other maps but the identity for strided,
+    /// not even permutations.
+    pub(crate) fn strides(&self) -> Option<(Vec<Option<i64>>, Option<i64>)> {
+        match self.results.as_slice() {
+            [result] => result.parts(),
+            _ => None,
         }
-        if self.results.len() != shape.len() {
-            return None;
-        }
-        let mut total = Linear::zero(self.dimensions);
-        // The sizes that the results index follow from the shape only where each result is a dimension.
-        let mut stride = Some(1_i64);
-        for result in self.results.iter().rev() {
-            total = total.plus(&result.times(stride)?);
-            let size =
-                result.dimension().and_then(|dimension| shape.get(dimension).copied().flatten());
-            let size = size.and_then(|size| i64::try_from(size).ok());
-            stride = stride.zip(size).and_then(|(stride, size)| stride.checked_mul(size));
-        }
-        total.parts()
     }
 }
 

@@ -257,10 +257,6 @@ mod tests {
                 "(tensor<2x3xf32, strided<[1, 2]>, 1>) -> ()",
             ),
             ("memref<2x3xf32, affine_map<(d0, d1) -> (d0 * 3 + d1)>>", "(tensor<2x3xf32>) -> ()"),
-            (
-                "memref<2x3xf32, affine_map<(d0, d1) -> (d1, d0)>>",
-                "(tensor<2x3xf32, strided<[1, 2]>>) -> ()",
-            ),
         ] {
             let found = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(found.function.to_string(), shown, "{text}");

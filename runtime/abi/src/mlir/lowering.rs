@@ -164,7 +164,11 @@ pub fn convert(ty: &Type) -> Result<Llvm, String> {
                 Some(shape) => descriptor(shape.len(), space),
             }
         }
-        Type::Function(_) => Llvm::PTR,
+        Type::Function(Some(function)) => match lower(function) {
+            Ok(_) => Llvm::PTR,
+            Err(error) => return Err(format!("of its own type, {error}")),
+        },
+        Type::Function(None) => Llvm::PTR,
         Type::Reference(Some(name)) if name == "!llvm.ptr" => Llvm::PTR,
         Type::Reference(Some(name)) if name.starts_with("!llvm.ptr<") => {
             let inside = name.trim_start_matches("!llvm.ptr<").trim_end_matches('>');
@@ -219,6 +223,10 @@ fn bare_pointers(function: &Function) -> Result<Signature, Unrepresentable> {
     let (arguments, results) = each_slot(function, |slot, path| {
         let bare = match &slot.ty {
             Type::Array(array) => bare_pointer(array),
+            Type::Function(Some(inner)) => match bare_pointers(inner) {
+                Ok(_) => Ok(Llvm::PTR),
+                Err(error) => Err(format!("of its own type, {error}")),
+            },
             other => convert(other),
         };
         bare.map_err(|reason| Unrepresentable { path: path.to_owned(), reason })

@@ -359,8 +359,8 @@ fn parse_layout(cursor: &mut Cursor<'_>, array: &Array) -> Result<Option<Layout>
             ));
         }
         let text = cursor.text()[start..cursor.position()].to_owned();
-        let shape = array.shape.as_deref().unwrap_or_default();
-        return Ok(Some(match map.strides(shape) {
+        return Ok(Some(match map.strides() {
+            _ if map.is_identity() => Layout::RowMajor,
             Some((strides, offset)) => normal(Layout::Strided { strides, offset }, array),
             None => Layout::Other(text),
         }));

@@ -2,12 +2,13 @@
 //! nested bytecode module which it attached on the way.
 
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 
 use conformance::tools;
 use vm::{
-    Activity, Boundary, BoundaryKind, Context, FrameFunction, FrameIndex, FunctionId, Host,
-    Interrupt, Invocation, ModuleIndex, NativeModule, NativeReturn, Next, Observer, Outcome,
-    Position, Reaction, Status, Stop, Value, Watch,
+    Activity, Boundary, BoundaryKind, Context, ExecutionLimits, FrameFunction, FrameIndex,
+    FunctionId, Host, Interrupt, Invocation, ModuleIndex, NativeModule, NativeReturn, Next,
+    Observer, Outcome, Position, Reaction, Ref, Status, Stop, Value, Watch,
 };
 use vmfb::verify::VerifiedModule;
 use vmfb::{BytecodeOffset, Module};
@@ -112,8 +113,9 @@ impl Activity for Execution {
                 let bump = NativeModule::builder("private")
                     .function("bump", "0i_i", |call| Ok(call.i32(0)? + 1))
                     .build();
-                let private = host.attach_native(bump);
-                let attached = host.attach("the kernel", &self.kernel, &[private]);
+                let private = host.context().attach_native(bump);
+                let kernel = &self.kernel;
+                let attached = host.context().attach("the kernel", kernel, &[private], Ref::Null);
                 let module = attached.map_err(|error| Status::internal(error.to_string()))?;
                 self.module = Some(module);
                 self.at = At::Initialized;
@@ -171,17 +173,22 @@ impl Activity for Execution {
     }
 }
 
-/// Never done.
+/// Never done. Asks for an interrupt when it has begun.
 #[derive(Debug)]
-struct Spin;
+struct Spin(Arc<Mutex<Interrupt>>);
 
 impl Activity for Spin {
     fn resume(&mut self, _: &mut Host<'_>, _: Vec<Value>) -> Result<Next, Status> {
+        std::mem::take(&mut *self.0.lock().unwrap()).request();
         Ok(Next::Again)
     }
 }
 
 fn context() -> Context {
+    context_with(ExecutionLimits::default(), Arc::default())
+}
+
+fn context_with(limits: ExecutionLimits, interrupt: Arc<Mutex<Interrupt>>) -> Context {
     let kernel = assemble(KERNEL);
     let device = NativeModule::builder("device")
         .function("execute", "0ii_i", move |call| {
@@ -194,10 +201,13 @@ fn context() -> Context {
                 at: At::Attach,
             })))
         })
-        .function("spin", "0v_v", |_| Ok(NativeReturn::Activity(Box::new(Spin))))
+        .function("spin", "0v_v", move |_| {
+            Ok(NativeReturn::Activity(Box::new(Spin(interrupt.clone()))))
+        })
         .build();
     let main = assemble(MAIN);
-    Context::builder().add_native(device).add_bytecode(main).inspected().link().unwrap()
+    let builder = Context::builder().add_native(device).add_bytecode(main).inspected();
+    builder.limits(limits).link().unwrap()
 }
 
 fn call(context: &Context, name: &str, arguments: &[i32]) -> Invocation {
@@ -215,6 +225,14 @@ fn frames(invocation: &Invocation, context: &Context) -> Vec<String> {
     let names: Vec<String> = names.collect();
     assert_eq!(names.len(), invocation.depth());
     names
+}
+
+/// Goes on behind the stop at which the kernel's module is there.
+fn run(invocation: &mut Invocation, context: &mut Context) -> Outcome {
+    match invocation.run(context) {
+        Outcome::Stopped(Stop::Attached) => invocation.run(context),
+        outcome => outcome,
+    }
 }
 
 fn completed(outcome: &Outcome) -> i32 {
@@ -235,7 +253,7 @@ fn an_activity_calls_bytecode_that_it_attached_and_returns() {
     let mut context = context();
     for commands in [0, 1, 3] {
         let mut invocation = call(&context, "run", &[commands, 1]);
-        assert_eq!(completed(&invocation.run(&mut context)), commands * ONE_COMMAND);
+        assert_eq!(completed(&run(&mut invocation, &mut context)), commands * ONE_COMMAND);
     }
     // What was attached is for who attached it.
     assert_eq!(context.lookup("part"), None);
@@ -249,7 +267,7 @@ fn free_running_stops_at_the_boundaries_that_are_watched() {
     let mut invocation = call(&context, "run", &[2, 1]);
     let mut seen = Vec::new();
     loop {
-        match invocation.run(&mut context) {
+        match run(&mut invocation, &mut context) {
             Outcome::Stopped(Stop::Boundary) => {
                 let boundary = invocation.boundary().unwrap();
                 seen.push((boundary.kind, boundary.name.clone()));
@@ -270,9 +288,9 @@ fn frames_of_activities_are_between_those_of_bytecode() {
     let mut context = context();
     context.set_watch(Watch::Parts);
     let mut invocation = call(&context, "run", &[1, 1]);
-    assert!(matches!(invocation.run(&mut context), Outcome::Stopped(Stop::Boundary)));
+    assert!(matches!(run(&mut invocation, &mut context), Outcome::Stopped(Stop::Boundary)));
     assert_eq!(frames(&invocation, &context), ["command 0", "execute", "run"]);
-    assert!(matches!(invocation.run(&mut context), Outcome::Stopped(Stop::Boundary)));
+    assert!(matches!(run(&mut invocation, &mut context), Outcome::Stopped(Stop::Boundary)));
     assert_eq!(frames(&invocation, &context), ["part 0", "command 0", "execute", "run"]);
     // A breakpoint in the attached module, armed while the program is in the activity.
     let module = context.modules().find(|(_, name, _)| *name == "the kernel").unwrap().0;
@@ -281,7 +299,7 @@ fn frames_of_activities_are_between_those_of_bytecode() {
     let function = FunctionId { module, function };
     let offset = context.instruction_offsets(function)[1];
     context.set_breakpoint(function, offset).unwrap();
-    let stop = invocation.run(&mut context);
+    let stop = run(&mut invocation, &mut context);
     let at = Position { function, offset };
     assert!(matches!(stop, Outcome::Stopped(Stop::Breakpoint(position)) if position == at));
     assert_eq!(frames(&invocation, &context), ["part", "part 0", "command 0", "execute", "run"]);
@@ -343,6 +361,9 @@ fn observers_see_activities_begin_and_may_leave_them_alone() {
     assert_eq!(frames(&invocation, &context), ["execute", "run"]);
     let before = observer.instructions;
     // On, observed: the instructions of the kernel are seen too.
+    let stop = invocation.observe(&mut context, &mut observer);
+    assert!(matches!(stop, Outcome::Stopped(Stop::Attached)));
+    assert_eq!(frames(&invocation, &context), ["__init", "execute", "run"]);
     assert_eq!(completed(&invocation.observe(&mut context, &mut observer)), ONE_COMMAND);
     assert_eq!(observer.boundaries, 4);
     assert!(observer.instructions > before + 10);
@@ -352,7 +373,7 @@ fn observers_see_activities_begin_and_may_leave_them_alone() {
 fn failures_below_an_activity_show_all_of_it() {
     let mut context = context();
     let mut invocation = call(&context, "run", &[1, 0]);
-    let Outcome::Failed(failure) = invocation.run(&mut context) else { panic!() };
+    let Outcome::Failed(failure) = run(&mut invocation, &mut context) else { panic!() };
     let places: Vec<String> = failure.backtrace.iter().map(ToString::to_string).collect();
     assert_eq!(
         places,
@@ -369,12 +390,11 @@ fn failures_below_an_activity_show_all_of_it() {
 
 #[test]
 fn an_interrupt_reaches_an_activity_that_works() {
-    let mut context = context();
+    let interrupt = Arc::default();
+    let mut context = context_with(ExecutionLimits::default(), Arc::clone(&interrupt));
     let mut invocation = call(&context, "spin", &[]);
-    let interrupt: Interrupt = invocation.interrupt();
-    let thread = std::thread::spawn(move || interrupt.request());
-    let stop = invocation.run(&mut context);
-    thread.join().unwrap();
+    *interrupt.lock().unwrap() = invocation.interrupt();
+    let stop = run(&mut invocation, &mut context);
     let Outcome::Stopped(Stop::Interrupted(position)) = stop else { panic!("{stop:?}") };
     assert_eq!(position.offset, BytecodeOffset(1));
     assert_eq!(frames(&invocation, &context), ["spin", "spin"]);
@@ -382,15 +402,9 @@ fn an_interrupt_reaches_an_activity_that_works() {
 
 #[test]
 fn fuel_ends_an_activity_that_never_ends() {
-    let kernel = assemble(MAIN);
-    let device = NativeModule::builder("device")
-        .function("execute", "0ii_i", |_| Ok(0))
-        .function("spin", "0v_v", |_| Ok(NativeReturn::Activity(Box::new(Spin))))
-        .build();
-    let limits = vm::ExecutionLimits { fuel: Some(10_000), ..vm::ExecutionLimits::default() };
-    let builder = Context::builder().add_native(device).add_bytecode(kernel).limits(limits);
-    let mut context = builder.link().unwrap();
+    let limits = ExecutionLimits { fuel: Some(10_000), ..ExecutionLimits::default() };
+    let mut context = context_with(limits, Arc::default());
     let mut invocation = call(&context, "spin", &[]);
-    let Outcome::Failed(failure) = invocation.run(&mut context) else { panic!() };
+    let Outcome::Failed(failure) = run(&mut invocation, &mut context) else { panic!() };
     assert_eq!(failure.status.code, vm::StatusCode::ResourceExhausted);
 }

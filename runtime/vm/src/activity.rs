@@ -21,12 +21,11 @@ use std::any::Any;
 use std::fmt;
 
 use vmfb::FunctionOrdinal;
-use vmfb::verify::VerifiedModule;
 
 use crate::context::{Context, FunctionId, ModuleIndex};
 use crate::limits::ExecutionLimits;
-use crate::link::{LinkError, attach_bytecode, attach_native, export_named};
-use crate::native::{NativeModule, NativeReturn};
+use crate::link::export_named;
+use crate::native::NativeReturn;
 use crate::status::Status;
 use crate::value::Value;
 
@@ -153,24 +152,10 @@ impl<'a> Host<'a> {
         self.context.is_inspected()
     }
 
-    /// Adds a module to the running context, under a name for people. It imports from the
-    /// `providers` and from nothing else; others do not import from it. Its globals are fresh; its
-    /// [`Self::initializer`] has not run.
-    ///
-    /// # Errors
-    /// An import that must be there is missing or has another signature.
-    pub fn attach(
-        &mut self,
-        name: &str,
-        module: &VerifiedModule,
-        providers: &[ModuleIndex],
-    ) -> Result<ModuleIndex, LinkError> {
-        attach_bytecode(self.context, name, module, providers)
-    }
-
-    /// Adds a native module that only modules attached later can import from.
-    pub fn attach_native(&mut self, module: NativeModule) -> ModuleIndex {
-        attach_native(self.context, module)
+    /// The context, to attach modules to: [`Context::attach`].
+    #[must_use]
+    pub fn context(&mut self) -> &mut Context {
+        self.context
     }
 
     /// The function that a module wants to be run before all others.

@@ -74,8 +74,8 @@ pub enum BreakpointError {
 pub(crate) struct LinkedModule {
     pub(crate) name: String,
     pub(crate) kind: LinkedKind,
-    /// Whether it came while the program ran: it then serves whoever brought it only.
-    pub(crate) is_attached: bool,
+    /// For a module that serves whoever attached it only: what it was loaded from.
+    pub(crate) attached_from: Option<Ref>,
 }
 
 #[derive(Debug)]
@@ -229,6 +229,12 @@ impl Context {
         (0..self.modules.len() as u32).map(ModuleIndex)
     }
 
+    /// The rodata of a module, a buffer a segment; empty for native modules.
+    #[must_use]
+    pub fn rodata(&self, module: ModuleIndex) -> &[Ref] {
+        self.modules.get(module.index()).map_or(&[], LinkedModule::rodata)
+    }
+
     /// The modules, in order of registration; those attached while running are behind the others.
     pub fn modules(&self) -> impl Iterator<Item = (ModuleIndex, &str, ModuleKind<'_>)> {
         self.modules.iter().enumerate().map(|(index, module)| {
@@ -263,8 +269,11 @@ impl Context {
             let function = export_named(&self.modules[index], name)?;
             Some(FunctionId { module: ModuleIndex(index as u32), function })
         };
-        let indices =
-            || (0..self.modules.len()).rev().filter(|index| !self.modules[*index].is_attached);
+        let indices = || {
+            (0..self.modules.len())
+                .rev()
+                .filter(|index| self.modules[*index].attached_from.is_none())
+        };
         // Export names may hold dots themselves, so the name is tried whole first.
         let whole = indices()
             .filter(|index| matches!(self.modules[*index].kind, LinkedKind::Bytecode { .. }))

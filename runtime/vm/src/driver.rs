@@ -39,7 +39,21 @@ impl Invocation {
             Mode::Step | Mode::Observe(_) => Watch::Parts,
         };
         let native = self.natives.last_mut()?;
-        match native.resume(&mut Host::new(context, watch)) {
+        let module_count = context.modules.len();
+        let next = native.resume(&mut Host::new(context, watch));
+        let outcome = self.carry_out(next, context, mode);
+        let has_attached = context.is_inspected() && context.modules.len() > module_count;
+        outcome.or_else(|| has_attached.then_some(Outcome::Stopped(Stop::Attached)))
+    }
+
+    /// Does what an activity wants.
+    fn carry_out(
+        &mut self,
+        next: Result<Next, Status>,
+        context: &mut Context,
+        mode: &mut Mode<'_>,
+    ) -> Option<Outcome> {
+        match next {
             Err(status) => Some(self.fail(context, status)),
             Ok(Next::Wait) => Some(Outcome::Yielded),
             Ok(Next::Again) => match self.meter.tick() {

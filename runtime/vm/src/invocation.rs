@@ -55,6 +55,9 @@ pub enum Stop {
     Requested(Position),
     /// In a native activity, where somebody may want to stop: at [`Invocation::boundary`].
     Boundary,
+    /// A native activity attached a module, which nobody has looked at yet. Only where the context
+    /// [is inspected](Context::is_inspected).
+    Attached,
 }
 
 impl Stop {
@@ -62,7 +65,7 @@ impl Stop {
     #[must_use]
     pub fn position(self) -> Option<Position> {
         match self {
-            Self::Boundary => None,
+            Self::Boundary | Self::Attached => None,
             Self::Breakpoint(position)
             | Self::Step(position)
             | Self::Interrupted(position)

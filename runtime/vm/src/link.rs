@@ -132,30 +132,55 @@ impl ContextBuilder {
     }
 }
 
-/// Adds a module to a running context.
-pub(crate) fn attach_bytecode(
-    context: &mut Context,
-    name: &str,
-    module: &VerifiedModule,
-    providers: &[ModuleIndex],
-) -> Result<ModuleIndex, LinkError> {
-    let index = add_bytecode(context, name, module.module(), providers)?;
-    context.modules[index.index()].is_attached = true;
-    Ok(index)
-}
+impl Context {
+    /// Adds a module to a context that may be running already, under a name for people. It imports
+    /// from the `providers` and from nothing else; others do not import from it. Its globals are
+    /// fresh, and it is not initialised. `origin` is what it was loaded from, to find it by.
+    ///
+    /// # Errors
+    /// An import that must be there is missing or has another signature.
+    pub fn attach(
+        &mut self,
+        name: &str,
+        module: &VerifiedModule,
+        providers: &[ModuleIndex],
+        origin: Ref,
+    ) -> Result<ModuleIndex, LinkError> {
+        let index = add_bytecode(self, name, module.module(), providers)?;
+        self.modules[index.index()].attached_from = Some(origin);
+        Ok(index)
+    }
 
-/// Adds a native module to a running context.
-pub(crate) fn attach_native(context: &mut Context, module: NativeModule) -> ModuleIndex {
-    let index = add_native(context, module);
-    context.modules[index.index()].is_attached = true;
-    index
+    /// Adds a native module that only modules attached later can import from.
+    pub fn attach_native(&mut self, module: NativeModule) -> ModuleIndex {
+        let index = add_native(self, module);
+        self.modules[index.index()].attached_from = Some(Ref::Null);
+        index
+    }
+
+    /// The bytecode modules that were attached from this very object.
+    pub fn attached_from<'a>(&'a self, origin: &'a Ref) -> impl Iterator<Item = ModuleIndex> + 'a {
+        let modules = self.modules.iter().zip(0..);
+        let found = modules.filter(|(module, _)| {
+            let from = module.attached_from.as_ref();
+            !origin.is_null() && from.is_some_and(|from| from.is_same(origin))
+        });
+        found.map(|(_, index)| ModuleIndex(index))
+    }
+
+    /// Whether a module was attached, rather than linked with the others.
+    #[must_use]
+    pub fn is_attached(&self, module: ModuleIndex) -> bool {
+        let module = self.modules.get(module.index());
+        module.is_some_and(|module| module.attached_from.is_some())
+    }
 }
 
 fn add_native(context: &mut Context, module: NativeModule) -> ModuleIndex {
     let index = ModuleIndex(context.modules.len() as u32);
     let name = module.name().to_owned();
     let kind = LinkedKind::Native(module);
-    context.modules.push(LinkedModule { name, kind, is_attached: false });
+    context.modules.push(LinkedModule { name, kind, attached_from: None });
     context.globals.push(Globals::default());
     index
 }
@@ -200,7 +225,7 @@ fn add_bytecode(
     }));
     let globals = Globals::new(module.state(), &context.limits)
         .map_err(|status| LinkError::Globals { module: module.name().to_owned(), status })?;
-    context.modules.push(LinkedModule { name: name.to_owned(), kind: linked, is_attached: false });
+    context.modules.push(LinkedModule { name: name.to_owned(), kind: linked, attached_from: None });
     context.globals.push(globals);
     Ok(index)
 }

@@ -155,8 +155,9 @@ fn hit_breakpoint<'a>(
     mut specs: impl Iterator<Item = &'a debug::BreakpointSpec>,
     hit: &[debug::BreakpointId],
 ) -> protocol::Stopped {
-    use debug::BreakpointSpec::{Function, Instruction, Line, ListingLine};
+    use debug::BreakpointSpec::{Dispatch, Function, Instruction, Line, ListingLine};
     let (reason, description) = match specs.next() {
+        Some(Dispatch { .. }) => ("function breakpoint", "Paused on dispatch breakpoint"),
         Some(Function { .. }) => ("function breakpoint", "Paused on function breakpoint"),
         Some(Instruction { .. }) => ("instruction breakpoint", "Paused on instruction breakpoint"),
         Some(Line { .. } | ListingLine { .. }) | None => ("breakpoint", "Paused on breakpoint"),

@@ -5,7 +5,7 @@
 //! A breakpoint that was there before and still is keeps its number, its hit count, and its place.
 
 use dap::requests::{SetFunctionBreakpointsArguments, SetInstructionBreakpointsArguments};
-use debug::{BreakpointId, BreakpointSpec};
+use debug::{BreakpointId, BreakpointSpec, DispatchMoment};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -57,10 +57,25 @@ pub(super) fn set_function_breakpoints(
 ) -> Result<Value, RequestError> {
     let arguments: SetFunctionBreakpointsArguments = arguments(request)?;
     let names = arguments.breakpoints.into_iter().map(|breakpoint| breakpoint.name);
-    let wanted = names.map(|name| Ok(BreakpointSpec::Function { name })).collect();
+    let wanted = names.map(|name| Ok(function_spec(name))).collect();
     let breakpoints = replace(debuggee, client, Owner::Functions, wanted);
     breakpoints.iter().for_each(|breakpoint| report(debuggee, breakpoint));
     body(BreakpointsBody { breakpoints })
+}
+
+/// A function, or with `dispatch:GLOB` before dispatches, with `dispatch-after:GLOB` after them.
+fn function_spec(name: String) -> BreakpointSpec {
+    let dispatches = |pattern: &str, when| {
+        let pattern = pattern.trim().trim_start_matches('@').to_owned();
+        BreakpointSpec::Dispatch { pattern, when }
+    };
+    if let Some(pattern) = name.strip_prefix("dispatch:") {
+        return dispatches(pattern, DispatchMoment::Before);
+    }
+    if let Some(pattern) = name.strip_prefix("dispatch-after:") {
+        return dispatches(pattern, DispatchMoment::After);
+    }
+    BreakpointSpec::Function { name }
 }
 
 pub(super) fn set_instruction_breakpoints(

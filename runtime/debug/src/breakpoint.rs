@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use vm::{ModuleIndex, Position};
+use vm::{Boundary, BoundaryKind, ModuleIndex, Position};
 
 use crate::address::LinearAddress;
+use crate::glob;
 
 /// Names a breakpoint for as long as the session lives; never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -41,6 +42,92 @@ pub enum BreakpointSpec {
         /// Where.
         address: LinearAddress,
     },
+    /// Dispatches on a device, whatever executes them.
+    Dispatch {
+        /// Their names, with `*` for any text and `?` for any character.
+        pattern: String,
+        /// When to stop.
+        when: DispatchMoment,
+    },
+}
+
+/// When a breakpoint on dispatches stops.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub enum DispatchMoment {
+    /// Before the first workgroup runs.
+    #[default]
+    Before,
+    /// When all workgroups have run.
+    After,
+}
+
+/// Which of its hits stop the program, counted from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub enum HitCondition {
+    /// All of them.
+    #[default]
+    Always,
+    /// Only this one.
+    Exactly(u64),
+    /// This one and those after it.
+    AtLeast(u64),
+    /// Those before this one.
+    Below(u64),
+    /// Every so many.
+    Every(u64),
+}
+
+impl HitCondition {
+    fn stops(self, hit: u64) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Exactly(wanted) => hit == wanted,
+            Self::AtLeast(wanted) => hit >= wanted,
+            Self::Below(wanted) => hit < wanted,
+            Self::Every(step) => step > 0 && hit.is_multiple_of(step),
+        }
+    }
+}
+
+impl std::str::FromStr for HitCondition {
+    type Err = String;
+
+    /// Reads `3`, `== 3`, `>= 3`, `> 3`, `< 3`, `<= 3` or `% 3`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let digits = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
+        let (operator, number) = text.split_at(digits);
+        let number: u64 = number.trim().parse().map_err(|_| {
+            format!("{text:?} is no condition on a count; write 3, >= 3, > 3, < 3, <= 3 or % 3")
+        })?;
+        match operator.trim() {
+            "" | "=" | "==" => Ok(Self::Exactly(number)),
+            ">=" => Ok(Self::AtLeast(number)),
+            ">" => Ok(Self::AtLeast(number.saturating_add(1))),
+            "<" => Ok(Self::Below(number)),
+            "<=" => Ok(Self::Below(number.saturating_add(1))),
+            "%" if number > 0 => Ok(Self::Every(number)),
+            _ => Err(format!("{operator:?} does not compare counts; use ==, >=, >, <, <= or %")),
+        }
+    }
+}
+
+impl BreakpointSpec {
+    /// Whether it is about dispatches, which have no instruction.
+    pub(crate) fn is_of_dispatches(&self) -> bool {
+        matches!(self, Self::Dispatch { .. })
+    }
+
+    fn fits(&self, boundary: &Boundary) -> bool {
+        let Self::Dispatch { pattern, when } = self else { return false };
+        let moment = match boundary.kind {
+            BoundaryKind::BeforeStep => DispatchMoment::Before,
+            BoundaryKind::AfterStep => DispatchMoment::After,
+            BoundaryKind::BeforePart => return false,
+        };
+        // Steps without a name are commands of other kinds.
+        moment == *when && !boundary.name.is_empty() && glob::matches(pattern, &boundary.name)
+    }
 }
 
 /// A breakpoint.
@@ -56,15 +143,17 @@ pub struct Breakpoint {
     pub line: Option<u32>,
     /// Why it is nowhere, or elsewhere than asked.
     pub message: Option<String>,
-    /// How often it has stopped the program.
+    /// How often the program has come to it.
     pub hits: u64,
+    /// Which of the hits stop.
+    pub condition: HitCondition,
 }
 
 impl Breakpoint {
     /// Whether it can stop the program.
     #[must_use]
     pub fn is_verified(&self) -> bool {
-        !self.locations.is_empty()
+        !self.locations.is_empty() || self.spec.is_of_dispatches()
     }
 }
 
@@ -77,6 +166,8 @@ pub struct Resolution {
     pub line: Option<u32>,
     /// See [`Breakpoint::message`].
     pub message: Option<String>,
+    /// Whether the places are in dispatches.
+    pub(crate) is_nested: bool,
 }
 
 /// All breakpoints of a session.
@@ -91,8 +182,16 @@ impl BreakpointTable {
     pub fn add(&mut self, spec: BreakpointSpec, resolution: Resolution) -> BreakpointId {
         self.next += 1;
         let id = BreakpointId(self.next);
-        let Resolution { locations, line, message } = resolution;
-        let breakpoint = Breakpoint { id, spec, locations, line, message, hits: 0 };
+        let Resolution { locations, line, message, .. } = resolution;
+        let breakpoint = Breakpoint {
+            id,
+            spec,
+            locations,
+            line,
+            message,
+            hits: 0,
+            condition: HitCondition::Always,
+        };
         self.breakpoints.insert(id, breakpoint);
         id
     }
@@ -100,6 +199,27 @@ impl BreakpointTable {
     /// Removes one; tells whether it was there.
     pub fn remove(&mut self, id: BreakpointId) -> bool {
         self.breakpoints.remove(&id).is_some()
+    }
+
+    /// Sets which of its hits stop; tells whether it was there.
+    pub fn set_condition(&mut self, id: BreakpointId, condition: HitCondition) -> bool {
+        let breakpoint = self.breakpoints.get_mut(&id);
+        breakpoint.map(|breakpoint| breakpoint.condition = condition).is_some()
+    }
+
+    /// Finds the places of all breakpoints anew.
+    pub(crate) fn resolve_again(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
+        for breakpoint in self.breakpoints.values_mut() {
+            let Resolution { locations, line, message, .. } = resolve(&breakpoint.spec);
+            breakpoint.locations = locations;
+            breakpoint.line = line;
+            breakpoint.message = message;
+        }
+    }
+
+    /// Whether one of them is about a place in native code.
+    pub(crate) fn is_at_boundary(&self, boundary: &Boundary) -> bool {
+        self.iter().any(|it| it.spec.fits(boundary))
     }
 
     /// One of them.
@@ -113,14 +233,23 @@ impl BreakpointTable {
         self.breakpoints.values()
     }
 
-    /// Those that are at an address, each counted as hit once more.
+    /// Those at an address that stop, each counted as hit once more.
     pub fn hit(&mut self, address: Position) -> Vec<BreakpointId> {
-        let at = self.breakpoints.values_mut().filter(|it| it.locations.contains(&address));
-        at.map(|breakpoint| {
+        self.count(|it| it.locations.contains(&address))
+    }
+
+    /// Those at a place in native code that stop, each counted as hit once more.
+    pub(crate) fn hit_boundary(&mut self, boundary: &Boundary) -> Vec<BreakpointId> {
+        self.count(|it| it.spec.fits(boundary))
+    }
+
+    fn count(&mut self, is_hit: impl Fn(&Breakpoint) -> bool) -> Vec<BreakpointId> {
+        let hit = self.breakpoints.values_mut().filter(|it| is_hit(it));
+        let stopping = hit.filter_map(|breakpoint| {
             breakpoint.hits += 1;
-            breakpoint.id
-        })
-        .collect()
+            breakpoint.condition.stops(breakpoint.hits).then_some(breakpoint.id)
+        });
+        stopping.collect()
     }
 }
 
@@ -129,6 +258,39 @@ mod tests {
     use super::*;
     use vm::FunctionId;
     use vmfb::{BytecodeOffset, FunctionOrdinal};
+
+    #[test]
+    fn conditions_on_counts() {
+        let cases = [
+            ("3", [false, false, true, false]),
+            (">= 3", [false, false, true, true]),
+            (">2", [false, false, true, true]),
+            ("< 3", [true, true, false, false]),
+            ("<=1", [true, false, false, false]),
+            ("% 2", [false, true, false, true]),
+        ];
+        for (text, expected) in cases {
+            let condition: HitCondition = text.parse().unwrap();
+            assert_eq!([1, 2, 3, 4].map(|hit| condition.stops(hit)), expected, "{text}");
+        }
+        for wrong in ["", "x", "~ 3", "% 0", "3 4"] {
+            assert!(wrong.parse::<HitCondition>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn dispatches_are_hit_by_name_before_or_after() {
+        let mut table = BreakpointTable::default();
+        let spec = |when| BreakpointSpec::Dispatch { pattern: "*matmul*".into(), when };
+        let before = table.add(spec(DispatchMoment::Before), Resolution::default());
+        let after = table.add(spec(DispatchMoment::After), Resolution::default());
+        let boundary = |kind, name: &str| Boundary { kind, name: name.to_owned() };
+        let matmul = "d_0_matmul_4x4";
+        assert_eq!(table.hit_boundary(&boundary(BoundaryKind::BeforeStep, matmul)), [before]);
+        assert_eq!(table.hit_boundary(&boundary(BoundaryKind::AfterStep, matmul)), [after]);
+        assert!(table.hit_boundary(&boundary(BoundaryKind::BeforePart, matmul)).is_empty());
+        assert!(table.hit_boundary(&boundary(BoundaryKind::BeforeStep, "d_1_fill")).is_empty());
+    }
 
     #[test]
     fn two_breakpoints_on_one_instruction_are_both_hit() {

@@ -3,9 +3,9 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `program` | modules linked to each other, with their debug information |
-//! | `debugger` | how far the program has come; running and stopping it |
+//! | `debugger`, `running` | how far the program has come; running and stopping it |
 //! | `stepping` | where a step ends |
-//! | `breakpoint`, `resolve` | what was asked for, and which instructions that is |
+//! | `breakpoint`, `resolve`, `glob` | what was asked for, and which instructions that is |
 //! | `stop` | why the program stands still, how it may go on |
 //! | `stack`, `inspect`, `globals` | frames, scopes, variables |
 //! | `disassembly`, `address` | code as a view wants it |
@@ -17,17 +17,22 @@ mod address;
 mod breakpoint;
 mod debugger;
 mod disassembly;
+mod glob;
 mod globals;
 mod inspect;
 mod program;
 mod resolve;
+mod running;
 mod stack;
 mod stepping;
 mod stop;
 mod view;
 
 pub use address::LinearAddress;
-pub use breakpoint::{Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable, Resolution};
+pub use breakpoint::{
+    Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable, DispatchMoment, HitCondition,
+    Resolution,
+};
 pub use debugger::{Debugger, InterruptHandle};
 pub use inspect::value_text;
 pub use program::{LaunchError, LaunchOptions, ModuleSource, Program};

@@ -4,15 +4,20 @@
 //! machine. So the stepping rules can read it while the machine is borrowed.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use debuginfo::companion::NestedText;
 use debuginfo::{Companion, DebugInfo, FileId, RegisterSlot, RegisterTypes, SourcePosition};
-use hal::modules::Host;
-use vm::{Context, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Status, Value};
+use hal::modules::{Config, Host};
+use vm::{
+    Context, ContextBuilder, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Status,
+    Value,
+};
 use vmfb::print::{Disassembly, DisassemblyOptions, disassemble};
 use vmfb::verify::VerifiedModule;
-use vmfb::{FunctionOrdinal, LoadError, Module};
+use vmfb::{FileBytes, FunctionOrdinal, LoadError, Module, RodataOrdinal};
 
 use crate::debugger::InterruptHandle;
 use crate::globals::Globals;
@@ -49,7 +54,7 @@ pub struct LaunchOptions {
     /// Source files in memory, by the name that the modules know them by.
     pub sources: HashMap<String, String>,
     /// The device that the program sees.
-    pub host: hal::modules::Config,
+    pub host: Config,
     /// What will stop the running program. A restarted program keeps listening to the same one.
     pub interrupt: InterruptHandle,
 }
@@ -112,12 +117,30 @@ pub(crate) struct LoadedModule {
     pub(crate) module: Arc<Module>,
     pub(crate) path: Option<PathBuf>,
     pub(crate) info: DebugInfo,
+    /// Whether it came out of another module, as code for a device.
+    pub(crate) is_nested: bool,
+    /// The debug companions of the modules inside of it, by the segment that holds the module.
+    nested: Vec<(RodataOrdinal, Companion)>,
     listing: OnceLock<Disassembly>,
     globals: OnceLock<Globals>,
     register_types: Mutex<HashMap<FunctionOrdinal, Arc<RegisterTypes>>>,
 }
 
 impl LoadedModule {
+    fn new(index: ModuleIndex, module: Arc<Module>, info: DebugInfo) -> Self {
+        Self {
+            index,
+            module,
+            path: None,
+            info,
+            is_nested: false,
+            nested: Vec::new(),
+            listing: OnceLock::new(),
+            globals: OnceLock::new(),
+            register_types: Mutex::default(),
+        }
+    }
+
     /// The disassembly, as `iree-dbg dump --output=disassembly --bytecode_offsets` prints it.
     pub(crate) fn listing(&self) -> &Disassembly {
         self.listing.get_or_init(|| {
@@ -170,6 +193,9 @@ pub(crate) struct LineKey {
 /// The program under the debugger.
 pub struct Program {
     pub(crate) modules: Vec<LoadedModule>,
+    host: Host,
+    source_directories: Vec<PathBuf>,
+    sources: HashMap<String, String>,
     entry: FunctionId,
     arguments: Vec<Value>,
     notes: Vec<String>,
@@ -178,42 +204,35 @@ pub struct Program {
 impl Program {
     pub(crate) fn load(options: LaunchOptions) -> Result<(Self, Context), LaunchError> {
         let host = Host::new(&options.host);
-        let mut verified_modules = Vec::new();
         let mut loaded = Vec::new();
         for source in options.modules {
-            let (verified, path, companion, notes) = load_module(source)?;
-            loaded.push((Arc::clone(verified.module()), path, companion, notes));
-            verified_modules.push(verified);
+            loaded.push(load_module(source)?);
         }
-        let program = loaded.iter().map(|(module, ..)| &**module);
+        let program = loaded.iter().map(|parts| &**parts.verified.module());
         let natives = host.modules_for(program).into_iter();
-        let builder = natives.fold(Context::builder(), vm::ContextBuilder::add_native);
-        let builder = verified_modules.into_iter().fold(builder, vm::ContextBuilder::add_bytecode);
-        let context = builder.link()?;
-        let indices: Vec<ModuleIndex> = context
+        let builder = natives.fold(Context::builder().inspected(), ContextBuilder::add_native);
+        let modules = loaded.iter().map(|parts| parts.verified.clone());
+        let context = modules.fold(builder, ContextBuilder::add_bytecode).link()?;
+        let mut indices = context
             .modules()
             .filter(|(_, _, kind)| matches!(kind, ModuleKind::Bytecode(_)))
-            .map(|(index, _, _)| index)
-            .collect();
+            .map(|(index, _, _)| index);
         let mut modules = Vec::new();
         let mut notes = Vec::new();
-        for ((module, path, companion, module_notes), index) in loaded.into_iter().zip(indices) {
-            let info = DebugInfo::load(&module, companion.as_ref());
+        for (parts, index) in loaded.into_iter().zip(&mut indices) {
+            let module = Arc::clone(parts.verified.module());
+            let info = DebugInfo::load(&module, parts.companion.as_ref());
             let mut info = info.with_source_roots(options.source_directories.clone());
             set_sources(&mut info, &options.sources);
-            notes.extend(module_notes);
+            notes.extend(parts.notes);
             let messages = info.completeness().messages();
             notes.extend(messages.iter().map(|text| format!("module {}: {text}", module.name())));
-            modules.push(LoadedModule {
-                index,
-                module,
-                path,
-                info,
-                listing: OnceLock::new(),
-                globals: OnceLock::new(),
-                register_types: Mutex::default(),
-            });
+            let mut loaded = LoadedModule::new(index, module, info);
+            loaded.path = parts.path;
+            loaded.nested = parts.nested;
+            modules.push(loaded);
         }
+        drop(indices);
         let main = modules.last().ok_or(LaunchError::NoModule)?;
         let entry = entry_function(&context, main, options.function.as_deref())?;
         let signature = context.signature(entry).unwrap_or_default();
@@ -221,7 +240,50 @@ impl Program {
             hal::inputs::parse_inputs(&host, &signature, &options.inputs).map_err(|error| {
                 LaunchError::Inputs(format!("{error}; the function takes {signature}"))
             })?;
-        Ok((Self { modules, entry, arguments, notes }, context))
+        let source_directories = options.source_directories;
+        let sources = options.sources;
+        let program = Self { modules, host, source_directories, sources, entry, arguments, notes };
+        Ok((program, context))
+    }
+
+    /// What surrounds the program.
+    #[must_use]
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Takes in modules that were attached to the context; tells whether there were any.
+    pub(crate) fn meet_modules(&mut self, context: &Context) -> bool {
+        let known = self.modules.len();
+        for (index, _, kind) in context.modules() {
+            let ModuleKind::Bytecode(module) = kind else { continue };
+            if self.module(index).is_none() {
+                let attached = self.attached_module(context, index, module);
+                self.modules.push(attached);
+            }
+        }
+        self.modules.len() > known
+    }
+
+    /// A module for a device, with what the companion of the module around it says of it.
+    fn attached_module(
+        &self,
+        context: &Context,
+        index: ModuleIndex,
+        module: &Arc<Module>,
+    ) -> LoadedModule {
+        let companions = self.modules.iter().flat_map(|outer| {
+            let from = context.rodata(outer.index).iter().position(|segment| {
+                context.attached_from(segment).any(|attached| attached == index)
+            });
+            let from = from.map(RodataOrdinal::from_index);
+            outer.nested.iter().filter(move |(rodata, _)| from == Some(*rodata))
+        });
+        let companion = companions.map(|(_, companion)| companion).next();
+        let info = DebugInfo::load(module, companion);
+        let mut info = info.with_source_roots(self.source_directories.clone());
+        set_sources(&mut info, &self.sources);
+        LoadedModule { is_nested: true, ..LoadedModule::new(index, Arc::clone(module), info) }
     }
 
     /// What is missing in the debug information, and how to get it.
@@ -325,39 +387,81 @@ fn set_sources(info: &mut DebugInfo, sources: &HashMap<String, String>) {
     }
 }
 
-type LoadedParts = (VerifiedModule, Option<PathBuf>, Option<Companion>, Vec<String>);
+/// What there is to know of a module before it is linked.
+struct LoadedParts {
+    verified: VerifiedModule,
+    path: Option<PathBuf>,
+    companion: Option<Companion>,
+    /// See [`LoadedModule`].
+    nested: Vec<(RodataOrdinal, Companion)>,
+    notes: Vec<String>,
+}
 
 fn load_module(source: ModuleSource) -> Result<LoadedParts, LaunchError> {
-    let (name, module, path) = match &source {
-        ModuleSource::Path(path) => {
-            (path.display().to_string(), Module::open(path), Some(path.clone()))
-        }
-        ModuleSource::Memory { name, bytes, .. } => {
-            (name.clone(), Module::from_bytes(bytes.clone()), None)
+    let (name, module, path, companion) = match source {
+        ModuleSource::Path(path) => (
+            path.display().to_string(),
+            Module::open(&path),
+            Some(path.clone()),
+            CompanionText::beside(&path),
+        ),
+        ModuleSource::Memory { name, bytes, companion } => {
+            let companion = companion.map(|text| CompanionText::parse(&name, text.into()));
+            (name, Module::from_bytes(bytes), None, companion.transpose())
         }
     };
     let module = module.map_err(|source| LaunchError::Load { name: name.clone(), source })?;
     let mut notes = Vec::new();
-    let companion = match source {
-        ModuleSource::Path(path) => Companion::beside(&path).unwrap_or_else(|error| {
-            notes.push(error.to_string());
-            None
-        }),
-        ModuleSource::Memory { companion, .. } => {
-            companion.and_then(|text| match Companion::parse(&text) {
-                Ok(companion) => Some(companion),
-                Err(error) => {
-                    notes.push(format!("the debug companion of {name} is damaged: {error}"));
-                    None
-                }
-            })
-        }
-    };
+    let companion = companion.unwrap_or_else(|error| {
+        notes.push(error);
+        None
+    });
+    let nested = companion.as_ref().map(|it| it.nested(&mut notes)).unwrap_or_default();
     let verified = vmfb::verify::verify(module).map_err(|defects| LaunchError::Verify {
         name,
         defects: defects.iter().map(ToString::to_string).collect(),
     })?;
-    Ok((verified, path, companion, notes))
+    let companion = companion.map(|it| it.companion);
+    Ok(LoadedParts { verified, path, companion, nested, notes })
+}
+
+/// A companion with the text that it was read from, which holds those of nested modules.
+struct CompanionText {
+    companion: Companion,
+    text: FileBytes,
+}
+
+impl CompanionText {
+    fn beside(module: &Path) -> Result<Option<Self>, String> {
+        let path = Companion::path_beside(module);
+        match FileBytes::open(&path) {
+            Ok(text) => Self::parse(&path.display().to_string(), text).map(Some),
+            Err(LoadError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("cannot read the debug companion: {error}")),
+        }
+    }
+
+    fn parse(name: &str, text: FileBytes) -> Result<Self, String> {
+        match Companion::parse(&text) {
+            Ok(companion) => Ok(Self { companion, text }),
+            Err(error) => Err(format!("the debug companion of {name} is damaged: {error}")),
+        }
+    }
+
+    /// The companions of the modules inside of its module.
+    fn nested(&self, notes: &mut Vec<String>) -> Vec<(RodataOrdinal, Companion)> {
+        let read = |nested: &NestedText| match Companion::parse(&Companion::nested_text(
+            &self.text, nested,
+        )) {
+            Ok(companion) => Some((nested.rodata, companion)),
+            Err(error) => {
+                let name = &nested.name;
+                notes.push(format!("the debug companion of {name} is damaged: {error}"));
+                None
+            }
+        };
+        self.companion.nested.iter().filter_map(read).collect()
+    }
 }
 
 fn entry_function(

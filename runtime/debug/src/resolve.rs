@@ -6,6 +6,7 @@ use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
 
 use crate::address::LinearAddress;
 use crate::breakpoint::{BreakpointSpec, Resolution};
+use crate::glob;
 use crate::program::{LoadedModule, Program};
 
 impl Resolution {
@@ -14,6 +15,8 @@ impl Resolution {
     }
 
     /// Adds the places of a line. Where files or modules disagree on the line, the closest one wins.
+    /// Of a line that was compiled into a dispatch, the program around it has code too, which only
+    /// records the dispatch: nobody means that.
     fn add_line(&mut self, module: &LoadedModule, found: &ResolvedLine) {
         if self.line.is_some_and(|known| known < found.line) {
             return;
@@ -21,6 +24,13 @@ impl Resolution {
         if self.line.is_some_and(|known| known > found.line) {
             self.locations.clear();
         }
+        if self.line == Some(found.line) && self.is_nested && !module.is_nested {
+            return;
+        }
+        if module.is_nested && !self.is_nested {
+            self.locations.clear();
+        }
+        self.is_nested = module.is_nested;
         self.line = Some(found.line);
         self.locations.extend(found.places.iter().map(|place| {
             let function = FunctionId { module: module.index, function: place.function };
@@ -44,6 +54,7 @@ impl Program {
                 None => Resolution::nowhere("there is no such module"),
             },
             BreakpointSpec::Function { name } => self.resolve_function(name),
+            BreakpointSpec::Dispatch { pattern, .. } => self.resolve_dispatch(pattern),
             BreakpointSpec::Instruction { address } => match self.position_of(*address) {
                 Some(position) => Resolution::at(position),
                 None => Resolution::nowhere(format!("no instruction starts at {address}")),
@@ -70,6 +81,16 @@ impl Program {
             None => Some(self.unknown_file(file)),
         };
         resolution
+    }
+
+    /// Dispatches have no instruction of their own; the message says if none is known by now.
+    fn resolve_dispatch(&self, pattern: &str) -> Resolution {
+        let nested = self.modules.iter().filter(|module| module.is_nested);
+        let mut names = nested.flat_map(|module| module.module.exports()).map(|it| &*it.name);
+        if names.any(|name| glob::matches(pattern, name)) {
+            return Resolution::default();
+        }
+        Resolution::nowhere(format!("no dispatch is called {pattern:?} so far"))
     }
 
     fn unknown_file(&self, file: &str) -> String {
@@ -170,6 +191,6 @@ fn resolve_listing_line(module: &LoadedModule, line: u32) -> Resolution {
     Resolution {
         locations: vec![Position { function, offset }],
         line: listing.line_of(origin.function, offset).map(|line| line + 1),
-        message: None,
+        ..Resolution::default()
     }
 }

@@ -33,10 +33,15 @@ impl Debugger {
         let name = part
             .or(name)
             .unwrap_or_else(|| format!("{module}.{}", self.context.function_name(function)));
+        let is_nested = self.program.module(frame.module).is_some_and(|it| it.is_nested);
         let is_main = frame.module == self.program.entry().module;
         Frame {
             index,
-            name: if is_main || position.is_none() { name } else { format!("{module}.{name}") },
+            name: if is_main || is_nested || position.is_none() {
+                name
+            } else {
+                format!("{module}.{name}")
+            },
             module,
             position,
             source: position.and_then(|position| self.source_line(position)),

@@ -15,18 +15,34 @@
 //!
 //! Instructions without a line never stop such a step. Where the frame itself has no line, a step
 //! by line is a step by instruction.
+//!
+//! Native code that goes on in steps (a device that executes commands) is entered like a callee: a
+//! step in stops where its first step begins, and from there where the first part of that begins, and
+//! from there in the bytecode that the part runs. A step over goes from one step, or part, to the
+//! next. Behind a step is no place to stop at, unless one comes out of it.
 
-use vm::{Context, Invocation, Observer, Position, Reaction};
+use vm::{BoundaryKind, Context, Invocation, Observer, Position, Reaction};
+
+use crate::breakpoint::BreakpointTable;
 
 use crate::program::{LineKey, Program};
 use crate::stop::{Granularity, StepKind};
+
+/// What a step began at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// An instruction.
+    Bytecode(Position),
+    /// Native code.
+    Native,
+}
 
 /// Where a step began and how it was meant.
 #[derive(Clone, Debug)]
 pub(crate) struct StepPlan {
     pub(crate) kind: StepKind,
     granularity: Granularity,
-    origin: Position,
+    origin: Origin,
     line: Option<LineKey>,
     /// Frames on the stack when the step began.
     pub(crate) depth: usize,
@@ -48,11 +64,16 @@ impl StepPlan {
         program: &Program,
         kind: StepKind,
         granularity: Granularity,
-        origin: Position,
+        origin: Origin,
         depth: usize,
     ) -> Self {
-        let line = program.line_of(origin);
-        let granularity = if line.is_none() { Granularity::Instruction } else { granularity };
+        let (line, granularity) = match origin {
+            Origin::Bytecode(position) => match program.line_of(position) {
+                None => (None, Granularity::Instruction),
+                line => (line, granularity),
+            },
+            Origin::Native => (None, granularity),
+        };
         Self { kind, granularity, origin, line, depth }
     }
 
@@ -64,7 +85,7 @@ impl StepPlan {
             return self.verdict_in_callee(program, position);
         }
         if self.granularity == Granularity::Instruction
-            || (depth == self.depth && position == self.origin)
+            || (depth == self.depth && Origin::Bytecode(position) == self.origin)
         {
             return Verdict::Stop;
         }
@@ -80,7 +101,8 @@ impl StepPlan {
             (StepKind::Over | StepKind::Out, _) => Verdict::RunToReturn,
             (StepKind::Into, Granularity::Instruction) => Verdict::Stop,
             (StepKind::Into, Granularity::Line) if !program.has_lines(position.function) => {
-                Verdict::RunToReturn
+                // Who steps into a part of native code wants to see what it runs.
+                if self.origin == Origin::Native { Verdict::Stop } else { Verdict::RunToReturn }
             }
             (StepKind::Into, Granularity::Line) => match program.line_of(position) {
                 Some(_) => Verdict::Stop,
@@ -90,10 +112,31 @@ impl StepPlan {
     }
 }
 
+impl StepPlan {
+    /// What to do where native code begins to go on in steps.
+    fn verdict_before_activity(&self, depth: usize) -> Verdict {
+        match self.kind {
+            StepKind::Over | StepKind::Out if depth > self.depth => Verdict::RunToReturn,
+            _ => Verdict::GoOn,
+        }
+    }
+
+    /// What to do before or behind a step of native code, or before a part of one.
+    fn verdict_at_boundary(&self, kind: BoundaryKind, depth: usize) -> Verdict {
+        match kind {
+            _ if depth < self.depth => Verdict::Stop,
+            BoundaryKind::AfterStep => Verdict::GoOn,
+            _ if depth == self.depth || self.kind == StepKind::Into => Verdict::Stop,
+            _ => Verdict::RunToReturn,
+        }
+    }
+}
+
 /// Carries a plan through the instrumented loop and remembers its last verdict.
 pub(crate) struct StepObserver<'a> {
     pub(crate) plan: &'a StepPlan,
     pub(crate) program: &'a Program,
+    pub(crate) breakpoints: &'a BreakpointTable,
     pub(crate) verdict: Verdict,
 }
 
@@ -105,9 +148,30 @@ impl Observer for StepObserver<'_> {
         position: Position,
     ) -> Reaction {
         self.verdict = self.plan.verdict(self.program, position, invocation.depth());
-        match self.verdict {
-            Verdict::GoOn => Reaction::Continue,
-            Verdict::Stop | Verdict::RunToReturn => Reaction::Stop,
+        self.verdict.reaction()
+    }
+
+    fn before_activity(&mut self, _context: &Context, invocation: &Invocation) -> Reaction {
+        self.verdict = self.plan.verdict_before_activity(invocation.depth());
+        self.verdict.reaction()
+    }
+
+    fn at_boundary(&mut self, _context: &Context, invocation: &Invocation) -> Reaction {
+        let Some(boundary) = invocation.boundary() else { return Reaction::Continue };
+        self.verdict = self.plan.verdict_at_boundary(boundary.kind, invocation.depth());
+        // Whether a breakpoint counts it is for the debugger to find out, once.
+        if self.breakpoints.is_at_boundary(boundary) {
+            return Reaction::Stop;
+        }
+        self.verdict.reaction()
+    }
+}
+
+impl Verdict {
+    fn reaction(self) -> Reaction {
+        match self {
+            Self::GoOn => Reaction::Continue,
+            Self::Stop | Self::RunToReturn => Reaction::Stop,
         }
     }
 }

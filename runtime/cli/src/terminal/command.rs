@@ -2,6 +2,7 @@
 //!
 //! The words are gdb's, and so are the short forms. One table gives the help text too.
 
+use debug::{DispatchMoment, HitCondition};
 use vmfb::BytecodeOffset;
 
 /// A command, read.
@@ -15,7 +16,7 @@ pub(crate) enum Command {
     StepInstruction { times: u32 },
     NextInstruction { times: u32 },
     Finish,
-    Break(Place),
+    Break(Place, HitCondition),
     Delete(Option<u32>),
     Breakpoints,
     Backtrace,
@@ -45,6 +46,8 @@ pub(crate) enum Place {
     Address(String),
     /// An instruction by its offset in a function.
     Offset(String, BytecodeOffset),
+    /// Dispatches by name.
+    Dispatch(String, DispatchMoment),
 }
 
 /// What to list.
@@ -115,9 +118,9 @@ const TABLE: &[Row] = &[
     },
     Row {
         names: &["break", "b", "br"],
-        arguments: "PLACE",
-        help: "stop at LINE, FILE:LINE, FUNCTION, *FUNCTION+OFFSET or *ADDRESS",
-        read: |a| Ok(Command::Break(place(a)?)),
+        arguments: "PLACE [if count COND]",
+        help: "stop at LINE, FILE:LINE, FUNCTION, *FUNCTION+OFFSET, *ADDRESS or dispatch 'GLOB' [after]",
+        read: read_break,
     },
     Row {
         names: &["delete", "d"],
@@ -271,11 +274,37 @@ fn named(text: &str) -> Result<String, String> {
     if text.is_empty() { Err("print what?".to_owned()) } else { Ok(text.to_owned()) }
 }
 
+/// A place, and which hits count: `improve if count >= 3`.
+fn read_break(text: &str) -> Result<Command, String> {
+    match text.rsplit_once(" if count") {
+        Some((text, condition)) => {
+            Ok(Command::Break(place(text.trim())?, condition.parse::<HitCondition>()?))
+        }
+        None => Ok(Command::Break(place(text)?, HitCondition::Always)),
+    }
+}
+
+/// Dispatches by a pattern, in quotes or not: `'mlp_*' after`.
+fn dispatches(text: &str) -> Result<Place, String> {
+    let (pattern, when) = match text.strip_suffix(" after") {
+        Some(pattern) => (pattern, DispatchMoment::After),
+        None => (text.strip_suffix(" before").unwrap_or(text), DispatchMoment::Before),
+    };
+    let pattern = pattern.trim().trim_matches(['\'', '"']).trim_start_matches('@');
+    if pattern.is_empty() {
+        return Err("break at which dispatches? dispatch '*' means all".to_owned());
+    }
+    Ok(Place::Dispatch(pattern.to_owned(), when))
+}
+
 fn place(text: &str) -> Result<Place, String> {
     if text.is_empty() {
         return Err(
             "break where? LINE, FILE:LINE, FUNCTION, *FUNCTION+OFFSET or *ADDRESS".to_owned()
         );
+    }
+    if let Some(pattern) = text.strip_prefix("dispatch ") {
+        return dispatches(pattern.trim());
     }
     if let Some(address) = text.strip_prefix('*') {
         return match address.rsplit_once('+') {
@@ -314,20 +343,34 @@ fn list_target(text: &str) -> Option<ListTarget> {
 mod tests {
     use super::*;
 
+    fn breaks(place: Place) -> Command {
+        breaks_if(place, HitCondition::Always)
+    }
+
+    fn breaks_if(place: Place, condition: HitCondition) -> Command {
+        Command::Break(place, condition)
+    }
+
     #[test]
     fn words_abbreviations_and_arguments() {
         let cases = [
-            ("b 32", Command::Break(Place::Line(32))),
-            ("break a.mlir:7", Command::Break(Place::FileLine("a.mlir".into(), 7))),
-            (
-                "b *improve+0000001B",
-                Command::Break(Place::Offset("improve".into(), BytecodeOffset(0x1B))),
-            ),
-            ("b *0x10000001b", Command::Break(Place::Address("0x10000001b".into()))),
+            ("b 32", breaks(Place::Line(32))),
+            ("break a.mlir:7", breaks(Place::FileLine("a.mlir".into(), 7))),
+            ("b *improve+0000001B", breaks(Place::Offset("improve".into(), BytecodeOffset(0x1B)))),
+            ("b *0x10000001b", breaks(Place::Address("0x10000001b".into()))),
             (
                 "b Model from PaddlePaddle.$async",
-                Command::Break(Place::Function("Model from PaddlePaddle.$async".into())),
+                breaks(Place::Function("Model from PaddlePaddle.$async".into())),
             ),
+            (
+                "b dispatch 'mlp_*' after if count >= 3",
+                breaks_if(
+                    Place::Dispatch("mlp_*".into(), DispatchMoment::After),
+                    HitCondition::AtLeast(3),
+                ),
+            ),
+            ("b dispatch *", breaks(Place::Dispatch("*".into(), DispatchMoment::Before))),
+            ("b 7 if count == 2", breaks_if(Place::Line(7), HitCondition::Exactly(2))),
             ("s", Command::Step { times: 1 }),
             ("n 3", Command::Next { times: 3 }),
             ("si", Command::StepInstruction { times: 1 }),

@@ -9,8 +9,8 @@ mod show;
 use std::io::{self, Write};
 
 use debug::{
-    BreakpointId, BreakpointSpec, Debugger, FrameIndex, Granularity, InterruptHandle, LaunchError,
-    LaunchOptions, LinearAddress, Resume, StepKind, StopReason,
+    BreakpointId, BreakpointSpec, Debugger, FrameIndex, Granularity, HitCondition, InterruptHandle,
+    LaunchError, LaunchOptions, LinearAddress, Resume, StepKind, StopReason,
 };
 
 use command::{Command, ListTarget, Place};
@@ -149,7 +149,7 @@ impl<W: Write> Terminal<W> {
                 self.step(StepKind::Over, Granularity::Instruction, times)?;
             }
             Command::Finish => self.step(StepKind::Out, Granularity::Line, 1)?,
-            Command::Break(place) => self.add_breakpoint(place)?,
+            Command::Break(place, condition) => self.add_breakpoint(place, condition)?,
             Command::Delete(which) => self.delete(which)?,
             Command::Breakpoints => show::breakpoints(&mut self.out, &self.debugger)?,
             Command::Backtrace => show::backtrace(&mut self.out, &self.debugger)?,
@@ -178,12 +178,17 @@ impl<W: Write> Terminal<W> {
     /// Loads the program anew, unless it is fresh, and keeps the breakpoints.
     fn restart(&mut self) -> Result<(), Problem> {
         if self.progress != Progress::NotStarted {
-            let specs: Vec<BreakpointSpec> =
-                self.debugger.breakpoints().iter().map(|it| it.spec.clone()).collect();
+            let specs: Vec<(BreakpointSpec, HitCondition)> = self
+                .debugger
+                .breakpoints()
+                .iter()
+                .map(|it| (it.spec.clone(), it.condition))
+                .collect();
             self.debugger =
                 Debugger::load(self.options.clone()).map_err(|error| error.to_string())?;
-            for spec in specs {
-                self.debugger.add_breakpoint(spec);
+            for (spec, condition) in specs {
+                let id = self.debugger.add_breakpoint(spec);
+                self.debugger.set_hit_condition(id, condition);
             }
             self.progress = Progress::NotStarted;
         }
@@ -236,11 +241,12 @@ impl<W: Write> Terminal<W> {
         Ok(())
     }
 
-    fn add_breakpoint(&mut self, place: Place) -> Result<(), Problem> {
+    fn add_breakpoint(&mut self, place: Place, condition: HitCondition) -> Result<(), Problem> {
         let spec = match place {
             Place::Line(line) => BreakpointSpec::Line { file: self.current_file()?, line },
             Place::FileLine(file, line) => BreakpointSpec::Line { file, line },
             Place::Function(name) => BreakpointSpec::Function { name },
+            Place::Dispatch(pattern, when) => BreakpointSpec::Dispatch { pattern, when },
             Place::Address(text) => {
                 let address = LinearAddress::parse(&text)
                     .ok_or_else(|| format!("{text:?} is not an address"))?;
@@ -254,10 +260,12 @@ impl<W: Write> Terminal<W> {
             }
         };
         let resolution = self.debugger.program().resolve(&spec);
-        if resolution.locations.is_empty() {
+        let is_nowhere = resolution.locations.is_empty();
+        if is_nowhere && !matches!(spec, BreakpointSpec::Dispatch { .. }) {
             return Err(resolution.message.unwrap_or_default().into());
         }
         let id = self.debugger.add_breakpoint(spec);
+        self.debugger.set_hit_condition(id, condition);
         show::breakpoint_set(&mut self.out, &self.debugger, id)?;
         Ok(())
     }

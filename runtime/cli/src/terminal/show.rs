@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use debug::{
-    BreakpointId, BreakpointSpec, Debugger, Frame, FrameIndex, Node, Position, StopReason, Variable,
+    BreakpointId, BreakpointSpec, Debugger, DispatchMoment, Frame, FrameIndex, Node, Position,
+    StopReason, Variable,
 };
 
 /// Why the program stands still, and where.
@@ -95,7 +96,16 @@ fn breakpoint_line(out: &mut impl Write, debugger: &Debugger, id: BreakpointId) 
         }
         BreakpointSpec::ListingLine { line, .. } => format!("disassembly line {line}"),
         BreakpointSpec::Function { name } => name.clone(),
-        BreakpointSpec::Instruction { address } => format!("*{address}"),
+        BreakpointSpec::Dispatch { pattern, when } => {
+            let after = if *when == DispatchMoment::After { " after" } else { "" };
+            format!("dispatch '{pattern}'{after}")
+        }
+        BreakpointSpec::Instruction { address } => match breakpoint.locations.first() {
+            Some(at) => {
+                format!("*{}+{}", debugger.program().function_label(at.function), at.offset)
+            }
+            None => format!("*{address}"),
+        },
     };
     write!(out, "Breakpoint {}: {asked}", id.0)?;
     for position in &breakpoint.locations {

@@ -1,0 +1,331 @@
+//! Running the program: stretches of it, and how they make up what was asked for.
+//!
+//! A stretch ([`Debugger::advance`], [`Debugger::observe`]) runs until the machine has something to
+//! say; [`Debugger::settle`] decides whether that is worth telling. Steps are made of stretches by the
+//! rules in `stepping`.
+
+use vm::{
+    BoundaryKind, Context, FrameFunction, FrameIndex, Invocation, Outcome, Position, Stop, Watch,
+};
+use vmfb::decode::Operand;
+use vmfb::{BytecodeOffset, Op};
+
+use crate::debugger::{Debugger, Phase, Unfinished};
+use crate::stepping::{Origin, StepObserver, StepPlan, Verdict};
+use crate::stop::{Granularity, Resume, StepKind, StopReason};
+
+impl Debugger {
+    /// Runs until something stops the program. A program that has failed or completed stays so.
+    pub fn resume(&mut self, how: Resume) -> StopReason {
+        let unfinished = self.unfinished.take();
+        let reason = match (how, unfinished) {
+            (Resume::ToEntry, _) | (Resume::AsBefore, Some(Unfinished::ToEntry)) => {
+                self.run_to_entry()
+            }
+            (Resume::Continue, _) | (Resume::AsBefore, None) => self.run_free(),
+            (Resume::Step(StepKind::Out, _), _) => self.step_out(),
+            (Resume::Step(kind, granularity), _) => self.step(kind, granularity),
+            (Resume::AsBefore, Some(Unfinished::Out { depth, origin })) => {
+                self.run_out(depth, origin)
+            }
+            (Resume::AsBefore, Some(Unfinished::Step { plan, in_initialisers })) => {
+                self.follow(plan, in_initialisers)
+            }
+        };
+        let reason = self.with_a_frame(reason);
+        self.meet_modules();
+        self.arm(None);
+        self.interrupt.take();
+        reason
+    }
+
+    /// A pause that came before anything ran has no frame to show: the program then stands before
+    /// its first instruction.
+    fn with_a_frame(&mut self, reason: StopReason) -> StopReason {
+        if !matches!(reason, StopReason::Pause) || self.invocation().is_none() || self.depth() > 0 {
+            return reason;
+        }
+        match self.run_to_first_instruction() {
+            StopReason::Entry => StopReason::Pause,
+            other => other,
+        }
+    }
+
+    /// Initialisers to their end, then stand before the function's first instruction.
+    fn run_to_entry(&mut self) -> StopReason {
+        let reason = self.run_to_first_instruction();
+        if matches!(reason, StopReason::Pause) {
+            self.unfinished = Some(Unfinished::ToEntry);
+        }
+        reason
+    }
+
+    fn run_to_first_instruction(&mut self) -> StopReason {
+        while matches!(self.phase, Phase::Initializing(_)) {
+            if let Some(reason) = self.advance(Invocation::run) {
+                return reason;
+            }
+        }
+        if self.position().is_some() {
+            return StopReason::Entry;
+        }
+        // The first step of an invocation stops before its first instruction, a block marker.
+        loop {
+            if let Some(reason) = self.advance(Invocation::step) {
+                return reason;
+            }
+            if !self.position().is_some_and(|position| self.program.is_marker(position)) {
+                return StopReason::Entry;
+            }
+        }
+    }
+
+    fn run_free(&mut self) -> StopReason {
+        loop {
+            if let Some(reason) = self.advance(Invocation::run) {
+                return reason;
+            }
+        }
+    }
+
+    /// Runs a stretch. None: nothing to report, go on.
+    fn advance(
+        &mut self,
+        run: impl FnOnce(&mut Invocation, &mut Context) -> Outcome,
+    ) -> Option<StopReason> {
+        if self.interrupt.take() {
+            return Some(StopReason::Pause);
+        }
+        let outcome = match &mut self.phase {
+            Phase::Initializing(invocation) | Phase::Running(invocation) => {
+                run(invocation, &mut self.context)
+            }
+            Phase::Failed(_) | Phase::Completed => {
+                return Some(StopReason::Completed(Vec::new()));
+            }
+        };
+        self.settle(outcome)
+    }
+
+    /// What a stretch came to. None: nothing to report, go on.
+    fn settle(&mut self, outcome: Outcome) -> Option<StopReason> {
+        match outcome {
+            Outcome::Yielded => None,
+            Outcome::Stopped(Stop::Breakpoint(position)) => {
+                let hit = self.breakpoints.hit(position);
+                (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
+            }
+            Outcome::Stopped(Stop::Step(_)) => None,
+            Outcome::Stopped(Stop::Boundary) => {
+                let boundary = self.invocation().and_then(Invocation::boundary).cloned()?;
+                let hit = self.breakpoints.hit_boundary(&boundary);
+                (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
+            }
+            Outcome::Stopped(Stop::Attached) => {
+                self.meet_modules();
+                None
+            }
+            Outcome::Stopped(Stop::Interrupted(_)) => Some(StopReason::Pause),
+            Outcome::Stopped(Stop::Requested(_)) => Some(StopReason::BreakInstruction),
+            Outcome::Completed(results) => self.completed(results),
+            Outcome::Failed(failure) => {
+                let phase = std::mem::replace(&mut self.phase, Phase::Completed);
+                if let Phase::Initializing(invocation) | Phase::Running(invocation) = phase {
+                    self.phase = Phase::Failed(invocation);
+                }
+                Some(StopReason::Failed(failure))
+            }
+        }
+    }
+
+    /// After the initialisers comes the function; after the function, nothing.
+    fn completed(&mut self, results: Vec<vm::Value>) -> Option<StopReason> {
+        if !matches!(self.phase, Phase::Initializing(_)) {
+            self.phase = Phase::Completed;
+            return Some(StopReason::Completed(results));
+        }
+        match self.program.entry_invocation(&self.context) {
+            Ok(invocation) => {
+                self.interrupt.attach(invocation.interrupt());
+                self.phase = Phase::Running(invocation);
+                None
+            }
+            Err(status) => {
+                self.phase = Phase::Completed;
+                Some(StopReason::Failed(vm::Failure { status, backtrace: Vec::new() }))
+            }
+        }
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.invocation().map_or(0, Invocation::depth)
+    }
+
+    fn step(&mut self, kind: StepKind, granularity: Granularity) -> StopReason {
+        let origin = match (self.position(), self.depth()) {
+            (_, 0) => return self.run_to_entry(),
+            // From a step of native code over it is to where the next one begins.
+            (None, depth) if kind == StepKind::Over => return self.run_out(depth, depth),
+            (Some(position), _) => Origin::Bytecode(position),
+            (None, _) => Origin::Native,
+        };
+        let plan = StepPlan::new(&self.program, kind, granularity, origin, self.depth());
+        let in_initialisers = matches!(self.phase, Phase::Initializing(_));
+        self.follow(plan, in_initialisers)
+    }
+
+    /// Steps by a plan, from wherever the program is.
+    fn follow(&mut self, plan: StepPlan, in_initialisers: bool) -> StopReason {
+        let reason = self.follow_to_stop(&plan, in_initialisers);
+        if matches!(reason, StopReason::Pause) && self.unfinished.is_none() {
+            self.unfinished = Some(Unfinished::Step { plan, in_initialisers });
+        }
+        reason
+    }
+
+    fn follow_to_stop(&mut self, plan: &StepPlan, in_initialisers: bool) -> StopReason {
+        loop {
+            let verdict = match self.observe(plan) {
+                Ok(verdict) => verdict,
+                Err(reason) => return reason,
+            };
+            if in_initialisers && matches!(self.phase, Phase::Running(_)) {
+                return self.run_to_entry();
+            }
+            match verdict {
+                Verdict::GoOn => {}
+                Verdict::Stop => return self.step_done(),
+                Verdict::RunToReturn => {
+                    let origin = self.depth();
+                    if let Some(reason) = self.run_to_return(plan.depth, origin) {
+                        return reason;
+                    }
+                    let arrived = self.position().map_or(Verdict::Stop, |position| {
+                        plan.verdict(&self.program, position, self.depth())
+                    });
+                    if arrived == Verdict::Stop {
+                        return self.step_done();
+                    }
+                }
+            }
+        }
+    }
+
+    /// The end of a step; a breakpoint at the same instruction is reported rather than the step.
+    fn step_done(&mut self) -> StopReason {
+        // Those of dispatches were asked when the program came to the boundary.
+        let hit = self.position().map(|position| self.breakpoints.hit(position));
+        match hit {
+            Some(hit) if !hit.is_empty() => StopReason::Breakpoint(hit),
+            _ => StopReason::Step,
+        }
+    }
+
+    /// Runs under a plan until it has a verdict.
+    fn observe(&mut self, plan: &StepPlan) -> Result<Verdict, StopReason> {
+        if self.interrupt.take() {
+            return Err(StopReason::Pause);
+        }
+        let mut observer = StepObserver {
+            plan,
+            program: &self.program,
+            breakpoints: &self.breakpoints,
+            verdict: Verdict::GoOn,
+        };
+        let outcome = match &mut self.phase {
+            Phase::Initializing(invocation) | Phase::Running(invocation) => {
+                invocation.observe(&mut self.context, &mut observer)
+            }
+            Phase::Failed(_) | Phase::Completed => {
+                return Err(StopReason::Completed(Vec::new()));
+            }
+        };
+        let verdict = observer.verdict;
+        match self.settle(outcome) {
+            Some(reason) => Err(reason),
+            None => Ok(verdict),
+        }
+    }
+
+    /// Runs until the frame that is `depth` from the outermost runs again, or one below it. None: it
+    /// does. `origin` is how many frames there were when this began.
+    ///
+    /// A bytecode frame runs again where its call returns, which a temporary breakpoint tells. A step
+    /// of native code goes on where the next one begins, or has ended if this began inside of it; or
+    /// it was the last, and then the bytecode frame around it runs again.
+    fn run_to_return(&mut self, depth: usize, origin: usize) -> Option<StopReason> {
+        let frames: Vec<vm::Frame> = self.invocation()?.frames(&self.context).collect();
+        let wanted = frames.len().checked_sub(depth)?;
+        let watch = match frames.get(wanted)?.function {
+            FrameFunction::Part { level: 0, .. } => Watch::Steps,
+            FrameFunction::Part { .. } => Watch::Parts,
+            FrameFunction::Bytecode(_) | FrameFunction::Native(_) => Watch::Nothing,
+        };
+        let is_bytecode = |frame: &vm::Frame| matches!(frame.function, FrameFunction::Bytecode(_));
+        let caller = (wanted..frames.len()).find(|index| is_bytecode(&frames[*index]));
+        let target = caller.and_then(|index| self.return_point(FrameIndex(index)));
+        if target.is_none() && watch == Watch::Nothing {
+            return Some(self.run_free());
+        }
+        self.arm(target);
+        self.context.set_watch(self.context.watch().max(watch));
+        loop {
+            if let Some(reason) = self.advance(Invocation::run) {
+                return Some(reason);
+            }
+            // A recursive call may come through the same instruction further up.
+            let has_returned =
+                self.depth() <= depth && target.is_some() && self.position() == target;
+            if has_returned || self.is_at_step(depth, origin) {
+                self.arm(None);
+                return None;
+            }
+        }
+    }
+
+    /// Whether the program stands before a step of native code with at most `depth` frames, or behind
+    /// one that `origin` frames were inside of.
+    fn is_at_step(&self, depth: usize, origin: usize) -> bool {
+        let Some(boundary) = self.invocation().and_then(Invocation::boundary) else { return false };
+        let here = self.depth();
+        here <= depth && (boundary.kind != BoundaryKind::AfterStep || here < origin)
+    }
+
+    fn step_out(&mut self) -> StopReason {
+        let depth = self.depth();
+        if depth < 2 {
+            return self.run_free();
+        }
+        self.run_out(depth - 1, depth)
+    }
+
+    /// Runs until so many frames are left.
+    fn run_out(&mut self, depth: usize, origin: usize) -> StopReason {
+        let reason = self.run_to_return(depth, origin).unwrap_or_else(|| self.step_done());
+        if matches!(reason, StopReason::Pause) {
+            self.unfinished = Some(Unfinished::Out { depth, origin });
+        }
+        reason
+    }
+
+    /// The instruction that a frame goes on with when its call returns.
+    fn return_point(&self, frame: FrameIndex) -> Option<Position> {
+        let frame = self.invocation()?.frames(&self.context).nth(frame.0)?;
+        let FrameFunction::Bytecode(call) = frame.function else { return None };
+        let module = self.context.bytecode_module(call.function.module)?;
+        let code = module.function_bytecode(call.function.function);
+        let instruction = vmfb::decode(code, call.offset).ok()?;
+        let offset = match instruction.op {
+            Op::Call | Op::CallVariadic => instruction.end,
+            // These continue in a block, behind its marker of one byte.
+            Op::CallYieldable | Op::CallVariadicYieldable => {
+                instruction.operands.iter().find_map(|operand| match operand {
+                    Operand::Target(target) => Some(BytecodeOffset(target.0 + 1)),
+                    _ => None,
+                })?
+            }
+            _ => return None,
+        };
+        Some(Position { function: call.function, offset })
+    }
+}

@@ -10,6 +10,7 @@ mod idle_breakpoints;
 mod measure;
 mod modules;
 mod program;
+mod structured;
 mod terminal;
 mod trace;
 

@@ -16,6 +16,7 @@ use vmfb::module::Export;
 
 use crate::backtrace::backtrace;
 use crate::modules::{LoadedModules, is_for_users};
+use crate::structured::{Structure, StructuredArguments};
 
 /// The flags that say what to run.
 #[derive(clap::Args)]
@@ -34,6 +35,9 @@ pub(crate) struct ProgramArguments {
     /// An argument, in order: 5, 0x10, 2.5, 2x2xf32=1,2,3,4, (null)
     #[arg(long = "input", value_name = "VALUE", allow_hyphen_values = true)]
     inputs: Vec<String>,
+
+    #[command(flatten)]
+    structured: StructuredArguments,
 }
 
 /// The flags that say what a program runs on.
@@ -68,6 +72,8 @@ pub(crate) struct Program {
     pub(crate) function_name: String,
     pub(crate) signature: Signature,
     pub(crate) inputs: Vec<Value>,
+    /// The signature by which nested values go in and out, where the flags ask for it.
+    pub(crate) structure: Option<Structure>,
     declaration: Option<String>,
     modules: LoadedModules,
 }
@@ -79,6 +85,16 @@ impl ProgramArguments {
         let modules = LoadedModules::open(&self.modules, &host)?;
         let export = choose_export(modules.main()?, self.function.as_deref())?.clone();
         let mut program = Program::new(&modules, &export, &host)?;
+        if let Some(structure) = self.structured.structure(modules.main()?, &export) {
+            program.inputs = self.structured.pack(
+                &host,
+                &structure,
+                &program.signature.arguments,
+                &self.inputs,
+            )?;
+            program.structure = Some(structure);
+            return Ok(program);
+        }
         program.inputs = parse_inputs(&host, &program.signature, &self.inputs)
             .map_err(|error| format!("{error}; parsing function inputs"))?;
         Ok(program)
@@ -154,6 +170,7 @@ impl Program {
             function_name: export.name.clone(),
             signature,
             inputs: Vec::new(),
+            structure: None,
             declaration: declaration(modules.main()?, export),
             modules: modules.clone(),
             context,

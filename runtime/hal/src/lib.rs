@@ -11,6 +11,7 @@
 //! | `execution`, `queue`, `device` | walking commands; submissions; the CPU as a device |
 //! | `executable` | compiled dispatches: one trait, a file for each format |
 //! | `inputs` | arguments from text |
+//! | `structured` | nested values by their signature, in and out |
 //! | `modules` | the native modules: thin glue from VM signatures to the above |
 //! | `parameters` | named bytes in mapped archives: `.irpa`, `.gguf`, `.safetensors` |
 //!
@@ -31,4 +32,5 @@ pub mod modules;
 pub mod parameters;
 pub mod queue;
 pub mod semaphore;
+pub mod structured;
 pub mod validation;

@@ -7,6 +7,7 @@ use vm::{Observer, Value};
 
 use super::Failure;
 use crate::program::{Program, ProgramArguments};
+use crate::structured::Structure;
 use crate::trace::{TracedModules, Tracer};
 
 #[derive(clap::Args)]
@@ -43,6 +44,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if !arguments.expected_outputs.is_empty() {
         return check(&program, &results, &arguments.expected_outputs);
     }
+    if let Some(structure) = program.structure.as_ref().filter(|_| arguments.outputs.is_empty()) {
+        print!("{}", structure.format(&results)?);
+        return Ok(ExitCode::SUCCESS);
+    }
     if arguments.outputs.is_empty() {
         print!("{}", format_values("result", &results));
         return Ok(ExitCode::SUCCESS);
@@ -60,7 +65,9 @@ fn execute(
         Some(observer) => Some(&mut **observer),
         None => None,
     })?;
-    println!("EXEC @{}", program.function_name);
+    if !program.structure.as_ref().is_some_and(Structure::is_json) {
+        println!("EXEC @{}", program.function_name);
+    }
     program.call(observer)
 }
 

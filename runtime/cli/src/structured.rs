@@ -1,0 +1,122 @@
+//! Arguments as nested values: `--inputs-json=` and `--kwarg`, read by the signature that the module states, and results in the
+//! form that it promises.
+
+use abi::explain::explain;
+use abi::json::{Json, Value as JsonValue};
+use abi::signature::Function;
+use hal::modules::Host;
+use hal::structured::{Inputs, Unpacked, pack, unpack};
+use vm::Value;
+use vmfb::Module;
+use vmfb::module::Export;
+
+/// The flags.
+#[derive(clap::Args)]
+pub(crate) struct StructuredArguments {
+    /// All arguments as JSON: a list, or an object of named ones, or {"args": […], "kwargs": {…}}; arrays are nested lists,
+    /// "@file.npy" or "2xf32=1 2". Results are printed as the structure that the signature promises
+    #[arg(long = "inputs-json", visible_alias = "inputs_json", value_name = "JSON or @FILE")]
+    inputs_json: Option<String>,
+
+    /// An argument by its name; the value is JSON, @file.npy or text as for --input
+    #[arg(long = "kwarg", value_name = "NAME=VALUE")]
+    keywords: Vec<String>,
+
+    /// Print results as JSON, in the structure that the signature promises
+    #[arg(long = "outputs-json", visible_alias = "outputs_json")]
+    outputs_json: bool,
+}
+
+/// The signature of a call with nested values.
+pub(crate) struct Structure {
+    function: Function,
+    as_json: bool,
+}
+
+impl StructuredArguments {
+    /// The signature of `export`, if the flags ask for it.
+    pub(crate) fn structure(&self, module: &Module, export: &Export) -> Option<Structure> {
+        let is_asked = self.inputs_json.is_some() || !self.keywords.is_empty() || self.outputs_json;
+        is_asked
+            .then(|| Structure { function: signature(module, export), as_json: self.outputs_json })
+    }
+
+    /// The arguments; `texts` are those of `--input=`.
+    pub(crate) fn pack(
+        &self,
+        host: &Host,
+        structure: &Structure,
+        types: &[abi::cconv::ValueType],
+        texts: &[String],
+    ) -> Result<Vec<Value>, String> {
+        let mut inputs = match &self.inputs_json {
+            None => Inputs::default(),
+            Some(text) => Inputs::from_json(read_json(text)?).map_err(|error| error.to_string())?,
+        };
+        inputs.positional.extend(texts.iter().map(|text| json_or_text(text)));
+        for keyword in &self.keywords {
+            let Some((name, value)) = keyword.split_once('=') else {
+                return Err(format!("INVALID_ARGUMENT; --kwarg {keyword}: expected NAME=VALUE"));
+            };
+            inputs.keywords.push((name.to_owned(), json_or_text(value)));
+        }
+        pack(host, &structure.function, types, &inputs).map_err(|error| error.to_string())
+    }
+}
+
+impl Structure {
+    /// The results as text.
+    pub(crate) fn format(&self, values: &[Value]) -> Result<String, String> {
+        let results = unpack(&self.function, values).map_err(|error| error.to_string())?;
+        if self.as_json {
+            let all: Vec<String> = results.iter().map(Unpacked::to_json).collect();
+            return Ok(match all.as_slice() {
+                [] => "null\n".to_owned(),
+                [one] => format!("{one}\n"),
+                many => format!("[{}]\n", many.join(", ")),
+            });
+        }
+        let lines = results.iter().enumerate();
+        Ok(lines
+            .map(|(index, result)| format!("result[{index}]: {}\n", result.to_text()))
+            .collect())
+    }
+
+    /// Whether standard output is for JSON alone.
+    pub(crate) fn is_json(&self) -> bool {
+        self.as_json
+    }
+}
+
+/// The signature that says most of what a function takes.
+fn signature(module: &Module, export: &Export) -> Function {
+    let Some(function) = module.function(export.function) else { return Function::default() };
+    let attributes: Vec<(&str, &str)> = function
+        .signature
+        .attributes
+        .iter()
+        .map(|pair| (pair.key.as_str(), pair.value.as_str()))
+        .collect();
+    explain(function.signature.calling_convention.as_deref(), &attributes).function
+}
+
+fn read_json(text: &str) -> Result<Json, String> {
+    let (source, text) = match text.strip_prefix('@') {
+        Some(file) => {
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| format!("NOT_FOUND; --inputs-json=@{file}: {error}"))?;
+            (file.to_owned(), text)
+        }
+        None => ("--inputs-json".to_owned(), text.to_owned()),
+    };
+    Json::parse(&text).map_err(|error| {
+        let line = text[..error.position].matches('\n').count() + 1;
+        format!("INVALID_ARGUMENT; {source}, line {line}: {error}")
+    })
+}
+
+/// JSON where it is JSON, else the text itself.
+fn json_or_text(text: &str) -> Json {
+    Json::parse(text)
+        .unwrap_or_else(|_| Json { position: 0, value: JsonValue::String(text.to_owned()) })
+}

@@ -138,6 +138,7 @@ impl Device {
             ("hal.executable.format", format) => {
                 Some(executable::is_supported(format, self.native_code).into())
             }
+            ("hal.cpu", feature) => executable::native::processor_feature(feature),
             ("hal.device", "concurrency") => Some(1),
             ("hal.dispatch", "concurrency") => Some(self.pool.concurrency() as i64),
             _ => None,

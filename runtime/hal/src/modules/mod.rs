@@ -6,6 +6,8 @@
 pub(crate) mod arguments;
 pub mod check;
 mod hal;
+mod hal_inline;
+mod hal_loader;
 pub mod io_parameters;
 pub mod vmvx;
 
@@ -94,6 +96,13 @@ impl Host {
     /// All native modules.
     #[must_use]
     pub fn modules(&self) -> Vec<NativeModule> {
-        vec![hal::module(self), io_parameters::module(self), check::module(&self.expectations)]
+        vec![
+            hal::module(self),
+            hal_inline::module(self),
+            hal_loader::module(self),
+            vmvx::module(),
+            io_parameters::module(self),
+            check::module(&self.expectations),
+        ]
     }
 }

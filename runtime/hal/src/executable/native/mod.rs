@@ -50,6 +50,13 @@ const SYSTEM: &str = "system-elf-arm_64";
 /// The function that describes an executable.
 const QUERY: &str = "iree_hal_executable_library_query";
 
+/// What programs ask about the processor: 1 if it has a feature (`avx2`), 0 if not; `None` if there is
+/// no such feature.
+#[must_use]
+pub fn processor_feature(name: &str) -> Option<i64> {
+    processor::feature(name).map(i64::from)
+}
+
 /// A loaded executable of machine code.
 #[derive(Debug)]
 pub struct NativeExecutable {

@@ -92,7 +92,7 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
 }
 
 /// An error of a subspan, with what was asked for.
-pub(super) fn invalid_subspan(status: &Status, offset: u64, length: u64) -> Status {
+pub(in crate::modules) fn invalid_subspan(status: &Status, offset: u64, length: u64) -> Status {
     let message = format!(
         "{}; invalid subspan of an existing buffer (source_offset={offset}, length={length})",
         status.message

@@ -10,7 +10,10 @@ use crate::buffer_view::{BufferView, Encoding};
 use crate::modules::Host;
 use crate::modules::arguments::HalArguments;
 
-pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {
+pub(in crate::modules) fn declare(
+    module: NativeModuleBuilder,
+    _host: &Host,
+) -> NativeModuleBuilder {
     module
         .function("buffer_view.create", "0rIIiiCID_r", |call| {
             let (offset, length) = (call.u64(1)?, call.u64(2)?);

@@ -5,12 +5,12 @@
 //! first, those of 3.1 to 3.3 behind them.
 
 mod allocator;
-mod buffer;
-mod buffer_view;
+pub(super) mod buffer;
+pub(super) mod buffer_view;
 mod channel;
 mod command_buffer;
 mod device;
-mod executable;
+pub(super) mod executable;
 mod fence;
 mod queue;
 

@@ -1,0 +1,58 @@
+//! The `hal_loader` module: executables for programs that dispatch them without a device
+//! (`--iree-execution-model=inline-dynamic`). A dispatch is a call that returns when all workgroups
+//! have run.
+
+use std::sync::Arc;
+
+use vm::{NativeCall, NativeModule, Status};
+
+use super::Host;
+use super::arguments::HalArguments;
+use super::hal::executable::{create, lookup_function};
+use crate::executable::{self, Dispatch};
+
+/// The name that programs import from.
+pub(super) const NAME: &str = "hal_loader";
+
+/// The module; dispatches run where those of the host's device do.
+pub(super) fn module(host: &Host) -> NativeModule {
+    let native_code = host.device().native_code();
+    let (by_id, by_ordinal) = (host.clone(), host.clone());
+    NativeModule::builder(NAME)
+        .function("executable.query_support", "0r_i", move |call| {
+            Ok(i32::from(executable::is_supported(&call.text(0)?, native_code)))
+        })
+        .function("executable.load", "0rrr_r", move |call| create(&call, 0, native_code))
+        .function("executable.lookup.function", "0rr_I", |call| lookup_function(&call))
+        .function("executable.dispatch", "0rIiiiCiDCrIID_v", move |call| {
+            dispatch(&by_id, &call, call.u64(1)?)
+        })
+        // Compilers before 3.13 say which function it is by its number.
+        .function("executable.dispatch", "0riiiiCiDCrIID_v", move |call| {
+            dispatch(&by_ordinal, &call, call.u32(1)?.into())
+        })
+        .build()
+}
+
+fn dispatch(host: &Host, call: &NativeCall<'_>, function: u64) -> Result<(), Status> {
+    let executable = call.executable(0)?;
+    let count = executable.exports().len();
+    let export = usize::try_from(function).ok().filter(|export| *export < count);
+    let export = export.ok_or_else(|| {
+        Status::out_of_range(format!("function id {function} out of range (count: {count})"))
+    })?;
+    let constants = call.span(5)?.map(|tuple| tuple.u32(0)).collect::<Result<_, _>>()?;
+    let bindings = call.span(6)?.map(|tuple| {
+        let (offset, length) = (tuple.u64(1)? as usize, tuple.u64(2)? as usize);
+        Ok(Arc::new(tuple.bytes(0)?.subspan(offset, length)?))
+    });
+    let dispatch = Dispatch {
+        export,
+        workgroup_count: [call.u32(2)?, call.u32(3)?, call.u32(4)?],
+        workgroup_size: [1; 3],
+        constants,
+        bindings: bindings.collect::<Result<_, Status>>()?,
+        local_memory_bytes: 0,
+    };
+    host.device().pool().run(executable, dispatch)
+}

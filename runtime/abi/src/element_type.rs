@@ -261,6 +261,17 @@ impl ElementType {
         Some(())
     }
 
+    /// Appends the text of element `index` of those that `bytes` hold one behind the other.
+    pub fn format_element_at(self, bytes: &[u8], index: usize, out: &mut String) {
+        if self.is_packed() {
+            let value = self.unpack(bytes, index);
+            return self.format_element(&value[..self.byte_count().min(value.len())], out);
+        }
+        let size = self.byte_count();
+        let bytes = bytes.get(index * size..(index + 1) * size).unwrap_or_default();
+        self.format_element(bytes, out);
+    }
+
     /// Appends the text of the element that `bytes` holds, which are as many as it takes.
     pub fn format_element(self, bytes: &[u8], out: &mut String) {
         let raw = little_endian(bytes);

@@ -336,24 +336,13 @@ impl Printer<'_> {
             if index > 0 {
                 self.out.push(' ');
             }
-            self.element(self.next + index);
+            self.element_type.format_element_at(self.bytes, self.next + index, self.out);
         }
         self.next = self.next.saturating_add(length);
         self.left -= shown;
         if shown < length {
             self.out.push_str("...");
         }
-    }
-
-    fn element(&mut self, index: usize) {
-        if self.element_type.is_packed() {
-            let value = self.element_type.unpack(self.bytes, index);
-            let value = &value[..self.element_type.byte_count().min(value.len())];
-            return self.element_type.format_element(value, self.out);
-        }
-        let size = self.element_type.byte_count();
-        let bytes = self.bytes.get(index * size..(index + 1) * size).unwrap_or_default();
-        self.element_type.format_element(bytes, self.out);
     }
 }
 

@@ -9,6 +9,7 @@ mod example;
 mod idle_breakpoints;
 mod measure;
 mod modules;
+mod outputs;
 mod program;
 mod structured;
 mod terminal;

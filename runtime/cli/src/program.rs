@@ -1,12 +1,14 @@
 //! A program from the command line: modules, a function, its inputs. Shared by the commands that run one.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use abi::cconv::Signature;
 use hal::device::DeviceKind;
 use hal::executable::NativeCode;
 use hal::inputs::parse_inputs;
 use hal::modules::{Config, Host};
+use hal::parameters::Parameters;
 use vm::{
     Context, Failure, FunctionId, Invocation, ModuleIndex, Observer, Outcome, Status, StatusCode,
     Stop, Value,
@@ -50,18 +52,24 @@ pub(crate) struct DeviceArguments {
     /// Refuse to run machine code in modules: only bytecode runs
     #[arg(long = "no-native")]
     no_native: bool,
+
+    /// An archive of parameters (.irpa, .gguf, .safetensors; .npy, .bin and .raw are one parameter each),
+    /// for the scope that the program knows it by
+    #[arg(long = "parameters", value_name = "[SCOPE=]FILE")]
+    parameters: Vec<String>,
 }
 
 impl DeviceArguments {
     /// What a program finds around it, to be made.
-    pub(crate) fn config(&self) -> Config {
+    pub(crate) fn config(&self) -> Result<Config, String> {
         let native_code = if self.no_native { NativeCode::Refused } else { NativeCode::Allowed };
-        Config { device: self.device, native_code }
+        let parameters = Parameters::open(&self.parameters).map_err(|status| status.to_string())?;
+        Ok(Config { device: self.device, native_code, parameters: Arc::new(parameters) })
     }
 
     /// What a program finds around it.
-    pub(crate) fn host(&self) -> Host {
-        Host::new(&self.config())
+    pub(crate) fn host(&self) -> Result<Host, String> {
+        self.config().map(|config| Host::new(&config))
     }
 }
 
@@ -74,6 +82,7 @@ pub(crate) struct Program {
     pub(crate) inputs: Vec<Value>,
     /// The signature by which nested values go in and out, where the flags ask for it.
     pub(crate) structure: Option<Structure>,
+    pub(crate) host: Host,
     declaration: Option<String>,
     modules: LoadedModules,
 }
@@ -81,7 +90,7 @@ pub(crate) struct Program {
 impl ProgramArguments {
     /// Loads and links the modules, finds the function and reads its inputs.
     pub(crate) fn load(&self) -> Result<Program, String> {
-        let host = self.device.host();
+        let host = self.device.host()?;
         let modules = LoadedModules::open(&self.modules, &host)?;
         let export = choose_export(modules.main()?, self.function.as_deref())?.clone();
         let mut program = Program::new(&modules, &export, &host)?;
@@ -171,6 +180,7 @@ impl Program {
             signature,
             inputs: Vec::new(),
             structure: None,
+            host: host.clone(),
             declaration: declaration(modules.main()?, export),
             modules: modules.clone(),
             context,

@@ -110,9 +110,6 @@ impl BufferView {
     }
 }
 
-/// Command lines print no more elements than this.
-const PRINTED_ELEMENTS: usize = 1024;
-
 impl Object for BufferView {
     fn type_name(&self) -> &str {
         "hal.buffer_view"
@@ -122,7 +119,7 @@ impl Object for BufferView {
         self
     }
 
-    fn contents(&self) -> Option<String> {
-        self.text(PRINTED_ELEMENTS).ok()
+    fn contents(&self, max_element_count: usize) -> Option<String> {
+        Some(self.text(max_element_count).unwrap_or_else(|status| format!("({status})")))
     }
 }

@@ -10,7 +10,7 @@
 //! | `command_buffer`, `validation` | recorded commands, what they require of their memory |
 //! | `execution`, `queue`, `device` | walking commands; submissions; the CPU as a device |
 //! | `executable` | compiled dispatches: one trait, a file for each format |
-//! | `inputs` | arguments from text |
+//! | `inputs`, `outputs` | values from text, to files, against expectations |
 //! | `structured` | nested values by their signature, in and out |
 //! | `modules` | the native modules: thin glue from VM signatures to the above |
 //! | `parameters` | named bytes in mapped archives: `.irpa`, `.gguf`, `.safetensors` |
@@ -29,6 +29,7 @@ pub mod file;
 pub mod flags;
 pub mod inputs;
 pub mod modules;
+pub mod outputs;
 pub mod parameters;
 pub mod queue;
 pub mod semaphore;

@@ -14,6 +14,9 @@ use crate::value::{Ref, Value};
 /// Lists may contain each other, even themselves; deeper ones print as dots.
 const MAX_LIST_DEPTH: usize = 16;
 
+/// Elements of a tensor that are printed where nobody says how many.
+const MAX_ELEMENT_COUNT: usize = 1024;
+
 /// Why an `--input=` is no argument of the function.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("INVALID_ARGUMENT; {reason}; parsing input `{text}`")]
@@ -103,79 +106,95 @@ impl From<Scalar> for Value {
     }
 }
 
-/// The values, each in a line (or more, for lists) that begins with its index: `result[0]: i32=5`.
+/// The values, each in a line (or more, for lists) that begins with its index: `result[0]: i32=5`. Of a
+/// tensor 1024 elements.
 #[must_use]
 pub fn format_values(list_name: &str, values: &[Value]) -> String {
-    let mut out = String::new();
+    format_values_up_to(list_name, values, MAX_ELEMENT_COUNT)
+}
+
+/// [`format_values`] with at most so many elements of a tensor.
+#[must_use]
+pub fn format_values_up_to(list_name: &str, values: &[Value], max_element_count: usize) -> String {
+    let mut writer = Writer { out: String::new(), max_element_count };
     for (index, value) in values.iter().enumerate() {
-        write_element(&mut out, list_name, index, Some(value), None, 0);
+        writer.element(list_name, index, Some(value), None, 0);
     }
-    out
+    writer.out
 }
 
 /// A value without its index: `i32=5`, `(null)`, or the type of a reference and its contents in the
-/// lines below.
+/// lines below, with at most so many elements of a tensor.
 #[must_use]
-pub fn format_value(value: &Value) -> String {
-    let mut out = String::new();
-    write_value(&mut out, value, None, 0);
-    out
+pub fn format_value(value: &Value, max_element_count: usize) -> String {
+    let mut writer = Writer { out: String::new(), max_element_count };
+    writer.value(value, None, 0);
+    writer.out
 }
 
-fn write_element(
-    out: &mut String,
-    list_name: &str,
-    index: usize,
-    value: Option<&Value>,
-    element_type: Option<&Type>,
-    depth: usize,
-) {
-    let written = write!(out, "{list_name}[{index}]: ");
-    debug_assert!(written.is_ok(), "writing to a String does not fail");
-    match value {
-        Some(value) => write_value(out, value, element_type, depth),
-        None => out.push_str("(null)"),
-    }
-    out.push('\n');
+struct Writer {
+    out: String,
+    max_element_count: usize,
 }
 
-fn write_value(out: &mut String, value: &Value, element_type: Option<&Type>, depth: usize) {
-    let scalar = match value {
-        Value::I32(value) => match element_type {
-            // Narrow elements are widened on the way out of a list, but keep their name.
-            Some(Type::Scalar(narrow @ (ScalarType::I8 | ScalarType::I16))) => {
-                out.push_str(&format!("{}={value}", narrow.name()));
-                return;
-            }
-            _ => Scalar::I32(*value),
-        },
-        Value::I64(value) => Scalar::I64(*value),
-        Value::F32(value) => Scalar::F32(*value),
-        Value::F64(value) => Scalar::F64(*value),
-        Value::Ref(Ref::Null) => return out.push_str("(null)"),
-        Value::Ref(reference) => {
-            out.push_str(reference.type_name());
-            out.push('\n');
-            return match reference {
-                Ref::List(list) => write_list(out, list, depth + 1),
-                Ref::Object(object) => match object.contents() {
-                    Some(contents) => out.push_str(&contents),
-                    None => out.push_str("(no printer)"),
-                },
-                _ => out.push_str("(no printer)"),
-            };
+impl Writer {
+    fn element(
+        &mut self,
+        list_name: &str,
+        index: usize,
+        value: Option<&Value>,
+        element_type: Option<&Type>,
+        depth: usize,
+    ) {
+        let written = write!(self.out, "{list_name}[{index}]: ");
+        debug_assert!(written.is_ok(), "writing to a String does not fail");
+        match value {
+            Some(value) => self.value(value, element_type, depth),
+            None => self.out.push_str("(null)"),
         }
-    };
-    out.push_str(&scalar.to_string());
-}
-
-fn write_list(out: &mut String, list: &List, depth: usize) {
-    if depth > MAX_LIST_DEPTH {
-        return out.push_str("...\n");
+        self.out.push('\n');
     }
-    for index in 0..list.len() {
-        let value = list.get(index);
-        write_element(out, "child_list", index, value.as_ref(), Some(list.element_type()), depth);
+
+    fn value(&mut self, value: &Value, element_type: Option<&Type>, depth: usize) {
+        let scalar = match value {
+            Value::I32(value) => match element_type {
+                // Narrow elements are widened on the way out of a list, but keep their name.
+                Some(Type::Scalar(narrow @ (ScalarType::I8 | ScalarType::I16))) => {
+                    self.out.push_str(&format!("{}={value}", narrow.name()));
+                    return;
+                }
+                _ => Scalar::I32(*value),
+            },
+            Value::I64(value) => Scalar::I64(*value),
+            Value::F32(value) => Scalar::F32(*value),
+            Value::F64(value) => Scalar::F64(*value),
+            Value::Ref(Ref::Null) => return self.out.push_str("(null)"),
+            Value::Ref(reference) => {
+                self.out.push_str(reference.type_name());
+                self.out.push('\n');
+                return self.contents(reference, depth);
+            }
+        };
+        self.out.push_str(&scalar.to_string());
+    }
+
+    fn contents(&mut self, reference: &Ref, depth: usize) {
+        let contents = match reference {
+            Ref::List(list) => return self.list(list, depth + 1),
+            Ref::Object(object) => object.contents(self.max_element_count),
+            Ref::Null | Ref::Buffer(_) => None,
+        };
+        self.out.push_str(contents.as_deref().unwrap_or("(no printer)"));
+    }
+
+    fn list(&mut self, list: &List, depth: usize) {
+        if depth > MAX_LIST_DEPTH {
+            return self.out.push_str("...\n");
+        }
+        for index in 0..list.len() {
+            let value = list.get(index);
+            self.element("child_list", index, value.as_ref(), Some(list.element_type()), depth);
+        }
     }
 }
 

@@ -19,8 +19,9 @@ pub trait Object: Any + Send + Sync + fmt::Debug {
     /// The object as `Any`, to get back to its Rust type.
     fn as_any(&self) -> &dyn Any;
 
-    /// What it holds, as command lines print it below its type.
-    fn contents(&self) -> Option<String> {
+    /// What it holds, as command lines print it below its type, with at most so many elements.
+    fn contents(&self, max_element_count: usize) -> Option<String> {
+        let _ = max_element_count;
         None
     }
 }

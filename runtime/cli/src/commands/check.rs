@@ -31,7 +31,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let paths = arguments.providers.iter().chain(&arguments.modules);
-    let modules = LoadedModules::open(paths, &arguments.device.host())?;
+    let config = arguments.device.config()?;
+    let modules = LoadedModules::open(paths, &Host::new(&config))?;
     require_expectations(&modules)?;
     let module = modules.main()?;
     let (tests, others) = exports(module);
@@ -48,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (mut passed, mut failed) = (0, 0);
     for test in tests {
         println!("[ RUN      ] {}", test.name);
-        let faults = run_test(&modules, test, &arguments.device.host());
+        let faults = run_test(&modules, test, &Host::new(&config));
         for fault in &faults {
             println!("{}", indented(fault));
         }

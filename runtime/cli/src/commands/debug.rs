@@ -95,7 +95,7 @@ fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failu
             .collect::<Result<_, Failure>>()?,
         function: arguments.function.clone(),
         inputs: arguments.inputs.clone(),
-        host: arguments.device.config(),
+        host: arguments.device.config()?,
         source_directories: directories,
         sources: HashMap::new(),
         interrupt: InterruptHandle::default(),

@@ -24,12 +24,14 @@ use crate::executable::NativeCode;
 use crate::parameters::Parameters;
 
 /// What programs find around them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Config {
     /// The device they see.
     pub device: DeviceKind,
     /// Whether their machine code runs.
     pub native_code: NativeCode,
+    /// The parameters that they can ask for.
+    pub parameters: Arc<Parameters>,
 }
 
 /// The surroundings of one program: its device, its parameters, and what its tests expected in vain.
@@ -48,14 +50,8 @@ impl Host {
         Self {
             device: Arc::new(device),
             expectations: Expectations::default(),
-            parameters: Arc::default(),
+            parameters: config.parameters.clone(),
         }
-    }
-
-    /// The same surroundings with these parameters.
-    #[must_use]
-    pub fn with_parameters(self, parameters: Arc<Parameters>) -> Self {
-        Self { parameters, ..self }
     }
 
     /// The parameters that programs can ask for.

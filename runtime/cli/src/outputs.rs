@@ -1,0 +1,112 @@
+//! What becomes of results: printed, written to files, or compared with what the user expects.
+//!
+//! The flags and the words are those of `iree-run-module`; [`hal::outputs`] does the work.
+
+use std::process::ExitCode;
+
+use abi::compare::Tolerances;
+use hal::inputs::parse_values;
+use hal::outputs::{Equality, mismatches, write};
+use vm::Value;
+use vm::text::{format_value, format_values_up_to};
+
+use crate::program::Program;
+
+/// The flags that say what becomes of results.
+#[derive(clap::Args)]
+pub(crate) struct OutputArguments {
+    /// What to do with each result, in order: `-` prints it, nothing ignores it, `@file.npy` writes a NumPy
+    /// file, `@file.bin` its bytes; `+` instead of `@` appends
+    #[arg(long = "output", value_name = "WHERE", allow_hyphen_values = true)]
+    outputs: Vec<String>,
+
+    /// Check each result, in order, instead of printing it; the same forms as `--input`, `(ignored)` skips one
+    #[arg(long = "expected_output", alias = "expected-output", value_name = "VALUE")]
+    #[arg(allow_hyphen_values = true)]
+    expected_outputs: Vec<String>,
+
+    /// Print so many elements of a tensor, and dots for the rest
+    #[arg(long = "output_max_element_count", alias = "output-max-element-count")]
+    #[arg(value_name = "COUNT", default_value_t = 1024)]
+    max_element_count: usize,
+
+    /// How tensors are compared: `approximate` allows floats the tolerances below, `exact` nothing
+    #[arg(long = "equality_mode", value_name = "MODE", default_value = "approximate")]
+    #[arg(value_parser = ["approximate", "exact"])]
+    equality_mode: String,
+
+    /// Absolute tolerance for f16
+    #[arg(long = "expected_f16_threshold", value_name = "F", default_value_t = Tolerances::default().f16)]
+    f16: f64,
+
+    /// Absolute tolerance for bf16
+    #[arg(long = "expected_bf16_threshold", value_name = "F", default_value_t = Tolerances::default().bf16)]
+    bf16: f64,
+
+    /// Absolute tolerance for f32
+    #[arg(long = "expected_f32_threshold", value_name = "F", default_value_t = Tolerances::default().f32)]
+    f32: f64,
+
+    /// Absolute tolerance for f64
+    #[arg(long = "expected_f64_threshold", value_name = "F", default_value_t = Tolerances::default().f64)]
+    f64: f64,
+
+    /// Tolerance relative to what is expected, for all floats
+    #[arg(long = "expected_rtol", value_name = "F", default_value_t = Tolerances::default().relative)]
+    relative: f64,
+}
+
+impl OutputArguments {
+    /// Does with the results what the flags say.
+    pub(crate) fn process(&self, program: &Program, results: &[Value]) -> Result<ExitCode, String> {
+        if !self.expected_outputs.is_empty() {
+            return self.check(program, results);
+        }
+        if let Some(structure) = program.structure.as_ref().filter(|_| self.outputs.is_empty()) {
+            print!("{}", structure.format(results)?);
+        } else if self.outputs.is_empty() {
+            print!("{}", format_values_up_to("result", results, self.max_element_count));
+        } else {
+            self.route(results).map_err(|error| format!("{error}; outputting results"))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn route(&self, results: &[Value]) -> Result<(), String> {
+        if results.len() != self.outputs.len() {
+            return Err(format!(
+                "OUT_OF_RANGE; {} results but {} --output= flags; give one for each result, or none to print \
+                 them all",
+                results.len(),
+                self.outputs.len()
+            ));
+        }
+        for (result, output) in results.iter().zip(&self.outputs) {
+            match output.as_str() {
+                "" => {}
+                "-" => println!("{}", format_value(result, self.max_element_count)),
+                file => write(result, file).map_err(|status| status.to_string())?,
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, program: &Program, results: &[Value]) -> Result<ExitCode, String> {
+        let expected =
+            parse_values(&program.host, &program.signature.results, &self.expected_outputs)
+                .map_err(|error| format!("{error}; parsing expected function outputs"))?;
+        let equality = if self.equality_mode == "exact" {
+            Equality::Exact
+        } else {
+            let Self { f16, bf16, f32, f64, relative, .. } = *self;
+            Equality::Approximate(Tolerances { f16, bf16, f32, f64, relative })
+        };
+        let mismatches = mismatches(&expected, results, equality, self.max_element_count);
+        if mismatches.is_empty() {
+            println!("[SUCCESS] all function outputs matched their expected values.");
+            return Ok(ExitCode::SUCCESS);
+        }
+        print!("{mismatches}");
+        Ok(ExitCode::FAILURE)
+    }
+}

@@ -212,14 +212,16 @@ impl Program {
         let natives = host.modules_for(program).into_iter();
         let builder = natives.fold(Context::builder().inspected(), ContextBuilder::add_native);
         let modules = loaded.iter().map(|parts| parts.verified.clone());
-        let context = modules.fold(builder, ContextBuilder::add_bytecode).link()?;
-        let mut indices = context
+        let mut context = modules.fold(builder, ContextBuilder::add_bytecode).link()?;
+        let indices: Vec<ModuleIndex> = context
             .modules()
             .filter(|(_, _, kind)| matches!(kind, ModuleKind::Bytecode(_)))
-            .map(|(index, _, _)| index);
+            .map(|(index, _, _)| index)
+            .collect();
         let mut modules = Vec::new();
         let mut notes = Vec::new();
-        for (parts, index) in loaded.into_iter().zip(&mut indices) {
+        for (parts, index) in loaded.into_iter().zip(indices) {
+            hal::nested::attach_all(&mut context, index);
             let module = Arc::clone(parts.verified.module());
             let info = DebugInfo::load(&module, parts.companion.as_ref());
             let mut info = info.with_source_roots(options.source_directories.clone());
@@ -232,7 +234,6 @@ impl Program {
             loaded.nested = parts.nested;
             modules.push(loaded);
         }
-        drop(indices);
         let main = modules.last().ok_or(LaunchError::NoModule)?;
         let entry = entry_function(&context, main, options.function.as_deref())?;
         let signature = context.signature(entry).unwrap_or_default();
@@ -242,7 +243,9 @@ impl Program {
             })?;
         let source_directories = options.source_directories;
         let sources = options.sources;
-        let program = Self { modules, host, source_directories, sources, entry, arguments, notes };
+        let mut program =
+            Self { modules, host, source_directories, sources, entry, arguments, notes };
+        program.meet_modules(&context);
         Ok((program, context))
     }
 

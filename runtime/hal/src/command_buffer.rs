@@ -58,6 +58,17 @@ pub struct DispatchCommand {
     pub bindings: Vec<BufferRange>,
 }
 
+impl DispatchCommand {
+    /// The name of what is dispatched, or its number if the names were stripped.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.executable.exports().get(self.export) {
+            Some(export) if !export.name.is_empty() => export.name.clone(),
+            _ => format!("#{}", self.export),
+        }
+    }
+}
+
 /// A recorded command.
 #[derive(Clone, Debug)]
 pub enum Command {

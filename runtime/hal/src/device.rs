@@ -10,6 +10,7 @@ use vm::{Object, Status};
 use crate::allocator::Allocator;
 use crate::executable::pool::WorkerPool;
 use crate::executable::{self, NativeCode};
+use crate::nested::NestedModules;
 use crate::queue::{Queue, Submission};
 
 /// Which of IREE's CPU devices a program sees.
@@ -70,6 +71,7 @@ pub struct Device {
     allocator: Allocator,
     queue: Queue,
     pool: WorkerPool,
+    nested_modules: NestedModules,
 }
 
 /// `!hal.device`: a ref to a device.
@@ -80,7 +82,14 @@ impl Device {
     /// A device with an empty queue.
     #[must_use]
     pub fn new(kind: DeviceKind, native_code: NativeCode, allocator: Allocator) -> Self {
-        Self { kind, native_code, allocator, queue: Queue::default(), pool: kind.pool() }
+        Self {
+            kind,
+            native_code,
+            allocator,
+            queue: Queue::default(),
+            pool: kind.pool(),
+            nested_modules: NestedModules::default(),
+        }
     }
 
     /// Which one it is.
@@ -111,6 +120,12 @@ impl Device {
     #[must_use]
     pub fn pool(&self) -> &WorkerPool {
         &self.pool
+    }
+
+    /// What executables are in the program's context, where somebody looks at it.
+    #[must_use]
+    pub fn nested_modules(&self) -> &NestedModules {
+        &self.nested_modules
     }
 
     /// Submits work and runs what is ready.

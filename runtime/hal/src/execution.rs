@@ -35,7 +35,7 @@ struct Level {
 }
 
 /// A dispatch with its memory resolved.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ResolvedDispatch {
     /// What to run.
     pub executable: Arc<dyn Executable>,
@@ -93,7 +93,7 @@ impl Execution {
             }
             Command::Dispatch(dispatch) => {
                 let resolved = self.resolve_dispatch(dispatch)?;
-                pool.run(&resolved.executable, resolved.dispatch)?;
+                pool.run(&resolved.executable, &resolved.dispatch)?;
             }
             Command::Execute { commands, bindings } => {
                 let table = bindings

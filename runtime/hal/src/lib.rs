@@ -10,6 +10,7 @@
 //! | `command_buffer`, `validation` | recorded commands, what they require of their memory |
 //! | `execution`, `queue`, `device` | walking commands; submissions; the CPU as a device |
 //! | `executable` | compiled dispatches: one trait, a file for each format |
+//! | `submission`, `nested` | dispatches for those who watch: as steps on the program's own stack |
 //! | `inputs`, `outputs` | values from text, to files, against expectations |
 //! | `structured` | nested values by their signature, in and out |
 //! | `modules` | the native modules: thin glue from VM signatures to the above |
@@ -29,9 +30,11 @@ pub mod file;
 pub mod flags;
 pub mod inputs;
 pub mod modules;
+pub mod nested;
 pub mod outputs;
 pub mod parameters;
 pub mod queue;
 pub mod semaphore;
 pub mod structured;
+pub mod submission;
 pub mod validation;

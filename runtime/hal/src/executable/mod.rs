@@ -82,7 +82,7 @@ impl Dispatch {
 #[derive(Clone, Debug)]
 pub struct Bytecode {
     /// The verified module.
-    pub module: Arc<vmfb::Module>,
+    pub module: vmfb::verify::VerifiedModule,
     /// The function in it for each export.
     pub functions: Vec<vmfb::FunctionOrdinal>,
 }

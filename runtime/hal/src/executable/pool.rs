@@ -65,26 +65,40 @@ impl WorkerPool {
     ///
     /// # Errors
     /// A workgroup failed; others may or may not have run.
-    pub fn run(&self, executable: &Arc<dyn Executable>, dispatch: Dispatch) -> Result<(), Status> {
-        let total = dispatch.total_workgroups();
-        if self.worker_count == 0 || total <= 1 {
-            return executable.run(&dispatch, 0..total);
+    pub fn run(&self, executable: &Arc<dyn Executable>, dispatch: &Dispatch) -> Result<(), Status> {
+        self.run_range(executable, dispatch, 0..dispatch.total_workgroups())
+    }
+
+    /// Runs some workgroups of a dispatch and waits for them.
+    ///
+    /// # Errors
+    /// A workgroup failed; others may or may not have run.
+    pub fn run_range(
+        &self,
+        executable: &Arc<dyn Executable>,
+        dispatch: &Dispatch,
+        range: Range<u64>,
+    ) -> Result<(), Status> {
+        let count = range.end.saturating_sub(range.start);
+        if self.worker_count == 0 || count <= 1 {
+            return executable.run(dispatch, range);
         }
+        let (second, end) = (range.start + 1, range.end);
         let start = Instant::now();
-        executable.run(&dispatch, 0..1)?;
+        executable.run(dispatch, range.start..second)?;
         let each = start.elapsed().max(Duration::from_nanos(1));
-        let left = u32::try_from(total - 1).unwrap_or(u32::MAX);
+        let left = u32::try_from(count - 1).unwrap_or(u32::MAX);
         if each.saturating_mul(left) < WORTH_SHARING {
-            return executable.run(&dispatch, 1..total);
+            return executable.run(dispatch, second..end);
         }
-        let fair = (total / (2 * self.concurrency() as u64)).max(1);
+        let fair = (count / (2 * self.concurrency() as u64)).max(1);
         let chunk = (CHUNK.as_nanos() / each.as_nanos()) as u64;
         let job = Arc::new(Job {
             executable: executable.clone(),
-            dispatch,
-            total,
+            dispatch: dispatch.clone(),
+            end,
             chunk: chunk.clamp(1, fair),
-            next: AtomicU64::new(1),
+            next: AtomicU64::new(second),
             runners: AtomicUsize::new(0),
             error: Mutex::default(),
         });
@@ -102,7 +116,8 @@ impl WorkerPool {
 struct Job {
     executable: Arc<dyn Executable>,
     dispatch: Dispatch,
-    total: u64,
+    /// Behind the last workgroup.
+    end: u64,
     /// How many workgroups a thread takes at once.
     chunk: u64,
     /// The first workgroup that nobody has taken.
@@ -127,15 +142,15 @@ impl Job {
 
     fn take(&self) -> Option<Range<u64>> {
         // A look before the addition keeps the counter from running away.
-        if self.next.load(Ordering::SeqCst) >= self.total {
+        if self.next.load(Ordering::SeqCst) >= self.end {
             return None;
         }
         let start = self.next.fetch_add(self.chunk, Ordering::SeqCst);
-        (start < self.total).then(|| start..self.total.min(start.saturating_add(self.chunk)))
+        (start < self.end).then(|| start..self.end.min(start.saturating_add(self.chunk)))
     }
 
     fn fail(&self, status: Status) {
-        self.next.store(self.total, Ordering::SeqCst);
+        self.next.store(self.end, Ordering::SeqCst);
         lock(&self.error).get_or_insert(status);
     }
 
@@ -314,7 +329,7 @@ mod tests {
             bindings: Vec::new(),
             local_memory_bytes: 0,
         };
-        let is_ok = pool.run(&executable, dispatch).is_ok();
+        let is_ok = pool.run(&executable, &dispatch).is_ok();
         (counting.counts.iter().map(|count| count.load(Ordering::SeqCst)).collect(), is_ok)
     }
 

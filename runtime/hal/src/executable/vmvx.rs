@@ -25,7 +25,7 @@ pub const FORMAT: &str = "vmvx-bytecode-fb";
 const CALLING_CONVENTION: &str = "0rrriiiiiiiii_v";
 
 /// The compiler's function that takes the constants which specialise an executable.
-const SET_CONSTANTS: &str = "__set_constants";
+pub(crate) const SET_CONSTANTS: &str = "__set_constants";
 
 /// The bytecode module's place in the contexts made here: behind `vmvx`.
 const NESTED: ModuleIndex = ModuleIndex(1);
@@ -60,7 +60,7 @@ impl VmvxExecutable {
             ))
         })?;
         let (functions, exports) = dispatch_functions(module.module())?;
-        let bytecode = Bytecode { module: module.module().clone(), functions };
+        let bytecode = Bytecode { module: module.clone(), functions };
         let constants = constants.to_vec();
         let executable = Self { module, bytecode, exports, constants, idle: Mutex::default() };
         // The first context is made now, so that what cannot be linked fails where it is loaded.
@@ -82,7 +82,7 @@ impl VmvxExecutable {
 
     /// Gives the constants of the executable to the module, which keeps them in globals.
     fn set_constants(&self, context: &mut Context) -> Result<(), Status> {
-        let Some((_, export)) = self.bytecode.module.export_named(SET_CONSTANTS) else {
+        let Some((_, export)) = self.module.module().export_named(SET_CONSTANTS) else {
             if self.constants.is_empty() {
                 return Ok(());
             }
@@ -210,7 +210,7 @@ impl SharedArguments {
 }
 
 /// A read-only buffer of 32-bit words.
-fn words(words: &[u32]) -> Ref {
+pub(crate) fn words(words: &[u32]) -> Ref {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let range = 0..bytes.len();
     vm::Buffer::of_file(FileBytes::from(bytes), range)

@@ -54,5 +54,5 @@ fn dispatch(host: &Host, call: &NativeCall<'_>, function: u64) -> Result<(), Sta
         bindings: bindings.collect::<Result<_, Status>>()?,
         local_memory_bytes: 0,
     };
-    host.device().pool().run(executable, dispatch)
+    host.device().pool().run(executable, &dispatch)
 }

@@ -1,19 +1,18 @@
 //! `hal.executable.*`: loading compiled dispatches, and finding functions in them.
 
-use vm::{Arguments, NativeModuleBuilder, Ref, Status};
+use std::sync::Arc;
 
-use crate::executable::{self, ExecutableRef, NativeCode};
+use vm::{Arguments, IntoResults, NativeModuleBuilder, NativeReturn, Ref, Status};
+
+use crate::executable::{self, Executable, ExecutableRef, NativeCode};
 use crate::modules::Host;
 use crate::modules::arguments::HalArguments;
+use crate::nested::CreateExecutable;
 
 pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {
     module
-        .function("executable.create", "0rIrrr_r", |call| {
-            create(&call, 2, call.device(0)?.native_code())
-        })
-        .function("executable.create", "0rrrr_r", |call| {
-            create(&call, 1, call.device(0)?.native_code())
-        })
+        .function("executable.create", "0rIrrr_r", |call| create_for_device(&call, 2))
+        .function("executable.create", "0rrrr_r", |call| create_for_device(&call, 1))
         .function("executable.lookup.function", "0rr_I", |call| lookup_function(&call))
 }
 
@@ -32,11 +31,7 @@ pub(in crate::modules) fn lookup_function(call: &Arguments<'_>) -> Result<i64, S
 }
 
 /// Loads an executable whose format is argument `format`, with data and constants behind it.
-pub(in crate::modules) fn create(
-    call: &Arguments<'_>,
-    format: usize,
-    native_code: NativeCode,
-) -> Result<Ref, Status> {
+fn load(call: &Arguments<'_>, format: usize, native_code: NativeCode) -> Result<Loaded, Status> {
     let name = call.text(format)?;
     let data = call.bytes(format + 1)?;
     let constants = match call.reference(format + 2)? {
@@ -51,6 +46,33 @@ pub(in crate::modules) fn create(
     }
     let constants: Vec<u32> =
         constants.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
-    let loaded = executable::load(&name, data, &constants, native_code)?;
-    Ok(Ref::object(ExecutableRef(loaded)))
+    let executable = executable::load(&name, data, &constants, native_code)?;
+    Ok(Loaded { executable, constants, data: data.clone() })
+}
+
+/// An executable with what it was made of.
+struct Loaded {
+    executable: Arc<dyn Executable>,
+    constants: Vec<u32>,
+    data: Arc<vm::Buffer>,
+}
+
+/// The executable for programs that run its dispatches themselves.
+pub(in crate::modules) fn create(
+    call: &Arguments<'_>,
+    format: usize,
+    native_code: NativeCode,
+) -> Result<Ref, Status> {
+    load(call, format, native_code).map(|loaded| Ref::object(ExecutableRef(loaded.executable)))
+}
+
+/// The executable for a device, which remembers it where somebody looks at what runs.
+fn create_for_device(call: &Arguments<'_>, format: usize) -> Result<NativeReturn, Status> {
+    let device = call.device(0)?;
+    let Loaded { executable, constants, data } = load(call, format, device.native_code())?;
+    if executable.bytecode().is_none() {
+        return Ok(Ref::object(ExecutableRef(executable)).into_results());
+    }
+    let create = CreateExecutable::new(device.clone(), executable, constants, Ref::Buffer(data));
+    Ok(NativeReturn::Activity(Box::new(create)))
 }

@@ -2,7 +2,7 @@
 //!
 //! All of them begin with device, affinity, the fence to wait for and the one to signal.
 
-use vm::{Arguments, NativeCall, NativeModuleBuilder, Ref, Status};
+use vm::{Arguments, IntoResults, NativeCall, NativeModuleBuilder, NativeReturn, Ref, Status};
 
 use super::allocator::parameters;
 use super::command_buffer::{host_bytes, pattern_bytes};
@@ -14,6 +14,7 @@ use crate::flags::{CommandBufferMode, MemoryAccess};
 use crate::modules::Host;
 use crate::modules::arguments::HalArguments;
 use crate::queue::Submission;
+use crate::submission::QueueActivity;
 
 pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {
     let module = declare_memory(module);
@@ -88,7 +89,7 @@ fn range(buffer: &Buffer, offset: u64, length: u64) -> BufferRange {
 }
 
 /// Copies between what arguments 4 and 6 are, with offsets behind each, then the length.
-fn copy(call: &Arguments<'_>, source: &Buffer, target: &Buffer) -> Result<(), Status> {
+fn copy(call: &Arguments<'_>, source: &Buffer, target: &Buffer) -> Result<NativeReturn, Status> {
     let length = call.u64(8)?;
     let source = range(source, call.u64(5)?, length);
     let target = range(target, call.u64(7)?, length);
@@ -109,17 +110,24 @@ fn allocate(call: &NativeCall<'_>, pool: i64) -> Result<Ref, Status> {
 }
 
 /// Submits a command, or nothing but its fences.
-fn submit(call: &Arguments<'_>, command: Option<Command>) -> Result<(), Status> {
+fn submit(call: &Arguments<'_>, command: Option<Command>) -> Result<NativeReturn, Status> {
     let work = command.map(|command| Execution::new(Commands::single(command), &[])).transpose()?;
     submit_work(call, work)
 }
 
-fn submit_work(call: &Arguments<'_>, work: Option<Execution>) -> Result<(), Status> {
+/// Submits work. Where there is some, executing it is an activity, to be stopped and looked at.
+fn submit_work(call: &Arguments<'_>, work: Option<Execution>) -> Result<NativeReturn, Status> {
+    let device = call.device(0)?;
+    let has_work = work.is_some();
     let submission = Submission { wait: call.fence(2)?, signal: call.fence(3)?, work };
-    call.device(0)?.submit(submission)
+    if !has_work {
+        return device.submit(submission).map(IntoResults::into_results);
+    }
+    device.queue().submit(submission);
+    Ok(NativeReturn::Activity(Box::new(QueueActivity::new(device.clone()))))
 }
 
-fn execute(call: &Arguments<'_>, table: &[TableEntry]) -> Result<(), Status> {
+fn execute(call: &Arguments<'_>, table: &[TableEntry]) -> Result<NativeReturn, Status> {
     let command_buffer = call.command_buffer(4)?;
     let is_inline = command_buffer.mode().contains(CommandBufferMode::ALLOW_INLINE_EXECUTION);
     if is_inline && !call.fence(2)?.points().is_empty() {
@@ -132,7 +140,7 @@ fn execute(call: &Arguments<'_>, table: &[TableEntry]) -> Result<(), Status> {
 }
 
 /// Several command buffers, as compilers before 3.4 could submit them.
-fn execute_many(call: &Arguments<'_>) -> Result<(), Status> {
+fn execute_many(call: &Arguments<'_>) -> Result<NativeReturn, Status> {
     let commands = call
         .span(4)?
         .map(|tuple| {

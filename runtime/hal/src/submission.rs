@@ -1,0 +1,387 @@
+//! Executing what is in a queue, as an activity of the program: command by command, and dispatches
+//! workgroup by workgroup where somebody watches.
+//!
+//! ```text
+//!  take ──> next command ──> [before] ──> run it ──> [after] ──> next command … ──> take … ──> return
+//!                                            │
+//!                    dispatch, watched: [before part] ──> bytecode on the program's stack ─┐
+//!                                            ^─────────── next workgroup ──────────────────┘
+//!                    dispatch, unwatched: a slice of its workgroups on the pool, again …
+//! ```
+//!
+//! What is in brackets are boundaries, which exist only for those who watch. A dispatch can go from
+//! watched to unwatched between any two workgroups, and back between any two slices.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use vm::{Activity, Boundary, BoundaryKind, FunctionId, Host, Next, Status, Value, Watch};
+
+use crate::command_buffer::{Command, DispatchCommand, WorkgroupCount};
+use crate::device::Device;
+use crate::executable::vmvx;
+use crate::execution::{Execution, ResolvedDispatch};
+use crate::queue::Submission;
+
+/// About how long a slice of an unwatched dispatch takes: how late an interrupt is seen.
+const SLICE: Duration = Duration::from_micros(500);
+
+/// Executes all that is ready in the queue of a device.
+#[derive(Debug)]
+pub struct QueueActivity {
+    device: Arc<Device>,
+    /// What is being executed.
+    submission: Option<Submission>,
+    at: At,
+}
+
+/// Where it is.
+#[derive(Debug)]
+enum At {
+    /// Behind one submission and before another.
+    Take,
+    /// Before a command that nobody has been asked about.
+    Next,
+    /// Before a command.
+    Before(Step),
+    /// In the middle of a dispatch.
+    Dispatching(Box<Dispatching>),
+    /// Behind a command, where somebody stands.
+    After(Step),
+}
+
+/// A command, for people.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Its index in its command buffer.
+    pub index: usize,
+    /// What it does, in short.
+    pub text: String,
+    /// The name of what is dispatched; empty for other commands.
+    pub name: String,
+}
+
+/// A dispatch in progress.
+#[derive(Debug)]
+pub struct Dispatching {
+    /// The command.
+    pub step: Step,
+    /// What runs, and on what.
+    pub resolved: ResolvedDispatch,
+    /// The first workgroup that has not run.
+    next: u64,
+    total: u64,
+    /// How many workgroups the next slice takes.
+    slice: u64,
+    stage: Stage,
+    /// Workgroups of a slice that failed, run again on the stack to show where, and why it did.
+    failed: Option<(Range<u64>, Status)>,
+}
+
+/// Where a dispatch is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// Between workgroups.
+    Between,
+    /// Before a workgroup, where somebody may stand.
+    Before,
+    /// In a workgroup.
+    Inside,
+}
+
+impl QueueActivity {
+    /// Executes what is ready.
+    #[must_use]
+    pub fn new(device: Arc<Device>) -> Self {
+        Self { device, submission: None, at: At::Take }
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// The command that is next, in progress, or just done.
+    #[must_use]
+    pub fn step(&self) -> Option<&Step> {
+        match &self.at {
+            At::Take | At::Next => None,
+            At::Before(step) | At::After(step) => Some(step),
+            At::Dispatching(dispatching) => Some(&dispatching.step),
+        }
+    }
+
+    /// The dispatch in progress, or the one that is next with its memory resolved.
+    ///
+    /// # Errors
+    /// Its memory cannot be resolved.
+    pub fn dispatch(&self) -> Result<Option<ResolvedDispatch>, Status> {
+        match &self.at {
+            At::Dispatching(dispatching) => Ok(Some(dispatching.resolved.clone())),
+            At::Before(_) => self.next_dispatch().transpose(),
+            At::After(_) | At::Take | At::Next => Ok(None),
+        }
+    }
+
+    fn next_dispatch(&self) -> Option<Result<ResolvedDispatch, Status>> {
+        let execution = self.execution()?;
+        match execution.next()?.1 {
+            Command::Dispatch(command) => Some(execution.resolve_dispatch(command)),
+            _ => None,
+        }
+    }
+
+    /// The workgroup that is next or in progress.
+    #[must_use]
+    pub fn workgroup(&self) -> Option<[u32; 3]> {
+        match &self.at {
+            At::Dispatching(dispatching) if dispatching.stage != Stage::Between => {
+                Some(dispatching.resolved.dispatch.workgroup(dispatching.next))
+            }
+            _ => None,
+        }
+    }
+
+    fn execution(&self) -> Option<&Execution> {
+        self.submission.as_ref()?.work.as_ref()
+    }
+
+    /// Goes on to the next command, or to the next submission behind the last one.
+    fn next(&mut self, host: &Host<'_>) -> Result<Option<Next>, Status> {
+        let Some((index, command)) = self.execution().and_then(Execution::next) else {
+            return self.finish(Ok(()));
+        };
+        // Texts are made for those who could read them.
+        if host.is_inspected()
+            && let Some((text, name)) = describe(command)
+        {
+            let step = Step { index, text, name };
+            let boundary = self.boundary(host, BoundaryKind::BeforeStep, &step.name);
+            self.at = At::Before(step);
+            return Ok(boundary);
+        }
+        let is_dispatch = matches!(command, Command::Dispatch(_));
+        match self.run_next() {
+            // A dispatch may have taken long.
+            Ok(()) => Ok(is_dispatch.then_some(Next::Again)),
+            failed => self.finish(failed),
+        }
+    }
+
+    /// Runs the next command to its end.
+    fn run_next(&mut self) -> Result<(), Status> {
+        let execution = self.submission.as_mut().and_then(|it| it.work.as_mut());
+        execution.map_or(Ok(()), |execution| execution.run_next(self.device.pool()))
+    }
+
+    /// Runs the command that somebody could have stopped before.
+    fn run(&mut self, host: &Host<'_>, step: Step) -> Result<Option<Next>, Status> {
+        match self.next_dispatch() {
+            Some(Ok(resolved)) => {
+                let total = resolved.dispatch.total_workgroups();
+                self.at = At::Dispatching(Box::new(Dispatching {
+                    step,
+                    resolved,
+                    next: 0,
+                    total,
+                    slice: 1,
+                    stage: Stage::Between,
+                    failed: None,
+                }));
+                Ok(None)
+            }
+            Some(Err(status)) => self.fail(At::Before(step), status),
+            None => match self.run_next() {
+                Ok(()) => Ok(self.done(host, step)),
+                Err(status) => self.fail(At::Before(step), status),
+            },
+        }
+    }
+
+    /// Goes on with a dispatch.
+    fn dispatch_on(
+        &mut self,
+        host: &mut Host<'_>,
+        mut dispatching: Box<Dispatching>,
+    ) -> Result<Option<Next>, Status> {
+        if dispatching.stage == Stage::Inside {
+            dispatching.next += 1;
+            dispatching.stage = Stage::Between;
+        }
+        if let Some((range, status)) = &dispatching.failed
+            && dispatching.next >= range.end
+        {
+            // It does not fail a second time, so there is no better place to show.
+            let status = status.clone();
+            return self.fail(At::Dispatching(dispatching), status);
+        }
+        if dispatching.next >= dispatching.total {
+            if let Some(execution) = self.submission.as_mut().and_then(|it| it.work.as_mut()) {
+                execution.advance();
+            }
+            return Ok(self.done(host, dispatching.step));
+        }
+        let module = self.device.nested_modules().module_of(&dispatching.resolved.executable);
+        let on_stack = module.filter(|module| {
+            dispatching.failed.is_some()
+                || dispatching.stage == Stage::Before
+                || host.is_watched(*module)
+        });
+        let Some(module) = on_stack else { return self.run_slice(dispatching) };
+        let function = dispatching.function(module);
+        if dispatching.stage == Stage::Between && host.watch() >= Watch::Parts {
+            dispatching.stage = Stage::Before;
+            let boundary = self.boundary(host, BoundaryKind::BeforePart, &dispatching.step.name);
+            self.at = At::Dispatching(dispatching);
+            return Ok(boundary);
+        }
+        let arguments = dispatching.arguments(host);
+        dispatching.stage = Stage::Inside;
+        self.at = At::Dispatching(dispatching);
+        let (function, arguments) = (function?, arguments?);
+        Ok(Some(Next::Call { function, arguments }))
+    }
+
+    /// Runs some workgroups that nobody watches.
+    fn run_slice(&mut self, mut dispatching: Box<Dispatching>) -> Result<Option<Next>, Status> {
+        let end = dispatching.total.min(dispatching.next.saturating_add(dispatching.slice));
+        let range = dispatching.next..end;
+        let ResolvedDispatch { executable, dispatch, .. } = &dispatching.resolved;
+        let start = Instant::now();
+        match self.device.pool().run_range(executable, dispatch, range.clone()) {
+            Ok(()) => {
+                dispatching.next = end;
+                let elapsed = start.elapsed();
+                if elapsed < SLICE / 2 {
+                    dispatching.slice = dispatching.slice.saturating_mul(2);
+                } else if elapsed > SLICE * 2 {
+                    dispatching.slice = (dispatching.slice / 2).max(1);
+                }
+                self.at = At::Dispatching(dispatching);
+                Ok(Some(Next::Again))
+            }
+            Err(status) if executable.bytecode().is_some() => {
+                dispatching.failed = Some((range, status));
+                self.at = At::Dispatching(dispatching);
+                Ok(None)
+            }
+            Err(status) => self.fail(At::Dispatching(dispatching), status),
+        }
+    }
+
+    /// A command has run.
+    fn done(&mut self, host: &Host<'_>, step: Step) -> Option<Next> {
+        let boundary = self.boundary(host, BoundaryKind::AfterStep, &step.name);
+        self.at = if boundary.is_some() { At::After(step) } else { At::Next };
+        boundary
+    }
+
+    fn boundary(&self, host: &Host<'_>, kind: BoundaryKind, name: &str) -> Option<Next> {
+        let name = name.to_owned();
+        host.watch().includes(kind).then_some(Next::Boundary(Boundary { kind, name }))
+    }
+
+    /// A submission has come to its end.
+    fn finish(&mut self, done: Result<(), Status>) -> Result<Option<Next>, Status> {
+        self.at = At::Take;
+        if let Some(submission) = self.submission.take() {
+            submission.finish(done)?;
+        }
+        Ok(None)
+    }
+
+    /// Fails, with the command in which it did still there to look at.
+    fn fail(&mut self, at: At, status: Status) -> Result<Option<Next>, Status> {
+        let finished = self.finish(Err(status.clone()));
+        self.at = at;
+        finished.and(Err(status))
+    }
+
+    fn take(&mut self) -> Result<Option<Next>, Status> {
+        let Some(submission) = self.device.queue().take_ready() else {
+            return Ok(Some(Next::Return(Vec::new())));
+        };
+        let ready = submission.wait.is_reached();
+        self.submission = Some(submission);
+        self.at = At::Next;
+        match ready {
+            Ok(_) => Ok(None),
+            Err(status) => self.finish(Err(status)),
+        }
+    }
+}
+
+impl Activity for QueueActivity {
+    fn resume(&mut self, host: &mut Host<'_>, _results: Vec<Value>) -> Result<Next, Status> {
+        loop {
+            let next = match std::mem::replace(&mut self.at, At::Next) {
+                At::Take => self.take()?,
+                At::Next | At::After(_) => self.next(host)?,
+                At::Before(step) => self.run(host, step)?,
+                At::Dispatching(dispatching) => self.dispatch_on(host, dispatching)?,
+            };
+            if let Some(next) = next {
+                return Ok(next);
+            }
+        }
+    }
+
+    fn parts(&self) -> Vec<String> {
+        let Some(step) = self.step() else { return Vec::new() };
+        let done = if matches!(self.at, At::After(_)) { ", done" } else { "" };
+        let command = format!("command {}: {}{done}", step.index, step.text);
+        let workgroup = self.workgroup().map(|[x, y, z]| format!("workgroup ({x},{y},{z})"));
+        [command].into_iter().chain(workgroup).collect()
+    }
+
+    fn part_count(&self) -> usize {
+        match &self.at {
+            At::Take | At::Next => 0,
+            At::Dispatching(dispatching) if dispatching.stage != Stage::Between => 2,
+            At::Before(_) | At::After(_) | At::Dispatching(_) => 1,
+        }
+    }
+}
+
+impl Dispatching {
+    /// The function that a workgroup runs, in the program's context.
+    fn function(&self, module: vm::ModuleIndex) -> Result<FunctionId, Status> {
+        let functions = self.resolved.executable.bytecode().map(|bytecode| &bytecode.functions);
+        let function = functions.and_then(|all| all.get(self.resolved.dispatch.export));
+        let function = function.ok_or_else(|| Status::internal("the export has no function"))?;
+        Ok(FunctionId { module, function: *function })
+    }
+
+    /// What it is passed for the next workgroup.
+    fn arguments(&self, host: &Host<'_>) -> Result<Vec<Value>, Status> {
+        let ResolvedDispatch { executable, dispatch, .. } = &self.resolved;
+        let export = executable.exports().get(dispatch.export);
+        let export = export.ok_or_else(|| Status::internal("the executable has no such export"))?;
+        vmvx::arguments(export, dispatch, dispatch.workgroup(self.next), host.limits())
+    }
+}
+
+/// A command in short, and the name of what it dispatches. None for those that do nothing to see.
+fn describe(command: &Command) -> Option<(String, String)> {
+    let text = match command {
+        Command::BeginGroup(_) | Command::EndGroup | Command::Barrier | Command::Execute { .. } => {
+            return None;
+        }
+        Command::Fill { .. } => "fill",
+        Command::Update { .. } => "update",
+        Command::Copy { .. } => "copy",
+        Command::Dispatch(dispatch) => return Some(describe_dispatch(dispatch)),
+    };
+    Some((text.to_owned(), String::new()))
+}
+
+fn describe_dispatch(dispatch: &DispatchCommand) -> (String, String) {
+    let name = dispatch.name();
+    let count = match &dispatch.workgroups {
+        WorkgroupCount::Static([x, y, z]) => format!("[{x},{y},{z}]"),
+        WorkgroupCount::Indirect(_) => "[count in memory]".to_owned(),
+    };
+    (format!("dispatch @{name} {count}"), name)
+}

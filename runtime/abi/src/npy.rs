@@ -42,6 +42,18 @@ pub enum NpyError {
     ElementType(String),
 }
 
+impl NpyError {
+    /// The name of the status that IREE's tools end with in this case.
+    #[must_use]
+    pub fn status_name(&self) -> &'static str {
+        match self {
+            Self::Truncated { .. } => "OUT_OF_RANGE",
+            Self::Version(_) | Self::FortranOrder | Self::ElementType(_) => "UNIMPLEMENTED",
+            Self::Magic | Self::Header(..) => "INVALID_ARGUMENT",
+        }
+    }
+}
+
 /// NumPy's letters for kinds of elements; of kinds with the same letter the first is read.
 const KINDS: [(char, NumericalKind); 13] = [
     ('b', NumericalKind::Boolean),

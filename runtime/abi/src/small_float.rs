@@ -85,9 +85,11 @@ impl SmallFloat {
         let Some(nearest) = nearest else { return nan };
         let sign = if self.has_sign() && value.is_sign_negative() { 0x80 } else { 0 };
         let greatest = numbers.max().unwrap_or(nearest);
-        // Half a step beyond the greatest number rounds away from it.
+        // Half a step beyond the greatest number rounds to the even one of both codes.
         let step = f64::from(self.decode(greatest)) - f64::from(self.decode(greatest - 1));
-        if magnitude >= f64::from(self.decode(greatest)) + step / 2.0 {
+        let limit = f64::from(self.decode(greatest)) + step / 2.0;
+        let is_even = greatest & 1 == 0 && self.has_sign();
+        if magnitude > limit || magnitude == limit && !is_even {
             return match self.specials {
                 Specials::Ieee => sign | 0x7C,
                 Specials::AllOnes => sign | nan,

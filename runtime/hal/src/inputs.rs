@@ -67,7 +67,7 @@ enum Reason {
     NotNumpy,
     #[error("{}; {}", .0.status_name(), .0)]
     Tensor(#[from] TensorError),
-    #[error("INVALID_ARGUMENT; {path}: {error}")]
+    #[error("{}; {path}: {error}", error.status_name())]
     Npy { path: String, error: NpyError },
     #[error("OUT_OF_RANGE; {path}: end-of-file")]
     EndOfFile { path: String },

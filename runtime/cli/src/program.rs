@@ -6,6 +6,7 @@ use std::sync::Arc;
 use abi::cconv::Signature;
 use hal::device::DeviceKind;
 use hal::executable::NativeCode;
+use hal::fence::append_fences;
 use hal::inputs::parse_inputs;
 use hal::modules::{Config, Host};
 use hal::parameters::Parameters;
@@ -200,13 +201,29 @@ impl Program {
         &mut self,
         observer: Option<&mut dyn Observer>,
     ) -> Result<Vec<Value>, String> {
+        let mut inputs = self.inputs.clone();
+        let module = self.context.bytecode_module(self.function.module);
+        let function = module.and_then(|module| module.function(self.function.function));
+        let done = function.and_then(|function| append_fences(function, &mut inputs));
         // The texts of errors are made when there is one: `bench` measures this.
-        let mut invocation = Invocation::new(&self.context, self.function, self.inputs.clone())
-            .map_err(|status| {
-                annotate(&status.to_string(), &self.what(), self.declaration.as_deref())
-            })?;
-        finish(&mut self.context, &mut invocation, observer)
-            .map_err(|failure| self.describe(&failure, &self.what(), self.declaration.as_deref()))
+        let mut invocation = Invocation::new(&self.context, self.function, inputs)
+            .map_err(|status| self.describe_status(&status))?;
+        let results = finish(&mut self.context, &mut invocation, observer).map_err(|failure| {
+            self.describe(&failure, &self.what(), self.declaration.as_deref())
+        })?;
+        match done.map_or(Ok(true), |fence| fence.is_reached()) {
+            Ok(true) => Ok(results),
+            Ok(false) => Err(self.describe_status(&Status::failed_precondition(
+                "the function returned, but nothing that it has submitted will signal its fence",
+            ))),
+            Err(status) => {
+                Err(format!("{}; waiting on finish fence", self.describe_status(&status)))
+            }
+        }
+    }
+
+    fn describe_status(&self, status: &Status) -> String {
+        annotate(&status.to_string(), &self.what(), self.declaration.as_deref())
     }
 
     fn what(&self) -> String {

@@ -315,7 +315,13 @@ impl Program {
     }
 
     pub(crate) fn entry_invocation(&self, context: &Context) -> Result<Invocation, Status> {
-        Invocation::new(context, self.entry, self.arguments.clone())
+        let mut arguments = self.arguments.clone();
+        let module = self.module(self.entry.module).map(|loaded| &loaded.module);
+        if let Some(function) = module.and_then(|module| module.function(self.entry.function)) {
+            // A device that is done with everything at once needs no wait for the fence.
+            hal::fence::append_fences(function, &mut arguments);
+        }
+        Invocation::new(context, self.entry, arguments)
     }
 
     pub(crate) fn module(&self, index: ModuleIndex) -> Option<&LoadedModule> {

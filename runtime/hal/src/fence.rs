@@ -6,7 +6,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use vm::{Object, Status};
+use vm::{Object, Ref, Status, Value};
+use vmfb::module::Function;
 
 use crate::semaphore::Semaphore;
 
@@ -86,6 +87,20 @@ impl Object for Fence {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// Appends the fences that an asynchronous function takes behind its inputs: none to wait for, and
+/// one that it signals when its results are there, which is returned. `None` for other functions.
+pub fn append_fences(function: &Function, inputs: &mut Vec<Value>) -> Option<Fence> {
+    let attributes = &function.signature.attributes;
+    let is_asynchronous = attributes
+        .iter()
+        .any(|attribute| attribute.key == "iree.abi.model" && attribute.value == "coarse-fences");
+    is_asynchronous.then(|| {
+        let done = Fence::new();
+        inputs.extend([Value::Ref(Ref::Null), Value::Ref(Ref::object(done.clone()))]);
+        done
+    })
 }
 
 #[cfg(test)]

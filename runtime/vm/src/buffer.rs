@@ -86,6 +86,18 @@ impl Buffer {
         Ok(Self { access: self.access, memory })
     }
 
+    /// A buffer with the same bytes that may be written, for devices. Of a file's bytes only the pages
+    /// that are written are copied.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn private_copy(&self) -> Result<Self, Status> {
+        let memory = self.memory.private_copy().ok_or_else(|| {
+            Status::resource_exhausted(format!("no memory for a buffer of {} bytes", self.len()))
+        })?;
+        Ok(Self { access: Access::ReadWrite, memory })
+    }
+
     /// A copy of a range that may be written.
     ///
     /// # Errors
@@ -323,6 +335,21 @@ mod tests {
         let huge = Buffer::alloc(1 << 60, 16, &limits).unwrap_err();
         assert_eq!(huge.code, StatusCode::ResourceExhausted);
         assert_eq!(Buffer::alloc(1, 3, &limits).unwrap_err().code, StatusCode::InvalidArgument);
+    }
+
+    #[test]
+    fn a_private_copy_of_a_file_may_be_written() {
+        let path = std::env::temp_dir().join(format!("private_copy_{}", std::process::id()));
+        std::fs::write(&path, b"0123456789").unwrap();
+        for file in [FileBytes::open(&path).unwrap(), FileBytes::from(b"0123456789".to_vec())] {
+            let part = Buffer::of_file(file, 2..9).unwrap().subspan(1, 5).unwrap();
+            let copy = part.private_copy().unwrap();
+            copy.write(1, b"xy").unwrap();
+            assert_eq!((copy.read(0, 9), part.read(0, 9)), (b"3xy67".to_vec(), b"34567".to_vec()));
+            assert!(part.subspan(5, 0).unwrap().private_copy().unwrap().is_empty());
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), b"0123456789");
+        std::fs::remove_file(&path).unwrap();
     }
 
     #[test]

@@ -19,7 +19,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use vmfb::FileBytes;
+use vmfb::{FileBytes, PrivateMapping};
 
 /// Bytes of a program.
 pub(crate) struct Memory {
@@ -33,8 +33,10 @@ pub(crate) struct Memory {
 enum Owner {
     /// Ours, to be freed with the layout.
     Heap(NonNull<u8>, Layout),
-    /// A (mapped) file. Held for its drop only.
-    File { _bytes: FileBytes },
+    /// A (mapped) file.
+    File(FileBytes),
+    /// A private mapping of a part of a file. Held for its drop only.
+    Private { _mapping: PrivateMapping },
 }
 
 // SAFETY: the pointer is to memory that the owner keeps alive and that belongs to no thread; see
@@ -69,8 +71,27 @@ impl Memory {
     pub(crate) fn of_file(bytes: FileBytes, range: std::ops::Range<usize>) -> Option<Self> {
         let part = bytes.get(range)?;
         let (data, length) = (NonNull::from(part).cast(), part.len());
-        let owner = Some(Arc::new(Owner::File { _bytes: bytes }));
+        let owner = Some(Arc::new(Owner::File(bytes)));
         Some(Self { data, length, is_writable: false, owner })
+    }
+
+    /// The same bytes as memory that may be written: of a file a private mapping, which copies only
+    /// the pages that are written; else a copy. `None` if there is no memory for it.
+    pub(crate) fn private_copy(&self) -> Option<Self> {
+        if let Some(mut mapping) = self.map_private() {
+            let (data, length) = (NonNull::new(mapping.address())?, mapping.len());
+            let owner = Some(Arc::new(Owner::Private { _mapping: mapping }));
+            return Some(Self { data, length, is_writable: true, owner });
+        }
+        let copy = Self::zeroed(self.length, 64)?;
+        copy.copy_from(0, self, 0, self.length)?;
+        Some(copy)
+    }
+
+    fn map_private(&self) -> Option<PrivateMapping> {
+        let Some(Owner::File(bytes)) = self.owner.as_deref() else { return None };
+        let start = (self.data.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize)?;
+        bytes.map_private(start..start.checked_add(self.length)?)
     }
 
     /// A range of this; `None` if there is no such.

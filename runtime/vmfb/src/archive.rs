@@ -23,8 +23,31 @@ use crate::error::LoadError;
 pub struct FileBytes(Arc<Storage>);
 
 enum Storage {
-    Mapped(memmap2::Mmap),
+    Mapped { map: memmap2::Mmap, file: File },
     Owned(Vec<u8>),
+}
+
+/// A part of a file as memory of our own: what is written to it stays here, and only pages that are
+/// written are copied.
+pub struct PrivateMapping(memmap2::MmapMut);
+
+impl PrivateMapping {
+    /// Where it starts. It stays there while the mapping lives.
+    pub fn address(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr()
+    }
+
+    /// How many bytes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 impl FileBytes {
@@ -42,7 +65,17 @@ impl FileBytes {
         if metadata.len() == 0 {
             return Ok(Self::from(Vec::new()));
         }
-        Ok(Self(Arc::new(Storage::Mapped(mapping::map(&file).map_err(io)?))))
+        let map = mapping::map(&file).map_err(io)?;
+        Ok(Self(Arc::new(Storage::Mapped { map, file })))
+    }
+
+    /// A second mapping of a range, which may be written; `None` if the bytes are not mapped, or the
+    /// range is empty or not there.
+    #[must_use]
+    pub fn map_private(&self, range: Range<usize>) -> Option<PrivateMapping> {
+        let Storage::Mapped { map, file } = &*self.0 else { return None };
+        let length = map.get(range.clone())?.len();
+        mapping::map_private(file, range.start as u64, length).ok().map(PrivateMapping)
     }
 }
 
@@ -57,7 +90,7 @@ impl std::ops::Deref for FileBytes {
 
     fn deref(&self) -> &[u8] {
         match &*self.0 {
-            Storage::Mapped(map) => map,
+            Storage::Mapped { map, .. } => map,
             Storage::Owned(bytes) => bytes,
         }
     }
@@ -70,9 +103,20 @@ impl std::fmt::Debug for FileBytes {
 }
 
 mod mapping {
-    //! The one unsafe call of this crate outside the FlatBuffer accessors.
+    //! The unsafe calls of this crate outside the FlatBuffer accessors.
 
     use std::fs::File;
+
+    /// Maps a part of a file for reading and private writing.
+    pub(super) fn map_private(
+        file: &File,
+        offset: u64,
+        length: usize,
+    ) -> std::io::Result<memmap2::MmapMut> {
+        // SAFETY: as below; and the mapping is not shared with anybody, what is written to it is
+        // ours alone. No reference to its bytes is made.
+        unsafe { memmap2::MmapOptions::new().offset(offset).len(length).map_copy(file) }
+    }
 
     /// Maps a file for reading.
     pub(super) fn map(file: &File) -> std::io::Result<memmap2::Mmap> {

@@ -34,7 +34,7 @@ pub mod print;
 mod schema;
 pub mod verify;
 
-pub use archive::FileBytes;
+pub use archive::{FileBytes, PrivateMapping};
 pub use debug_database::DebugDatabase;
 pub use decode::{Instruction, decode, instructions};
 pub use error::LoadError;

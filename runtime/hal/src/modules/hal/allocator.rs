@@ -76,5 +76,11 @@ fn import(call: &Arguments<'_>) -> Result<Ref, Status> {
     } else {
         Arc::new(source.subspan(start, length).map_err(|_| out_of_bounds())?)
     };
+    // Compilers let dispatches work in place on constants that are not used again, although they have
+    // declared them immutable.
+    let storage = match storage.access() {
+        vm::Access::ReadOnly => Arc::new(storage.private_copy()?),
+        vm::Access::ReadWrite => storage,
+    };
     Ok(Ref::object(call.allocator(0)?.wrap(storage, parameters, Origin::Import)))
 }

@@ -139,10 +139,13 @@ impl CheckedCode {
         }
     }
 
-    /// A place in the code, if there is an instruction.
+    /// A place in the code, if there is an instruction. Made from the whole code, never from a
+    /// reference to one instruction: that would not be allowed to move on to the next.
     #[inline]
     pub(crate) fn cursor(&self, index: usize) -> Option<Cursor> {
-        self.0.get(index).map(|executable| Cursor(NonNull::from(executable)))
+        let first = NonNull::from(&*self.0).cast::<Executable>();
+        // SAFETY: the place is inside.
+        (index < self.0.len()).then(|| Cursor(unsafe { first.add(index) }))
     }
 
     /// The index of a place.

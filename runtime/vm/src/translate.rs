@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! br ^bb(a->b)            copy a b; jump ^bb           the copy stands for the branch
-//! br ^bb(…), backwards    poll; copy …; jump ^bb
+//! br ^bb(…), backwards    poll; copy …; jump ^bb          also of yield, break, br_table
 //! cond_br c, ^bb, ^bb2()  condjump c, stub, ^bb2       with the copies of an edge in a stub
 //! …                                                    behind the last instruction:
 //!                         stub: copy …; jump ^bb
@@ -173,16 +173,22 @@ impl<'a> Translation<'a> {
                 let jump = if is_backward && successors[0].1.is_empty() {
                     Code::JumpBack
                 } else {
-                    if is_backward {
-                        self.emit(Instr { code: Code::Poll, ..EMPTY });
-                    }
+                    self.poll_if(is_backward);
                     Code::Jump
                 };
                 self.jump(Instr { code: jump, ..EMPTY }, &successors);
             }
-            Op::Yield => self.jump(Instr { code: Code::Yield, ..EMPTY }, &successors),
-            Op::Break => self.jump(Instr { code: Code::Stop, ..EMPTY }, &successors),
+            // Who goes on after these counts as having branched: loops of them end too.
+            Op::Yield => {
+                self.poll_if(is_backward);
+                self.jump(Instr { code: Code::Yield, ..EMPTY }, &successors);
+            }
+            Op::Break => {
+                self.poll_if(is_backward);
+                self.jump(Instr { code: Code::Stop, ..EMPTY }, &successors);
+            }
             Op::CondBreak => {
+                self.poll_if(is_backward);
                 // The condition is read before the copies, which may overwrite it.
                 let stop = Instr { code: Code::CondStop, a: register(0), ..EMPTY };
                 let index = self.emit(stop);
@@ -195,9 +201,7 @@ impl<'a> Translation<'a> {
                 self.edge(Patch::High(index), &successors, 1);
             }
             Op::BranchTable => {
-                if is_backward {
-                    self.emit(Instr { code: Code::Poll, ..EMPTY });
-                }
+                self.poll_if(is_backward);
                 let table = self.tables.len();
                 let imm = table as u64;
                 self.emit(Instr { code: Code::JumpTable, a: register(0), imm, ..EMPTY });
@@ -249,6 +253,13 @@ impl<'a> Translation<'a> {
             _ => {
                 self.emit(EMPTY);
             }
+        }
+    }
+
+    /// Looks at fuel and interrupts before a way back.
+    fn poll_if(&mut self, is_backward: bool) {
+        if is_backward {
+            self.emit(Instr { code: Code::Poll, ..EMPTY });
         }
     }
 

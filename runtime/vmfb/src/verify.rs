@@ -257,6 +257,8 @@ impl FunctionVerifier<'_> {
             (FieldKind::Reads(bank) | FieldKind::Writes(bank), Operand::Registers(list)) => {
                 // Segment sizes are numbers in the form of a register list.
                 let registers = list.iter().filter(|_| name != "segment_sizes");
+                // The reference releases whatever ref register has the number.
+                let bank = if op == Op::DiscardRefs { Bank::RefMove } else { bank };
                 registers.for_each(|register| self.verify_register(register, bank));
             }
             (FieldKind::Global, Operand::Global(at)) => self.verify_global(op, *at),

@@ -67,7 +67,7 @@ impl WrittenRegister {
         if !fits {
             return Err(self.expected(wanted(bank)));
         }
-        if self.high.is_some_and(|high| high != self.ordinal + 1 || !is_number) {
+        if self.high.is_some_and(|high| Some(high) != self.ordinal.checked_add(1) || !is_number) {
             return Err(self.expected("a pair of neighbours like %i2:3"));
         }
         let last = u32::from(if is_number { Register::MAX_I32 } else { Register::MAX_REF }) - 1;

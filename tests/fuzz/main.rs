@@ -1,0 +1,257 @@
+//! Fuzzing: bytes, programs and texts that nobody wrote, for as long as one likes.
+//!
+//! | target | makes | and expects |
+//! | --- | --- | --- |
+//! | `files` | damaged modules of the corpus | no panic, whatever is read, printed, verified and run |
+//! | `programs` | random programs that keep the verifier's rules | that they verify, and end the same however they are watched |
+//! | `mutants` | such programs and the corpus, with operands and tables changed | no fault of what verifies |
+//! | `texts` | damaged `.vmasm`, of the corpus and of random programs | diagnostics, or a module that prints as itself |
+//!
+//! ```text
+//! cargo test --test fuzz -- [TARGET]… [--seconds=N | --count=N] [--seed=N] [--print]
+//! ```
+//!
+//! Everything follows from a seed. A finding names its target and seed, `TARGET --seed=N --count=1` repeats
+//! it, and its bytes are kept in the temporary folder. A finding that is mended becomes a test where the
+//! fault was, or a line of `seeds.txt`, which each run begins with.
+
+mod files;
+mod mutate;
+mod program;
+mod random;
+mod run;
+mod text;
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use conformance::corpus;
+use random::Random;
+use vmfb::build::ModuleImage;
+use vmfb::print::{DisassemblyOptions, Rodata, disassemble};
+use vmfb::{Module, print};
+
+const TARGETS: [&str; 4] = ["files", "programs", "mutants", "texts"];
+/// Tries of each target when nothing else is said.
+const COUNT: u64 = 1_500;
+/// Findings after which it is enough.
+const ENOUGH: usize = 10;
+/// Seeds of findings of the past: target and seed a line.
+const SEEDS: &str = include_str!("seeds.txt");
+
+thread_local! {
+    /// Where the last panic was.
+    static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+struct Options {
+    targets: Vec<String>,
+    end: End,
+    seed: u64,
+    /// Whether programs are printed before they run: to see what does not end.
+    prints: bool,
+}
+
+#[derive(Clone, Copy)]
+enum End {
+    Count(u64),
+    Seconds(u64),
+}
+
+/// What targets start from.
+struct Corpus {
+    modules: Vec<Vec<u8>>,
+    images: Vec<ModuleImage<'static>>,
+    texts: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let options = match options() {
+        Ok(options) => options,
+        Err(error) => return failure(&error),
+    };
+    // Random programs come of nothing.
+    let needs_corpus = options.targets.iter().any(|target| target != "programs");
+    let corpus = match if needs_corpus { Corpus::read() } else { Ok(Corpus::empty()) } {
+        Ok(corpus) => corpus,
+        Err(error) => return failure(&format!("cannot compile the corpus: {error}")),
+    };
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        PLACE.set(place.unwrap_or_default());
+    }));
+    let (mut tried, mut findings) = (0, 0);
+    for line in SEEDS.lines().filter(|line| !line.starts_with('#')) {
+        let Some((target, seed)) = line.split_once(' ') else { continue };
+        if let (Some(target), Ok(seed)) =
+            (options.targets.iter().find(|it| *it == target), seed.parse())
+        {
+            tried += 1;
+            findings += usize::from(attempt(target, seed, &corpus, options.prints).is_none());
+        }
+    }
+    for target in &options.targets {
+        let share = match options.end {
+            End::Count(count) => End::Count(count),
+            End::Seconds(seconds) => End::Seconds(seconds / options.targets.len() as u64),
+        };
+        let deadline = match share {
+            End::Seconds(seconds) => Some(Instant::now() + Duration::from_secs(seconds)),
+            End::Count(_) => None,
+        };
+        let (mut count, mut sound) = (0, 0);
+        for seed in options.seed.. {
+            let is_over = match (share, deadline) {
+                (End::Count(limit), _) => count >= limit,
+                (_, Some(deadline)) => Instant::now() >= deadline,
+                _ => true,
+            };
+            if is_over || findings >= ENOUGH {
+                break;
+            }
+            count += 1;
+            match attempt(target, seed, &corpus, options.prints) {
+                Some(is_sound) => sound += u64::from(is_sound),
+                None => findings += 1,
+            }
+        }
+        println!("{target}: {count} tried, {sound} of them sound");
+        tried += count;
+    }
+    println!("{} passed, {findings} failed", tried - findings as u64);
+    if findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn failure(error: &str) -> ExitCode {
+    println!("error: {error}");
+    println!("0 passed, 1 failed");
+    ExitCode::FAILURE
+}
+
+fn options() -> Result<Options, String> {
+    let mut options =
+        Options { targets: Vec::new(), end: End::Count(COUNT), seed: 1, prints: false };
+    for argument in std::env::args().skip(1) {
+        let number = |text: &str| text.parse().map_err(|_| format!("{argument}: not a number"));
+        if let Some(text) = argument.strip_prefix("--seconds=") {
+            options.end = End::Seconds(number(text)?);
+        } else if let Some(text) = argument.strip_prefix("--count=") {
+            options.end = End::Count(number(text)?);
+        } else if let Some(text) = argument.strip_prefix("--seed=") {
+            options.seed = number(text)?;
+        } else if argument == "--print" {
+            options.prints = true;
+        } else if TARGETS.contains(&argument.as_str()) {
+            options.targets.push(argument);
+        } else if !argument.starts_with("--") {
+            return Err(format!(
+                "there is no target {argument}; targets are {}",
+                TARGETS.join(", ")
+            ));
+        }
+    }
+    if options.targets.is_empty() {
+        options.targets = TARGETS.map(str::to_owned).to_vec();
+    }
+    Ok(options)
+}
+
+impl Corpus {
+    fn empty() -> Self {
+        Self { modules: Vec::new(), images: Vec::new(), texts: Vec::new() }
+    }
+
+    fn read() -> Result<Self, String> {
+        let mut corpus = Self::empty();
+        for source in corpus::sources()? {
+            let Some(variant) = source.variants().first().copied() else { continue };
+            let path = source.module(variant)?;
+            let bytes = std::fs::read(&path).map_err(|error| format!("{path:?}: {error}"))?;
+            let module = Module::from_bytes(bytes.clone()).map_err(|error| error.to_string())?;
+            let options = DisassemblyOptions { rodata: Rodata::Full, ..Default::default() };
+            corpus.texts.push(disassemble(&module, &options).text);
+            if let Ok(assembly) =
+                vmfb::assemble::assemble(corpus.texts[corpus.texts.len() - 1].as_bytes())
+            {
+                corpus.images.push(assembly.image);
+            }
+            corpus.modules.push(bytes);
+        }
+        Ok(corpus)
+    }
+}
+
+/// Tries one seed: whether it was sound; `None` is a finding, which has been told.
+fn attempt(target: &str, seed: u64, corpus: &Corpus, prints: bool) -> Option<bool> {
+    let mut kept = Vec::new();
+    let tried =
+        catch_unwind(AssertUnwindSafe(|| try_seed(target, seed, corpus, prints, &mut kept)));
+    tried.map_err(|panic| tell(target, seed, &kept, &*panic)).ok()
+}
+
+/// `kept` is what a finding is about.
+fn try_seed(target: &str, seed: u64, corpus: &Corpus, prints: bool, kept: &mut Vec<u8>) -> bool {
+    let mut random = Random::new(seed);
+    match target {
+        "files" => {
+            *kept = files::damage(random.choose::<Vec<u8>>(&corpus.modules), &mut random);
+            files::exercise(kept).is_some_and(|module| run::exercise(module, seed))
+        }
+        "texts" => {
+            let options = DisassemblyOptions { rodata: Rodata::Full, ..Default::default() };
+            let text = if random.chance(3) {
+                let image = program::generate(&mut random);
+                disassemble(&load(&image), &options).text
+            } else {
+                random.choose::<String>(&corpus.texts).clone()
+            };
+            *kept = text::mutate(&text, &mut random);
+            text::exercise(kept)
+        }
+        _ => {
+            let mut image = match target {
+                "mutants" if random.chance(3) => random.choose(&corpus.images).clone(),
+                _ => program::generate(&mut random),
+            };
+            if target == "mutants" {
+                mutate::mutate(&mut image, &mut random);
+            }
+            let Ok(bytes) = image.to_bytes() else { return false };
+            kept.clone_from(&bytes);
+            let Ok(module) = Module::from_bytes(bytes) else { return false };
+            let options = DisassemblyOptions { bytecode_offsets: true, ..Default::default() };
+            let text = print::disassemble(&module, &options).text;
+            if prints {
+                println!("{text}");
+            }
+            let is_sound = run::exercise(module, seed);
+            if target == "programs" && !is_sound {
+                let defects = vmfb::verify::verify(load(&image)).err().unwrap_or_default();
+                let defects: Vec<String> = defects.iter().map(ToString::to_string).collect();
+                panic!("the program does not run: {}", defects.join("; "));
+            }
+            is_sound
+        }
+    }
+}
+
+fn load(image: &ModuleImage<'_>) -> Module {
+    let bytes = image.to_bytes().expect("it can be written");
+    Module::from_bytes(bytes).expect("it can be loaded")
+}
+
+fn tell(target: &str, seed: u64, kept: &[u8], panic: &dyn std::any::Any) {
+    let path = std::env::temp_dir().join(format!("fuzz-{target}-{seed}"));
+    let place = match std::fs::write(&path, kept) {
+        Ok(()) => path.display().to_string(),
+        Err(_) => String::new(),
+    };
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or_default();
+    println!("{target} --seed={seed} --count=1: {text}\n  at {}\n  {place}", PLACE.take());
+}

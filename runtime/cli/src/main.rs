@@ -7,6 +7,7 @@ mod backtrace;
 mod commands;
 mod example;
 mod idle_breakpoints;
+mod libraries;
 mod measure;
 mod modules;
 mod outputs;

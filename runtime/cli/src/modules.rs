@@ -9,7 +9,7 @@ use vmfb::verify::{VerifiedModule, verify};
 use vmfb::{LoadError, Module};
 
 /// Modules in the order of the command line; those named later may import from those named before.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct LoadedModules(Vec<(PathBuf, VerifiedModule)>);
 
 impl LoadedModules {

@@ -8,7 +8,7 @@ use hal::device::DeviceKind;
 use hal::executable::NativeCode;
 use hal::fence::append_fences;
 use hal::inputs::parse_inputs;
-use hal::modules::{Config, Host};
+use hal::modules::{Config, Host, NativeLibrary};
 use hal::parameters::Parameters;
 use vm::{
     Context, Failure, FunctionId, Invocation, ModuleIndex, Observer, Outcome, Status, StatusCode,
@@ -18,6 +18,7 @@ use vmfb::Module;
 use vmfb::module::Export;
 
 use crate::backtrace::backtrace;
+use crate::libraries::{self, Lent};
 use crate::modules::{LoadedModules, is_for_users};
 use crate::structured::{Structure, StructuredArguments};
 
@@ -58,19 +59,31 @@ pub(crate) struct DeviceArguments {
     /// for the scope that the program knows it by
     #[arg(long = "parameters", value_name = "[SCOPE=]FILE")]
     parameters: Vec<String>,
+
+    /// What a function of a native library (--module=lib.so) takes and gives, in MLIR; by default the text beside the
+    /// library says it (lib.mlir)
+    #[arg(long = "signature", value_name = "FUNC.FUNC", allow_hyphen_values = true)]
+    signatures: Vec<String>,
 }
 
 impl DeviceArguments {
+    /// What a program finds around it, to be made, with native libraries that it can import from.
+    pub(crate) fn config_with(&self, libraries: &[PathBuf]) -> Result<Config, String> {
+        let mut config = self.config()?;
+        if self.no_native && !libraries.is_empty() {
+            return Err("PERMISSION_DENIED; --no-native refuses native libraries".to_owned());
+        }
+        let opened = libraries.iter().map(|path| ffi::open(path, &self.signatures));
+        config.libraries = opened.collect::<Result<_, _>>()?;
+        Ok(config)
+    }
+
     /// What a program finds around it, to be made.
     pub(crate) fn config(&self) -> Result<Config, String> {
         let native_code = if self.no_native { NativeCode::Refused } else { NativeCode::Allowed };
         let parameters = Parameters::open(&self.parameters).map_err(|status| status.to_string())?;
-        Ok(Config { device: self.device, native_code, parameters: Arc::new(parameters) })
-    }
-
-    /// What a program finds around it.
-    pub(crate) fn host(&self) -> Result<Host, String> {
-        self.config().map(|config| Host::new(&config))
+        let parameters = Arc::new(parameters);
+        Ok(Config { device: self.device, native_code, parameters, libraries: Vec::new() })
     }
 }
 
@@ -83,6 +96,8 @@ pub(crate) struct Program {
     pub(crate) inputs: Vec<Value>,
     /// The signature by which nested values go in and out, where the flags ask for it.
     pub(crate) structure: Option<Structure>,
+    /// What a native function may change.
+    pub(crate) lent: Option<Lent>,
     pub(crate) host: Host,
     declaration: Option<String>,
     modules: LoadedModules,
@@ -91,8 +106,12 @@ pub(crate) struct Program {
 impl ProgramArguments {
     /// Loads and links the modules, finds the function and reads its inputs.
     pub(crate) fn load(&self) -> Result<Program, String> {
-        let host = self.device.host()?;
-        let modules = LoadedModules::open(&self.modules, &host)?;
+        let (modules, libraries) = libraries::split(&self.modules);
+        let host = Host::new(&self.device.config_with(&libraries)?);
+        if let ([], [.., library]) = (modules.as_slice(), host.libraries()) {
+            return self.load_native(&host, &**library);
+        }
+        let modules = LoadedModules::open(&modules, &host)?;
         let export = choose_export(modules.main()?, self.function.as_deref())?.clone();
         let mut program = Program::new(&modules, &export, &host)?;
         if let Some(structure) = self.structured.structure(modules.main()?, &export) {
@@ -108,6 +127,30 @@ impl ProgramArguments {
         program.inputs = parse_inputs(&host, &program.signature, &self.inputs)
             .map_err(|error| format!("{error}; parsing function inputs"))?;
         Ok(program)
+    }
+
+    /// A call of a function of a native library, without any bytecode.
+    fn load_native(&self, host: &Host, library: &dyn NativeLibrary) -> Result<Program, String> {
+        let (context, function, function_name) =
+            libraries::link(host, library, self.function.as_deref())?;
+        let signature = context
+            .signature(function)
+            .ok_or_else(|| format!("NOT_FOUND; function '{function_name}' cannot be called"))?;
+        let inputs = parse_inputs(host, &signature, &self.inputs)
+            .map_err(|error| format!("{error}; parsing function inputs"))?;
+        let lent = Some(Lent::new(&inputs));
+        Ok(Program {
+            context,
+            function,
+            function_name,
+            signature,
+            inputs,
+            lent,
+            structure: None,
+            host: host.clone(),
+            declaration: None,
+            modules: LoadedModules::default(),
+        })
     }
 }
 
@@ -181,6 +224,7 @@ impl Program {
             signature,
             inputs: Vec::new(),
             structure: None,
+            lent: None,
             host: host.clone(),
             declaration: declaration(modules.main()?, export),
             modules: modules.clone(),

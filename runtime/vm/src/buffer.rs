@@ -74,6 +74,24 @@ impl Buffer {
         Some(Self { access: Access::ReadOnly, memory })
     }
 
+    /// Memory of somebody else, such as a tensor of a host language, shared without a copy. `keeper` is dropped when nobody
+    /// here needs it any more.
+    ///
+    /// # Safety
+    /// `data..data+length` is valid for reads, and for writes unless `access` is read-only, until `keeper` is dropped, on any
+    /// thread.
+    #[must_use]
+    pub unsafe fn foreign(
+        data: std::ptr::NonNull<u8>,
+        length: usize,
+        access: Access,
+        keeper: Box<dyn std::any::Any + Send + Sync>,
+    ) -> Self {
+        let is_writable = access == Access::ReadWrite;
+        // SAFETY: what the caller promises is what is asked for.
+        Self { access, memory: unsafe { Memory::foreign(data, length, is_writable, keeper) } }
+    }
+
     /// A view of a range of this buffer, with its rights.
     ///
     /// # Errors

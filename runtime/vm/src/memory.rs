@@ -37,6 +37,8 @@ enum Owner {
     File(FileBytes),
     /// A private mapping of a part of a file. Held for its drop only.
     Private { _mapping: PrivateMapping },
+    /// Somebody else's, who is told by the drop of this that nobody here needs it any more.
+    Foreign { _keeper: Box<dyn std::any::Any + Send + Sync> },
 }
 
 // SAFETY: the pointer is to memory that the owner keeps alive and that belongs to no thread; see
@@ -92,6 +94,24 @@ impl Memory {
         let Some(Owner::File(bytes)) = self.owner.as_deref() else { return None };
         let start = (self.data.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize)?;
         bytes.map_private(start..start.checked_add(self.length)?)
+    }
+
+    /// Memory of somebody else, which `keeper` keeps alive.
+    ///
+    /// # Safety
+    /// `data..data+length` is valid for reads, and for writes if `is_writable`, until `keeper` is dropped, on any thread.
+    pub(crate) unsafe fn foreign(
+        data: NonNull<u8>,
+        length: usize,
+        is_writable: bool,
+        keeper: Box<dyn std::any::Any + Send + Sync>,
+    ) -> Self {
+        Self {
+            data,
+            length,
+            is_writable,
+            owner: Some(Arc::new(Owner::Foreign { _keeper: keeper })),
+        }
     }
 
     /// A range of this; `None` if there is no such.

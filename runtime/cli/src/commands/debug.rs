@@ -14,6 +14,7 @@ use rustyline::error::ReadlineError;
 
 use super::Failure;
 use crate::example;
+use crate::libraries;
 use crate::program::DeviceArguments;
 use crate::terminal::{Next, Terminal};
 
@@ -75,8 +76,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failure> {
-    let modules: Vec<PathBuf> =
-        arguments.modules.iter().chain(&arguments.module).cloned().collect();
+    let paths: Vec<PathBuf> = arguments.modules.iter().chain(&arguments.module).cloned().collect();
+    let (modules, libraries) = libraries::split(&paths);
     if modules.is_empty() {
         println!(
             "Debugging the embedded example, {}: main(2.0, 5). `help` lists the commands; try\n\
@@ -95,7 +96,7 @@ fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failu
             .collect::<Result<_, Failure>>()?,
         function: arguments.function.clone(),
         inputs: arguments.inputs.clone(),
-        host: arguments.device.config()?,
+        host: arguments.device.config_with(&libraries)?,
         source_directories: directories,
         sources: HashMap::new(),
         interrupt: InterruptHandle::default(),

@@ -35,7 +35,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         execute(&mut program, None)?
     };
-    Ok(arguments.outputs.process(&program, &results)?)
+    let code = arguments.outputs.process(&program, &results)?;
+    if let Some(lent) = &program.lent {
+        print!("{}", lent.changed());
+    }
+    Ok(code)
 }
 
 fn execute(

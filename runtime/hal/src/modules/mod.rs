@@ -32,6 +32,17 @@ pub struct Config {
     pub native_code: NativeCode,
     /// The parameters that they can ask for.
     pub parameters: Arc<Parameters>,
+    /// Native libraries that they can import from.
+    pub libraries: Vec<Arc<dyn NativeLibrary>>,
+}
+
+/// A library of the user's whose functions satisfy imports. How they are called is its own business.
+pub trait NativeLibrary: std::fmt::Debug + Send + Sync {
+    /// The name that programs import from.
+    fn name(&self) -> &str;
+
+    /// The library as a module. `imports` are the functions that the program asks of it, each with its calling convention.
+    fn module(&self, host: &Host, imports: &[(&str, &str)]) -> NativeModule;
 }
 
 /// The surroundings of one program: its device, its parameters, and what its tests expected in vain.
@@ -40,6 +51,7 @@ pub struct Host {
     device: Arc<Device>,
     expectations: Expectations,
     parameters: Arc<Parameters>,
+    libraries: Vec<Arc<dyn NativeLibrary>>,
 }
 
 impl Host {
@@ -51,6 +63,7 @@ impl Host {
             device: Arc::new(device),
             expectations: Expectations::default(),
             parameters: config.parameters.clone(),
+            libraries: config.libraries.clone(),
         }
     }
 
@@ -72,10 +85,17 @@ impl Host {
         &self.expectations
     }
 
-    /// The names of the modules that [`Self::modules`] gives.
+    /// The names of all modules that programs can import from.
     #[must_use]
     pub fn module_names(&self) -> Vec<String> {
-        self.modules().iter().map(|module| module.name().to_owned()).collect()
+        let libraries = self.libraries.iter().map(|library| library.name().to_owned());
+        self.modules().iter().map(|module| module.name().to_owned()).chain(libraries).collect()
+    }
+
+    /// The native libraries that programs can import from.
+    #[must_use]
+    pub fn libraries(&self) -> &[Arc<dyn NativeLibrary>] {
+        &self.libraries
     }
 
     /// The native modules that a program imports from, to be registered before its own.
@@ -84,9 +104,21 @@ impl Host {
         &self,
         program: impl IntoIterator<Item = &'a Module>,
     ) -> Vec<NativeModule> {
-        let imports = program.into_iter().flat_map(Module::imports);
-        let wanted: HashSet<&str> = imports.map(|import| import.split_name().0).collect();
-        self.modules().into_iter().filter(|module| wanted.contains(module.name())).collect()
+        let imports: Vec<_> = program.into_iter().flat_map(Module::imports).collect();
+        let wanted: HashSet<&str> = imports.iter().map(|import| import.split_name().0).collect();
+        let libraries = self.libraries.iter().map(|library| {
+            let of_library =
+                imports.iter().filter(|import| import.split_name().0 == library.name());
+            let asked: Vec<(&str, &str)> = of_library
+                .map(|import| {
+                    let convention = import.signature.calling_convention.as_deref();
+                    (import.split_name().1, convention.unwrap_or_default())
+                })
+                .collect();
+            library.module(self, &asked)
+        });
+        let modules = self.modules().into_iter().filter(|module| wanted.contains(module.name()));
+        modules.chain(libraries).collect()
     }
 
     /// All native modules.

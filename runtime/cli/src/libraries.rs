@@ -1,0 +1,70 @@
+//! Native libraries among the modules of a command line: what they satisfy, and a call of one of their functions by itself.
+
+use std::path::PathBuf;
+
+use hal::buffer_view::BufferView;
+use hal::modules::{Host, NativeLibrary};
+use vm::{Context, FunctionId, Value};
+
+/// Modules of bytecode and native libraries, each in the order of the command line.
+pub(crate) fn split(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    paths.iter().cloned().partition(|path| !ffi::is_library(path))
+}
+
+/// A context of a library alone, and one of its functions: the one with the name, or the only one.
+pub(crate) fn link(
+    host: &Host,
+    library: &dyn NativeLibrary,
+    name: Option<&str>,
+) -> Result<(Context, FunctionId, String), String> {
+    let module = library.module(host, &[]);
+    let names: Vec<String> = module.functions().map(|(name, _)| name.to_owned()).collect();
+    let name = match (name, names.as_slice()) {
+        (Some(name), _) => name.to_owned(),
+        (None, [only]) => only.clone(),
+        (None, _) => {
+            return Err(format!(
+                "INVALID_ARGUMENT; --function= must be specified explicitly; the library has {}",
+                names.join(", ")
+            ));
+        }
+    };
+    let full_name = format!("{}.{name}", library.name());
+    let context =
+        Context::builder().add_native(module).link().map_err(|error| error.to_string())?;
+    let function = context.lookup(&full_name).ok_or_else(|| {
+        format!(
+            "NOT_FOUND; no function `{name}` in library `{}`; it has {}",
+            library.name(),
+            names.join(", ")
+        )
+    })?;
+    Ok((context, function, name))
+}
+
+/// Tensors that a native function may write into, as they were before the call.
+pub(crate) struct Lent(Vec<(usize, BufferView, Vec<u8>)>);
+
+impl Lent {
+    /// Remembers what the arguments hold.
+    pub(crate) fn new(arguments: &[Value]) -> Self {
+        let views = arguments.iter().enumerate().filter_map(|(index, value)| {
+            let Value::Ref(reference) = value else { return None };
+            let view = reference.downcast::<BufferView>()?;
+            Some((index, view.clone(), view.read().ok()?))
+        });
+        Self(views.collect())
+    }
+
+    /// Those that are not what they were, a line each.
+    pub(crate) fn changed(&self) -> String {
+        let changed =
+            self.0.iter().filter(|(_, view, before)| view.read().is_ok_and(|now| now != *before));
+        changed
+            .map(|(index, view, _)| {
+                let text = view.text(1024).unwrap_or_else(|status| status.to_string());
+                format!("argument[{index}]: hal.buffer_view\n{text}\n")
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,342 @@
+//! A call by the C interface: VM values to descriptors and scalars, and what comes back to VM values.
+
+use std::sync::Arc;
+
+use abi::element_type::ElementType;
+use abi::mlir::descriptor::{Descriptor, byte_count};
+use abi::mlir::llvm::Llvm;
+use abi::mlir::lowering::{Lowered, convert};
+use abi::mlir::types::{ArrayKeyword, write};
+use abi::signature::{Array, Function, ScalarType, Type};
+use abi::tensor::{Tensor, TensorType};
+use hal::buffer_view::BufferView;
+use hal::inputs::import;
+use hal::modules::Host;
+use vm::{Access, Ref, Status, Value};
+
+use super::memory::{CodeAddress, free, gather, invoke, read};
+use crate::call::{Argument, Returns};
+
+/// What MLIR puts into `allocated` of a constant, which nobody frees.
+const CONSTANT: u64 = 0xdead_beef;
+/// The most bytes that are copied out of one result.
+const LARGEST: usize = 16 << 30;
+
+/// Refuses types that cannot be passed by this crate.
+pub(super) fn check(function: &Function, lowered: &Lowered) -> Result<(), String> {
+    for slot in function.arguments.iter().chain(&function.results) {
+        match &slot.ty {
+            Type::Array(array) => {
+                element(array)?;
+                if array.memory_space.is_some() {
+                    return Err(format!("{} is not in the memory of the host", slot.ty));
+                }
+            }
+            Type::Scalar(scalar) if register(scalar).is_some() => {}
+            other => return Err(format!("values of type {other} cannot be passed to native code")),
+        }
+    }
+    let placeholders: Vec<Argument> = lowered
+        .c_interface
+        .parameters
+        .iter()
+        .map(|parameter| match parameter.ty {
+            Llvm::Float(_) => Argument::Float(0),
+            _ => Argument::Integer(0),
+        })
+        .collect();
+    if crate::call::can_pass(&placeholders) {
+        return Ok(());
+    }
+    Err("it takes more arguments than can be passed on this platform".to_owned())
+}
+
+/// The element type of buffer views for a memref.
+fn element(array: &Array) -> Result<ElementType, String> {
+    let Type::Scalar(scalar) = &*array.element else {
+        return Err(format!("elements of type {} have no form in buffer views", array.element));
+    };
+    let name = match scalar {
+        ScalarType::Index => "i64".to_owned(),
+        ScalarType::Complex(part) => format!("cf{}", part.bits() * 2),
+        other => other.to_string(),
+    };
+    let parsed = name.parse::<ElementType>().map_err(|error| error.to_string())?;
+    if parsed.is_packed() {
+        return Err(format!(
+            "elements of type {scalar} share bytes in buffer views, but not in memrefs"
+        ));
+    }
+    Ok(parsed)
+}
+
+/// `memref<?xf32>`
+fn memref(array: &Array) -> String {
+    let mut text = String::new();
+    let ty = Type::Array(array.clone());
+    match write(&mut text, &ty, ArrayKeyword::Memref) {
+        Ok(()) => text,
+        Err(_) => ty.to_string(),
+    }
+}
+
+/// How a scalar is passed and returned.
+fn register(scalar: &ScalarType) -> Option<Returns> {
+    match scalar {
+        ScalarType::Index => Some(Returns::Integer),
+        ScalarType::Integer(_, bits) if *bits <= 64 => Some(Returns::Integer),
+        ScalarType::Float(16 | 32 | 64) => Some(Returns::Float),
+        scalar if *scalar == ScalarType::BF16 => Some(Returns::Float),
+        _ => None,
+    }
+}
+
+/// Memory that must stay until the call is over.
+#[derive(Default)]
+struct Kept {
+    /// Descriptors; boxed, so that their addresses stay.
+    descriptors: Vec<Box<[u64]>>,
+    /// Ranges of arguments' memory: what is returned in them is not freed.
+    ranges: Vec<(u64, u64)>,
+    buffers: Vec<Arc<vm::Buffer>>,
+}
+
+impl Kept {
+    fn keep(&mut self, words: Vec<u64>) -> u64 {
+        self.descriptors.push(words.into_boxed_slice());
+        self.descriptors.last().map_or(0, |words| words.as_ptr() as u64)
+    }
+}
+
+/// Calls a function with VM values.
+pub(super) fn call(
+    host: &Host,
+    name: &str,
+    function: &Function,
+    lowered: &Lowered,
+    address: &CodeAddress,
+    values: &[Value],
+) -> Result<Vec<Value>, Status> {
+    let mut kept = Kept::default();
+    let mut arguments = Vec::new();
+    let result_size = match &lowered.expanded.result {
+        result @ Llvm::Struct(_) => result.size_and_alignment().map(|(size, _)| size as usize),
+        _ => None,
+    };
+    // As words, for their alignment.
+    let mut result = vec![0_u64; result_size.unwrap_or(0).div_ceil(8)];
+    if result_size.is_some() {
+        arguments.push(Argument::Integer(result.as_mut_ptr() as u64));
+    }
+    for (index, (slot, value)) in function.arguments.iter().zip(values).enumerate() {
+        let argument = match (&slot.ty, value) {
+            (Type::Array(array), Value::Ref(reference)) => lend(&mut kept, array, reference),
+            (Type::Scalar(scalar), value) => scalar_argument(scalar, value),
+            (ty, value) => Err(format!("expected {ty}, got {}", value.value_type())),
+        };
+        let argument = argument.map_err(|reason| {
+            Status::invalid_argument(format!("@{name} args[{index}]: {reason}"))
+        })?;
+        arguments.push(argument);
+    }
+    let returns = match (&lowered.c_interface.result, function.results.first().map(|slot| &slot.ty))
+    {
+        (Llvm::Void, _) => Returns::Nothing,
+        (_, Some(Type::Scalar(scalar))) => register(scalar).unwrap_or(Returns::Integer),
+        _ => Returns::Integer,
+    };
+    let returned = invoke(*address, &arguments, returns).ok_or_else(|| {
+        Status::unimplemented(format!("@{name} takes more arguments than can be passed"))
+    })?;
+    let bytes: Vec<u8> = result.iter().flat_map(|word| word.to_le_bytes()).collect();
+    results(host, name, function, lowered, returned, &bytes, &kept)
+}
+
+/// A descriptor of a buffer view's own memory.
+fn lend(kept: &mut Kept, array: &Array, reference: &Ref) -> Result<Argument, String> {
+    let Some(view) = reference.downcast::<BufferView>() else {
+        return Err(format!("expected a buffer view, got !{}", reference.type_name()));
+    };
+    let wanted = element(array)?;
+    let found = ElementType::from_any_code(view.element_code());
+    let tensor_type = TensorType { shape: view.shape().to_vec(), element_type: found };
+    let fits = array.shape.as_ref().is_none_or(|shape| {
+        shape.len() == view.shape().len()
+            && shape
+                .iter()
+                .zip(view.shape())
+                .all(|(wanted, found)| wanted.is_none_or(|wanted| wanted == *found))
+    });
+    if wanted.bits != found.bits || !fits {
+        return Err(format!("expected {}, got {tensor_type}", memref(array)));
+    }
+    if let abi::signature::Layout::Strided { strides, offset } = &array.layout
+        && (strides.iter().any(Option::is_some) || offset.is_some_and(|offset| offset != 0))
+    {
+        let shape: Vec<Option<u64>> = view.shape().iter().copied().map(Some).collect();
+        let dense = Descriptor::dense(0, &sizes(&shape)?);
+        let is_dense = dense
+            .strides
+            .iter()
+            .zip(strides)
+            .all(|(dense, wanted)| wanted.is_none_or(|wanted| wanted == *dense));
+        if !is_dense || offset.is_some_and(|offset| offset != 0) {
+            return Err(format!(
+                "expected {}, but buffer views are dense",
+                Type::Array(array.clone())
+            ));
+        }
+    }
+    let length = view.byte_length().ok_or("its elements cannot be counted")?;
+    let buffer = view.buffer().view(0, length).map_err(|status| status.to_string())?;
+    let buffer = if buffer.access() == Access::ReadWrite {
+        buffer
+    } else {
+        Arc::new(
+            vm::Buffer::from_bytes(&buffer.read(0, length)).map_err(|status| status.to_string())?,
+        )
+    };
+    let address = buffer.address() as u64;
+    let shape: Vec<Option<u64>> = view.shape().iter().copied().map(Some).collect();
+    let words = Descriptor::dense(address, &sizes(&shape)?).words();
+    kept.ranges.push((address, address + length as u64));
+    kept.buffers.push(buffer);
+    let descriptor = kept.keep(words);
+    Ok(Argument::Integer(match array.shape {
+        Some(_) => descriptor,
+        None => kept.keep(vec![view.shape().len() as u64, descriptor]),
+    }))
+}
+
+fn sizes(shape: &[Option<u64>]) -> Result<Vec<i64>, String> {
+    let lengths = shape.iter().map(|length| i64::try_from(length.unwrap_or(0)).ok());
+    lengths.collect::<Option<_>>().ok_or_else(|| "a dimension does not fit 63 bits".to_owned())
+}
+
+fn scalar_argument(scalar: &ScalarType, value: &Value) -> Result<Argument, String> {
+    let mismatch = || format!("expected {scalar}, got {}", value.value_type());
+    let bits = scalar.bits();
+    Ok(match (register(scalar), value) {
+        // Narrow integers: some callees look at all 32 bits of the register.
+        (Some(Returns::Integer), Value::I32(value)) => Argument::Integer(if bits == 1 {
+            (*value & 1).cast_unsigned().into()
+        } else {
+            i64::from(*value).cast_unsigned()
+        }),
+        (Some(Returns::Integer), Value::I64(value)) => Argument::Integer(value.cast_unsigned()),
+        (Some(Returns::Float), Value::F32(value)) if bits == 32 => {
+            Argument::Float(value.to_bits().into())
+        }
+        (Some(Returns::Float), Value::F64(value)) if bits == 64 => Argument::Float(value.to_bits()),
+        (Some(Returns::Float), Value::I32(raw)) if bits == 16 => {
+            Argument::Float(u64::from(*raw as u16))
+        }
+        _ => return Err(mismatch()),
+    })
+}
+
+fn scalar_result(scalar: &ScalarType, raw: u64) -> Value {
+    let bits = scalar.bits();
+    match scalar {
+        ScalarType::Float(32) => Value::F32(f32::from_bits(raw as u32)),
+        ScalarType::Float(64) => Value::F64(f64::from_bits(raw)),
+        ScalarType::Float(_) | ScalarType::SpecialFloat(_) => Value::I32(i32::from(raw as u16)),
+        _ if bits > 32 => Value::I64(raw.cast_signed()),
+        ScalarType::Integer(_, 1) => Value::I32((raw & 1) as i32),
+        _ => {
+            let unused = 32 - bits.min(32);
+            Value::I32((raw as u32).cast_signed() << unused >> unused)
+        }
+    }
+}
+
+fn results(
+    host: &Host,
+    name: &str,
+    function: &Function,
+    lowered: &Lowered,
+    returned: u64,
+    bytes: &[u8],
+    kept: &Kept,
+) -> Result<Vec<Value>, Status> {
+    let single = function.results.len() == 1;
+    if let (true, Some(Type::Scalar(scalar))) =
+        (single, function.results.first().map(|slot| &slot.ty))
+    {
+        return Ok(vec![scalar_result(scalar, returned)]);
+    }
+    let offsets = match &lowered.expanded.result {
+        result @ Llvm::Struct(_) if !single => {
+            result.field_offsets().map(|(offsets, ..)| offsets).unwrap_or_default()
+        }
+        _ => vec![0; function.results.len()],
+    };
+    let mut values = Vec::new();
+    let mut blocks = Vec::new();
+    let mut failure = None;
+    for (index, (slot, offset)) in function.results.iter().zip(offsets).enumerate() {
+        let field = bytes.get(offset as usize..).unwrap_or_default();
+        match &slot.ty {
+            Type::Scalar(scalar) => {
+                let size = convert(&slot.ty)
+                    .ok()
+                    .and_then(|llvm| llvm.size_and_alignment())
+                    .map_or(0, |(size, _)| size);
+                let raw = field
+                    .iter()
+                    .take(size as usize)
+                    .rev()
+                    .fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
+                values.push(scalar_result(scalar, raw));
+            }
+            Type::Array(array) => match take(array, field, kept, &mut blocks) {
+                Ok(tensor) => values.push(Value::Ref(Ref::object(import(host, &tensor)?))),
+                Err(reason) => {
+                    failure.get_or_insert(format!("@{name} results[{index}]: {reason}"));
+                }
+            },
+            _ => {}
+        }
+    }
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks.into_iter().for_each(free);
+    match failure {
+        Some(message) => Err(Status::internal(message)),
+        None => Ok(values),
+    }
+}
+
+/// Copies the tensor behind a returned descriptor, and notes what is to be freed.
+fn take(array: &Array, field: &[u8], kept: &Kept, blocks: &mut Vec<u64>) -> Result<Tensor, String> {
+    let element_type = element(array)?;
+    let descriptor = match &array.shape {
+        Some(shape) => Descriptor::read(field, shape.len()).map_err(|error| error.to_string())?,
+        None => {
+            let (rank, address) =
+                Descriptor::read_unranked(field).map_err(|error| error.to_string())?;
+            let is_ours = kept.descriptors.iter().any(|words| words.as_ptr() as u64 == address);
+            let bytes = read(address, byte_count(rank));
+            if address != 0 && !is_ours {
+                blocks.push(address);
+            }
+            Descriptor::read(&bytes, rank).map_err(|error| error.to_string())?
+        }
+    };
+    let count = descriptor.element_count().map_err(|error| error.to_string())?;
+    let size = element_type.byte_count();
+    if count > LARGEST / size.max(1) {
+        return Err(format!("a result of {count} elements cannot be believed"));
+    }
+    let mut bytes = Vec::new();
+    if descriptor.span().map_err(|error| error.to_string())?.is_some() {
+        gather(descriptor.aligned, size, descriptor.positions(count), &mut bytes);
+    }
+    let block = descriptor.allocated;
+    let is_lent = kept.ranges.iter().any(|(start, end)| (*start..=*end).contains(&block));
+    if block != 0 && block != CONSTANT && !is_lent {
+        blocks.push(block);
+    }
+    let shape = descriptor.sizes.iter().map(|size| size.cast_unsigned()).collect();
+    Ok(Tensor { shape, element_type, bytes })
+}

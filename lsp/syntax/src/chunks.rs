@@ -15,6 +15,16 @@
 //! Scanning a chunk depends on nothing but the text after its start and the depth there. That is what makes
 //! [`ChunkTable::edited`] simple: scan from the chunk before the edit until a boundary falls on an old one, at the same depth.
 //!
+//! A function with a very long body is a container too, of [`ChunkKind::Part`]s of some thousand lines: so an
+//! edit in a function of a hundred megabytes costs a part.
+//!
+//! ```text
+//! func.func @f() {      Open
+//!   %0 = …              Part       depth 1 | IN_FUNCTION
+//!   %9000 = …           Close      the rest, with the brace
+//! }
+//! ```
+//!
 //! Damage is contained: strings end with their line, `// -----` closes everything, and a line that begins with a word of
 //! [`crate::ops`], indented no deeper than the open operation, ends that operation.
 
@@ -54,6 +64,8 @@ pub enum ChunkKind {
     Open,
     /// The brace that closes such a region.
     Close,
+    /// Operations within a function that is too long to be one chunk.
+    Part,
     /// `// -----`: the next text is a file of its own.
     Separator,
     /// White space and comments at the end.
@@ -82,7 +94,7 @@ pub struct Chunk {
     pub head: u32,
     /// [`name_hash`] of the symbol that it defines; 0 for none.
     pub name: u32,
-    /// How many containers are open before it.
+    /// How many containers are open before it, and [`IN_FUNCTION`] where the innermost is a long function.
     pub depth: u16,
     /// Its part in the nesting.
     pub kind: ChunkKind,
@@ -92,12 +104,29 @@ pub struct Chunk {
     pub damage: Damage,
 }
 
+/// A bit of [`Chunk::depth`]: the text is in the body of a function that is longer than a chunk should be, so it is cut into
+/// parts between its operations.
+pub const IN_FUNCTION: u16 = 0x8000;
+/// Deeper nesting is counted no more.
+const DEEPEST: u16 = 0x7FFE;
+
 impl Chunk {
+    /// How many containers are open before it.
+    pub fn nesting(&self) -> usize {
+        usize::from(self.depth & !IN_FUNCTION)
+    }
+
+    /// Whether it opens a function whose body is cut into parts.
+    pub fn is_long_function(&self) -> bool {
+        self.kind == ChunkKind::Open && self.class == OpClass::Function
+    }
+
     fn depth_after(&self) -> u16 {
         match self.kind {
-            ChunkKind::Item | ChunkKind::Trivia => self.depth,
-            ChunkKind::Open => self.depth.saturating_add(1),
-            ChunkKind::Close => self.depth.saturating_sub(1),
+            ChunkKind::Item | ChunkKind::Part | ChunkKind::Trivia => self.depth,
+            ChunkKind::Open if self.is_long_function() => (self.depth + 1) | IN_FUNCTION,
+            ChunkKind::Open => (self.depth + 1).min(DEEPEST),
+            ChunkKind::Close => (self.depth & !IN_FUNCTION).saturating_sub(1),
             ChunkKind::Separator => 0,
         }
     }
@@ -234,7 +263,7 @@ impl ChunkTable {
                     open.pop();
                 }
                 ChunkKind::Separator => open.clear(),
-                ChunkKind::Item | ChunkKind::Trivia => {}
+                ChunkKind::Item | ChunkKind::Part | ChunkKind::Trivia => {}
             }
         }
         open

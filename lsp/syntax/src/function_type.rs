@@ -60,6 +60,35 @@ fn tie(parameters: &[Slot], results: &mut [Slot]) {
     }
 }
 
+/// The types at `offset`, and not beyond `end`: `(i32, f32)`, `tensor<4xf32>`, `%arg0 as tensor<4xf32>`, or, without parentheses,
+/// several with commas between.
+pub fn read_types<S: Source + ?Sized>(source: &S, offset: usize, end: usize) -> Vec<Slot> {
+    let mut reader =
+        Reader { source, tokens: Lexer::new(source, offset).peekable(), end, last: offset };
+    if reader.peek().is_some_and(|token| token.is(b'(')) {
+        let slots = reader.list();
+        // `(i32) -> f32` is one type, of a function.
+        if reader.peek().is_none_or(|token| token.kind != TokenKind::Arrow) {
+            return slots;
+        }
+        reader =
+            Reader { source, tokens: Lexer::new(source, offset).peekable(), end, last: offset };
+    }
+    let mut slots = vec![reader.slot(false)];
+    loop {
+        // Sizes behind a type: `tensor<?xf32>{%n}`.
+        while reader.peek().is_some_and(|token| token.is(b'{') || token.is(b'[')) {
+            reader.balanced();
+        }
+        if reader.eat(TokenKind::Punct(b',')).is_none() {
+            break;
+        }
+        slots.push(reader.slot(false));
+    }
+    slots.retain(|slot| !slot.ty.is_empty());
+    slots
+}
+
 struct Reader<'a, S: Source + ?Sized> {
     source: &'a S,
     tokens: Peekable<Lexer<'a, S>>,

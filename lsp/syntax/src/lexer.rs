@@ -29,7 +29,7 @@ pub enum TokenKind {
     Word,
     /// A number, or a shape such as `4x8xf32`.
     Number,
-    /// `->`.
+    /// `->` or `=>`.
     Arrow,
     /// Any other byte, or a comparison such as `>=` (its first byte).
     Punct(u8),
@@ -172,19 +172,17 @@ impl<'a, S: Source + ?Sized> Lexer<'a, S> {
                         other => other,
                     };
                 }
-                let start = self.cursor.offset();
-                self.cursor.skip_while(is_suffix);
-                if self.cursor.offset() == start {
-                    TokenKind::Punct(b'@')
-                } else {
-                    TokenKind::Symbol
-                }
+                if self.suffix() { TokenKind::Symbol } else { TokenKind::Punct(b'@') }
             }
             b'%' => self.sigil(TokenKind::Value),
             b'^' => self.sigil(TokenKind::Block),
             b'!' => self.sigil(TokenKind::Type),
             b'#' => self.sigil(TokenKind::Attribute),
             b'-' if self.cursor.peek() == Some(b'>') => {
+                self.cursor.bump();
+                TokenKind::Arrow
+            }
+            b'=' if self.cursor.peek() == Some(b'>') => {
                 self.cursor.bump();
                 TokenKind::Arrow
             }
@@ -213,8 +211,22 @@ impl<'a, S: Source + ?Sized> Lexer<'a, S> {
     }
 
     fn sigil(&mut self, kind: TokenKind) -> TokenKind {
-        self.cursor.skip_while(is_word);
+        self.suffix();
         kind
+    }
+
+    /// A name behind its sigil, and whether there is one. It may hold dashes, but not that of an arrow (`%a->%b`).
+    fn suffix(&mut self) -> bool {
+        let start = self.cursor.offset();
+        loop {
+            self.cursor.skip_while(is_word);
+            let named = self.cursor.offset() > start;
+            let mut ahead = self.cursor.clone();
+            if !named || ahead.bump() != Some(b'-') || !ahead.peek().is_some_and(is_suffix) {
+                return named;
+            }
+            self.cursor = ahead;
+        }
     }
 }
 
@@ -236,7 +248,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.')
 }
 
-/// Symbols may hold a dash.
+/// Names with a sigil may hold a dash.
 fn is_suffix(byte: u8) -> bool {
     is_word(byte) || byte == b'-'
 }

@@ -5,7 +5,8 @@
 //! 1. [`ChunkTable`] cuts a whole text into *chunks*, one a top-level operation (descending into modules and executables),
 //!    with a brace, string and comment aware scan. It holds lengths, not offsets, so an edit rescans only the chunks that it
 //!    touches. Damage stays in its chunk: an unclosed brace ends at the next line that must be a new symbol.
-//! 2. [`Symbol`] and [`FunctionType`] read the head of one chunk when somebody asks. Nothing is kept.
+//! 2. [`Tree`] is one chunk's operations, regions and blocks; [`Symbol`] and [`FunctionType`] read only its head. Each is made
+//!    when somebody asks.
 //!
 //! Both read through [`Source`], so a rope is never copied and large constants (`dense<"0x…">`, resources, rodata) are
 //! stepped over where they lie. Both languages share one lexical shape, so one scanner serves them.
@@ -13,23 +14,29 @@
 //! This crate knows no dialect: [`ops`] lists the operations whose *shape* matters (they define symbols or contain such),
 //! and everything else is read by the same rules. It never fails: any bytes give some table.
 //!
-//! Where to look: [`source`] reading text · [`lexer`] tokens · [`chunks`] level 1 (`scan` finds the end of one) · [`symbol`], [`function_type`] level 2.
+//! Where to look: [`source`] reading text · [`lexer`] tokens · [`chunks`] level 1 (`scan` finds the end of one) · [`tree`], [`symbol`],
+//! [`function_type`] level 2 · [`search`] text by content.
 
 pub mod chunks;
 mod cursor;
 pub mod function_type;
 pub mod lexer;
 pub mod ops;
+mod parser;
 mod scan;
+pub mod search;
 pub mod source;
 pub mod symbol;
+pub mod tree;
 
 pub use chunks::{Chunk, ChunkKind, ChunkTable, TextEdit};
 pub use function_type::{FunctionType, Slot};
 pub use lexer::{Lexer, Token, TokenKind};
 pub use ops::OpClass;
+pub use parser::Shape;
 pub use source::{Source, TextRange};
 pub use symbol::{Symbol, Visibility};
+pub use tree::{NodeId, NodeKind, SyntaxErrorKind, Tree};
 
 /// The languages that this crate reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,10 +4,15 @@
 //! token by token; the body of a region is passed over by looking for braces, quotes, comments and line starts only.
 
 use crate::Source;
-use crate::chunks::{Chunk, ChunkKind, Damage, name_hash};
+use crate::chunks::{Chunk, ChunkKind, Damage, IN_FUNCTION, name_hash};
 use crate::cursor::Cursor;
 use crate::lexer::{Lexer, Token, TokenKind};
 use crate::ops::{self, OpClass};
+
+/// A body of more bytes than this is cut into parts.
+pub(crate) const LONG_BODY: usize = 128 << 10;
+/// At least so many bytes are in a part.
+const PART: usize = 32 << 10;
 
 /// The chunk that begins at `start`, where `depth` containers are open. Never empty.
 pub(crate) fn scan_chunk<S: Source + ?Sized>(source: &S, start: usize, depth: u16) -> Chunk {
@@ -27,6 +32,10 @@ pub(crate) fn scan_chunk<S: Source + ?Sized>(source: &S, start: usize, depth: u1
         },
         end: start,
     };
+    if depth & IN_FUNCTION != 0 {
+        scan.part(&mut lexer.cursor);
+        return scan.finish();
+    }
     loop {
         let Some(token) = lexer.next() else {
             scan.end = source.len();
@@ -65,6 +74,8 @@ enum Body {
     Closed,
     /// At a line that must be a new symbol, or at the end of the text.
     Lost,
+    /// It goes on beyond [`LONG_BODY`].
+    Long,
 }
 
 impl<S: Source + ?Sized> Scan<'_, S> {
@@ -142,8 +153,15 @@ impl<S: Source + ?Sized> Scan<'_, S> {
                 self.chunk.kind = ChunkKind::Open;
                 return;
             }
+            let body = lexer.offset();
             match self.body(&mut lexer.cursor, indent) {
                 Body::Closed => self.end = lexer.offset(),
+                Body::Long => {
+                    self.end = body;
+                    self.chunk.kind = ChunkKind::Open;
+                    self.chunk.damage.open_string = false;
+                    return;
+                }
                 Body::Lost => {
                     self.chunk.damage.unclosed = true;
                     return;
@@ -266,7 +284,16 @@ impl<S: Source + ?Sized> Scan<'_, S> {
     /// From after a region's `{` to after its `}`.
     fn body(&mut self, cursor: &mut Cursor<'_, S>, indent: usize) -> Body {
         let mut depth = 1_u32;
+        // Only a function's own body can be cut, since what stands in parts are its operations.
+        let long = if self.chunk.class == OpClass::Function {
+            cursor.offset() + LONG_BODY
+        } else {
+            usize::MAX
+        };
         loop {
+            if cursor.offset() > long {
+                return Body::Long;
+            }
             cursor.skip_while(|byte| !matters(byte));
             let Some(byte) = cursor.bump() else { return Body::Lost };
             match byte {
@@ -291,6 +318,62 @@ impl<S: Source + ?Sized> Scan<'_, S> {
             }
             self.end = cursor.offset();
         }
+    }
+}
+
+impl<S: Source + ?Sized> Scan<'_, S> {
+    /// A part of a long function: to a line between two of its operations, or to the brace that ends it.
+    fn part(&mut self, cursor: &mut Cursor<'_, S>) {
+        let mut depth = 0_u32;
+        self.chunk.kind = ChunkKind::Part;
+        loop {
+            cursor.skip_while(|byte| !matters(byte));
+            let Some(byte) = cursor.bump() else {
+                self.end = self.source.len();
+                self.chunk.kind = ChunkKind::Close;
+                self.chunk.damage.unclosed = true;
+                return;
+            };
+            match byte {
+                b'{' => depth += 1,
+                b'}' if depth == 0 => {
+                    self.chunk.kind = ChunkKind::Close;
+                    cursor.skip_line();
+                    self.end = cursor.offset();
+                    return;
+                }
+                b'}' => depth -= 1,
+                b'"' => self.chunk.damage.open_string |= !cursor.skip_string(),
+                b'/' if cursor.peek() == Some(b'/') => cursor.skip_line(),
+                b'\n' => {
+                    self.end = cursor.offset();
+                    if line_is_anchor(cursor, usize::MAX) {
+                        self.chunk.kind = ChunkKind::Close;
+                        self.chunk.damage.unclosed = true;
+                        return;
+                    }
+                    if depth == 0 && self.end - self.start >= PART && line_begins_operation(cursor)
+                    {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether the line at the cursor looks like an operation's first.
+fn line_begins_operation<S: Source + ?Sized>(cursor: &Cursor<'_, S>) -> bool {
+    let mut ahead = cursor.clone();
+    ahead.skip_while(|byte| matches!(byte, b' ' | b'\t'));
+    match ahead.peek() {
+        Some(b'^') => true,
+        Some(b'%') => {
+            ahead.skip_while(|byte| byte != b'\n' && byte != b'=' && byte != b'(');
+            ahead.peek() == Some(b'=')
+        }
+        _ => false,
     }
 }
 

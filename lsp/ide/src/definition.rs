@@ -1,11 +1,16 @@
-//! Go to definition: of symbols.
+//! Go to definition: of values, blocks, symbols and aliases in the text, and of `loc("file":line:column)` in its file.
+
+use std::path::PathBuf;
 
 use syntax::TextRange;
 
 use crate::Document;
-use crate::references::{reference_at, resolve};
+use crate::entity::{Entity, entity_at};
+use crate::links::{Link, link_at};
+use crate::references::resolve;
+use crate::usages::alias_definition;
 
-/// Where the symbol at `offset` is defined.
+/// Where something is defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The name that was asked about, for the editor to underline.
@@ -16,10 +21,58 @@ pub struct Target {
     pub selection: TextRange,
 }
 
-/// The definition of the symbol at `offset`.
+/// A place in another file, counted from 1 as compilers do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePlace {
+    /// The file, absolute where the document's own place is known.
+    pub path: PathBuf,
+    /// The line.
+    pub line: u32,
+    /// The column, in bytes.
+    pub column: u32,
+}
+
+/// The definition of what stands at `offset`, in this document.
 pub fn definition(document: &Document, offset: usize) -> Option<Target> {
-    let reference = reference_at(document, offset)?;
-    let found = resolve(document, &reference, offset)?;
-    let symbol = found.symbol;
-    Some(Target { origin: reference.range, range: symbol.range, selection: symbol.name_token })
+    let named = entity_at(document, offset)?;
+    let origin = named.range.clone();
+    match named.entity {
+        Entity::Value(found) => {
+            let value = &found.analysed.analysis.names.values[found.index as usize];
+            let around = found.analysed.analysis.tree.range(value.node);
+            let range = found.analysed.base() + around.start..found.analysed.base() + around.end;
+            let selection = found.value_range();
+            // An editor shows the range: of an operation with regions, its first line.
+            let range = range.start.min(selection.start)
+                ..line_end(document, selection.end).min(range.end.max(selection.end));
+            Some(Target { origin, range, selection })
+        }
+        Entity::Block(found) => {
+            let selection = found.block_range();
+            let range = selection.start..line_end(document, selection.end);
+            Some(Target { origin, range, selection })
+        }
+        Entity::Symbol(reference) => {
+            let symbol = resolve(document, &reference, offset)?.symbol;
+            Some(Target { origin, range: symbol.range, selection: symbol.name_token })
+        }
+        Entity::Alias(name) => {
+            let (range, selection) = alias_definition(document, &name, offset)?;
+            Some(Target { origin, range, selection })
+        }
+        Entity::Operation { .. } => None,
+    }
+}
+
+/// The place in another file that `offset` names.
+pub fn file_definition(document: &Document, offset: usize) -> Option<(TextRange, FilePlace)> {
+    let Link { range, path, line, column } = link_at(document, offset)?;
+    Some((range, FilePlace { path, line, column }))
+}
+
+pub(crate) fn line_end(document: &Document, offset: usize) -> usize {
+    let text = document.text();
+    syntax::search::find_all(text, offset..text.len().min(offset + 4096), "\n")
+        .next()
+        .unwrap_or(text.len().min(offset + 4096))
 }

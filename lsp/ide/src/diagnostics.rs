@@ -1,9 +1,13 @@
-//! What is visibly broken: braces and quotes. Cheap enough for every keystroke, since the chunk table already knows.
+//! What is wrong with a document, in the order of cost: braces and quotes, which the chunk table already knows; then, chunk by
+//! chunk, what a tree and its names show (`checks`); for `.vmasm`, what the assembler says.
+//!
+//! One fault should be one message: a chunk with a broken bracket is not searched for undefined names. What no dialect accepts is
+//! an error, and nothing that iree-opt accepts may be one.
 
-use syntax::{ChunkKind, Lexer, TextRange, TokenKind};
+use syntax::{ChunkKind, Language, Lexer, TextRange, TokenKind};
 
 use crate::Document;
-use crate::calling::{NoConvention, convention};
+use crate::checks::{self, FileNames};
 
 /// Something wrong and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,13 +16,100 @@ pub struct Diagnostic {
     pub range: TextRange,
     /// What is wrong and what to do.
     pub message: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// A short name for the kind of fault, for actions that repair it.
+    pub code: &'static str,
+    /// Other places that belong to it, and what they are.
+    pub related: Vec<(TextRange, String)>,
+}
+
+/// How bad a fault is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// A compiler refuses it.
+    Error,
+    /// It is accepted and probably not meant.
+    Warning,
+}
+
+impl Diagnostic {
+    /// An error without other places.
+    pub fn error(range: TextRange, code: &'static str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { range, message, severity: Severity::Error, code, related: Vec::new() }
+    }
+
+    /// A warning without other places.
+    pub fn warning(range: TextRange, code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(range, code, message) }
+    }
 }
 
 /// At most this many: after that a file is broken in one way, many times.
 const LIMIT: usize = 100;
+/// Texts up to this size are read whole; of longer ones only what brackets and quotes show is told.
+const DEEP: usize = 24 << 20;
+/// Assembly up to this size is given to the assembler.
+const ASSEMBLED: usize = 8 << 20;
 
 /// The visible faults of a document.
 pub fn diagnostics(document: &Document) -> Vec<Diagnostic> {
+    diagnostics_unless(document, &|| false).unwrap_or_default()
+}
+
+/// The same; nothing once `cancelled` says so, which it is asked between chunks.
+pub fn diagnostics_unless(
+    document: &Document,
+    cancelled: &dyn Fn() -> bool,
+) -> Option<Vec<Diagnostic>> {
+    let mut found = broken(document);
+    match document.language() {
+        Language::Vmasm if document.text().len() <= ASSEMBLED => found.extend(assembled(document)),
+        Language::Mlir if document.text().len() <= DEEP => {
+            let files = FileNames::of(document);
+            for placed in document.chunks().iter() {
+                if cancelled() {
+                    return None;
+                }
+                if found.len() >= LIMIT {
+                    break;
+                }
+                let damage = placed.chunk.damage;
+                let damaged = damage.unclosed || damage.open_string || damage.stray_close;
+                if !damaged && placed.chunk.kind != ChunkKind::Trivia {
+                    found.extend(checks::chunk(document, &files, &placed));
+                }
+            }
+        }
+        Language::Mlir | Language::Vmasm => {}
+    }
+    found.sort_by_key(|diagnostic| diagnostic.range.start);
+    found.truncate(LIMIT);
+    Some(found)
+}
+
+/// What the assembler says. It wants the text in one piece.
+fn assembled(document: &Document) -> Vec<Diagnostic> {
+    let text = document.text().slice(0..document.text().len());
+    let said = match vmfb::assemble::assemble(text.as_bytes()) {
+        Ok(assembly) => assembly.warnings,
+        Err(said) => said,
+    };
+    said.into_iter()
+        .map(|said| match said.severity {
+            vmfb::assemble::Severity::Error => {
+                Diagnostic::error(said.span, "assembler", said.message)
+            }
+            vmfb::assemble::Severity::Warning => {
+                Diagnostic::warning(said.span, "assembler", said.message)
+            }
+        })
+        .collect()
+}
+
+/// Braces and quotes, for any language and any size.
+fn broken(document: &Document) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut open = Vec::new();
     for placed in document.chunks().iter() {
@@ -33,32 +124,27 @@ pub fn diagnostics(document: &Document) -> Vec<Diagnostic> {
                 open.pop();
             }
             ChunkKind::Separator => report_open(document, &mut open, &mut found),
-            ChunkKind::Item | ChunkKind::Trivia => {}
+            ChunkKind::Item | ChunkKind::Part | ChunkKind::Trivia => {}
         }
         if damage.stray_close {
-            found.push(Diagnostic {
-                range: first(),
-                message: "this `}` closes nothing: remove it, or add the `{` that it belongs to"
-                    .into(),
-            });
+            found.push(Diagnostic::error(
+                first(),
+                "stray-bracket",
+                "this `}` closes nothing: remove it, or add the `{` that it belongs to",
+            ));
         }
         if damage.unclosed {
-            found.push(Diagnostic {
-                range: first(),
-                message: "a bracket of this operation is not closed before the next one begins"
-                    .into(),
-            });
+            found.push(Diagnostic::error(
+                first(),
+                "unclosed-bracket",
+                "a bracket of this operation is not closed before the next one begins",
+            ));
         }
         if damage.open_string {
             found.extend(open_strings(document, placed.op_start(), placed.range().end));
         }
-        if placed.chunk.class == syntax::OpClass::Import {
-            found.extend(malformed_convention(document, &placed));
-        }
     }
     report_open(document, &mut open, &mut found);
-    found.sort_by_key(|diagnostic| diagnostic.range.start);
-    found.truncate(LIMIT);
     found
 }
 
@@ -71,9 +157,12 @@ fn report_open(
     open: &mut Vec<syntax::chunks::Placed>,
     found: &mut Vec<Diagnostic>,
 ) {
-    found.extend(open.drain(..).map(|placed| Diagnostic {
-        range: first_token(document, placed.op_start()),
-        message: "the region of this operation is not closed: a `}` is missing".into(),
+    found.extend(open.drain(..).map(|placed| {
+        Diagnostic::error(
+            first_token(document, placed.op_start()),
+            "unclosed-bracket",
+            "the region of this operation is not closed: a `}` is missing",
+        )
     }));
 }
 
@@ -83,24 +172,9 @@ fn open_strings(document: &Document, start: usize, end: usize) -> Option<Diagnos
         .find(|token| token.kind == TokenKind::UnterminatedString)?;
     // A line may be a constant of megabytes; its first characters are enough to underline.
     let end = token.range.end.min(token.range.start + 80);
-    Some(Diagnostic {
-        range: token.range.start..end,
-        message: "this string is not closed on its line: a `\"` is missing".into(),
-    })
-}
-
-/// `vm.import @m.f cconv "0x"`.
-fn malformed_convention(
-    document: &Document,
-    placed: &syntax::chunks::Placed,
-) -> Option<Diagnostic> {
-    let symbol = syntax::Symbol::read(document.text(), placed)?;
-    let (_, range) = symbol.calling_convention.clone()?;
-    match convention(&symbol, "") {
-        Err(NoConvention::Malformed(error)) => {
-            let start = (range.start + error.position).min(range.end);
-            Some(Diagnostic { range: start..range.end.max(start), message: error.to_string() })
-        }
-        _ => None,
-    }
+    Some(Diagnostic::error(
+        token.range.start..end,
+        "open-string",
+        "this string is not closed on its line: a `\"` is missing",
+    ))
 }

@@ -6,7 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use syntax::chunks::Placed;
 use syntax::{ChunkTable, Language, Source, TextEdit};
+
+use crate::analysis::{Analysed, Analyses};
 
 /// Text as features read it: in pieces, from any thread.
 pub type Text = dyn Source + Send + Sync;
@@ -20,12 +23,22 @@ pub struct Document {
     table: OnceLock<Arc<ChunkTable>>,
     /// An older version's table and the edit from it to this text.
     base: Option<(Arc<ChunkTable>, TextEdit)>,
+    /// Shared by all versions.
+    analyses: Arc<Analyses>,
 }
 
 impl Document {
     /// A text as it was opened. `path` is where it lies on disk, if it does.
     pub fn new(language: Language, path: Option<PathBuf>, text: Arc<Text>) -> Self {
-        Self { language, path, text, is_unsaved: false, table: OnceLock::new(), base: None }
+        Self {
+            language,
+            path,
+            text,
+            is_unsaved: false,
+            table: OnceLock::new(),
+            base: None,
+            analyses: Arc::default(),
+        }
     }
 
     /// The next version: `text` is this one's with `edit` applied.
@@ -37,7 +50,8 @@ impl Document {
             (None, None) => None,
         };
         let (language, path) = (self.language, self.path.clone());
-        Self { language, path, text, is_unsaved: true, table: OnceLock::new(), base }
+        let analyses = self.analyses.clone();
+        Self { language, path, text, is_unsaved: true, table: OnceLock::new(), base, analyses }
     }
 
     /// The same version, now on disk.
@@ -54,6 +68,7 @@ impl Document {
             is_unsaved: false,
             table,
             base: self.base.clone(),
+            analyses: self.analyses.clone(),
         }
     }
 
@@ -85,5 +100,15 @@ impl Document {
                 None => ChunkTable::scan(self.text()),
             })
         })
+    }
+
+    /// What is known about a chunk.
+    pub fn analysis(&self, placed: &Placed) -> Analysed {
+        self.analyses.of(self.text(), placed, self.language)
+    }
+
+    /// What is known about the chunk that holds `offset`.
+    pub fn analysis_at(&self, offset: usize) -> Option<Analysed> {
+        Some(self.analysis(&self.chunks().at(offset)?))
     }
 }

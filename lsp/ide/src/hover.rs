@@ -1,6 +1,7 @@
-//! Hover: a symbol's signature, how the VM passes it, and what the compiled module really has.
+//! Hover: what a name means. Of a value its type and definition; of an operation what it is; of a symbol its signature, how the
+//! VM passes it, and what the compiled module really has.
 //!
-//! The answer is Markdown in three parts, each only where there is something to say: the definition as written; the VM
+//! For symbols the answer is Markdown in three parts, each only where there is something to say: the definition as written; the VM
 //! calling convention that the types state or lead to; and, for each compiled module that belongs to the source, the facts in it
 //! with a warning where it is older than the text.
 
@@ -9,10 +10,20 @@ use std::fmt::Write;
 use abi::cconv::Signature;
 use syntax::{OpClass, Symbol, TextRange};
 
+use syntax::NodeKind;
+
 use crate::Document;
+use crate::abi_hover;
+use crate::analysis::Analysed;
 use crate::calling::{Convention, NoConvention, Origin, convention, is_exported};
 use crate::compiled::{CompiledFunction, Found, Modules};
+use crate::entity::{Entity, Named, entity_at};
+use crate::functions::{uses_of_block, uses_of_value};
+use crate::instructions;
+use crate::names::ValueKind;
 use crate::references::{Definition, Reference, is_vm_export, reference_at, resolve, symbol_at};
+use crate::types::{stated_types, type_of};
+use crate::usages::alias_definition;
 
 /// What to show, and for which text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +39,84 @@ const LONGEST_HEAD: usize = 2000;
 /// Longer attribute values are cut.
 const LONGEST_VALUE: usize = 4000;
 
-/// What is known about the symbol at `offset`.
+/// What is known about what stands at `offset`.
 pub fn hover(document: &Document, modules: &Modules, offset: usize) -> Option<Hover> {
+    symbol_hover(document, modules, offset).or_else(|| name_hover(document, offset))
+}
+
+/// Values, blocks, aliases and operations.
+fn name_hover(document: &Document, offset: usize) -> Option<Hover> {
+    let Named { entity, range } = entity_at(document, offset)?;
+    let mut out = String::new();
+    match entity {
+        Entity::Value(found) => {
+            let name = document.text().slice(found.value_range());
+            match type_of(document, &found) {
+                Some(ty) => code(&mut out, &format!("{name}: {}", cut(&ty, LONGEST_VALUE))),
+                None => code(&mut out, &name),
+            }
+            let value = &found.analysed.analysis.names.values[found.index as usize];
+            let what = match value.kind {
+                ValueKind::Result(index) => format!("Result {index} of"),
+                ValueKind::BlockArgument => "Argument of the block".into(),
+                ValueKind::RegionArgument => "Argument of".into(),
+            };
+            let _ = writeln!(out, "{what}\n");
+            code(&mut out, &first_lines(document, &found.analysed, value.node));
+            let uses = uses_of_value(document, &found).len();
+            let _ = writeln!(out, "{uses} {}", if uses == 1 { "use" } else { "uses" });
+        }
+        Entity::Block(found) => {
+            let block = &found.analysed.analysis.names.blocks[found.index as usize];
+            let tree = &found.analysed.analysis.tree;
+            let label = tree.child(block.node, NodeKind::Label).unwrap_or(block.node);
+            code(&mut out, &first_lines(document, &found.analysed, label));
+            let uses = uses_of_block(document, &found);
+            let _ = writeln!(
+                out,
+                "{} to it",
+                if uses.len() == 1 {
+                    "1 branch".into()
+                } else {
+                    format!("{} branches", uses.len())
+                }
+            );
+        }
+        Entity::Alias(name) => {
+            let (range, _) = alias_definition(document, &name, offset)?;
+            code(&mut out, &cut(&document.text().slice(range), LONGEST_HEAD));
+        }
+        Entity::Operation { analysed, node, name } => {
+            if let Some(op) = name.strip_prefix("vm.").and_then(vmfb::Op::from_mnemonic) {
+                out.push_str(&instructions::describe(op).markdown);
+                out.push('\n');
+            }
+            code(&mut out, &first_lines(document, &analysed, node));
+            let types = stated_types(document, &analysed, node);
+            if !types.is_empty() && document.language() == syntax::Language::Mlir {
+                let shown: Vec<_> = types.iter().map(|slot| format!("`{}`", slot.ty)).collect();
+                let _ = writeln!(out, "Type: {}", cut(&shown.join(", "), LONGEST_VALUE));
+            }
+        }
+        Entity::Symbol(_) => return None,
+    }
+    Some(Hover { range, markdown: out })
+}
+
+/// A node's text up to its first region, cut.
+fn first_lines(document: &Document, analysed: &Analysed, node: syntax::NodeId) -> String {
+    let tree = &analysed.analysis.tree;
+    let range = tree.range(node);
+    let end = tree
+        .child(node, NodeKind::Region)
+        .map_or(range.end, |region| tree.range(region).start)
+        .min(range.start + LONGEST_HEAD);
+    let text = document.text().slice(analysed.base() + range.start..analysed.base() + end);
+    let lines: Vec<&str> = text.lines().take(12).collect();
+    cut(lines.join("\n").trim_end(), LONGEST_HEAD)
+}
+
+fn symbol_hover(document: &Document, modules: &Modules, offset: usize) -> Option<Hover> {
     if let Some(found) = own_symbol(document, offset) {
         let range = if touches(&found.symbol.op_range, offset) {
             found.symbol.op_range.clone()
@@ -71,6 +158,7 @@ fn describe(document: &Document, modules: &Modules, found: &Definition) -> Strin
     let attributes = callee.symbol.attributes.clone().map(|range| document.text().slice(range));
     let known = convention(&callee.symbol, attributes.as_deref().unwrap_or_default());
     describe_convention(&mut out, &callee.symbol, &known);
+    describe_abi(&mut out, document, &callee.symbol, &known);
     if callee.symbol.class == OpClass::Function || callee.symbol.class == OpClass::Import {
         let names = names_in_module(&exported, &callee.symbol);
         for module in modules.of(document) {
@@ -157,6 +245,27 @@ fn describe_convention(
             let _ = writeln!(out, "**The calling convention is wrong:** {error}\n");
         }
         Err(NoConvention::Type(_) | NoConvention::NoFunction) => {}
+    }
+}
+
+/// The other conventions, for what is called from outside.
+fn describe_abi(
+    out: &mut String,
+    document: &Document,
+    symbol: &Symbol,
+    known: &Result<Convention, NoConvention>,
+) {
+    if matches!(known, Err(NoConvention::Private)) {
+        return;
+    }
+    let cconv = known.as_ref().ok().map(|known| known.signature.to_cconv());
+    if let Some(explanation) = abi_hover::explanation(document, symbol, cconv.as_deref()) {
+        let stated = abi_hover::string_attributes(document, symbol);
+        let declares = stated.iter().any(|attribute| attribute.key == "iree.abi.declaration");
+        // The heads above show the types, and the line above the convention.
+        let skip: &[&str] = if declares { &["cconv"] } else { &["cconv", "iree.abi.declaration"] };
+        out.push_str(&abi_hover::table(&explanation, skip));
+        out.push('\n');
     }
 }
 

@@ -14,18 +14,40 @@
 //!
 //! Nothing here executes anything, writes a file, or keeps state, apart from [`compiled::Modules`], a cache of file contents.
 
+mod abi_checks;
+pub mod abi_hover;
+pub mod actions;
+pub mod analysis;
 pub mod calling;
+pub mod calls;
+mod checks;
 pub mod compiled;
+pub mod completion;
 pub mod definition;
 pub mod diagnostics;
 pub mod document;
+pub mod entity;
+pub mod folding;
+pub mod format;
+pub mod functions;
+pub mod hints;
 pub mod hover;
+pub mod instructions;
+pub mod links;
+pub mod module_text;
+pub mod names;
 pub mod outline;
 pub mod references;
+pub mod rename;
+pub mod selection;
+pub mod tokens;
+pub mod types;
+pub mod usages;
+pub mod workspace;
 
 pub use compiled::Modules;
 pub use definition::definition;
-pub use diagnostics::{Diagnostic, diagnostics};
+pub use diagnostics::{Diagnostic, Severity, diagnostics, diagnostics_unless};
 pub use document::{Document, Text};
 pub use hover::{Hover, hover};
 pub use outline::{Outline, OutlineItem, outline};

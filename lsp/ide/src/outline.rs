@@ -50,7 +50,7 @@ pub fn outline(document: &Document, limit: usize) -> Outline {
             }
             ChunkKind::Close => builder.close(placed.range().end),
             ChunkKind::Separator => builder.close_all(placed.start),
-            ChunkKind::Trivia => {}
+            ChunkKind::Part | ChunkKind::Trivia => {}
         }
         builder.end = placed.range().end;
     }

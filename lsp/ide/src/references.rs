@@ -19,6 +19,13 @@ pub struct Reference {
     pub range: TextRange,
 }
 
+impl Reference {
+    /// As it is written: `@outer::@inner`.
+    pub fn shown(&self) -> String {
+        self.path.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join("::")
+    }
+}
+
 /// A symbol and its chunk.
 #[derive(Debug, Clone)]
 pub struct Definition {
@@ -81,7 +88,7 @@ fn ordinal_after(document: &Document, symbol: &Token) -> Option<(usize, usize)> 
 }
 
 /// Where the line that holds `offset` begins.
-fn line_start(text: &crate::Text, offset: usize) -> usize {
+pub(crate) fn line_start(text: &crate::Text, offset: usize) -> usize {
     let mut end = offset.min(text.len());
     while end > 0 {
         let (piece, start) = text.piece(end - 1);

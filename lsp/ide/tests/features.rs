@@ -100,7 +100,7 @@ fn hover_states_and_derives_conventions() {
     assert!(shown.contains("`0rCirD_I` = `(ref, variadic<(i32, ref)>) -> (i64)`"), "{shown}");
     assert!(!shown.contains("Derived"));
     assert!(mlir("vm.func @a(%x: f64) {\n}\nvm.export @‸a as(\"b\")").contains("`0F_v`"));
-    assert_eq!(mlir("func.func @f() {\n  %0 = arith.‸constant 1 : i32\n}"), "");
+    assert!(mlir("func.func @f() {\n  %0 = arith.‸constant 1 : i32\n}").contains("`i32`"));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn hover_in_vm_assembly() {
     let wrong = "vm.import @a.b cconv \"0i‸q\"";
     let (document, _) = marked(Language::Vmasm, wrong);
     let found = diagnostics(&document);
-    assert_eq!(document.text().slice(found[0].range.clone()), "q");
+    assert!(found.iter().any(|found| found.message.contains("unexpected `q`")), "{found:?}");
     assert!(hovered(Language::Vmasm, "vm.import @‸a.b cconv \"0iq\"").contains("wrong"));
 }
 

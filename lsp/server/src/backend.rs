@@ -1,38 +1,59 @@
-//! The methods of the server. Each takes its snapshot, gives the work to a thread, and converts.
+//! The methods of the server. Each takes its snapshot, gives the work to a thread, and converts. What the server can do is said
+//! in [`crate::capabilities`].
 
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
+use serde_json::{Value, json};
 use tower_lsp::jsonrpc::{Error, Result};
-use tower_lsp::lsp_types::{
-    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    DocumentSymbolParams, DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse,
-    Hover, HoverParams, HoverProviderCapability, InitializeParams, InitializeResult, OneOf,
-    SaveOptions, ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Url,
-};
+use tower_lsp::lsp_types as lsp;
+use tower_lsp::lsp_types::Url;
 use tower_lsp::{Client, LanguageServer};
 
+use crate::capabilities::capabilities;
+use crate::check::Checks;
+use crate::from_proto::{self, Settings};
 use crate::ordered::{self, State};
-use crate::requests::definition::definition;
-use crate::requests::document_symbol::document_symbol;
-use crate::requests::hover::hover;
-use crate::requests::{Session, View};
-use crate::{from_proto, positions, publish};
+use crate::progress::{Progress, in_parts};
+use crate::publish;
+use crate::requests::{
+    CancelOnDrop, Cancelled, View, decorate, edit, modules, navigate, read, workspace,
+};
+use crate::session::Session;
 
 /// The server's side of tower-lsp.
 pub(crate) struct Backend {
     client: Client,
     state: Arc<State>,
     session: OnceLock<Arc<Session>>,
+    checks: Checks,
+}
+
+fn internal(_: tokio::task::JoinError) -> Error {
+    let mut error = Error::internal_error();
+    error.message =
+        "the server failed at this request; its log on standard error says where".into();
+    error
 }
 
 impl Backend {
     pub(crate) fn new(client: Client, state: Arc<State>) -> Self {
-        Self { client, state, session: OnceLock::new() }
+        Self { client, state, session: OnceLock::new(), checks: Checks::default() }
     }
 
-    /// Computes from an open document on a thread. Nothing where the document is not open; an error where it panics.
+    fn session(&self) -> Arc<Session> {
+        self.session.get().cloned().unwrap_or_default()
+    }
+
+    /// Computes on a thread. A panic there is an error answer and nothing more.
+    async fn on_thread<T: Send + 'static>(
+        &self,
+        compute: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        tokio::task::spawn_blocking(compute).await.map_err(internal)
+    }
+
+    /// Computes from an open document on a thread. Nothing where the document is not open.
     async fn with_document<T: Send + 'static>(
         &self,
         uri: &Url,
@@ -40,113 +61,444 @@ impl Backend {
     ) -> Result<Option<T>> {
         let documents = ordered::snapshot();
         let Some(open) = documents.get(uri).cloned() else { return Ok(None) };
-        let encoding = documents.encoding();
-        let session = self.session.get().cloned().unwrap_or_default();
-        let work = tokio::task::spawn_blocking(move || {
-            compute(&View { open: &open, encoding, session: &session })
+        let session = self.session();
+        let cancelled = Cancelled::default();
+        let _on_drop = CancelOnDrop(cancelled.clone());
+        let uri = uri.clone();
+        let work = self.on_thread(move || {
+            let (uri, open, documents, session) = (&uri, &open, &documents, &session);
+            compute(&View { uri, open, documents, session, cancelled: &cancelled })
         });
-        work.await.map(Some).map_err(|_| {
-            let mut error = Error::internal_error();
-            error.message =
-                "the server failed at this request; its log on standard error says where".into();
-            error
-        })
+        work.await.map(Some)
     }
 
+    /// Tells what is wrong with a document, unless the client asks for that itself.
     fn publish(&self, uri: &Url) {
-        if let Some(open) = ordered::snapshot().get(uri) {
-            publish::after_rest(self.client.clone(), self.state.clone(), uri.clone(), open.version);
+        let session = self.session();
+        if session.abilities.pulls {
+            return;
         }
-    }
-}
-
-fn capabilities(encoding: positions::Encoding) -> ServerCapabilities {
-    ServerCapabilities {
-        position_encoding: Some(encoding.kind()),
-        text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
-            open_close: Some(true),
-            change: Some(TextDocumentSyncKind::INCREMENTAL),
-            save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions {
-                include_text: Some(false),
-            })),
-            ..TextDocumentSyncOptions::default()
-        })),
-        hover_provider: Some(HoverProviderCapability::Simple(true)),
-        definition_provider: Some(OneOf::Left(true)),
-        document_symbol_provider: Some(OneOf::Left(true)),
-        ..ServerCapabilities::default()
+        if let Some(open) = ordered::snapshot().get(uri) {
+            let (client, state) = (self.client.clone(), self.state.clone());
+            publish::after_rest(client, state, session, uri.clone(), open.version);
+        }
     }
 }
 
 #[async_trait]
 impl LanguageServer for Backend {
-    async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
+    async fn initialize(&self, params: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
         let encoding = from_proto::encoding(&params);
+        let session = from_proto::session(&params, &self.state.initialize_params());
+        let capabilities = capabilities(encoding, session.abilities);
         // A second `initialize` is refused by tower-lsp, so this is the first.
-        let _ = self.session.set(Arc::new(from_proto::session(&params)));
+        let _ = self.session.set(Arc::new(session));
         self.state
             .update(|documents| *documents = std::mem::take(documents).with_encoding(encoding));
-        Ok(InitializeResult {
-            capabilities: capabilities(encoding),
-            server_info: Some(ServerInfo {
+        Ok(lsp::InitializeResult {
+            capabilities,
+            server_info: Some(lsp::ServerInfo {
                 name: "iree-dbg".into(),
                 version: Some(env!("CARGO_PKG_VERSION").into()),
             }),
         })
     }
 
+    async fn initialized(&self, _: lsp::InitializedParams) {
+        if !self.session().abilities.watches {
+            return;
+        }
+        let client = self.client.clone();
+        // Not awaited: a client that does not answer must not hold up a handler.
+        tokio::spawn(async move {
+            let watchers = ["**/*.vmfb", "**/*.mlir", "**/*.vmasm"]
+                .map(|pattern| json!({"globPattern": pattern}))
+                .to_vec();
+            let watch = lsp::Registration {
+                id: "files".into(),
+                method: "workspace/didChangeWatchedFiles".into(),
+                register_options: Some(json!({"watchers": watchers})),
+            };
+            // A client that refuses is one that does not watch.
+            let _ = client.register_capability(vec![watch]).await;
+        });
+    }
+
     async fn shutdown(&self) -> Result<()> {
+        self.checks.stop_all();
         Ok(())
     }
 
     // The texts were changed when the messages came; see `ordered`.
-    async fn did_open(&self, params: DidOpenTextDocumentParams) {
+    async fn did_open(&self, params: lsp::DidOpenTextDocumentParams) {
         self.publish(&params.text_document.uri);
     }
 
-    async fn did_change(&self, params: DidChangeTextDocumentParams) {
-        self.publish(&params.text_document.uri);
+    async fn did_change(&self, params: lsp::DidChangeTextDocumentParams) {
+        let uri = params.text_document.uri;
+        self.checks.stop(&uri, &self.session());
+        self.publish(&uri);
     }
 
-    async fn did_save(&self, _: tower_lsp::lsp_types::DidSaveTextDocumentParams) {}
+    async fn did_save(&self, params: lsp::DidSaveTextDocumentParams) {
+        let uri = params.text_document.uri;
+        self.checks.start(&self.client, &self.state, &self.session(), &uri);
+    }
 
-    async fn did_close(&self, params: DidCloseTextDocumentParams) {
+    async fn did_close(&self, params: lsp::DidCloseTextDocumentParams) {
+        let uri = params.text_document.uri;
+        let session = self.session();
+        self.checks.stop(&uri, &session);
+        session.tokens.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&uri);
         // Not awaited: a client that does not read must not hold up a handler.
         let client = self.client.clone();
         tokio::spawn(async move {
-            client.publish_diagnostics(params.text_document.uri, Vec::new(), None).await;
+            client.publish_diagnostics(uri, Vec::new(), None).await;
         });
     }
 
-    // Modules are looked at anew whenever a hover needs one.
-    async fn did_change_watched_files(&self, _: tower_lsp::lsp_types::DidChangeWatchedFilesParams) {
+    async fn did_change_configuration(&self, params: lsp::DidChangeConfigurationParams) {
+        let settings = match params.settings {
+            Value::Object(mut all) => all.remove("iree-dbg").unwrap_or(Value::Object(all)),
+            other => other,
+        };
+        self.session().configure(Settings::read(settings));
+        let uris: Vec<Url> = ordered::snapshot().iter().map(|(uri, _)| uri.clone()).collect();
+        for uri in uris {
+            self.publish(&uri);
+        }
     }
 
-    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+    async fn did_change_workspace_folders(&self, params: lsp::DidChangeWorkspaceFoldersParams) {
+        let paths = |folders: Vec<lsp::WorkspaceFolder>| {
+            folders
+                .into_iter()
+                .filter_map(|folder| folder.uri.to_file_path().ok())
+                .collect::<Vec<_>>()
+        };
+        let (added, removed) = (paths(params.event.added), paths(params.event.removed));
+        self.session().workspace.change_folders(added, &removed);
+    }
+
+    // Modules and sources are looked at anew whenever a request needs one; documents made of modules are the client's to ask for.
+    async fn did_change_watched_files(&self, params: lsp::DidChangeWatchedFilesParams) {
+        if !self.session().abilities.content {
+            return;
+        }
+        for change in params.changes {
+            let path = change.uri.to_file_path().ok();
+            if let Some(uri) = path
+                .filter(|path| path.extension().is_some_and(|extension| extension == "vmfb"))
+                .and_then(|path| modules::uri_of_module(&path))
+            {
+                publish::refresh_content(self.client.clone(), uri);
+            }
+        }
+    }
+
+    async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {
         let place = params.text_document_position_params;
-        let answer =
-            self.with_document(&place.text_document.uri, move |view| hover(view, place.position));
+        let answer = self
+            .with_document(&place.text_document.uri, move |view| read::hover(view, place.position));
         Ok(answer.await?.flatten())
     }
 
     async fn goto_definition(
         &self,
-        params: GotoDefinitionParams,
-    ) -> Result<Option<GotoDefinitionResponse>> {
+        params: lsp::GotoDefinitionParams,
+    ) -> Result<Option<lsp::GotoDefinitionResponse>> {
         let place = params.text_document_position_params;
-        let uri = place.text_document.uri.clone();
-        let answer = self.with_document(&uri, move |view| definition(view, &place));
+        let answer = self.with_document(&place.text_document.uri, move |view| {
+            navigate::definition(view, place.position)
+        });
         Ok(answer.await?.flatten())
+    }
+
+    async fn references(&self, params: lsp::ReferenceParams) -> Result<Option<Vec<lsp::Location>>> {
+        let place = params.text_document_position;
+        let declaration = params.context.include_declaration;
+        let progress =
+            Progress::begin(&self.client, params.work_done_progress_params, "References");
+        let answer = self.with_document(&place.text_document.uri, move |view| {
+            navigate::references(view, place.position, declaration)
+        });
+        let found = answer.await?;
+        progress.end();
+        let token = params.partial_result_params.partial_result_token;
+        Ok(found.map(|found| in_parts(&self.client, token, found)))
+    }
+
+    async fn document_highlight(
+        &self,
+        params: lsp::DocumentHighlightParams,
+    ) -> Result<Option<Vec<lsp::DocumentHighlight>>> {
+        let place = params.text_document_position_params;
+        self.with_document(&place.text_document.uri, move |view| {
+            navigate::highlights(view, place.position)
+        })
+        .await
     }
 
     async fn document_symbol(
         &self,
-        params: DocumentSymbolParams,
-    ) -> Result<Option<DocumentSymbolResponse>> {
-        let uri = params.text_document.uri;
-        let of = uri.clone();
-        self.with_document(&uri, move |view| document_symbol(view, &of)).await
+        params: lsp::DocumentSymbolParams,
+    ) -> Result<Option<lsp::DocumentSymbolResponse>> {
+        let answer = self.with_document(&params.text_document.uri, read::document_symbol).await?;
+        let token = params.partial_result_params.partial_result_token;
+        Ok(answer.map(|answer| match answer {
+            lsp::DocumentSymbolResponse::Flat(list) => {
+                lsp::DocumentSymbolResponse::Flat(in_parts(&self.client, token, list))
+            }
+            lsp::DocumentSymbolResponse::Nested(list) => {
+                lsp::DocumentSymbolResponse::Nested(in_parts(&self.client, token, list))
+            }
+        }))
     }
+
+    async fn symbol(
+        &self,
+        params: lsp::WorkspaceSymbolParams,
+    ) -> Result<Option<Vec<lsp::SymbolInformation>>> {
+        let documents = ordered::snapshot();
+        let session = self.session();
+        let progress = Progress::begin(
+            &self.client,
+            params.work_done_progress_params,
+            "Symbols of the workspace",
+        );
+        let found =
+            self.on_thread(move || workspace::symbols(&documents, &session, &params.query)).await?;
+        progress.end();
+        let token = params.partial_result_params.partial_result_token;
+        Ok(Some(in_parts(&self.client, token, found)))
+    }
+
+    async fn folding_range(
+        &self,
+        params: lsp::FoldingRangeParams,
+    ) -> Result<Option<Vec<lsp::FoldingRange>>> {
+        self.with_document(&params.text_document.uri, decorate::folds).await
+    }
+
+    async fn selection_range(
+        &self,
+        params: lsp::SelectionRangeParams,
+    ) -> Result<Option<Vec<lsp::SelectionRange>>> {
+        self.with_document(&params.text_document.uri, move |view| {
+            navigate::selection_ranges(view, &params.positions)
+        })
+        .await
+    }
+
+    async fn semantic_tokens_full(
+        &self,
+        params: lsp::SemanticTokensParams,
+    ) -> Result<Option<lsp::SemanticTokensResult>> {
+        let answer = self.with_document(&params.text_document.uri, decorate::tokens_full);
+        Ok(answer.await?.flatten().map(lsp::SemanticTokensResult::Tokens))
+    }
+
+    async fn semantic_tokens_full_delta(
+        &self,
+        params: lsp::SemanticTokensDeltaParams,
+    ) -> Result<Option<lsp::SemanticTokensFullDeltaResult>> {
+        let answer = self.with_document(&params.text_document.uri, move |view| {
+            decorate::tokens_delta(view, &params.previous_result_id)
+        });
+        Ok(answer.await?.flatten())
+    }
+
+    async fn semantic_tokens_range(
+        &self,
+        params: lsp::SemanticTokensRangeParams,
+    ) -> Result<Option<lsp::SemanticTokensRangeResult>> {
+        let answer = self.with_document(&params.text_document.uri, move |view| {
+            decorate::tokens_range(view, params.range)
+        });
+        Ok(answer.await?.map(lsp::SemanticTokensRangeResult::Tokens))
+    }
+
+    async fn inlay_hint(
+        &self,
+        params: lsp::InlayHintParams,
+    ) -> Result<Option<Vec<lsp::InlayHint>>> {
+        self.with_document(&params.text_document.uri, move |view| {
+            decorate::inlay_hints(view, params.range)
+        })
+        .await
+    }
+
+    async fn code_lens(&self, params: lsp::CodeLensParams) -> Result<Option<Vec<lsp::CodeLens>>> {
+        self.with_document(&params.text_document.uri, decorate::lenses).await
+    }
+
+    async fn completion(
+        &self,
+        params: lsp::CompletionParams,
+    ) -> Result<Option<lsp::CompletionResponse>> {
+        let place = params.text_document_position;
+        self.with_document(&place.text_document.uri, move |view| {
+            edit::completion(view, place.position)
+        })
+        .await
+    }
+
+    async fn signature_help(
+        &self,
+        params: lsp::SignatureHelpParams,
+    ) -> Result<Option<lsp::SignatureHelp>> {
+        let place = params.text_document_position_params;
+        let answer = self.with_document(&place.text_document.uri, move |view| {
+            read::signature_help(view, place.position)
+        });
+        Ok(answer.await?.flatten())
+    }
+
+    async fn prepare_rename(
+        &self,
+        place: lsp::TextDocumentPositionParams,
+    ) -> Result<Option<lsp::PrepareRenameResponse>> {
+        let answer = self.with_document(&place.text_document.uri, move |view| {
+            edit::prepare_rename(view, place.position)
+        });
+        answer.await?.unwrap_or(Ok(None))
+    }
+
+    async fn rename(&self, params: lsp::RenameParams) -> Result<Option<lsp::WorkspaceEdit>> {
+        let place = params.text_document_position;
+        let answer = self.with_document(&place.text_document.uri, move |view| {
+            edit::rename(view, place.position, &params.new_name)
+        });
+        answer.await?.unwrap_or(Ok(None))
+    }
+
+    async fn code_action(
+        &self,
+        params: lsp::CodeActionParams,
+    ) -> Result<Option<lsp::CodeActionResponse>> {
+        self.with_document(&params.text_document.uri, move |view| {
+            edit::code_actions(view, params.range)
+        })
+        .await
+    }
+
+    async fn formatting(
+        &self,
+        params: lsp::DocumentFormattingParams,
+    ) -> Result<Option<Vec<lsp::TextEdit>>> {
+        self.with_document(&params.text_document.uri, |view| edit::format(view, None)).await
+    }
+
+    async fn range_formatting(
+        &self,
+        params: lsp::DocumentRangeFormattingParams,
+    ) -> Result<Option<Vec<lsp::TextEdit>>> {
+        self.with_document(&params.text_document.uri, move |view| {
+            edit::format(view, Some(params.range))
+        })
+        .await
+    }
+
+    async fn document_link(
+        &self,
+        params: lsp::DocumentLinkParams,
+    ) -> Result<Option<Vec<lsp::DocumentLink>>> {
+        self.with_document(&params.text_document.uri, navigate::links).await
+    }
+
+    async fn prepare_call_hierarchy(
+        &self,
+        params: lsp::CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<lsp::CallHierarchyItem>>> {
+        let place = params.text_document_position_params;
+        let answer = self.with_document(&place.text_document.uri, move |view| {
+            navigate::prepare_calls(view, place.position)
+        });
+        Ok(answer.await?.flatten())
+    }
+
+    async fn incoming_calls(
+        &self,
+        params: lsp::CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<lsp::CallHierarchyIncomingCall>>> {
+        let item = params.item;
+        self.with_document(&item.uri.clone(), move |view| navigate::incoming(view, &item)).await
+    }
+
+    async fn outgoing_calls(
+        &self,
+        params: lsp::CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<lsp::CallHierarchyOutgoingCall>>> {
+        let item = params.item;
+        self.with_document(&item.uri.clone(), move |view| navigate::outgoing(view, &item)).await
+    }
+
+    async fn diagnostic(
+        &self,
+        params: lsp::DocumentDiagnosticParams,
+    ) -> Result<lsp::DocumentDiagnosticReportResult> {
+        let found = self.with_document(&params.text_document.uri, read::diagnostics).await?;
+        let report = lsp::RelatedFullDocumentDiagnosticReport {
+            related_documents: None,
+            full_document_diagnostic_report: lsp::FullDocumentDiagnosticReport {
+                result_id: None,
+                items: found.flatten().unwrap_or_default(),
+            },
+        };
+        Ok(lsp::DocumentDiagnosticReport::Full(report).into())
+    }
+
+    /// `iree-dbg.showAbi` with a document and a function: what a hover says of it.
+    async fn execute_command(&self, params: lsp::ExecuteCommandParams) -> Result<Option<Value>> {
+        if params.command != "iree-dbg.showAbi" {
+            return Err(Error::invalid_params(format!("there is no command {}", params.command)));
+        }
+        let [uri, name] = params.arguments.as_slice() else {
+            return Err(Error::invalid_params("expected a document's URI and a function's name"));
+        };
+        let uri = uri.as_str().and_then(|uri| Url::parse(uri).ok());
+        let (Some(uri), Some(name)) = (uri, name.as_str().map(str::to_owned)) else {
+            return Err(Error::invalid_params("expected a document's URI and a function's name"));
+        };
+        let answer = self.with_document(&uri, move |view| {
+            let function = ide::calls::exports(view.document(), usize::MAX)
+                .into_iter()
+                .find(|function| function.name == name)?;
+            let at = function.selection.start + 1;
+            let hover = ide::hover(view.document(), &view.session.modules(), at)?;
+            Some(json!({"markdown": hover.markdown, "range": view.range(&function.selection)}))
+        });
+        Ok(answer.await?.flatten())
+    }
+}
+
+/// Methods that tower-lsp does not know.
+impl Backend {
+    /// `workspace/textDocumentContent`, and `iree-dbg/textDocumentContent` for clients of older versions of the protocol.
+    pub(crate) async fn text_document_content(&self, params: Value) -> Result<Value> {
+        let uri = uri_of(&params)?;
+        let text = self.on_thread(move || modules::content(&uri)).await??;
+        Ok(json!({"text": text}))
+    }
+
+    /// `iree-dbg/moduleLines`: where in the compiled modules beside a source one of its lines went.
+    pub(crate) async fn module_lines(&self, params: Value) -> Result<Value> {
+        let uri = uri_of(&params)?;
+        let line = params["position"]["line"].as_u64().and_then(|line| u32::try_from(line).ok());
+        let line = line.ok_or_else(|| Error::invalid_params("expected a position"))?;
+        let answer = self.with_document(&uri, move |view| {
+            let found = view.session.modules().of(view.document());
+            let paths: Vec<_> = found.into_iter().map(|found| found.path).collect();
+            modules::lines_of_source(view.uri, line, &paths)
+        });
+        Ok(json!(answer.await?.unwrap_or_default()))
+    }
+}
+
+fn uri_of(params: &Value) -> Result<Url> {
+    let uri = params["uri"].as_str().or_else(|| params["textDocument"]["uri"].as_str());
+    uri.and_then(|uri| Url::parse(uri).ok())
+        .ok_or_else(|| Error::invalid_params("expected the URI of a document"))
 }
 
 #[cfg(test)]

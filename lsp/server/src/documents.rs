@@ -118,6 +118,7 @@ impl Documents {
     /// `textDocument/didOpen`; `text` stands for the text in `item`.
     pub fn did_open(&mut self, item: &TextDocumentItem, text: &str) {
         let language = match item.language_id.as_str() {
+            _ if item.uri.path().ends_with(".vmfb") => Language::Vmasm,
             "vmasm" => Language::Vmasm,
             "mlir" => Language::Mlir,
             _ => Language::of_path(item.uri.path()),
@@ -153,15 +154,15 @@ impl Documents {
     }
 }
 
-/// Where a document lies on disk. The disassembly of a module is shown under the module's own path with another scheme.
+/// Where a document lies on disk. What the server shows of a module or a long file is under that file's own path with another
+/// scheme.
 fn path_of(uri: &Url) -> Option<PathBuf> {
     if uri.scheme() == "file" {
         return uri.to_file_path().ok();
     }
-    let mut file = Url::parse("file:///").ok()?;
-    file.set_path(uri.path());
-    let path = file.to_file_path().ok()?;
-    path.extension().is_some_and(|extension| extension == "vmfb").then_some(path)
+    let path = crate::requests::modules::file_of(uri)?;
+    let is_shown = path.extension().is_some_and(|extension| extension == "vmfb");
+    (is_shown || uri.scheme() == "iree-text").then_some(path)
 }
 
 #[cfg(test)]
@@ -210,6 +211,7 @@ mod tests {
     fn modules_shown_as_text_lie_where_the_module_does() {
         let path = |uri: &str| path_of(&Url::parse(uri).unwrap());
         assert_eq!(path("iree-vmfb:/a%20b/x.vmfb"), Some("/a b/x.vmfb".into()));
+        assert_eq!(path("iree-vmfb:/a%20b/x.vmfb.vmasm"), Some("/a b/x.vmfb".into()));
         assert_eq!(path("file:///a/x.mlir"), Some("/a/x.mlir".into()));
         assert_eq!(path("untitled:Untitled-1"), None);
     }

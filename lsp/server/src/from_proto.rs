@@ -2,20 +2,46 @@
 
 use std::path::PathBuf;
 
-use ide::Modules;
-use ropey::Rope;
 use serde::Deserialize;
-use tower_lsp::lsp_types::{InitializeParams, Position};
+use serde_json::Value;
+use tower_lsp::lsp_types::InitializeParams;
 
-use crate::positions::{self, Encoding};
-use crate::requests::Session;
+use crate::positions::Encoding;
+use crate::session::{Abilities, Session};
 
-/// What the user can set, as `initializationOptions`.
-#[derive(Debug, Clone, Default, Deserialize)]
+/// What the user can set: `initializationOptions`, and `iree-dbg` in `workspace/didChangeConfiguration`.
+#[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
     /// Modules, or folders to look for `<name of the source>.vmfb` in, besides the source's own folder.
     pub module_paths: Vec<PathBuf>,
+    /// Whether a program checks files when they are saved.
+    pub check_on_save: bool,
+    /// That program, and what it is given before the file's name.
+    pub check_command: Vec<String>,
+    /// Whether hints are shown between the words.
+    pub inlay_hints: bool,
+    /// Whether lenses are shown over exports.
+    pub code_lens: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            module_paths: Vec::new(),
+            check_on_save: false,
+            check_command: vec!["iree-opt".into(), "--split-input-file".into()],
+            inlay_hints: true,
+            code_lens: true,
+        }
+    }
+}
+
+impl Settings {
+    /// Reads settings; what cannot be read is left at its default.
+    pub fn read(value: Value) -> Self {
+        serde_json::from_value(value).unwrap_or_default()
+    }
 }
 
 /// What the client offers to count columns in.
@@ -25,37 +51,33 @@ pub fn encoding(params: &InitializeParams) -> Encoding {
     Encoding::negotiate(offered.unwrap_or_default())
 }
 
-/// The user's settings: `{"modulePaths": ["build", "/models/x.vmfb"]}`, relative to the workspace. What cannot be read is left
-/// at its default.
-pub fn settings(params: &InitializeParams) -> Settings {
-    let mut settings: Settings = params
-        .initialization_options
-        .clone()
-        .and_then(|options| serde_json::from_value(options).ok())
-        .unwrap_or_default();
+/// The folders that are open.
+fn roots(params: &InitializeParams) -> Vec<PathBuf> {
     let folders = params.workspace_folders.iter().flatten().map(|folder| &folder.uri);
+    let found: Vec<_> = folders.filter_map(|uri| uri.to_file_path().ok()).collect();
+    if !found.is_empty() {
+        return found;
+    }
     #[allow(deprecated)] // older clients send nothing else
-    let root = params.root_uri.iter();
-    if let Some(root) = folders.chain(root).find_map(|uri| uri.to_file_path().ok()) {
-        settings.module_paths.iter_mut().for_each(|path| *path = root.join(&*path));
-    }
-    settings
+    params.root_uri.iter().filter_map(|uri| uri.to_file_path().ok()).collect()
 }
 
-/// The byte at a position.
-pub fn offset(rope: &Rope, position: Position, encoding: Encoding) -> usize {
-    positions::to_byte(rope, position, encoding)
-}
-
-/// What was agreed on, from what the client said about itself.
-pub(crate) fn session(params: &InitializeParams) -> Session {
+/// What was agreed on, from what the client said about itself. `raw` is the same as JSON, for what the types do not know.
+pub(crate) fn session(params: &InitializeParams, raw: &Value) -> Session {
     let text = params.capabilities.text_document.as_ref();
-    let links = text.and_then(|text| text.definition?.link_support);
-    let trees =
-        text.and_then(|text| text.document_symbol.as_ref()?.hierarchical_document_symbol_support);
-    Session {
-        modules: Modules::new(settings(params).module_paths),
-        links: links.unwrap_or(false),
-        trees: trees.unwrap_or(false),
-    }
+    let flag = |path: &str| raw.pointer(path).and_then(Value::as_bool).unwrap_or(false);
+    let folding = text.and_then(|text| text.folding_range.as_ref());
+    let abilities = Abilities {
+        links: flag("/capabilities/textDocument/definition/linkSupport"),
+        trees: flag("/capabilities/textDocument/documentSymbol/hierarchicalDocumentSymbolSupport"),
+        snippets: flag("/capabilities/textDocument/completion/completionItem/snippetSupport"),
+        folds_by_character: !folding.and_then(|folding| folding.line_folding_only).unwrap_or(false),
+        folds: folding.and_then(|folding| folding.range_limit),
+        content: raw.pointer("/capabilities/workspace/textDocumentContent").is_some(),
+        progress: flag("/capabilities/window/workDoneProgress"),
+        pulls: raw.pointer("/capabilities/textDocument/diagnostic").is_some(),
+        watches: flag("/capabilities/workspace/didChangeWatchedFiles/dynamicRegistration"),
+    };
+    let settings = params.initialization_options.clone().map(Settings::read).unwrap_or_default();
+    Session::new(abilities, settings, roots(params))
 }

@@ -14,18 +14,22 @@
 //! - a request that nobody knows gets an error; nothing that a client sends ends the session but `exit`.
 //!
 //! Where to look: [`documents`] open texts as ropes · [`positions`] lines and columns in UTF-8, 16 and 32 · [`ordered`] the
-//! service around tower-lsp · `backend` what the server can do, and its
-//! methods · `requests` one file a request · [`to_proto`] and [`from_proto`] between
-//! [`ide`]'s types and LSP's. Features themselves live in [`ide`].
+//! service around tower-lsp · `backend` its methods · `capabilities` what it says it can do · `session` what was agreed on ·
+//! `requests` what is answered · `publish`, `progress`, `check` what is sent without being asked · [`to_proto`] and
+//! [`from_proto`] between [`ide`]'s types and LSP's. Features themselves live in [`ide`].
 
 mod backend;
+mod capabilities;
+mod check;
 pub mod documents;
 pub mod from_proto;
 mod input;
 pub mod ordered;
 pub mod positions;
+mod progress;
 mod publish;
 mod requests;
+mod session;
 pub mod to_proto;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -46,7 +50,11 @@ where
 {
     let state = ordered::State::new();
     let (service, socket) =
-        tower_lsp::LspService::new(|client| backend::Backend::new(client, state.clone()));
+        tower_lsp::LspService::build(|client| backend::Backend::new(client, state.clone()))
+            .custom_method("workspace/textDocumentContent", backend::Backend::text_document_content)
+            .custom_method("iree-dbg/textDocumentContent", backend::Backend::text_document_content)
+            .custom_method("iree-dbg/moduleLines", backend::Backend::module_lines)
+            .finish();
     let service = ordered::Ordered::new(service, state.clone());
     // After `exit` the input ends, so everything that is under way is answered and written before `serve` returns.
     let input = input::UntilExit::new(input, state.clone());

@@ -18,9 +18,10 @@ use tower::Service;
 use tower_lsp::jsonrpc::{Error, Request, Response};
 use tower_lsp::lsp_types::{
     DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    DidSaveTextDocumentParams,
+    DidSaveTextDocumentParams, Url,
 };
 
+use crate::capabilities;
 use crate::documents::Documents;
 
 tokio::task_local! {
@@ -41,6 +42,9 @@ pub(crate) async fn in_snapshot<F: Future>(documents: Documents, handler: F) -> 
 /// What the service and the handlers share.
 pub struct State {
     documents: Mutex<Documents>,
+    /// Counts edits, so that work on an old text can notice.
+    edits: watch::Sender<u64>,
+    initialize_params: Mutex<Value>,
     shut_down: AtomicBool,
     exited: watch::Sender<bool>,
 }
@@ -50,6 +54,8 @@ impl State {
     pub fn new() -> Arc<Self> {
         Arc::new(Self {
             documents: Mutex::default(),
+            edits: watch::Sender::new(0),
+            initialize_params: Mutex::default(),
             shut_down: AtomicBool::new(false),
             exited: watch::Sender::new(false),
         })
@@ -63,6 +69,20 @@ impl State {
     /// Changes the documents for all messages from now on.
     pub(crate) fn update(&self, change: impl FnOnce(&mut Documents)) {
         change(&mut self.documents.lock().unwrap_or_else(PoisonError::into_inner));
+        self.edits.send_modify(|edits| *edits += 1);
+    }
+
+    /// Until a document is no longer at `version`.
+    pub(crate) async fn changed_from(&self, uri: &Url, version: i32) {
+        let same =
+            |state: &Self| state.latest().get(uri).is_some_and(|open| open.version == version);
+        // Fails only where the sender is gone, and `self` holds it.
+        let _ = self.edits.subscribe().wait_for(|_| !same(self)).await;
+    }
+
+    /// What the client said in `initialize`, as it said it: the types leave out what they do not know.
+    pub(crate) fn initialize_params(&self) -> Value {
+        self.initialize_params.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether the client asked to shut down.
@@ -119,17 +139,33 @@ where
         if request.method() == "shutdown" {
             self.state.shut_down.store(true, Ordering::Release);
         }
+        let initializes = request.method() == "initialize";
+        if initializes {
+            *self.state.initialize_params.lock().unwrap_or_else(PoisonError::into_inner) =
+                request.params().cloned().unwrap_or_default();
+        }
         let request = self.apply(request);
         let asked = request.id().cloned();
         let snapshot = self.state.latest();
         // tower-lsp may begin to work inside of `call` too.
         let answer = SNAPSHOT.sync_scope(snapshot.clone(), || self.inner.call(request));
         Box::pin(async move {
-            let answer = SNAPSHOT.scope(snapshot, answer).await?;
+            let mut answer = SNAPSHOT.scope(snapshot, answer).await?;
+            if initializes && let Some(answer) = &mut answer {
+                amend(answer);
+            }
             // tower-lsp keeps silent about an unknown method that begins with `$/`, also where an answer is due.
             Ok(answer
                 .or_else(|| asked.map(|id| Response::from_error(id, Error::method_not_found()))))
         })
+    }
+}
+
+/// Adds to the answer of `initialize` what the types of tower-lsp cannot say.
+fn amend(answer: &mut Response) {
+    if let Some(mut result) = answer.result().cloned() {
+        capabilities::amend(&mut result);
+        *answer = Response::from_ok(answer.id().clone(), result);
     }
 }
 

@@ -1,35 +1,90 @@
-//! Publishing diagnostics: a little after the last edit, only for the newest version, never in a handler.
+//! Messages that the server sends on its own: diagnostics a little after the last edit, never in a handler.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use tower_lsp::Client;
 use tower_lsp::lsp_types::Url;
+use tower_lsp::lsp_types::request::Request;
 
 use crate::ordered::State;
-use crate::to_proto;
+use crate::requests::{Cancelled, View, read};
+use crate::session::Session;
 
 /// How long the text must rest.
 const REST: Duration = Duration::from_millis(200);
+/// How long the server waits for an answer that it does not need.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Publishes the diagnostics of a document once it rests at `version`; an edit meanwhile makes this do nothing.
-pub(crate) fn after_rest(client: Client, state: Arc<State>, uri: Url, version: i32) {
+pub(crate) fn after_rest(
+    client: Client,
+    state: Arc<State>,
+    session: Arc<Session>,
+    uri: Url,
+    version: i32,
+) {
     tokio::spawn(async move {
         tokio::time::sleep(REST).await;
-        let documents = state.latest();
-        let Some(open) = documents.get(&uri).filter(|open| open.version == version).cloned() else {
-            return;
-        };
-        let encoding = documents.encoding();
-        let computed = tokio::task::spawn_blocking(move || {
-            let found = ide::diagnostics(&open.document);
-            found
-                .into_iter()
-                .map(|found| to_proto::diagnostic(&open.rope, found, encoding))
-                .collect::<Vec<_>>()
-        });
-        if let Ok(diagnostics) = computed.await {
-            client.publish_diagnostics(uri, diagnostics, Some(version)).await;
-        }
+        now(&client, &state, session, uri, version).await;
     });
+}
+
+/// Publishes the diagnostics of a document as it is at `version`.
+pub(crate) async fn now(
+    client: &Client,
+    state: &Arc<State>,
+    session: Arc<Session>,
+    uri: Url,
+    version: i32,
+) {
+    let documents = state.latest();
+    let Some(open) = documents.get(&uri).filter(|open| open.version == version).cloned() else {
+        return;
+    };
+    let cancelled = Cancelled::default();
+    let (flag, of) = (cancelled.clone(), uri.clone());
+    let computed = tokio::task::spawn_blocking(move || {
+        let view = View {
+            uri: &of,
+            open: &open,
+            documents: &documents,
+            session: &session,
+            cancelled: &flag,
+        };
+        read::diagnostics(&view)
+    });
+    let superseded = state.changed_from(&uri, version);
+    tokio::select! {
+        diagnostics = computed => {
+            if let Ok(Some(diagnostics)) = diagnostics {
+                client.publish_diagnostics(uri, diagnostics, Some(version)).await;
+            }
+        }
+        () = superseded => cancelled.cancel(),
+    }
+}
+
+/// A request of LSP 3.18 that the types do not know.
+enum RefreshContent {}
+
+impl Request for RefreshContent {
+    type Params = Value;
+    type Result = Value;
+    const METHOD: &'static str = "workspace/textDocumentContent/refresh";
+}
+
+/// Tells the client to ask for a made document again.
+pub(crate) fn refresh_content(client: Client, uri: Url) {
+    tokio::spawn(async move {
+        let asked = client.send_request::<RefreshContent>(json!({"uri": uri}));
+        // Whether it does is its business.
+        let _ = tokio::time::timeout(PATIENCE, asked).await;
+    });
+}
+
+/// Tells the client to ask for diagnostics again.
+pub(crate) async fn refresh_diagnostics(client: &Client) {
+    let _ = tokio::time::timeout(PATIENCE, client.workspace_diagnostic_refresh()).await;
 }

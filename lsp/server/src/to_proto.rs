@@ -79,7 +79,8 @@ pub fn symbol_informations(
     flat
 }
 
-fn symbol_kind(class: OpClass) -> lsp::SymbolKind {
+/// What an operation is, for icons.
+pub fn symbol_kind(class: OpClass) -> lsp::SymbolKind {
     match class {
         OpClass::Module => lsp::SymbolKind::MODULE,
         OpClass::Executable => lsp::SymbolKind::PACKAGE,
@@ -114,15 +115,4 @@ pub fn definition(
         target_range: to_range(rope, &target.range, encoding),
         target_selection_range: selection,
     }])
-}
-
-/// A fault.
-pub fn diagnostic(rope: &Rope, found: ide::Diagnostic, encoding: Encoding) -> lsp::Diagnostic {
-    lsp::Diagnostic {
-        range: to_range(rope, &found.range, encoding),
-        severity: Some(lsp::DiagnosticSeverity::ERROR),
-        source: Some("iree-dbg".into()),
-        message: found.message,
-        ..lsp::Diagnostic::default()
-    }
 }

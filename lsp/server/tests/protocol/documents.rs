@@ -29,7 +29,8 @@ async fn columns_after_text_outside_ascii() {
             assert_eq!(hover["range"], range((0, column), (0, column + 2)), "{agreed}");
         }
         // One to the left is another token.
-        assert!(client.hover(URI, 0, column - 1).await.is_null());
+        let beside = client.hover(URI, 0, column - 1).await;
+        assert!(!markdown(&beside).contains("func.func @g()"), "{beside}");
         let target = client.ask("textDocument/definition", place(URI, 0, column + 1)).await;
         assert_eq!(target["result"]["range"], range((1, 10), (1, 12)));
         // An edit at that column lands there too.

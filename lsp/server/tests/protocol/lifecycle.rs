@@ -36,8 +36,7 @@ async fn a_client_that_dies_ends_the_server() {
 #[tokio::test]
 async fn what_is_not_known_is_an_error_and_the_session_lives() {
     let mut client = Client::plain().await;
-    for method in ["textDocument/unheardOf", "workspace/textDocumentContent", "$/unheardOfRequest"]
-    {
+    for method in ["textDocument/unheardOf", "workspace/unheardOf", "$/unheardOfRequest"] {
         let answer = client.ask(method, json!({})).await;
         assert_eq!(answer["error"]["code"], -32601, "{answer}");
     }

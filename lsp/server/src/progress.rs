@@ -1,0 +1,72 @@
+//! Progress of long work, and long answers in parts: `$/progress` both, by notifications that nobody waits for.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use tower_lsp::Client;
+use tower_lsp::lsp_types::notification::Notification;
+use tower_lsp::lsp_types::{ProgressToken, WorkDoneProgressParams};
+
+/// `$/progress` with any value: the types of LSP 3.17 know only that of work.
+enum AnyProgress {}
+
+impl Notification for AnyProgress {
+    type Params = Value;
+    const METHOD: &'static str = "$/progress";
+}
+
+fn send(client: &Client, token: &ProgressToken, value: &Value) {
+    let (client, params) = (client.clone(), json!({"token": token, "value": value}));
+    // Not awaited: a client that does not read must not hold up a handler.
+    tokio::spawn(async move { client.send_notification::<AnyProgress>(params).await });
+}
+
+/// Progress under a token that the client gave; it ends when this is dropped, also when the request is cancelled.
+pub(crate) struct Progress {
+    client: Client,
+    token: Option<ProgressToken>,
+}
+
+impl Progress {
+    pub(crate) fn begin(client: &Client, params: WorkDoneProgressParams, title: &str) -> Self {
+        Self::under(client, params.work_done_token, title)
+    }
+
+    pub(crate) fn under(client: &Client, token: Option<ProgressToken>, title: &str) -> Self {
+        if let Some(token) = &token {
+            send(client, token, &json!({"kind": "begin", "title": title, "cancellable": true}));
+        }
+        Self { client: client.clone(), token }
+    }
+
+    pub(crate) fn end(self) {}
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(token) = self.token.take() {
+            send(&self.client, &token, &json!({"kind": "end"}));
+        }
+    }
+}
+
+/// How much of an answer a part holds.
+const PART: usize = 500;
+
+/// A list for the answer: all of it, or nothing, once it was sent in parts to a client that wants it so.
+pub(crate) fn in_parts<T: Serialize>(
+    client: &Client,
+    token: Option<ProgressToken>,
+    list: Vec<T>,
+) -> Vec<T> {
+    let Some(token) = token else { return list };
+    let parts: Vec<Value> = list.chunks(PART).map(|part| json!(part)).collect();
+    let client = client.clone();
+    // One task, so that parts keep their order.
+    tokio::spawn(async move {
+        for part in parts {
+            let params = json!({"token": token, "value": part});
+            client.send_notification::<AnyProgress>(params).await;
+        }
+    });
+    Vec::new()
+}

@@ -1,0 +1,129 @@
+//! What changes the text: rename, completion, code actions, formatting.
+
+use std::collections::HashMap;
+
+use ide::completion::{ItemKind, complete};
+use ide::format::Replacement;
+use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
+use tower_lsp::lsp_types::{
+    CodeAction, CodeActionKind, CodeActionOrCommand, CompletionItem, CompletionItemKind,
+    CompletionList, CompletionResponse, CompletionTextEdit, Documentation, InsertTextFormat,
+    MarkupContent, MarkupKind, Position, PrepareRenameResponse, Range, TextEdit, WorkspaceEdit,
+};
+
+use super::View;
+
+fn refused(message: String) -> Error {
+    // `RequestFailed`: the request is fine, and the answer is no.
+    Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
+}
+
+pub(crate) fn prepare_rename(
+    view: &View<'_>,
+    position: Position,
+) -> Result<Option<PrepareRenameResponse>> {
+    let found = ide::rename::prepare(view.document(), view.offset(position)).map_err(refused)?;
+    Ok(Some(PrepareRenameResponse::RangeWithPlaceholder {
+        range: view.range(&found.range),
+        placeholder: found.name,
+    }))
+}
+
+pub(crate) fn rename(
+    view: &View<'_>,
+    position: Position,
+    new_name: &str,
+) -> Result<Option<WorkspaceEdit>> {
+    let document = view.document();
+    let renaming =
+        ide::rename::rename(document, view.offset(position), new_name).map_err(refused)?;
+    let edits = renaming
+        .ranges
+        .iter()
+        .map(|range| TextEdit::new(view.range(range), renaming.text_for(document, range)))
+        .collect();
+    Ok(Some(changes(view, edits)))
+}
+
+fn changes(view: &View<'_>, edits: Vec<TextEdit>) -> WorkspaceEdit {
+    let changes = HashMap::from([(view.uri.clone(), edits)]);
+    WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }
+}
+
+fn text_edits(view: &View<'_>, replacements: &[Replacement]) -> Vec<TextEdit> {
+    replacements
+        .iter()
+        .map(|replacement| TextEdit::new(view.range(&replacement.range), replacement.text.clone()))
+        .collect()
+}
+
+pub(crate) fn completion(view: &View<'_>, position: Position) -> CompletionResponse {
+    let found = complete(view.document(), view.offset(position));
+    let range = view.range(&found.replaces);
+    let items = found
+        .items
+        .into_iter()
+        .enumerate()
+        .map(|(index, item)| {
+            let snippet = item.snippet.filter(|_| view.session.abilities.snippets);
+            let format = snippet.as_ref().map(|_| InsertTextFormat::SNIPPET);
+            let text = snippet.unwrap_or_else(|| item.label.clone());
+            CompletionItem {
+                kind: Some(kind(item.kind)),
+                detail: (!item.detail.is_empty()).then_some(item.detail),
+                documentation: (!item.documentation.is_empty()).then(|| {
+                    let value = item.documentation;
+                    Documentation::MarkupContent(MarkupContent {
+                        kind: MarkupKind::Markdown,
+                        value,
+                    })
+                }),
+                // Nearest first, as they come.
+                sort_text: Some(format!("{index:05}")),
+                filter_text: Some(item.label.clone()),
+                insert_text_format: format,
+                text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(range, text))),
+                label: item.label,
+                ..CompletionItem::default()
+            }
+        })
+        .collect();
+    CompletionResponse::List(CompletionList { is_incomplete: found.is_incomplete, items })
+}
+
+fn kind(kind: ItemKind) -> CompletionItemKind {
+    match kind {
+        ItemKind::Value => CompletionItemKind::VARIABLE,
+        ItemKind::Symbol => CompletionItemKind::FUNCTION,
+        ItemKind::Block => CompletionItemKind::REFERENCE,
+        ItemKind::Alias => CompletionItemKind::CONSTANT,
+        ItemKind::Operation => CompletionItemKind::KEYWORD,
+        ItemKind::Key => CompletionItemKind::PROPERTY,
+    }
+}
+
+pub(crate) fn code_actions(view: &View<'_>, range: Range) -> Vec<CodeActionOrCommand> {
+    ide::actions::actions(view.document(), &view.bytes(range))
+        .into_iter()
+        .map(|action| {
+            let kind = if action.is_fix {
+                CodeActionKind::QUICKFIX
+            } else {
+                CodeActionKind::REFACTOR_REWRITE
+            };
+            let edits = text_edits(view, &action.edits);
+            CodeActionOrCommand::CodeAction(CodeAction {
+                title: action.title,
+                kind: Some(kind),
+                edit: Some(changes(view, edits)),
+                ..CodeAction::default()
+            })
+        })
+        .collect()
+}
+
+/// The edits that format a range, or everything.
+pub(crate) fn format(view: &View<'_>, range: Option<Range>) -> Vec<TextEdit> {
+    let bytes = range.map_or(0..view.open.rope.len_bytes(), |range| view.bytes(range));
+    text_edits(view, &ide::format::format(view.document(), &bytes))
+}

@@ -1,0 +1,146 @@
+//! From name to name: definition, references, highlights, call hierarchy, links, selections.
+
+use ide::calls::{self, Callable, Calls};
+use ide::entity::entity_at;
+use ide::usages::usages;
+use serde_json::json;
+use tower_lsp::lsp_types::{
+    CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, DocumentHighlight,
+    DocumentHighlightKind, DocumentLink, GotoDefinitionResponse, Location, LocationLink, Position,
+    Range, SelectionRange, Url,
+};
+
+use super::View;
+use crate::to_proto;
+
+pub(crate) fn definition(view: &View<'_>, position: Position) -> Option<GotoDefinitionResponse> {
+    let offset = view.offset(position);
+    if let Some(target) = ide::definition(view.document(), offset) {
+        let links = view.session.abilities.links;
+        return Some(to_proto::definition(
+            view.uri,
+            &view.open.rope,
+            &target,
+            view.encoding(),
+            links,
+        ));
+    }
+    let (origin, place) = ide::definition::file_definition(view.document(), offset)?;
+    let uri = Url::from_file_path(&place.path).ok()?;
+    let range = file_range(place.line, place.column);
+    Some(if view.session.abilities.links {
+        GotoDefinitionResponse::Link(vec![LocationLink {
+            origin_selection_range: Some(view.range(&origin)),
+            target_uri: uri,
+            target_range: range,
+            target_selection_range: range,
+        }])
+    } else {
+        GotoDefinitionResponse::Scalar(Location { uri, range })
+    })
+}
+
+/// A place that a compiler counted from 1. Its columns are bytes; the file is not read to count otherwise.
+fn file_range(line: u32, column: u32) -> Range {
+    let at = Position::new(line.saturating_sub(1), column.saturating_sub(1));
+    Range::new(at, at)
+}
+
+pub(crate) fn references(view: &View<'_>, position: Position, declaration: bool) -> Vec<Location> {
+    let Some(named) = entity_at(view.document(), view.offset(position)) else { return Vec::new() };
+    usages(view.document(), &named)
+        .iter()
+        .filter(|usage| declaration || !usage.is_definition)
+        .map(|usage| view.location(&usage.range))
+        .collect()
+}
+
+pub(crate) fn highlights(view: &View<'_>, position: Position) -> Vec<DocumentHighlight> {
+    let Some(named) = entity_at(view.document(), view.offset(position)) else { return Vec::new() };
+    usages(view.document(), &named)
+        .iter()
+        .map(|usage| DocumentHighlight {
+            range: view.range(&usage.range),
+            kind: Some(if usage.is_definition {
+                DocumentHighlightKind::WRITE
+            } else {
+                DocumentHighlightKind::READ
+            }),
+        })
+        .collect()
+}
+
+/// One chain for each position, innermost first; the protocol wants none left out.
+pub(crate) fn selection_ranges(view: &View<'_>, positions: &[Position]) -> Vec<SelectionRange> {
+    let chains = positions.iter().map(|&position| {
+        let ranges = ide::selection::selection(view.document(), view.offset(position));
+        let mut chain: Option<SelectionRange> = None;
+        for range in ranges.iter().rev() {
+            let parent = chain.take().map(Box::new);
+            chain = Some(SelectionRange { range: view.range(range), parent });
+        }
+        chain.unwrap_or(SelectionRange { range: Range::new(position, position), parent: None })
+    });
+    chains.collect()
+}
+
+pub(crate) fn links(view: &View<'_>) -> Vec<DocumentLink> {
+    ide::links::links(view.document())
+        .into_iter()
+        .filter_map(|link| {
+            let mut target = Url::from_file_path(&link.path).ok()?;
+            // How editors agree to write a place.
+            target.set_fragment(Some(&format!("L{},{}", link.line, link.column)));
+            Some(DocumentLink {
+                range: view.range(&link.range),
+                target: Some(target),
+                tooltip: Some(format!("{}:{}:{}", link.path.display(), link.line, link.column)),
+                data: None,
+            })
+        })
+        .collect()
+}
+
+fn item(view: &View<'_>, function: &Callable) -> CallHierarchyItem {
+    CallHierarchyItem {
+        name: function.name.clone(),
+        kind: to_proto::symbol_kind(function.class),
+        tags: None,
+        detail: Some(function.op.clone()),
+        uri: view.uri.clone(),
+        range: view.range(&function.range),
+        selection_range: view.range(&function.selection),
+        data: Some(json!({})),
+    }
+}
+
+pub(crate) fn prepare_calls(view: &View<'_>, position: Position) -> Option<Vec<CallHierarchyItem>> {
+    let function = calls::callable_at(view.document(), view.offset(position))?;
+    Some(vec![item(view, &function)])
+}
+
+fn places(view: &View<'_>, calls: &Calls) -> Vec<Range> {
+    calls.places.iter().map(|range| view.range(range)).collect()
+}
+
+pub(crate) fn incoming(view: &View<'_>, of: &CallHierarchyItem) -> Vec<CallHierarchyIncomingCall> {
+    let offset = view.offset(of.selection_range.start) + 1;
+    calls::incoming(view.document(), offset)
+        .iter()
+        .map(|calls| CallHierarchyIncomingCall {
+            from: item(view, &calls.function),
+            from_ranges: places(view, calls),
+        })
+        .collect()
+}
+
+pub(crate) fn outgoing(view: &View<'_>, of: &CallHierarchyItem) -> Vec<CallHierarchyOutgoingCall> {
+    let offset = view.offset(of.selection_range.start) + 1;
+    calls::outgoing(view.document(), offset)
+        .iter()
+        .map(|calls| CallHierarchyOutgoingCall {
+            to: item(view, &calls.function),
+            from_ranges: places(view, calls),
+        })
+        .collect()
+}

@@ -1,0 +1,76 @@
+//! What is agreed on in `initialize`, and what lives as long as the session.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use ide::Modules;
+use ide::workspace::Workspace;
+use tower_lsp::lsp_types::{SemanticToken, Url};
+
+use crate::from_proto::Settings;
+
+/// What the client can show.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Abilities {
+    /// Definitions with their origin.
+    pub(crate) links: bool,
+    /// Outlines as trees.
+    pub(crate) trees: bool,
+    /// Completions with places to fill in.
+    pub(crate) snippets: bool,
+    /// Folds to a character, not only whole lines.
+    pub(crate) folds_by_character: bool,
+    /// The most folds that it wants.
+    pub(crate) folds: Option<u32>,
+    /// Documents that the server makes up (`workspace/textDocumentContent`).
+    pub(crate) content: bool,
+    /// It draws progress that the server begins.
+    pub(crate) progress: bool,
+    /// It asks for diagnostics itself.
+    pub(crate) pulls: bool,
+    /// It tells when files change, once asked to.
+    pub(crate) watches: bool,
+}
+
+/// Semantic tokens as they were last sent, for deltas.
+pub(crate) type SentTokens = HashMap<Url, (u64, Vec<SemanticToken>)>;
+
+/// The session.
+#[derive(Default)]
+pub(crate) struct Session {
+    pub(crate) abilities: Abilities,
+    settings: RwLock<Settings>,
+    modules: RwLock<Arc<Modules>>,
+    roots: Vec<PathBuf>,
+    pub(crate) workspace: Workspace,
+    pub(crate) tokens: Mutex<SentTokens>,
+    pub(crate) compiler: Mutex<HashMap<Url, Vec<ide::Diagnostic>>>,
+}
+
+impl Session {
+    pub(crate) fn new(abilities: Abilities, settings: Settings, roots: Vec<PathBuf>) -> Self {
+        let session =
+            Self { abilities, workspace: Workspace::new(roots.clone()), roots, ..Self::default() };
+        session.configure(settings);
+        session
+    }
+
+    /// Takes new settings; paths are relative to the workspace.
+    pub(crate) fn configure(&self, mut settings: Settings) {
+        if let Some(root) = self.roots.first() {
+            settings.module_paths.iter_mut().for_each(|path| *path = root.join(&*path));
+        }
+        *self.modules.write().unwrap_or_else(PoisonError::into_inner) =
+            Arc::new(Modules::new(settings.module_paths.clone()));
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn modules(&self) -> Arc<Modules> {
+        self.modules.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -93,7 +93,8 @@ pub(crate) fn scope(kind: ScopeKind, node: Node, debuggee: &mut Debuggee) -> Sco
     let (hint, expensive) = match kind {
         ScopeKind::Locals => (Some(ScopePresentationhint::Locals), false),
         ScopeKind::Registers => (Some(ScopePresentationhint::Registers), false),
-        ScopeKind::Globals => (None, true),
+        ScopeKind::Dispatch => (None, false),
+        ScopeKind::Globals | ScopeKind::Device => (None, true),
     };
     Scope {
         name: kind.name().into(),

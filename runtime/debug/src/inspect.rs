@@ -8,8 +8,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use debuginfo::RegisterSlot;
+use hal::command_buffer::CommandBuffer;
+use hal::executable::ExecutableRef;
 use vm::{Access, Buffer, FrameIndex, Invocation, List, Ref, Value};
 
+use crate::dispatch::tensor_type_of;
+use crate::tensor::TensorView;
 use crate::view::{BufferView, Children, Node, Variable};
 
 /// The most elements of an indexed node that are shown when nobody says how many.
@@ -35,8 +39,56 @@ fn ref_text(value: &Ref) -> String {
             format!("{} {}{access}", buffer.len(), plural(buffer.len(), "byte"))
         }
         Ref::List(list) => format!("{} {}", list.len(), plural(list.len(), "element")),
-        Ref::Object(object) => format!("{object:?}"),
+        Ref::Object(_) => object_text(value),
     }
+}
+
+/// What a native object is, in short.
+fn object_text(value: &Ref) -> String {
+    if let Some(tensor) = tensor_of(value) {
+        return format!("{} {}", tensor.type_name(), tensor.short());
+    }
+    if let Some(buffer) = value.downcast::<hal::buffer::Buffer>() {
+        let from = match buffer.offset() {
+            0 => String::new(),
+            offset => format!(" from {offset} of an allocation"),
+        };
+        return format!("{} {}{from}", buffer.len(), plural(buffer.len(), "byte"));
+    }
+    if let Some(executable) = value.downcast::<ExecutableRef>() {
+        let count = executable.0.exports().len();
+        return format!("{}, {count} {}", executable.0.format(), dispatches(count));
+    }
+    if let Some(commands) = value.downcast::<CommandBuffer>() {
+        return match commands.commands() {
+            Ok(commands) => {
+                let count = commands.commands.len();
+                format!("{count} {}", plural(count, "command"))
+            }
+            Err(_) => "being recorded".to_owned(),
+        };
+    }
+    if let Some(fence) = value.downcast::<hal::fence::Fence>() {
+        return match fence.is_reached() {
+            Ok(true) => "reached".to_owned(),
+            Ok(false) => "not reached".to_owned(),
+            Err(status) => status.to_string(),
+        };
+    }
+    if let Some(device) = value.downcast::<hal::device::DeviceRef>() {
+        return device.0.kind().name().to_owned();
+    }
+    format!("{value:?}")
+}
+
+fn dispatches(count: usize) -> &'static str {
+    if count == 1 { "dispatch" } else { "dispatches" }
+}
+
+/// A buffer view as a tensor, if it is one that its buffer has room for.
+fn tensor_of(value: &Ref) -> Option<TensorView> {
+    let view: &hal::buffer_view::BufferView = value.downcast()?;
+    TensorView::new(view.buffer().storage(), tensor_type_of(view)?).ok()
 }
 
 fn plural(count: usize, what: &str) -> String {
@@ -61,6 +113,15 @@ fn children_of(value: &Value) -> Option<Children> {
             node: Node::Buffer(Arc::clone(buffer), BufferView::Choice),
             indexed: None,
         }),
+        Value::Ref(value @ Ref::Object(_)) => {
+            if let Some(tensor) = tensor_of(value) {
+                let indexed = tensor.length();
+                return indexed.map(|_| Children { node: Node::Tensor(tensor), indexed });
+            }
+            let buffer: &hal::buffer::Buffer = value.downcast()?;
+            let node = Node::Buffer(buffer.storage(), BufferView::Choice);
+            Some(Children { node, indexed: None })
+        }
         Value::Ref(Ref::List(list)) => {
             Some(Children { node: Node::List(Arc::clone(list)), indexed: Some(list.len()) })
         }
@@ -163,7 +224,7 @@ fn view_choice(buffer: &Arc<Buffer>, view: BufferView) -> Variable {
     }
 }
 
-fn page(range: Option<Range<usize>>, length: usize) -> Range<usize> {
+pub(crate) fn page(range: Option<Range<usize>>, length: usize) -> Range<usize> {
     let range = range.unwrap_or(0..DEFAULT_PAGE);
     range.start.min(length)..range.end.min(length)
 }

@@ -7,7 +7,8 @@
 //! | `stepping` | where a step ends |
 //! | `breakpoint`, `resolve`, `glob` | what was asked for, and which instructions that is |
 //! | `stop` | why the program stands still, how it may go on |
-//! | `stack`, `inspect`, `globals` | frames, scopes, variables |
+//! | `stack`, `inspect`, `globals`, `tensor` | frames, scopes, variables |
+//! | `dispatch` | what a device works on |
 //! | `disassembly`, `address` | code as a view wants it |
 //! | `view` | the plain structs that all of this is shown in |
 //!
@@ -17,6 +18,7 @@ mod address;
 mod breakpoint;
 mod debugger;
 mod disassembly;
+mod dispatch;
 mod glob;
 mod globals;
 mod inspect;
@@ -26,6 +28,7 @@ mod running;
 mod stack;
 mod stepping;
 mod stop;
+mod tensor;
 mod view;
 
 pub use address::LinearAddress;
@@ -37,6 +40,7 @@ pub use debugger::{Debugger, InterruptHandle};
 pub use inspect::value_text;
 pub use program::{LaunchError, LaunchOptions, ModuleSource, Program};
 pub use stop::{Granularity, Resume, StepKind, StopReason};
+pub use tensor::TensorView;
 pub use view::{
     BufferView, Children, DisassembledInstruction, Frame, Node, ScopeKind, SourceLine, Variable,
 };

@@ -249,6 +249,11 @@ impl Program {
         Ok((program, context))
     }
 
+    /// What the function is called with.
+    pub(crate) fn arguments(&self) -> &[Value] {
+        &self.arguments
+    }
+
     /// What surrounds the program.
     #[must_use]
     pub fn host(&self) -> &Host {
@@ -369,7 +374,20 @@ impl Program {
         self.source_of(position.function)
     }
 
-    fn source_of(&self, function: FunctionId) -> Option<SourceLine> {
+    /// A line of a file that one of the modules was compiled from.
+    pub(crate) fn source_named(&self, file: &str, line: u32) -> Option<SourceLine> {
+        let found = self.modules.iter().find_map(|module| {
+            let (_, files) = module.info.match_file(file)?;
+            let file = *files.first()?;
+            Some(module.source_line(SourcePosition { file, line, column: 1 }))
+        });
+        found.or_else(|| {
+            let file = file.to_owned();
+            Some(SourceLine { path: None, file, line, column: 1 })
+        })
+    }
+
+    pub(crate) fn source_of(&self, function: FunctionId) -> Option<SourceLine> {
         let module = self.module(function.module)?;
         let known = module.info.function_position(function.function);
         let mut rows = module.info.rows(function.function).iter();

@@ -44,7 +44,11 @@ impl Debugger {
             },
             module,
             position,
-            source: position.and_then(|position| self.source_line(position)),
+            is_part: matches!(frame.function, FrameFunction::Part { .. }),
+            source: match frame.function {
+                FrameFunction::Part { .. } => self.dispatch_source(index),
+                _ => position.and_then(|position| self.source_line(position)),
+            },
         }
     }
 
@@ -61,7 +65,12 @@ impl Debugger {
     pub fn source_line(&self, position: Position) -> Option<SourceLine> {
         let module = self.program.module(position.function.module)?;
         let frames = module.info.frames_at(position.function.function, position.offset);
-        let place = frames.into_iter().find_map(|frame| frame.position)?;
+        // Instructions of a dispatch that come from no line belong to the operation as a whole.
+        let whole = || {
+            let known = module.info.function_position(position.function.function);
+            known.filter(|_| module.is_nested)
+        };
+        let place = frames.into_iter().find_map(|frame| frame.position).or_else(whole)?;
         Some(module.source_line(place))
     }
 
@@ -79,9 +88,9 @@ impl Debugger {
     /// The scopes of a frame, in the order in which they are shown.
     #[must_use]
     pub fn scopes(&self, frame: FrameIndex) -> Vec<(ScopeKind, Node)> {
-        let Some(position) = self.position_in(frame) else { return Vec::new() };
-        let module = self.program.module(position.function.module);
-        let has_locals = module.is_some_and(|it| {
+        let position = self.position_in(frame);
+        let module = position.and_then(|it| self.program.module(it.function.module));
+        let has_locals = position.zip(module).is_some_and(|(position, it)| {
             !it.info.live_values(position.function.function, position.offset).is_empty()
         });
         let has_globals = module.is_some_and(|it| {
@@ -90,8 +99,10 @@ impl Debugger {
         });
         let kinds = [
             (has_locals, ScopeKind::Locals),
-            (true, ScopeKind::Registers),
+            (self.dispatch(frame).is_some(), ScopeKind::Dispatch),
+            (position.is_some(), ScopeKind::Registers),
             (has_globals, ScopeKind::Globals),
+            (self.has_allocations(), ScopeKind::Device),
         ];
         kinds
             .into_iter()
@@ -107,6 +118,11 @@ impl Debugger {
             Node::Scope(frame, ScopeKind::Locals) => self.locals(*frame),
             Node::Scope(frame, ScopeKind::Registers) => self.registers(*frame),
             Node::Scope(frame, ScopeKind::Globals) => self.globals(*frame),
+            Node::Scope(frame, ScopeKind::Dispatch) => self.dispatch_variables(*frame),
+            Node::Scope(_, ScopeKind::Device) => self.allocations(),
+            Node::Tensor(tensor) => {
+                tensor.children(inspect::page(range, tensor.length().unwrap_or(0)))
+            }
             Node::List(list) => inspect::list_children(list, range),
             Node::Buffer(buffer, view) => inspect::buffer_children(buffer, *view, range),
         }
@@ -167,17 +183,22 @@ impl Debugger {
     }
 
     /// The value that an expression names in a frame: a local (`%sum` or `sum`), a register (`i0`,
-    /// `%i2:3`, `r0`), a global (`rwdata[0]`, `refs[0]`), or an element of a list (`r0[3]`).
+    /// `%i2:3`, `r0`), a global (`rwdata[0]`, `refs[0]`), what a dispatch works on (`binding[0]`), or an
+    /// element of a list or tensor (`r0[3]`); memory may be cast (`binding[0] as 4x8xf32`).
     ///
     /// # Errors
     /// Nothing has that name here; the message says what does.
     pub fn evaluate(&self, frame: FrameIndex, expression: &str) -> Result<Variable, String> {
         let expression = expression.trim();
+        if let Some((base, tensor_type)) = expression.rsplit_once(" as ") {
+            let cast = self.evaluate(frame, base)?.cast(tensor_type.trim())?;
+            return Ok(Variable { evaluate_name: Some(expression.to_owned()), ..cast });
+        }
         if let Some(found) = self.named(frame, expression) {
             return Ok(found);
         }
         if let Some((base, index)) = element(expression)
-            && let Some(found) = self.named(frame, base)
+            && let Ok(found) = self.evaluate(frame, base)
         {
             return element_of(self, &found, index)
                 .ok_or_else(|| format!("{base} has no element {index}"));
@@ -194,7 +215,9 @@ impl Debugger {
             let known = variable.evaluate_name.as_deref().unwrap_or(&variable.name);
             [known, &variable.name].into_iter().any(|it| it.strip_prefix('%').unwrap_or(it) == bare)
         };
-        for kind in [ScopeKind::Locals, ScopeKind::Registers, ScopeKind::Globals] {
+        let kinds =
+            [ScopeKind::Locals, ScopeKind::Dispatch, ScopeKind::Registers, ScopeKind::Globals];
+        for kind in kinds {
             let variables = self.children(&Node::Scope(frame, kind), None);
             if let Some(found) = variables.into_iter().find(&is_it) {
                 return Some(found);

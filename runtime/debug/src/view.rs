@@ -10,6 +10,7 @@ use std::sync::Arc;
 use vm::{Buffer, FrameIndex, List, Position};
 
 use crate::address::LinearAddress;
+use crate::tensor::TensorView;
 
 /// A place in a source file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,6 +38,8 @@ pub struct Frame {
     pub position: Option<Position>,
     /// Where that came from.
     pub source: Option<SourceLine>,
+    /// Whether it is a part of what a native function does: a command, a workgroup.
+    pub is_part: bool,
 }
 
 /// The kinds of scopes, in the order in which they are shown.
@@ -48,6 +51,10 @@ pub enum ScopeKind {
     Registers,
     /// The module's globals.
     Globals,
+    /// What the dispatch works on that the frame belongs to.
+    Dispatch,
+    /// What is alive on the device.
+    Device,
 }
 
 impl ScopeKind {
@@ -58,6 +65,8 @@ impl ScopeKind {
             Self::Locals => "Locals",
             Self::Registers => "Registers",
             Self::Globals => "Globals",
+            Self::Dispatch => "Dispatch",
+            Self::Device => "Device",
         }
     }
 }
@@ -71,6 +80,8 @@ pub enum Node {
     List(Arc<List>),
     /// A buffer's contents.
     Buffer(Arc<Buffer>, BufferView),
+    /// A tensor's rows or elements.
+    Tensor(TensorView),
 }
 
 /// How a buffer's bytes are read.

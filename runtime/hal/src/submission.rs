@@ -47,8 +47,8 @@ enum At {
     Before(Step),
     /// In the middle of a dispatch.
     Dispatching(Box<Dispatching>),
-    /// Behind a command, where somebody stands.
-    After(Step),
+    /// Behind a command, where somebody stands; with what was dispatched.
+    After(Step, Option<Box<ResolvedDispatch>>),
 }
 
 /// A command, for people.
@@ -108,12 +108,12 @@ impl QueueActivity {
     pub fn step(&self) -> Option<&Step> {
         match &self.at {
             At::Take | At::Next => None,
-            At::Before(step) | At::After(step) => Some(step),
+            At::Before(step) | At::After(step, _) => Some(step),
             At::Dispatching(dispatching) => Some(&dispatching.step),
         }
     }
 
-    /// The dispatch in progress, or the one that is next with its memory resolved.
+    /// The dispatch in progress or just done, or the one that is next with its memory resolved.
     ///
     /// # Errors
     /// Its memory cannot be resolved.
@@ -121,7 +121,8 @@ impl QueueActivity {
         match &self.at {
             At::Dispatching(dispatching) => Ok(Some(dispatching.resolved.clone())),
             At::Before(_) => self.next_dispatch().transpose(),
-            At::After(_) | At::Take | At::Next => Ok(None),
+            At::After(_, resolved) => Ok(resolved.as_deref().cloned()),
+            At::Take | At::Next => Ok(None),
         }
     }
 
@@ -194,7 +195,7 @@ impl QueueActivity {
             }
             Some(Err(status)) => self.fail(At::Before(step), status),
             None => match self.run_next() {
-                Ok(()) => Ok(self.done(host, step)),
+                Ok(()) => Ok(self.done(host, step, None)),
                 Err(status) => self.fail(At::Before(step), status),
             },
         }
@@ -221,7 +222,8 @@ impl QueueActivity {
             if let Some(execution) = self.submission.as_mut().and_then(|it| it.work.as_mut()) {
                 execution.advance();
             }
-            return Ok(self.done(host, dispatching.step));
+            let Dispatching { step, resolved, .. } = *dispatching;
+            return Ok(self.done(host, step, Some(Box::new(resolved))));
         }
         let module = self.device.nested_modules().module_of(&dispatching.resolved.executable);
         let on_stack = module.filter(|module| {
@@ -272,9 +274,14 @@ impl QueueActivity {
     }
 
     /// A command has run.
-    fn done(&mut self, host: &Host<'_>, step: Step) -> Option<Next> {
+    fn done(
+        &mut self,
+        host: &Host<'_>,
+        step: Step,
+        resolved: Option<Box<ResolvedDispatch>>,
+    ) -> Option<Next> {
         let boundary = self.boundary(host, BoundaryKind::AfterStep, &step.name);
-        self.at = if boundary.is_some() { At::After(step) } else { At::Next };
+        self.at = if boundary.is_some() { At::After(step, resolved) } else { At::Next };
         boundary
     }
 
@@ -318,7 +325,7 @@ impl Activity for QueueActivity {
         loop {
             let next = match std::mem::replace(&mut self.at, At::Next) {
                 At::Take => self.take()?,
-                At::Next | At::After(_) => self.next(host)?,
+                At::Next | At::After(..) => self.next(host)?,
                 At::Before(step) => self.run(host, step)?,
                 At::Dispatching(dispatching) => self.dispatch_on(host, dispatching)?,
             };
@@ -330,7 +337,7 @@ impl Activity for QueueActivity {
 
     fn parts(&self) -> Vec<String> {
         let Some(step) = self.step() else { return Vec::new() };
-        let done = if matches!(self.at, At::After(_)) { ", done" } else { "" };
+        let done = if matches!(self.at, At::After(..)) { ", done" } else { "" };
         let command = format!("command {}: {}{done}", step.index, step.text);
         let workgroup = self.workgroup().map(|[x, y, z]| format!("workgroup ({x},{y},{z})"));
         [command].into_iter().chain(workgroup).collect()
@@ -340,7 +347,7 @@ impl Activity for QueueActivity {
         match &self.at {
             At::Take | At::Next => 0,
             At::Dispatching(dispatching) if dispatching.stage != Stage::Between => 2,
-            At::Before(_) | At::After(_) | At::Dispatching(_) => 1,
+            At::Before(_) | At::After(..) | At::Dispatching(_) => 1,
         }
     }
 }

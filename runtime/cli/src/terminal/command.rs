@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Registers,
     Locals,
     Globals,
+    Dispatch,
+    Allocations,
     Print(String),
     Disassemble(Option<String>),
     List(Option<ListTarget>),
@@ -172,9 +174,21 @@ const TABLE: &[Row] = &[
         read: |_| Ok(Command::Globals),
     },
     Row {
+        names: &["dispatch", "info dispatch"],
+        arguments: "",
+        help: "what the frame's dispatch works on: workgroups, bindings, constants",
+        read: |_| Ok(Command::Dispatch),
+    },
+    Row {
+        names: &["allocations", "info allocations"],
+        arguments: "",
+        help: "the memory that is alive on the device",
+        read: |_| Ok(Command::Allocations),
+    },
+    Row {
         names: &["print", "p"],
-        arguments: "NAME",
-        help: "a value (%x), register (i0, i2:3, r0), global (rwdata[0]) or element (r0[1])",
+        arguments: "NAME [as TYPE]",
+        help: "a value (%x), register (i0, i2:3, r0), global (rwdata[0]), element (r0[1]) or memory (binding[0] as 4x8xf32)",
         read: |a| named(a).map(Command::Print),
     },
     Row {

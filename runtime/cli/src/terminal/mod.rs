@@ -162,6 +162,11 @@ impl<W: Write> Terminal<W> {
             Command::Registers => self.scope(debug::ScopeKind::Registers)?,
             Command::Locals => self.scope(debug::ScopeKind::Locals)?,
             Command::Globals => self.scope(debug::ScopeKind::Globals)?,
+            Command::Dispatch => self.scope(debug::ScopeKind::Dispatch)?,
+            Command::Allocations => {
+                self.needs_frame()?;
+                show::allocations(&mut self.out, &self.debugger)?;
+            }
             Command::Print(name) => {
                 self.needs_frame()?;
                 let variable = self.debugger.evaluate(self.frame, &name)?;

@@ -58,7 +58,7 @@ fn frame_line(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
     }
     match &frame.source {
         Some(source) => writeln!(out, " at {}:{}:{}", source.file, source.line, source.column),
-        None if frame.position.is_some() => writeln!(out),
+        None if frame.position.is_some() || frame.is_part => writeln!(out),
         None => writeln!(out, " (native)"),
     }
 }
@@ -164,6 +164,16 @@ pub(super) fn variables(out: &mut impl Write, debugger: &Debugger, node: &Node) 
         return writeln!(out, "none here");
     }
     variables.iter().try_for_each(|variable| variable_line(out, variable))
+}
+
+/// What is alive on the device.
+pub(super) fn allocations(out: &mut impl Write, debugger: &Debugger) -> io::Result<()> {
+    let allocations = debugger.allocations();
+    if allocations.is_empty() {
+        return writeln!(out, "nothing is allocated");
+    }
+    let mut lines = allocations.iter();
+    lines.try_for_each(|it| writeln!(out, "{} {}", it.name, it.value))
 }
 
 /// The instructions of a function, with an arrow where the frame stands.

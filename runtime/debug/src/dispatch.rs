@@ -1,0 +1,329 @@
+//! What a device works on: the dispatch that a frame belongs to, with its bindings as tensors.
+//!
+//! A binding is bytes; what they mean is not recorded anywhere. It is put together from what is
+//! known, the surest first:
+//!
+//! 1. a buffer view of the very same memory that the program has: an input, or a ref in a register;
+//! 2. the name of the dispatch, which the compiler makes of the loop bounds and the element type
+//!    (`matmul_4x16x8_f32` multiplies 4x8 by 8x16): the bounds whose product is the number of
+//!    elements, in the order that the kind of operation has them;
+//! 3. the element type alone, from the name, or from what its bytecode loads and stores;
+//! 4. bytes.
+//!
+//! A cast in an expression (`binding[0] as 4x8xf32`) overrides all of it.
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use abi::tensor::TensorType;
+use hal::buffer::Buffer;
+use hal::buffer_view::BufferView;
+use hal::executable::Export;
+use hal::execution::ResolvedDispatch;
+use hal::submission::QueueActivity;
+use vm::{Activity, FrameFunction, FrameIndex, FunctionId, Ref, Value};
+use vmfb::Module;
+
+use crate::debugger::Debugger;
+use crate::inspect::variable;
+use crate::tensor::TensorView;
+use crate::view::{Children, Node, SourceLine, Variable};
+
+impl Debugger {
+    /// The activity of a device's queue that a frame belongs to: as a part of it, or as bytecode that
+    /// it runs.
+    pub(crate) fn queue_activity(&self, frame: FrameIndex) -> Option<&QueueActivity> {
+        let invocation = self.invocation()?;
+        for (index, found) in invocation.frames(&self.context).enumerate().skip(frame.0) {
+            let is_nested = self.context.is_attached(found.module);
+            match found.function {
+                FrameFunction::Bytecode(_) if is_nested => {}
+                FrameFunction::Native(_) if is_nested => {}
+                FrameFunction::Bytecode(_) => return None,
+                FrameFunction::Native(_) | FrameFunction::Part { .. } => {
+                    let activity: &dyn Activity = invocation.activity(FrameIndex(index))?;
+                    return (activity as &dyn Any).downcast_ref();
+                }
+            }
+        }
+        None
+    }
+
+    /// The dispatch that a frame belongs to.
+    pub(crate) fn dispatch(&self, frame: FrameIndex) -> Option<ResolvedDispatch> {
+        self.queue_activity(frame)?.dispatch().ok().flatten()
+    }
+
+    /// The function that a dispatch runs, where it is bytecode in the program's context.
+    pub(crate) fn dispatch_function(&self, dispatch: &ResolvedDispatch) -> Option<FunctionId> {
+        let device = self.program.host().device();
+        let module = device.nested_modules().module_of(&dispatch.executable)?;
+        let bytecode = dispatch.executable.bytecode()?;
+        let function = *bytecode.functions.get(dispatch.dispatch.export)?;
+        Some(FunctionId { module, function })
+    }
+
+    /// Where the function was written that a dispatch runs.
+    pub(crate) fn dispatch_source(&self, frame: FrameIndex) -> Option<SourceLine> {
+        let dispatch = self.dispatch(frame)?;
+        if let Some(function) = self.dispatch_function(&dispatch) {
+            return self.program.source_of(function);
+        }
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
+        let source = export.source.as_ref()?;
+        self.program.source_named(&source.file, source.line)
+    }
+
+    /// What a dispatch works on.
+    pub(crate) fn dispatch_variables(&self, frame: FrameIndex) -> Vec<Variable> {
+        let Some(dispatch) = self.dispatch(frame) else { return Vec::new() };
+        let workgroup = self.queue_activity(frame).and_then(QueueActivity::workgroup);
+        let three = |name: &str, [x, y, z]: [u32; 3]| {
+            plain(name, format!("({x}, {y}, {z})"), "workgroups").evaluated_as(name)
+        };
+        let mut variables: Vec<Variable> =
+            workgroup.map(|id| three("workgroup_id", id)).into_iter().collect();
+        variables.push(three("workgroup_count", dispatch.dispatch.workgroup_count));
+        let views = self.known_views();
+        for (index, buffer) in dispatch.buffers.iter().enumerate() {
+            let name = format!("binding[{index}]");
+            let shown = self.binding(&dispatch, index, buffer, &views);
+            variables.push(Variable { name: name.clone(), ..shown }.evaluated_as(&name));
+        }
+        for (index, constant) in dispatch.dispatch.constants.iter().enumerate() {
+            let name = format!("constant[{index}]");
+            variables.push(plain(&name, constant.to_string(), "i32").evaluated_as(&name));
+        }
+        variables
+    }
+
+    fn binding(
+        &self,
+        dispatch: &ResolvedDispatch,
+        index: usize,
+        buffer: &Buffer,
+        views: &[BufferView],
+    ) -> Variable {
+        let tensor_type = views
+            .iter()
+            .find(|view| is_same_memory(view.buffer(), buffer))
+            .and_then(tensor_type_of)
+            .or_else(|| self.guess(dispatch, index, buffer.len()));
+        tensor_type
+            .and_then(|tensor_type| TensorView::new(buffer.storage(), tensor_type).ok())
+            .map_or_else(|| buffer_variable("", buffer), |tensor| tensor.variable(""))
+    }
+
+    fn guess(
+        &self,
+        dispatch: &ResolvedDispatch,
+        index: usize,
+        length: usize,
+    ) -> Option<TensorType> {
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
+        let named = NamedShape::of(export);
+        let by_code = || {
+            let function = self.dispatch_function(dispatch)?;
+            let module = self.program.module(function.module)?;
+            TensorType::parse(accessed_type(&module.module, function)?).ok()
+        };
+        let element_type = named
+            .as_ref()
+            .map(|named| named.tensor_type.element_type)
+            .or_else(|| by_code().map(|scalar| scalar.element_type))?;
+        let size = element_type.byte_count();
+        if size == 0 || element_type.is_packed() || !length.is_multiple_of(size) {
+            return None;
+        }
+        let count = (length / size) as u64;
+        let shape = named.and_then(|named| named.shape(index, count)).unwrap_or(vec![count]);
+        Some(TensorType { shape, element_type })
+    }
+
+    /// The buffer views that the program has: its inputs, and refs in registers and globals.
+    fn known_views(&self) -> Vec<BufferView> {
+        let mut views = Vec::new();
+        let mut add = |value: &Ref| views.extend(value.downcast::<BufferView>().cloned());
+        for argument in self.program.arguments() {
+            if let Value::Ref(value) = argument {
+                add(value);
+            }
+        }
+        let Some(invocation) = self.invocation() else { return views };
+        for (index, frame) in invocation.frames(&self.context).enumerate() {
+            for register in 0..frame.ref_register_count {
+                if let Some(value) = invocation.register_ref(FrameIndex(index), register) {
+                    add(value);
+                }
+            }
+        }
+        for (module, _, _) in self.context.modules() {
+            self.context.global_refs(module).iter().for_each(&mut add);
+        }
+        views
+    }
+
+    /// Whether anything is alive on the device.
+    pub(crate) fn has_allocations(&self) -> bool {
+        !self.program.host().device().allocator().live().is_empty()
+    }
+
+    /// What is alive on the device, oldest first.
+    #[must_use]
+    pub fn allocations(&self) -> Vec<Variable> {
+        let live = self.program.host().device().allocator().live();
+        let shown = live.into_iter().map(|live| {
+            let parameters = *live.allocation.parameters();
+            let storage = live.allocation.storage();
+            let buffer = Buffer::new(Arc::clone(storage), parameters);
+            let name = format!("#{}", live.number);
+            let value = format!(
+                "{} bytes by {}, {}, {}",
+                storage.len(),
+                live.origin,
+                parameters.memory_type,
+                parameters.usage
+            );
+            Variable { value, ..buffer_variable(&name, &buffer) }
+        });
+        shown.collect()
+    }
+}
+
+fn is_same_memory(one: &Buffer, other: &Buffer) -> bool {
+    Arc::ptr_eq(one.allocation().storage(), other.allocation().storage())
+        && one.offset() == other.offset()
+        && one.len() == other.len()
+}
+
+/// The type of a buffer view's elements, with its shape.
+pub(crate) fn tensor_type_of(view: &BufferView) -> Option<TensorType> {
+    Some(TensorType { shape: view.shape().to_vec(), element_type: view.element_type().ok()? })
+}
+
+/// A device buffer, to be looked at in any way.
+pub(crate) fn buffer_variable(name: &str, buffer: &Buffer) -> Variable {
+    let value = Value::Ref(Ref::Buffer(buffer.storage()));
+    Variable { type_name: "!hal.buffer".to_owned(), ..variable(name, &value) }
+}
+
+fn plain(name: &str, value: String, type_name: &str) -> Variable {
+    Variable {
+        name: name.to_owned(),
+        value,
+        type_name: type_name.to_owned(),
+        evaluate_name: None,
+        children: None,
+    }
+}
+
+impl Variable {
+    fn evaluated_as(self, expression: &str) -> Self {
+        Self { evaluate_name: Some(expression.to_owned()), ..self }
+    }
+
+    /// The variable as a tensor of another type.
+    ///
+    /// # Errors
+    /// It is no memory, or the type is none, or larger than the memory.
+    pub(crate) fn cast(&self, tensor_type: &str) -> Result<Self, String> {
+        let buffer = match self.children.as_ref().map(|Children { node, .. }| node) {
+            Some(Node::Buffer(buffer, _)) => Arc::clone(buffer),
+            Some(Node::Tensor(tensor)) => tensor.memory().map_err(|status| status.to_string())?,
+            _ => return Err(format!("{} is no memory, so it cannot be cast", self.name)),
+        };
+        let parsed = TensorType::parse(tensor_type).map_err(|error| error.to_string())?;
+        Ok(TensorView::new(buffer, parsed)?.variable(&self.name))
+    }
+}
+
+/// What the compiler put into the name of a dispatch.
+struct NamedShape {
+    is_matmul: bool,
+    /// Loop bounds and element type.
+    tensor_type: TensorType,
+}
+
+impl NamedShape {
+    /// Reads `…_matmul_4x16x8_f32` or `…_4x16x8_f32xi8xf32`; where there are several element types,
+    /// nobody knows whose they are.
+    fn of(export: &Export) -> Option<Self> {
+        let (rest, element_type) = export.name.rsplit_once('_')?;
+        let (rest, bounds) = rest.rsplit_once('_')?;
+        let tensor_type = TensorType::parse(&format!("{bounds}x{element_type}")).ok()?;
+        Some(Self { is_matmul: rest.ends_with("matmul"), tensor_type })
+    }
+
+    /// Some of the bounds, whose product is the number of elements.
+    fn shape(&self, binding: usize, count: u64) -> Option<Vec<u64>> {
+        let bounds = &self.tensor_type.shape;
+        if let (true, [.., m, n, k]) = (self.is_matmul, &bounds[..]) {
+            let operands = [[*m, *k], [*k, *n], [*m, *n]];
+            // The compiler may bind several operands as one, so the index is only a first guess.
+            let in_order = operands.iter().cycle().skip(binding).take(operands.len());
+            let mut fitting = in_order.filter(|shape| shape.iter().product::<u64>() == count);
+            let batch = &bounds[..bounds.len() - 3];
+            return fitting.next().filter(|_| batch.is_empty()).map(|shape| shape.to_vec());
+        }
+        // Few bounds have few subsets; the longest that fits says most.
+        let subsets = 1_u32..1 << bounds.len().min(8);
+        let picked = subsets.map(|subset| -> Vec<u64> {
+            let is_in = |index: &usize| subset & (1 << index) != 0;
+            (0..bounds.len()).filter(is_in).map(|index| bounds[index]).collect()
+        });
+        let product = |shape: &Vec<u64>| shape.iter().try_fold(1_u64, |all, n| all.checked_mul(*n));
+        picked.filter(|shape| product(shape) == Some(count)).max_by_key(Vec::len)
+    }
+}
+
+/// The element type that the function of a dispatch loads and stores, if there is one only.
+fn accessed_type(module: &Module, function: FunctionId) -> Option<&'static str> {
+    let code = module.function_bytecode(function.function);
+    let mut types = BTreeSet::new();
+    for instruction in vmfb::instructions(code).map_while(Result::ok) {
+        let mnemonic = instruction.op.mnemonic();
+        let Some(access) = mnemonic
+            .strip_prefix("vm.buffer.load.")
+            .or_else(|| mnemonic.strip_prefix("vm.buffer.store."))
+        else {
+            continue;
+        };
+        types.insert(match access {
+            "f32" => "f32",
+            "f64" => "f64",
+            "i32" => "i32",
+            "i64" => "i64",
+            "i8" | "i8.u" | "i8.s" => "i8",
+            "i16" | "i16.u" | "i16.s" => "i16",
+            _ => return None,
+        });
+    }
+    let mut types = types.into_iter();
+    types.next().filter(|_| types.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(name: &str, binding: usize, count: u64) -> Option<Vec<u64>> {
+        let export = Export { name: name.to_owned(), ..Export::default() };
+        NamedShape::of(&export)?.shape(binding, count)
+    }
+
+    #[test]
+    fn shapes_from_names() {
+        let matmul = "mlp_dispatch_0_matmul_4x16x8_f32";
+        assert_eq!(shape(matmul, 0, 32), Some(vec![4, 8]));
+        assert_eq!(shape(matmul, 1, 128), Some(vec![8, 16]));
+        assert_eq!(shape(matmul, 2, 64), Some(vec![4, 16]));
+        // Operands that were constants are bound elsewhere.
+        assert_eq!(shape(matmul, 1, 64), Some(vec![4, 16]));
+        assert_eq!(shape("x_elementwise_4x16_f32", 0, 64), Some(vec![4, 16]));
+        assert_eq!(shape("x_elementwise_4x16_f32", 1, 16), Some(vec![16]));
+        assert_eq!(shape("x_elementwise_4x16_f32", 1, 7), None);
+        assert_eq!(shape("main_dispatch_0", 0, 7), None);
+        assert_eq!(shape("x_matmul_like_DxDx8_f32", 0, 7), None);
+    }
+}

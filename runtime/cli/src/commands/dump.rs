@@ -1,9 +1,10 @@
-//! `iree-dbg dump`: a module as text or JSON on standard output.
+//! `iree-dbg dump`: a module as text or JSON on standard output; of an archive of parameters, what is in it.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use hal::parameters::Parameters;
 use vmfb::Module;
 use vmfb::print::{self, DisassemblyOptions, Rodata};
 
@@ -35,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t = RodataStyle::Elide)]
     rodata: RodataStyle,
 
-    /// The module
+    /// The module; or parameters: .irpa, .gguf or .safetensors
     #[arg(value_name = "MODULE.vmfb")]
     module: PathBuf,
 }
@@ -65,8 +66,14 @@ enum RodataStyle {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let module = crate::modules::open(&arguments.module)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
+    if Parameters::is_archive(&arguments.module) {
+        let parameters = Parameters::open_file(&arguments.module).map_err(|e| e.to_string())?;
+        out.write_all(parameters.table().as_bytes())?;
+        out.flush()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let module = crate::modules::open(&arguments.module)?;
     match arguments.output {
         Output::All => {
             out.write_all(print::metadata(&module).as_bytes())?;

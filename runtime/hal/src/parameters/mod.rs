@@ -232,15 +232,26 @@ impl Parameters {
         let mut parameters = Self::default();
         for spec in specs {
             let (scope, path) = spec.as_ref().split_once('=').unwrap_or(("", spec.as_ref()));
-            parameters.add_file(scope, Path::new(path)).map_err(|mut error| {
-                // Errors of opening a file name it already.
-                if !error.message.contains(path) {
-                    error.message = format!("{path}: {}", error.message);
-                }
-                error
-            })?;
+            parameters.add_file(scope, Path::new(path))?;
         }
         Ok(parameters)
+    }
+
+    /// Opens one archive, for the scope without a name.
+    ///
+    /// # Errors
+    /// As for [`Self::open`].
+    pub fn open_file(path: &Path) -> Result<Self, Status> {
+        let mut parameters = Self::default();
+        parameters.add_file("", path)?;
+        Ok(parameters)
+    }
+
+    /// Whether the name of a file is that of an archive of parameters.
+    #[must_use]
+    pub fn is_archive(path: &Path) -> bool {
+        let extension = path.extension().unwrap_or_default();
+        ["irpa", "gguf", "safetensors"].iter().any(|known| extension.eq_ignore_ascii_case(known))
     }
 
     fn add_file(&mut self, scope: &str, path: &Path) -> Result<(), Status> {
@@ -248,7 +259,14 @@ impl Parameters {
             self.scopes.push((scope.to_owned(), Index::default()));
             self.scopes.len() - 1
         });
-        self.scopes[at].1.add_file(path)
+        self.scopes[at].1.add_file(path).map_err(|mut error| {
+            let path = path.display().to_string();
+            // Errors of opening a file name it already.
+            if !error.message.contains(&path) {
+                error.message = format!("{path}: {}", error.message);
+            }
+            error
+        })
     }
 
     /// All scopes; the one without a name is for programs that name none.

@@ -18,7 +18,9 @@ pub(super) const NAME: &str = "hal_loader";
 pub(super) fn module(host: &Host) -> NativeModule {
     let native_code = host.device().native_code();
     let (by_id, by_ordinal) = (host.clone(), host.clone());
+    // The version that compilers of 3.13 ask for.
     NativeModule::builder(NAME)
+        .version(1)
         .function("executable.query_support", "0r_i", move |call| {
             Ok(i32::from(executable::is_supported(&call.text(0)?, native_code)))
         })

@@ -307,6 +307,19 @@ impl Observer for Watcher {
 }
 
 #[test]
+fn a_first_call_from_a_breakpoint_is_not_stopped_at_again() {
+    let mut context = program().link().unwrap();
+    let twice = context.lookup("twice").unwrap();
+    let at = context.set_breakpoint(twice, BytecodeOffset(1)).unwrap();
+    let mut invocation = call(&context, "twice", vec![Value::I32(3)]);
+    assert!(matches!(stop(&invocation.run(&mut context)), Stop::Breakpoint(_)));
+    // The callee has not run before, so it has to be translated first.
+    let Stop::Step(next) = stop(&invocation.step(&mut context)) else { panic!() };
+    assert_ne!(next, Position { function: twice, offset: at });
+    assert_eq!(invocation.depth(), 2);
+}
+
+#[test]
 fn observers_see_every_instruction_and_breakpoints_stop_them_too() {
     let mut context = program().link().unwrap();
     let sum = context.lookup("sum").unwrap();

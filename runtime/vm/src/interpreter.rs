@@ -77,6 +77,8 @@ pub(crate) fn run_loop<H: Hooks>(
             Some(Reason::Exit(exit)) => break exit,
             Some(Reason::Untranslated(slot)) => {
                 context.code(slot);
+                // The call that had to wait for it was asked about.
+                is_resuming = true;
             }
             Some(Reason::Native) => {
                 if let Some(exit) = call_out(context, invocation) {
@@ -84,7 +86,6 @@ pub(crate) fn run_loop<H: Hooks>(
                 }
             }
         }
-        // The instruction that had to wait for its callee's translation was asked about.
     };
     invocation.meter.give_back(budget);
     exit

@@ -5,6 +5,7 @@
 //! | `lifecycle` | does a session begin and end well, from every state? |
 //! | `breakpoints` | does the program stop where it was told to? |
 //! | `inspection` | is what is shown at a stop right? |
+//! | `devices` | are commands, workgroups and tensors shown, and stopped in? |
 //! | `running` | is the client served while the program runs? |
 //! | `faults` | do unknown and unreadable messages leave the session alive? |
 //! | `tcp` | clients in turn |
@@ -12,6 +13,7 @@
 
 mod breakpoints;
 mod client;
+mod devices;
 mod faults;
 mod inspection;
 mod lifecycle;

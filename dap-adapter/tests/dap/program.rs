@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 static MODULE: LazyLock<PathBuf> = LazyLock::new(|| compiled("program"));
 static PROVIDER: LazyLock<PathBuf> = LazyLock::new(|| compiled("provider"));
+static PERCEPTRON: LazyLock<PathBuf> = LazyLock::new(|| compiled("perceptron"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
 fn compiled(name: &str) -> PathBuf {
@@ -34,7 +35,25 @@ pub(crate) fn source() -> PathBuf {
 
 /// The source of one of the programs.
 pub(crate) fn source_of(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/dap/{name}.mlir"))
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    match name {
+        // A model that the terminal debugger is tested with too.
+        "perceptron" => {
+            std::path::absolute(root.join("../runtime/cli/tests/device/perceptron.mlir"))
+                .unwrap_or_default()
+        }
+        _ => root.join(format!("tests/dap/{name}.mlir")),
+    }
+}
+
+/// The source of a model that a device executes.
+pub(crate) fn perceptron_source() -> PathBuf {
+    source_of("perceptron").canonicalize().unwrap()
+}
+
+/// What launches it.
+pub(crate) fn perceptron() -> Value {
+    json!({"program": *PERCEPTRON, "function": "perceptron", "inputs": ["4x8xf32=1"]})
 }
 
 /// The module that iree-compile makes of it, with its companion beside it.

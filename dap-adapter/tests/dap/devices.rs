@@ -1,0 +1,120 @@
+//! Models that a device executes: into the dispatch, its workgroups, and out again.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::program::{perceptron, perceptron_source};
+
+#[track_caller]
+fn stack(client: &mut Client) -> Vec<(String, i64)> {
+    let trace = client.request("stackTrace", &json!({"threadId": 1}));
+    let frames = trace["stackFrames"].as_array().unwrap().iter();
+    let frame = |frame: &Value| {
+        (frame["name"].as_str().unwrap().to_owned(), frame["line"].as_i64().unwrap())
+    };
+    frames.map(frame).collect()
+}
+
+#[track_caller]
+fn step(client: &mut Client, command: &str) -> String {
+    client.request(command, &json!({"threadId": 1}));
+    assert_eq!(client.event("stopped")["reason"], "step");
+    client.top().0
+}
+
+#[track_caller]
+fn evaluate(client: &mut Client, expression: &str) -> Value {
+    let trace = client.request("stackTrace", &json!({"threadId": 1}));
+    let frame = &trace["stackFrames"][0]["id"];
+    client.request("evaluate", &json!({"expression": expression, "frameId": frame}))
+}
+
+/// Stands before the first dispatch.
+fn before_dispatch(client: &mut Client) {
+    client.launch(&perceptron());
+    let names = json!({"breakpoints": [{"name": "dispatch:*_0_matmul_*"}]});
+    let set = client.request("setFunctionBreakpoints", &names);
+    assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
+    client.request("configurationDone", &Value::Null);
+    assert_eq!(client.event("stopped")["reason"], "function breakpoint");
+}
+
+const DISPATCH: &str = "command 0: dispatch @perceptron_dispatch_0_matmul_4x256x8_f32 [4,1,1]";
+
+#[test]
+fn the_stack_leads_from_the_program_into_a_workgroup() {
+    let mut client = Client::new();
+    before_dispatch(&mut client);
+    let queue = "hal.device.queue.execute.indirect";
+    let names: Vec<String> = stack(&mut client).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, [DISPATCH, queue, "perceptron"]);
+    assert_eq!(step(&mut client, "stepIn"), "workgroup (0,0,0)");
+    assert_eq!(step(&mut client, "next"), "workgroup (1,0,0)");
+    let function = "perceptron_dispatch_0_matmul_4x256x8_f32";
+    assert_eq!(step(&mut client, "stepIn"), function);
+    let frames = stack(&mut client);
+    let names: Vec<&str> = frames.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, [function, "workgroup (1,0,0)", DISPATCH, queue, "perceptron"]);
+    // The dispatch is the first matmul, and shown there.
+    assert_eq!(frames[2].1, 9);
+    assert_eq!(step(&mut client, "stepOut"), "workgroup (2,0,0)");
+    assert_eq!(step(&mut client, "stepOut"), format!("{DISPATCH}, done"));
+    assert_eq!(step(&mut client, "stepOut"), "perceptron");
+    client.request("continue", &json!({"threadId": 1}));
+    client.ends(0);
+    client.disconnect();
+}
+
+#[test]
+fn what_a_dispatch_works_on_are_tensors() {
+    let mut client = Client::new();
+    before_dispatch(&mut client);
+    let binding = evaluate(&mut client, "binding[0]");
+    assert_eq!(binding["type"], "4x8xf32");
+    assert_eq!(binding["result"], "[1, 1, 1, 1, 1, 1, 1, 1, …]");
+    assert_eq!(binding["indexedVariables"], 4);
+    let rows = json!({
+        "variablesReference": binding["variablesReference"],
+        "filter": "indexed", "start": 1, "count": 2,
+    });
+    let rows = client.request("variables", &rows);
+    let names: Vec<&Value> =
+        rows["variables"].as_array().unwrap().iter().map(|row| &row["name"]).collect();
+    assert_eq!(names, ["[1]", "[2]"]);
+    assert_eq!(rows["variables"][0]["type"], "8xf32");
+    assert_eq!(evaluate(&mut client, "binding[0] as 16x2xf32")["indexedVariables"], 16);
+    assert_eq!(evaluate(&mut client, "binding[0][3][7]")["result"], "1");
+    assert_eq!(evaluate(&mut client, "workgroup_count")["result"], "(4, 1, 1)");
+
+    let trace = client.request("stackTrace", &json!({"threadId": 1}));
+    let frame = &trace["stackFrames"][0]["id"];
+    let scopes = client.request("scopes", &json!({"frameId": frame}));
+    let names: Vec<&Value> =
+        scopes["scopes"].as_array().unwrap().iter().map(|scope| &scope["name"]).collect();
+    assert_eq!(names, ["Dispatch", "Device"]);
+    let device = &scopes["scopes"][1]["variablesReference"];
+    let device = client.request("variables", &json!({"variablesReference": device}));
+    let allocations = device["variables"].as_array().unwrap();
+    let alloca = |it: &&Value| it["value"].as_str().unwrap().contains("hal.device.queue.alloca");
+    assert!(allocations.iter().any(|it| alloca(&it)), "{allocations:?}");
+    client.disconnect_from_stop();
+}
+
+#[test]
+fn lines_that_became_dispatches_have_breakpoints_before_anything_runs() {
+    let mut client = Client::new();
+    client.launch(&perceptron());
+    let set = client.set_line(&perceptron_source(), 21);
+    assert_eq!((&set["verified"], &set["line"]), (&json!(true), &json!(21)), "{set}");
+    client.request("configurationDone", &Value::Null);
+    client.event("stopped");
+    let frames = stack(&mut client);
+    assert_eq!(frames[0], ("perceptron_dispatch_1_matmul_4x4x256_f32".to_owned(), 21));
+    assert_eq!(frames[1].0, "workgroup (0,0,0)");
+    client.request("setBreakpoints", &json!({"source": {"path": perceptron_source()}}));
+    client.request("continue", &json!({"threadId": 1}));
+    client.ends(0);
+    let printed = client.printed("stdout");
+    assert!(printed.contains("4x4xf32=[192 192 192 192]"), "{printed}");
+    client.disconnect();
+}

@@ -14,6 +14,8 @@
 
 use std::fmt;
 
+use crate::element_type::ElementType;
+
 /// A function as its callers see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
@@ -223,6 +225,23 @@ impl ScalarType {
             "f" => Self::Float(bits),
             _ => return None,
         })
+    }
+
+    /// The type of such elements in tensors; `None` where there is none.
+    #[must_use]
+    pub fn element_type(&self) -> Option<ElementType> {
+        let name = match self {
+            Self::Index => "i64".to_owned(),
+            Self::Complex(part) => format!("cf{}", part.bits().checked_mul(2)?),
+            other => other.to_string(),
+        };
+        name.parse().ok()
+    }
+
+    /// Whether values are whole numbers.
+    #[must_use]
+    pub fn is_integer(&self) -> bool {
+        matches!(self, Self::Index | Self::Integer(..))
     }
 
     /// Bits of one value; `index` is taken as 64.

@@ -29,5 +29,9 @@ pub fn is_library(path: &Path) -> bool {
 /// # Errors
 /// It cannot be loaded, or nothing says what its functions take.
 pub fn open(path: &Path, signatures: &[String]) -> Result<Arc<dyn NativeLibrary>, String> {
+    if tvm::library::has_packed_functions(path) {
+        let library = tvm::library::Library::open(path);
+        return Ok(Arc::new(library.map_err(|error| format!("{}: {error}", path.display()))?));
+    }
     Ok(Arc::new(memref::Library::open(path, signatures).map_err(|error| error.to_string())?))
 }

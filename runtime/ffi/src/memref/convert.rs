@@ -56,12 +56,9 @@ fn element(array: &Array) -> Result<ElementType, String> {
     let Type::Scalar(scalar) = &*array.element else {
         return Err(format!("elements of type {} have no form in buffer views", array.element));
     };
-    let name = match scalar {
-        ScalarType::Index => "i64".to_owned(),
-        ScalarType::Complex(part) => format!("cf{}", part.bits() * 2),
-        other => other.to_string(),
-    };
-    let parsed = name.parse::<ElementType>().map_err(|error| error.to_string())?;
+    let parsed = scalar
+        .element_type()
+        .ok_or_else(|| format!("elements of type {scalar} have no form in buffer views"))?;
     if parsed.is_packed() {
         return Err(format!(
             "elements of type {scalar} share bytes in buffer views, but not in memrefs"

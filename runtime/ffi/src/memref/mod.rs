@@ -29,6 +29,7 @@ use hal::modules::{Host, NativeLibrary};
 use vm::{NativeModule, Status, Value};
 
 use memory::CodeAddress;
+pub(crate) use memory::load;
 
 /// Why a library cannot be used.
 #[derive(Debug, thiserror::Error)]

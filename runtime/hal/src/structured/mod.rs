@@ -14,8 +14,7 @@ mod unpack;
 pub use pack::{Inputs, pack};
 pub use unpack::{Unpacked, unpack};
 
-use abi::element_type::ElementType;
-use abi::signature::{Array, ScalarType, Type};
+use abi::signature::{Array, Type};
 
 /// Why values do not fit a signature.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,16 +28,6 @@ pub struct StructureError {
 
 fn fail<T>(path: &str, reason: impl Into<String>) -> Result<T, StructureError> {
     Err(StructureError { path: path.to_owned(), reason: reason.into() })
-}
-
-/// The element type of buffer views for a scalar type; `None` where they have none.
-fn element_type(scalar: &ScalarType) -> Option<ElementType> {
-    let name = match scalar {
-        ScalarType::Index => "i64".to_owned(),
-        ScalarType::Complex(part) => format!("cf{}", part.bits().checked_mul(2)?),
-        other => other.to_string(),
-    };
-    name.parse().ok()
 }
 
 /// Whether a type says nothing about its values.

@@ -13,7 +13,7 @@ use abi::signature::{Array, Function, ScalarType, Type};
 use abi::tensor::{Tensor, TensorType};
 use vm::{ExecutionLimits, List, Ref, Value};
 
-use super::{StructureError, describe, element_type, fail, is_untyped};
+use super::{StructureError, describe, fail, is_untyped};
 use crate::inputs::import;
 use crate::modules::Host;
 
@@ -220,7 +220,7 @@ impl Packer<'_> {
                     match json.get(key) {
                         Some(json) => push_slot(&list, self, ty, json, &path, depth + 1)?,
                         None if *ty == Type::Null => {
-                            list.resize(list.len() + 1).map_err(|status| memory(&path, &status))?
+                            list.resize(list.len() + 1).map_err(|status| memory(&path, &status))?;
                         }
                         None => return fail(&path, format!("missing; expected {}", describe(ty))),
                     }
@@ -305,7 +305,7 @@ impl Packer<'_> {
             // Sixteen bits travel as they are, in an i32.
             scalar if scalar.bits() == 16 => {
                 let mut bytes = Vec::new();
-                let ty = element_type(scalar).ok_or_else(|| no_element(scalar, path))?;
+                let ty = scalar.element_type().ok_or_else(|| no_element(scalar, path))?;
                 self.element(ty, number, &mut bytes, path)?;
                 Ok(Value::I32(i32::from(u16::from_le_bytes([bytes[0], bytes[1]]))))
             }
@@ -356,7 +356,7 @@ impl Packer<'_> {
         let wanted = Type::Array(array.clone());
         let element = match &*array.element {
             Type::Scalar(scalar) => {
-                Some(element_type(scalar).ok_or_else(|| no_element(scalar, path))?)
+                Some(scalar.element_type().ok_or_else(|| no_element(scalar, path))?)
             }
             _ => None,
         };

@@ -10,7 +10,7 @@ use abi::tensor::TensorType;
 use half::{bf16, f16};
 use vm::{List, Ref, Value};
 
-use super::{StructureError, describe, element_type, fail, is_untyped};
+use super::{StructureError, describe, fail, is_untyped};
 use crate::buffer_view::BufferView;
 
 /// Tensors are printed with no more elements than this.
@@ -224,7 +224,7 @@ fn checked(array: &Array, view: &BufferView, path: &str) -> Result<BufferView, S
                 .all(|(wanted, found)| wanted.is_none_or(|wanted| wanted == *found))
     });
     let wanted = match &*array.element {
-        Type::Scalar(scalar) => element_type(scalar),
+        Type::Scalar(scalar) => scalar.element_type(),
         _ => None,
     };
     let is_same_width = wanted.is_none_or(|wanted| {

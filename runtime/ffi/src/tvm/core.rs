@@ -1,0 +1,173 @@
+//! The runtime library of TVM FFI, found while the process runs.
+//!
+//! Inside Python it is loaded already, with its symbols open to all. A program of ours loads it: from `TVM_FFI_LIBRARY`, else as
+//! the system finds `libtvm_ffi.so`, else from where `tvm-ffi-config --libdir` says.
+//!
+//! # Soundness
+//!
+//! The symbols have the types that the headers of TVM FFI give them; those used here are the same in all versions since 0.1.8.
+//! Nothing unloads the library.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use abi::tvm::layout::{Any, ByteArray, DlManagedTensorVersioned, SafeCall};
+
+use super::FfiError;
+
+/// An object, by its address.
+pub(crate) type Handle = *mut c_void;
+
+/// The functions that are used here.
+pub struct Core {
+    pub(crate) inc_ref: unsafe extern "C" fn(Handle) -> c_int,
+    pub(crate) dec_ref: unsafe extern "C" fn(Handle) -> c_int,
+    pub(crate) function_create: unsafe extern "C" fn(
+        *mut c_void,
+        SafeCall,
+        Option<unsafe extern "C" fn(*mut c_void)>,
+        *mut Handle,
+    ) -> c_int,
+    pub(crate) function_global: unsafe extern "C" fn(*const ByteArray, *mut Handle) -> c_int,
+    pub(crate) function_call: unsafe extern "C" fn(Handle, *mut Any, i32, *mut Any) -> c_int,
+    pub(crate) error_take: unsafe extern "C" fn(*mut Handle),
+    pub(crate) error_raise: unsafe extern "C" fn(Handle),
+    pub(crate) error_raise_text: unsafe extern "C" fn(*const c_char, *const c_char),
+    pub(crate) error_create: unsafe extern "C" fn(
+        *const ByteArray,
+        *const ByteArray,
+        *const ByteArray,
+        *mut Handle,
+    ) -> c_int,
+    pub(crate) tensor_from_dlpack:
+        unsafe extern "C" fn(*mut DlManagedTensorVersioned, i32, i32, *mut Handle) -> c_int,
+    pub(crate) string: unsafe extern "C" fn(*const ByteArray, *mut Any) -> c_int,
+    pub(crate) bytes: unsafe extern "C" fn(*const ByteArray, *mut Any) -> c_int,
+}
+
+static CORE: OnceLock<Result<Core, String>> = OnceLock::new();
+
+/// The runtime library; found once.
+///
+/// # Errors
+/// It is nowhere; the message says how to install it.
+pub fn core() -> Result<&'static Core, FfiError> {
+    CORE.get_or_init(find).as_ref().map_err(|error| FfiError::new("RuntimeError", error.clone()))
+}
+
+#[cfg(unix)]
+fn find() -> Result<Core, String> {
+    use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+
+    let here = Library::this();
+    if let Ok(core) = resolve(&here) {
+        return Ok(core);
+    }
+    let mut tried = Vec::new();
+    for path in candidates() {
+        // SAFETY: loading the library runs its constructors; it is TVM FFI's own, which the user installed.
+        match unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) } {
+            Ok(library) => {
+                let core = resolve(&library);
+                std::mem::forget(library);
+                return core;
+            }
+            Err(error) => tried.push(error.to_string()),
+        }
+    }
+    Err(format!(
+        "the runtime library of TVM FFI is not found ({}); install it: pip install apache-tvm-ffi, and put its tvm-ffi-config on the PATH, or set TVM_FFI_LIBRARY to libtvm_ffi.so",
+        tried.join("; ")
+    ))
+}
+
+#[cfg(not(unix))]
+fn find() -> Result<Core, String> {
+    Err("TVM FFI libraries are supported on Unix only".to_owned())
+}
+
+fn candidates() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        std::env::var_os("TVM_FFI_LIBRARY").map(PathBuf::from).into_iter().collect();
+    found.push(PathBuf::from("libtvm_ffi.so"));
+    if let Ok(output) = Command::new("tvm-ffi-config").arg("--libdir").output() {
+        let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if output.status.success() && !folder.is_empty() {
+            found.push(PathBuf::from(folder).join("libtvm_ffi.so"));
+        }
+    }
+    found
+}
+
+#[cfg(unix)]
+fn resolve(library: &libloading::os::unix::Library) -> Result<Core, String> {
+    /// A symbol as a function of the type that the field has.
+    fn symbol<T: Copy>(library: &libloading::os::unix::Library, name: &str) -> Result<T, String> {
+        // SAFETY: the types of the fields are those of the headers.
+        let found = unsafe { library.get::<T>(name.as_bytes()) };
+        found.map(|symbol| *symbol).map_err(|error| format!("{name}: {error}"))
+    }
+    Ok(Core {
+        inc_ref: symbol(library, "TVMFFIObjectIncRef")?,
+        dec_ref: symbol(library, "TVMFFIObjectDecRef")?,
+        function_create: symbol(library, "TVMFFIFunctionCreate")?,
+        function_global: symbol(library, "TVMFFIFunctionGetGlobal")?,
+        function_call: symbol(library, "TVMFFIFunctionCall")?,
+        error_take: symbol(library, "TVMFFIErrorMoveFromRaised")?,
+        error_raise: symbol(library, "TVMFFIErrorSetRaised")?,
+        error_raise_text: symbol(library, "TVMFFIErrorSetRaisedFromCStr")?,
+        error_create: symbol(library, "TVMFFIErrorCreate")?,
+        tensor_from_dlpack: symbol(library, "TVMFFITensorFromDLPackVersioned")?,
+        string: symbol(library, "TVMFFIStringFromByteArray")?,
+        bytes: symbol(library, "TVMFFIBytesFromByteArray")?,
+    })
+}
+
+/// Bytes as the library takes them; they must outlive the call.
+pub(crate) fn byte_array(bytes: &[u8]) -> ByteArray {
+    ByteArray { data: bytes.as_ptr().cast(), size: bytes.len() }
+}
+
+impl Core {
+    /// Leaves an error for the caller of a packed function, who sees that its result is not 0.
+    pub(crate) fn raise(&self, error: &FfiError) {
+        let mut handle: Handle = std::ptr::null_mut();
+        let (kind, message, backtrace) = (
+            byte_array(error.kind.as_bytes()),
+            byte_array(error.message.as_bytes()),
+            byte_array(error.backtrace.as_bytes()),
+        );
+        // SAFETY: the texts live until the call is over, which copies them.
+        let code = unsafe { (self.error_create)(&kind, &message, &backtrace, &mut handle) };
+        if code == 0 && !handle.is_null() {
+            // SAFETY: an error object that was just made; raising it takes a reference of its own.
+            unsafe {
+                (self.error_raise)(handle);
+                (self.dec_ref)(handle);
+            }
+            return;
+        }
+        let text = |text: &str| CString::new(text.replace('\0', " ")).unwrap_or_default();
+        let (kind, message) = (text(&error.kind), text(&error.message));
+        // SAFETY: as above.
+        unsafe { (self.error_raise_text)(kind.as_ptr(), message.as_ptr()) };
+    }
+
+    /// A global function of the library, `ffi.Array` for one.
+    pub(crate) fn global(&self, name: &str) -> Result<super::object::Object, FfiError> {
+        let mut handle: Handle = std::ptr::null_mut();
+        let text = byte_array(name.as_bytes());
+        // SAFETY: the name lives until the call is over.
+        let code = unsafe { (self.function_global)(&text, &mut handle) };
+        if code != 0 || handle.is_null() {
+            return Err(FfiError::new(
+                "RuntimeError",
+                format!("TVM FFI has no global function {name}"),
+            ));
+        }
+        // SAFETY: the library gave a reference, which is ours now.
+        Ok(unsafe { super::object::Object::owned(self, handle) })
+    }
+}

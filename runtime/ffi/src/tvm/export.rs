@@ -1,0 +1,361 @@
+//! A function of a program as a packed function: what the library that Python loads is made of.
+//!
+//! A program is loaded, verified, linked and initialised once; each of its functions is a function object that runs it. One call
+//! runs at a time in a program. Errors of the VM carry its frames as backtrace.
+
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use abi::element_type::{ElementType, NumericalKind};
+use abi::explain::explain;
+use abi::iree_v1::wire_results;
+use abi::signature::{Function, Type};
+use abi::tvm::layout::Any;
+use hal::modules::{Config, Host};
+use vm::{
+    Context, Failure, FunctionId, Invocation, ModuleIndex, Outcome, Status, StatusCode, Value,
+};
+use vmfb::Module;
+use vmfb::verify::verify;
+
+use super::FfiError;
+use super::core::{Core, Handle, core};
+use super::object::{Object, bytes_of};
+use super::value::Boundary;
+
+/// What memory must be aligned to where machine code of a program sees it.
+const MACHINE_CODE_ALIGNMENT: usize = 64;
+
+/// A program that is ready to be called.
+pub struct Program {
+    context: Mutex<Context>,
+    host: Host,
+    module: Arc<Module>,
+    index: ModuleIndex,
+    alignment: usize,
+}
+
+impl Program {
+    /// Loads the module of a file and runs its initialisers.
+    ///
+    /// # Errors
+    /// It cannot be read, verified or linked, or an initialiser fails.
+    pub fn load(path: &Path) -> Result<Self, FfiError> {
+        let fail = |message: String| {
+            FfiError::new("RuntimeError", format!("{}: {message}", path.display()))
+        };
+        let module = Module::open(path).map_err(|error| match error {
+            vmfb::LoadError::Io { .. } => FfiError::new("RuntimeError", error.to_string()),
+            other => fail(other.to_string()),
+        })?;
+        let verified = verify(module).map_err(|defects| {
+            let lines: Vec<String> = defects.iter().map(ToString::to_string).collect();
+            fail(lines.join("\n  "))
+        })?;
+        let module = verified.module().clone();
+        let host = Host::new(&Config::default());
+        let mut builder = Context::builder();
+        for native in host.modules_for([&*module]) {
+            builder = builder.add_native(native);
+        }
+        let mut context =
+            builder.add_bytecode(verified).link().map_err(|error| fail(error.to_string()))?;
+        let last = context.modules().count() - 1;
+        let index = ModuleIndex(u32::try_from(last).map_err(|error| fail(error.to_string()))?);
+        let mut invocation = Invocation::initialize(&context);
+        finish(&mut context, &mut invocation).map_err(|failure| error(&failure))?;
+        // Bytecode reads bytes wherever they are; machine code may load whole vectors.
+        let has_machine_code = module.rodata().iter().any(|segment| {
+            module
+                .file_bytes()
+                .get(segment.range.clone())
+                .is_some_and(|bytes| bytes.starts_with(b"\x7fELF"))
+        });
+        let alignment = if has_machine_code { MACHINE_CODE_ALIGNMENT } else { 1 };
+        Ok(Self { context: Mutex::new(context), host, module, index, alignment })
+    }
+
+    /// The names of the functions that can be called.
+    pub fn exports(&self) -> impl Iterator<Item = &str> {
+        self.module
+            .exports()
+            .iter()
+            .map(|export| export.name.as_str())
+            .filter(|name| !name.starts_with("__"))
+    }
+
+    /// One of its functions.
+    ///
+    /// # Errors
+    /// It has none with this name.
+    pub fn function(self: &Arc<Self>, name: &str) -> Result<ProgramFunction, FfiError> {
+        let Some((_, export)) = self.module.export_named(name) else {
+            let names: Vec<&str> = self.exports().collect();
+            return Err(FfiError::new(
+                "AttributeError",
+                format!(
+                    "module `{}` exports no `{name}`; it exports {}",
+                    self.module.name(),
+                    names.join(", ")
+                ),
+            ));
+        };
+        let signature = self.module.function(export.function).map(|function| &function.signature);
+        let attributes: Vec<(&str, &str)> = signature.map_or_else(Vec::new, |signature| {
+            signature
+                .attributes
+                .iter()
+                .map(|pair| (pair.key.as_str(), pair.value.as_str()))
+                .collect()
+        });
+        let cconv = signature.and_then(|signature| signature.calling_convention.as_deref());
+        let explained = explain(cconv, &attributes);
+        if explained.has_fences {
+            return Err(FfiError::new(
+                "NotImplementedError",
+                format!(
+                    "`{name}` wants fences; compile it without --iree-execution-model=async-external"
+                ),
+            ));
+        }
+        Ok(ProgramFunction {
+            program: self.clone(),
+            id: FunctionId { module: self.index, function: export.function },
+            name: name.to_owned(),
+            declared: explained.function,
+        })
+    }
+}
+
+/// A function of a program.
+pub struct ProgramFunction {
+    program: Arc<Program>,
+    id: FunctionId,
+    name: String,
+    declared: Function,
+}
+
+impl ProgramFunction {
+    /// Its signature for people.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        format!("{}{}", self.name, self.declared)
+    }
+
+    fn call(&self, core: &Core, arguments: &[Any]) -> Result<Any, FfiError> {
+        let boundary =
+            Boundary { core, host: &self.program.host, alignment: self.program.alignment };
+        let mut context = self.program.context.lock().unwrap_or_else(PoisonError::into_inner);
+        let signature = context.signature(self.id).unwrap_or_default();
+        if signature.arguments.len() != arguments.len() {
+            return Err(FfiError::new(
+                "TypeError",
+                format!(
+                    "{} takes {} arguments, got {}",
+                    self.describe(),
+                    signature.arguments.len(),
+                    arguments.len()
+                ),
+            ));
+        }
+        let declared = |slots: &[abi::signature::Slot], index: usize| {
+            slots.get(index).map(|slot| slot.ty.clone())
+        };
+        let mut values = Vec::with_capacity(arguments.len());
+        for (index, (any, wanted)) in arguments.iter().zip(&signature.arguments).enumerate() {
+            let declared = declared(&self.declared.arguments, index);
+            let value = boundary.to_vm(any, wanted, declared.as_ref()).and_then(|value| {
+                check(declared.as_ref(), &value)?;
+                Ok(value)
+            });
+            values.push(value.map_err(|error| FfiError {
+                message: format!("{} args[{index}]: {}", self.name, error.message),
+                ..error
+            })?);
+        }
+        let mut invocation = Invocation::new(&context, self.id, values)
+            .map_err(|status| FfiError::new(kind_of(status.code), status.message))?;
+        let results = finish(&mut context, &mut invocation).map_err(|failure| error(&failure))?;
+        let types = wire_results(&self.declared);
+        match results.as_slice() {
+            [] => Ok(Any::default()),
+            [one] => boundary.to_any(one, types.first().copied()),
+            many => boundary.array(
+                &many.iter().collect::<Vec<_>>(),
+                |index| types.get(index).copied(),
+                0,
+            ),
+        }
+    }
+}
+
+/// A tensor must be of the element type and shape that the function declares: the module would say so too, but less clearly.
+fn check(declared: Option<&Type>, value: &Value) -> Result<(), FfiError> {
+    let (Some(ty @ Type::Array(array)), Value::Ref(reference)) = (declared, value) else {
+        return Ok(());
+    };
+    let Some(view) = reference.downcast::<hal::buffer_view::BufferView>() else { return Ok(()) };
+    let found = ElementType::from_any_code(view.element_code());
+    let fits = array.shape.as_ref().is_none_or(|shape| {
+        shape.len() == view.shape().len()
+            && shape
+                .iter()
+                .zip(view.shape())
+                .all(|(wanted, found)| wanted.is_none_or(|wanted| wanted == *found))
+    });
+    let same_element = match &*array.element {
+        Type::Scalar(scalar) => scalar.element_type().is_some_and(|wanted| {
+            let found_integer = matches!(
+                found.kind,
+                NumericalKind::Integer
+                    | NumericalKind::SignedInteger
+                    | NumericalKind::UnsignedInteger
+            );
+            wanted == found || scalar.is_integer() && found_integer && wanted.bits == found.bits
+        }),
+        _ => true,
+    };
+    if fits && same_element {
+        return Ok(());
+    }
+    let shape = abi::tensor::TensorType { shape: view.shape().to_vec(), element_type: found };
+    Err(FfiError::new(
+        if same_element { "ValueError" } else { "TypeError" },
+        format!("expected {ty}, got {shape}"),
+    ))
+}
+
+fn finish(context: &mut Context, invocation: &mut Invocation) -> Result<Vec<Value>, Failure> {
+    loop {
+        match invocation.run(context) {
+            Outcome::Completed(results) => return Ok(results),
+            Outcome::Failed(failure) => return Err(failure),
+            Outcome::Yielded | Outcome::Stopped(_) => {}
+        }
+    }
+}
+
+fn error(failure: &Failure) -> FfiError {
+    let Status { code, message } = &failure.status;
+    // As the library has them: the most recent call first.
+    let frames = failure.backtrace.iter();
+    let backtrace = frames
+        .map(|frame| format!("  File \"{}.vmfb\", line 0, in {frame}\n", frame.module_name))
+        .collect();
+    FfiError { kind: kind_of(*code).to_owned(), message: format!("{code}; {message}"), backtrace }
+}
+
+fn kind_of(code: StatusCode) -> &'static str {
+    match code {
+        StatusCode::InvalidArgument => "ValueError",
+        StatusCode::OutOfRange => "IndexError",
+        StatusCode::NotFound => "KeyError",
+        StatusCode::Unimplemented => "NotImplementedError",
+        StatusCode::ResourceExhausted => "MemoryError",
+        _ => "RuntimeError",
+    }
+}
+
+/// The function behind function objects.
+unsafe extern "C" fn call_program(
+    this: *mut c_void,
+    args: *const Any,
+    count: c_int,
+    result: *mut Any,
+) -> c_int {
+    packed(args, count, result, |core, arguments| {
+        // SAFETY: the object keeps what `into_object` gave it.
+        let function = unsafe { &*this.cast::<ProgramFunction>() };
+        function.call(core, arguments)
+    })
+}
+
+unsafe extern "C" fn delete_program(this: *mut c_void) {
+    // SAFETY: called once, with what `into_object` gave.
+    drop(unsafe { Box::from_raw(this.cast::<ProgramFunction>()) });
+}
+
+/// A function object.
+///
+/// # Errors
+/// The library cannot make one.
+pub fn into_object(core: &Core, function: ProgramFunction) -> Result<Object, FfiError> {
+    let this = Box::into_raw(Box::new(function)).cast();
+    let mut handle: Handle = std::ptr::null_mut();
+    // SAFETY: the two functions belong to what `this` is.
+    let code =
+        unsafe { (core.function_create)(this, call_program, Some(delete_program), &mut handle) };
+    if code != 0 || handle.is_null() {
+        // SAFETY: it was not taken over.
+        unsafe { delete_program(this) };
+        return Err(super::value::raised(core));
+    }
+    // SAFETY: a new object, whose reference is ours.
+    Ok(unsafe { Object::owned(core, handle) })
+}
+
+/// The body of a packed function: arguments in, an owned value or an error out. A panic is an error too.
+///
+/// The caller is a packed function: `args` are `count` values that live until it returns, and `result` may be written.
+pub fn packed(
+    args: *const Any,
+    count: c_int,
+    result: *mut Any,
+    body: impl FnOnce(&'static Core, &[Any]) -> Result<Any, FfiError>,
+) -> c_int {
+    let Ok(core) = core() else { return -1 };
+    let arguments = match usize::try_from(count) {
+        // SAFETY: what the caller promises.
+        Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(args, count) },
+        _ => &[],
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(|| body(core, arguments)));
+    let outcome =
+        outcome.unwrap_or_else(|_| Err(FfiError::new("InternalError", "the function panicked")));
+    match outcome {
+        Ok(any) => {
+            // SAFETY: what the caller promises.
+            unsafe { result.write(any) };
+            0
+        }
+        Err(error) => {
+            core.raise(&error);
+            -1
+        }
+    }
+}
+
+/// The string that an argument is.
+///
+/// # Errors
+/// There is no such argument, or it is something else.
+pub fn string_argument(arguments: &[Any], index: usize, what: &str) -> Result<String, FfiError> {
+    let Some(any) = arguments.get(index) else {
+        return Err(FfiError::new("TypeError", format!("argument {index} is missing: {what}")));
+    };
+    // SAFETY: arguments are alive during the call.
+    let bytes = unsafe { bytes_of(any) };
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    text.ok_or_else(|| FfiError::new("TypeError", format!("argument {index} is no string: {what}")))
+}
+
+/// A string as an owned value.
+///
+/// # Errors
+/// The library cannot make one.
+pub fn string_result(core: &Core, text: &str) -> Result<Any, FfiError> {
+    let host = Host::new(&Config::default());
+    Boundary { core, host: &host, alignment: 1 }.string(text)
+}
+
+/// A function object as an owned value.
+#[must_use]
+pub fn function_result(object: Object) -> Any {
+    Any {
+        type_index: abi::tvm::index::FUNCTION,
+        small_len: 0,
+        payload: object.into_handle() as u64,
+    }
+}

@@ -1,0 +1,388 @@
+//! Counted objects of TVM FFI: keeping them, looking into them, and tensors lent in both directions.
+//!
+//! # Soundness
+//!
+//! An [`Object`] owns one strong reference and gives it back when it is dropped. The cells behind object headers are read only
+//! for the type indices that have them, and copied out at once. A lent tensor's memory is kept by what lends it: a foreign
+//! tensor by its object, ours by the buffer view that a DLPack manager holds.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use abi::element_type::ElementType;
+use abi::signature::{ScalarType, Signedness};
+use abi::tvm::index;
+use abi::tvm::layout::{
+    Any, ByteArray, CPU, DlDataType, DlDevice, DlManagedTensorVersioned, DlTensor, ErrorCell,
+    ObjectHeader, SequenceCell, ShapeCell,
+};
+use hal::allocator::Origin;
+use hal::buffer::BufferParameters;
+use hal::buffer_view::{BufferView, Encoding};
+use hal::flags::{BufferUsage, MemoryAccess, MemoryType};
+use hal::modules::Host;
+use vm::Access;
+
+use super::FfiError;
+use super::core::{Core, Handle};
+
+/// Bytes of the header that every object begins with.
+const HEADER: usize = size_of::<ObjectHeader>();
+
+/// A strong reference to an object.
+pub struct Object {
+    core: &'static Core,
+    handle: NonNull<c_void>,
+}
+
+// SAFETY: reference counts are atomic, and objects may be shared between threads by the library's own rules.
+unsafe impl Send for Object {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Object {}
+
+impl std::fmt::Debug for Object {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Object({:p})", self.handle)
+    }
+}
+
+impl Object {
+    /// Takes over a reference.
+    ///
+    /// # Safety
+    /// `handle` is an object, and one of its strong references is the caller's to give.
+    pub(crate) unsafe fn owned(core: &Core, handle: Handle) -> Self {
+        // SAFETY: the only `Core` there is lives in a static.
+        let core = unsafe { &*std::ptr::from_ref(core) };
+        Self { core, handle: NonNull::new(handle).unwrap_or(NonNull::dangling()) }
+    }
+
+    /// A reference beside one that somebody else keeps for now.
+    ///
+    /// # Safety
+    /// `handle` is an object that is alive.
+    pub(crate) unsafe fn shared(core: &Core, handle: Handle) -> Self {
+        // SAFETY: the object is alive.
+        unsafe { (core.inc_ref)(handle) };
+        // SAFETY: the reference was just made.
+        unsafe { Self::owned(core, handle) }
+    }
+
+    /// The address.
+    pub(crate) fn handle(&self) -> Handle {
+        self.handle.as_ptr()
+    }
+
+    /// Gives the reference away.
+    pub(crate) fn into_handle(self) -> Handle {
+        let handle = self.handle();
+        std::mem::forget(self);
+        handle
+    }
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        // SAFETY: the reference is ours.
+        unsafe { (self.core.dec_ref)(self.handle()) };
+    }
+}
+
+/// The cell behind an object's header.
+///
+/// # Safety
+/// The object's type has such a cell, and it is alive.
+unsafe fn cell<T: Copy>(handle: u64) -> T {
+    // SAFETY: what the caller promises; cells may be at any multiple of 8.
+    unsafe { ((handle as usize + HEADER) as *const T).read_unaligned() }
+}
+
+/// Copies bytes that a cell leads to.
+///
+/// # Safety
+/// The array is of a living object or argument.
+unsafe fn copy(array: ByteArray) -> Vec<u8> {
+    if array.data.is_null() || array.size == 0 {
+        return Vec::new();
+    }
+    // SAFETY: what the caller promises.
+    unsafe { std::slice::from_raw_parts(array.data.cast::<u8>(), array.size) }.to_vec()
+}
+
+/// The text or bytes that a value holds or leads to; `None` if it is neither.
+///
+/// # Safety
+/// The value is alive.
+pub(crate) unsafe fn bytes_of(any: &Any) -> Option<Vec<u8>> {
+    match any.type_index {
+        index::SMALL_STR | index::SMALL_BYTES => {
+            let length = (any.small_len as usize).min(7);
+            Some(any.payload.to_le_bytes()[..length].to_vec())
+        }
+        // SAFETY: a C string ends with a zero.
+        index::RAW_STR => {
+            Some(unsafe { std::ffi::CStr::from_ptr(any.payload as *const _) }.to_bytes().to_vec())
+        }
+        // SAFETY: an address of an array of bytes.
+        index::BYTE_ARRAY_PTR => {
+            Some(unsafe { copy((any.payload as *const ByteArray).read_unaligned()) })
+        }
+        // SAFETY: strings and bytes have such a cell.
+        index::STR | index::BYTES => Some(unsafe { copy(cell(any.payload)) }),
+        _ => None,
+    }
+}
+
+/// The items of an array, a list or a shape; `None` if it is neither.
+///
+/// # Safety
+/// The value is alive.
+pub(crate) unsafe fn items_of(any: &Any) -> Option<Vec<Any>> {
+    match any.type_index {
+        index::ARRAY | index::LIST => {
+            // SAFETY: arrays and lists have such a cell.
+            let sequence: SequenceCell = unsafe { cell(any.payload) };
+            let count = usize::try_from(sequence.size).ok()?;
+            if count == 0 {
+                return Some(Vec::new());
+            }
+            // SAFETY: the cell tells where so many items are.
+            Some(unsafe { std::slice::from_raw_parts(sequence.data, count) }.to_vec())
+        }
+        index::SHAPE => {
+            // SAFETY: shapes have such a cell.
+            let shape: ShapeCell = unsafe { cell(any.payload) };
+            if shape.size == 0 {
+                return Some(Vec::new());
+            }
+            // SAFETY: the cell tells where so many lengths are.
+            let lengths = unsafe { std::slice::from_raw_parts(shape.data, shape.size) };
+            Some(lengths.iter().map(|length| Any::int(*length)).collect())
+        }
+        _ => None,
+    }
+}
+
+/// What an error object says.
+///
+/// # Safety
+/// `handle` is an error object that is alive.
+pub(crate) unsafe fn error_of(handle: Handle) -> FfiError {
+    // SAFETY: errors have such a cell.
+    let error: ErrorCell = unsafe { cell(handle as u64) };
+    // SAFETY: the object keeps its texts.
+    let text = |array| String::from_utf8_lossy(&unsafe { copy(array) }).into_owned();
+    FfiError {
+        kind: text(error.kind),
+        message: text(error.message),
+        backtrace: text(error.backtrace),
+    }
+}
+
+/// Where tensors of the host are put.
+fn parameters() -> BufferParameters {
+    BufferParameters {
+        memory_type: MemoryType::DEVICE_LOCAL,
+        usage: BufferUsage::DEFAULT | BufferUsage::MAPPING,
+        access: MemoryAccess::ALL,
+    }
+}
+
+/// A tensor of somebody else as a buffer view. Its memory is shared if it is dense, starts at a multiple of `alignment`, and
+/// belongs to an object that can be kept.
+///
+/// # Safety
+/// The value holds a tensor (index 7 or 70) that is alive.
+pub(crate) unsafe fn import(
+    core: &Core,
+    host: &Host,
+    any: &Any,
+    alignment: usize,
+) -> Result<BufferView, FfiError> {
+    let is_object = any.type_index == index::TENSOR;
+    // SAFETY: tensors have such a cell; a bare one is at the address itself.
+    let tensor: DlTensor = unsafe {
+        if is_object {
+            cell(any.payload)
+        } else {
+            (any.payload as *const DlTensor).read_unaligned()
+        }
+    };
+    let fail = |message: String| FfiError::new("ValueError", message);
+    if tensor.device.device_type != CPU {
+        return Err(fail(format!(
+            "the tensor is on device type {}, programs here run on the CPU; copy it to the CPU first",
+            tensor.device.device_type
+        )));
+    }
+    let element_type = element_type(tensor.dtype).ok_or_else(|| {
+        FfiError::new(
+            "TypeError",
+            format!("buffer views have no elements of type {}", tensor.dtype.name()),
+        )
+    })?;
+    let rank =
+        usize::try_from(tensor.ndim).map_err(|_| fail("a tensor of negative rank".to_owned()))?;
+    let words = |data: *const i64| match rank {
+        0 => Vec::new(),
+        // SAFETY: a tensor has as many lengths and strides as dimensions.
+        _ => unsafe { std::slice::from_raw_parts(data, rank) }.to_vec(),
+    };
+    let sizes = words(tensor.shape);
+    let dense = abi::mlir::descriptor::Descriptor::dense(0, &sizes);
+    let strides =
+        if tensor.strides.is_null() { dense.strides.clone() } else { words(tensor.strides) };
+    let mut descriptor = dense;
+    let is_dense = sizes.contains(&0)
+        || strides
+            .iter()
+            .zip(&descriptor.strides)
+            .zip(&sizes)
+            .all(|((found, wanted), size)| *size == 1 || found == wanted);
+    descriptor.strides = strides;
+    let count = descriptor.element_count().map_err(|error| fail(error.to_string()))?;
+    let width = element_type.byte_count();
+    let length = count
+        .checked_mul(width)
+        .ok_or_else(|| fail("the tensor is larger than memory".to_owned()))?;
+    let address = (tensor.data as u64).wrapping_add(tensor.byte_offset);
+    let shape = sizes.iter().map(|size| size.cast_unsigned()).collect();
+    let storage = match NonNull::new(address as *mut u8) {
+        Some(data)
+            if is_object
+                && is_dense
+                && length > 0
+                && (address as usize).is_multiple_of(alignment) =>
+        {
+            // SAFETY: the value is an object that is alive.
+            let keeper = Box::new(unsafe { Object::shared(core, any.payload as Handle) });
+            // SAFETY: the object, which is kept, owns so many bytes there.
+            unsafe { vm::Buffer::foreign(data, length, Access::ReadWrite, keeper) }
+        }
+        _ => {
+            let mut bytes = Vec::new();
+            bytes.try_reserve_exact(length).map_err(|error| fail(error.to_string()))?;
+            if length > 0 && descriptor.span().map_err(|error| fail(error.to_string()))?.is_some() {
+                for position in descriptor.positions(count) {
+                    let element = (address as *const u8)
+                        .wrapping_offset(position.wrapping_mul(width as i64) as isize);
+                    // SAFETY: the tensor says that its elements are there.
+                    bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(element, width) });
+                }
+            }
+            vm::Buffer::from_bytes(&bytes)
+                .map_err(|status| FfiError::new("MemoryError", status.to_string()))?
+        }
+    };
+    let buffer = host.device().allocator().wrap(Arc::new(storage), parameters(), Origin::Host);
+    Ok(BufferView::new(buffer, shape, element_type.code(), Encoding::DENSE_ROW_MAJOR))
+}
+
+fn element_type(dtype: DlDataType) -> Option<ElementType> {
+    let scalar = match dtype.scalar()? {
+        // What NumPy and others call signed is what programs leave open.
+        ScalarType::Integer(Signedness::Signed, bits) => ScalarType::signless(bits),
+        other => other,
+    };
+    scalar.element_type().filter(|ty| !ty.is_packed())
+}
+
+/// DLPack's data type for the elements of a buffer view.
+pub(crate) fn data_type(element_type: ElementType) -> Option<DlDataType> {
+    let name = element_type.to_string();
+    let scalar = match name.strip_prefix("cf") {
+        Some(bits) => {
+            ScalarType::Complex(Box::new(ScalarType::Float(bits.parse::<u32>().ok()? / 2)))
+        }
+        None => ScalarType::parse(&name)?,
+    };
+    DlDataType::of(&scalar).filter(|_| !element_type.is_packed())
+}
+
+/// A buffer view as a bare tensor for the time of a call.
+pub(crate) struct Lent {
+    _view: BufferView,
+    _storage: Arc<vm::Buffer>,
+    shape: Box<[i64]>,
+    strides: Box<[i64]>,
+    tensor: Box<DlTensor>,
+}
+
+impl Lent {
+    pub(crate) fn new(view: &BufferView) -> Result<Self, FfiError> {
+        let fail = |message: String| FfiError::new("TypeError", message);
+        let element_type = ElementType::from_any_code(view.element_code());
+        let dtype = data_type(element_type)
+            .ok_or_else(|| fail(format!("DLPack has no elements of type {element_type}")))?;
+        let length = view
+            .byte_length()
+            .ok_or_else(|| fail("the tensor is larger than memory".to_owned()))?;
+        let storage = view.buffer().view(0, length).map_err(|status| fail(status.to_string()))?;
+        // Others may write: memory that must not change is lent as a copy.
+        let storage = if storage.access() == Access::ReadWrite {
+            storage
+        } else {
+            let bytes = storage.read(0, length);
+            Arc::new(vm::Buffer::from_bytes(&bytes).map_err(|status| fail(status.to_string()))?)
+        };
+        let sizes: Option<Vec<i64>> =
+            view.shape().iter().map(|size| i64::try_from(*size).ok()).collect();
+        let sizes = sizes.ok_or_else(|| fail("a dimension does not fit 63 bits".to_owned()))?;
+        let strides = abi::mlir::descriptor::Descriptor::dense(0, &sizes).strides;
+        let (mut shape, mut strides) = (sizes.into_boxed_slice(), strides.into_boxed_slice());
+        let tensor = Box::new(DlTensor {
+            data: storage.address().cast(),
+            device: DlDevice { device_type: CPU, device_id: 0 },
+            ndim: shape.len() as i32,
+            dtype,
+            shape: shape.as_mut_ptr(),
+            strides: strides.as_mut_ptr(),
+            byte_offset: 0,
+        });
+        Ok(Self { _view: view.clone(), _storage: storage, shape, strides, tensor })
+    }
+
+    /// The value that refers to it, for as long as this lives.
+    pub(crate) fn any(&self) -> Any {
+        Any {
+            type_index: index::DL_TENSOR_PTR,
+            small_len: 0,
+            payload: std::ptr::from_ref(&*self.tensor) as u64,
+        }
+    }
+
+    /// A tensor object that shares the memory and keeps it.
+    pub(crate) fn into_object(self, core: &Core) -> Result<Object, FfiError> {
+        unsafe extern "C" fn delete(tensor: *mut DlManagedTensorVersioned) {
+            // SAFETY: called once, with what `into_object` made.
+            unsafe {
+                let managed = Box::from_raw(tensor);
+                drop(Box::from_raw(managed.manager_ctx.cast::<Lent>()));
+            }
+        }
+        let dl_tensor = *self.tensor;
+        debug_assert_eq!(
+            (self.shape.len(), self.strides.len()),
+            (dl_tensor.ndim as usize, dl_tensor.ndim as usize)
+        );
+        let managed = Box::new(DlManagedTensorVersioned {
+            version: [1, 3],
+            manager_ctx: Box::into_raw(Box::new(self)).cast(),
+            deleter: Some(delete),
+            flags: 0,
+            dl_tensor,
+        });
+        let managed = Box::into_raw(managed);
+        let mut handle: Handle = std::ptr::null_mut();
+        // SAFETY: a managed tensor by DLPack's rules; the library takes it over where it succeeds.
+        let code = unsafe { (core.tensor_from_dlpack)(managed, 0, 0, &mut handle) };
+        if code != 0 || handle.is_null() {
+            // SAFETY: it was not taken over.
+            unsafe { delete(managed) };
+            return Err(super::value::raised(core));
+        }
+        // SAFETY: a new object, whose reference is ours.
+        Ok(unsafe { Object::owned(core, handle) })
+    }
+}

@@ -1,0 +1,97 @@
+//! The library that TVM FFI loads. Through it every function of a `.vmfb` is a callable of Python (or of any other language
+//! that TVM FFI serves), which takes and gives tensors without copying them:
+//!
+//! ```python
+//! library = tvm_ffi.load_module("libiree_dbg_tvm_ffi.so")
+//! main = library["load"]("model.vmfb", "main")
+//! result = main(numpy.ones(4, dtype=numpy.float32))
+//! ```
+//!
+//! | packed function | takes | gives |
+//! | --- | --- | --- |
+//! | `load` | path, function | the function |
+//! | `exports` | path | the names of its functions, a line each |
+//! | `describe` | path, function | its signature |
+//!
+//! What these do is in `ffi::tvm`; here are only the symbols. The runtime library of TVM FFI is not linked: it is in the process
+//! already, or it is found.
+
+use std::ffi::{c_int, c_void};
+use std::path::Path;
+use std::sync::Arc;
+
+use abi::tvm::layout::Any;
+use ffi::tvm::FfiError;
+use ffi::tvm::core::Core;
+use ffi::tvm::export::{
+    Program, function_result, into_object, packed, string_argument, string_result,
+};
+
+/// Declares a packed function and the two that describe it.
+macro_rules! packed_functions {
+    ($($symbol:ident, $metadata:ident, $doc:ident = $body:path, $schema:literal, $text:literal;)*) => {$(
+        #[doc = $text]
+        ///
+        /// # Safety
+        /// Called by TVM FFI: `args` are `count` values that live until it returns, and `result` may be written.
+        // SAFETY: the name is one that no other library has.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $symbol(_handle: *mut c_void, args: *const Any, count: c_int, result: *mut Any) -> c_int {
+            packed(args, count, result, $body)
+        }
+
+        #[doc = concat!("What `", stringify!($symbol), "` takes and gives.")]
+        ///
+        /// # Safety
+        /// As above.
+        // SAFETY: as above.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $metadata(_handle: *mut c_void, args: *const Any, count: c_int, result: *mut Any) -> c_int {
+            packed(args, count, result, |core, _| string_result(core, $schema))
+        }
+
+        #[doc = concat!("What `", stringify!($symbol), "` does.")]
+        ///
+        /// # Safety
+        /// As above.
+        // SAFETY: as above.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $doc(_handle: *mut c_void, args: *const Any, count: c_int, result: *mut Any) -> c_int {
+            packed(args, count, result, |core, _| string_result(core, $text))
+        }
+    )*};
+}
+
+packed_functions! {
+    __tvm_ffi_load, __tvm_ffi__metadata_load, __tvm_ffi__doc_load = load,
+        r#"{"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"ffi.Function\"},{\"type\":\"ffi.String\"},{\"type\":\"ffi.String\"}]}"}"#,
+        "Loads a .vmfb, and gives one of its functions.";
+    __tvm_ffi_exports, __tvm_ffi__metadata_exports, __tvm_ffi__doc_exports = exports,
+        r#"{"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"ffi.String\"},{\"type\":\"ffi.String\"}]}"}"#,
+        "The names of the functions of a .vmfb, a line each.";
+    __tvm_ffi_describe, __tvm_ffi__metadata_describe, __tvm_ffi__doc_describe = describe,
+        r#"{"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"ffi.String\"},{\"type\":\"ffi.String\"},{\"type\":\"ffi.String\"}]}"}"#,
+        "What a function of a .vmfb takes and gives.";
+}
+
+fn program(arguments: &[Any]) -> Result<Arc<Program>, FfiError> {
+    let path = string_argument(arguments, 0, "the path of a .vmfb")?;
+    Program::load(Path::new(&path)).map(Arc::new)
+}
+
+fn load(core: &'static Core, arguments: &[Any]) -> Result<Any, FfiError> {
+    let name = string_argument(arguments, 1, "the name of a function")?;
+    let function = program(arguments)?.function(&name)?;
+    into_object(core, function).map(function_result)
+}
+
+fn exports(core: &'static Core, arguments: &[Any]) -> Result<Any, FfiError> {
+    let program = program(arguments)?;
+    let names: Vec<&str> = program.exports().collect();
+    string_result(core, &names.join("\n"))
+}
+
+fn describe(core: &'static Core, arguments: &[Any]) -> Result<Any, FfiError> {
+    let name = string_argument(arguments, 1, "the name of a function")?;
+    string_result(core, &program(arguments)?.function(&name)?.describe())
+}

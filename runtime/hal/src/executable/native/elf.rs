@@ -382,3 +382,104 @@ fn relocated(kind: u32, [base, symbol, addend, _]: [u64; 4]) -> Option<Relocated
 fn relocated(_kind: u32, _values: [u64; 4]) -> Option<Relocated> {
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CODE: usize = 0x1000;
+    const DATA: usize = 0x2000;
+    const SYMBOLS: usize = 0x120;
+    const STRINGS: usize = 0x180;
+    const HASH: usize = 0x1A0;
+    const RELOCATIONS: usize = 0x1B0;
+    const DYNAMIC: usize = 0x2100;
+
+    fn put(file: &mut [u8], at: usize, bytes: &[u8]) {
+        file[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn put_words(file: &mut [u8], at: usize, words: &[u64]) {
+        for (index, word) in words.iter().enumerate() {
+            put(file, at + 8 * index, &word.to_le_bytes());
+        }
+    }
+
+    /// A shared object with one function, `query`, and one relocated pointer to it at [`DATA`].
+    fn shared_object() -> Vec<u8> {
+        let mut file = vec![0; 0x2200];
+        put(&mut file, 0, b"\x7FELF\x02\x01\x01");
+        put(&mut file, 16, &[3, 0]);
+        put(&mut file, 18, &MACHINE.0.to_le_bytes());
+        put(&mut file, 20, &[1, 0, 0, 0]);
+        put_words(&mut file, 32, &[64]);
+        put(&mut file, 52, &[64, 0, 56, 0, 4, 0, 64, 0]);
+        let segments = [(1_u64, 4_u64, 0, 0x200), (1, 5, CODE, 0x10), (1, 6, DATA, 0x200)];
+        for (index, (kind, flags, start, length)) in segments.into_iter().enumerate() {
+            let [start, length] = [start as u64, length];
+            let words = [kind | flags << 32, start, start, start, length, length, 0x1000];
+            put_words(&mut file, 64 + 56 * index, &words);
+        }
+        let dynamic = [2 | 6 << 32, DYNAMIC as u64, DYNAMIC as u64, 0, 0x80, 0x80, 8];
+        put_words(&mut file, 64 + 56 * 3, &dynamic);
+        // The second symbol: its name, a global function, of some section, at the code.
+        put(&mut file, SYMBOLS + 24, &[1, 0, 0, 0, 0x12, 0, 1, 0]);
+        put_words(&mut file, SYMBOLS + 32, &[CODE as u64, 0x10]);
+        put(&mut file, STRINGS, b"\0query\0");
+        put(&mut file, HASH, &[1, 0, 0, 0, 2, 0, 0, 0]);
+        let relative = if cfg!(target_arch = "aarch64") { 1027 } else { 8 };
+        put_words(&mut file, RELOCATIONS, &[DATA as u64, relative, CODE as u64]);
+        let entries =
+            [(5, STRINGS), (10, 7), (6, SYMBOLS), (4, HASH), (7, RELOCATIONS), (8, 24), (0, 0)];
+        for (index, (tag, value)) in entries.into_iter().enumerate() {
+            put_words(&mut file, DYNAMIC + 16 * index, &[tag, value as u64]);
+        }
+        file
+    }
+
+    #[test]
+    fn symbols_are_found_and_pointers_relocated() {
+        let loaded = load(&shared_object(), "query").unwrap();
+        assert!(loaded.image.is_code(loaded.symbol));
+        assert_eq!(loaded.symbol, loaded.image.address(CODE));
+        let pointer = loaded.image.read(loaded.image.address(DATA), 8).unwrap();
+        assert_eq!(pointer, loaded.symbol.to_le_bytes());
+        assert!(!loaded.image.is_code(loaded.image.address(DATA)));
+        assert!(loaded.image.read(loaded.image.address(DATA + 0x1F9), 8).is_none());
+        let missing = load(&shared_object(), "other").unwrap_err();
+        assert_eq!(missing.code, vm::StatusCode::NotFound);
+    }
+
+    #[test]
+    fn what_cannot_be_is_said() {
+        let changed = |at: usize, bytes: &[u8]| {
+            let mut file = shared_object();
+            put(&mut file, at, bytes);
+            load(&file, "query").unwrap_err().to_string()
+        };
+        assert!(changed(18, &[8, 0]).contains("for another processor"));
+        assert!(changed(64 + 56 + 4, &[7]).contains("writable executable"));
+        assert!(changed(64 + 56, &[7]).contains("thread-local"));
+        assert!(changed(SYMBOLS + 24 + 6, &[0, 0]).contains("imports `query`"));
+        assert!(changed(RELOCATIONS + 8, &[99]).contains("relocations of kind 99"));
+        assert!(changed(DYNAMIC, &[1]).contains("other libraries"));
+    }
+
+    #[test]
+    fn damaged_files_end_in_errors() {
+        let file = shared_object();
+        for length in (0..file.len()).step_by(61) {
+            let _ = load(&file[..length], "query");
+        }
+        let tables = (0..0x1D0).chain(DYNAMIC..DYNAMIC + 0x80);
+        for at in tables {
+            for value in [0, 1, 0x7F, 0x80, 0xFF] {
+                let mut damaged = file.clone();
+                damaged[at] = value;
+                if let Ok(loaded) = load(&damaged, "query") {
+                    assert!(loaded.image.is_code(loaded.symbol), "byte {at:#x} is {value:#x}");
+                }
+            }
+        }
+    }
+}

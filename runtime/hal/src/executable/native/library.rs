@@ -332,3 +332,99 @@ fn stages(
     }
     Ok(stages)
 }
+
+#[cfg(test)]
+mod tests {
+    use memmap2::MmapOptions;
+
+    use super::super::image::Segment;
+    use super::*;
+
+    const HEADER_AT: usize = 0x100;
+    const CODE: usize = 0x1000;
+
+    /// An image with a description of version 0.6 at its start: one export, its sources embedded.
+    fn image(change: impl Fn(&mut [u8])) -> Image {
+        let mut memory = MmapOptions::new().len(0x2000).map_anon().unwrap();
+        let base = memory.as_ptr().addr();
+        let mut words = |at: usize, words: &[usize]| {
+            for (index, word) in words.iter().enumerate() {
+                let at = at + 8 * index;
+                memory[at..at + 8].copy_from_slice(&word.to_le_bytes());
+            }
+        };
+        words(0, &[base + HEADER_AT, 0, 0, 1, base + 0x140, base + 0x180]);
+        words(64, &[base + 0x1C0, 0, 0, base + 0x1D0, base + 0x1E0, 2, 1, base + 0x240]);
+        words(HEADER_AT, &[6, 0, 0]);
+        words(0x140, &[base + CODE]);
+        // Attributes: a page of local memory, 2 constants, 3 bindings, workgroups of 4x2x1.
+        words(0x180, &[0, 1 | 2 << 16 | 3 << 24 | 4 << 32, 2 | 1 << 32]);
+        words(0x1C0, &[base + 0x300]);
+        words(0x1D0, &[7 | 6 << 32, base + 0x310]);
+        words(0x1E0, &[1, base + 0x200, base + 0x210]);
+        words(0x200, &[base + 0x320]);
+        words(0x210, &[1 | 6 << 32, base + 0x330]);
+        words(0x240, &[6, base + 0x330, 4, base + 0x340]);
+        for (at, text) in [
+            (0x300, "matmul\0"),
+            (0x310, "a.mlir"),
+            (0x320, "final\0"),
+            (0x330, "b.mlir"),
+            (0x340, "text"),
+        ] {
+            memory[at..at + text.len()].copy_from_slice(text.as_bytes());
+        }
+        change(&mut memory);
+        let segment = |range, is_executable| Segment { range, is_writable: false, is_executable };
+        Image::protect(memory, vec![segment(0..0x400, false), segment(CODE..CODE + 16, true)])
+            .unwrap()
+    }
+
+    fn read(image: &Image) -> Result<Library, Status> {
+        Library::read(image, image.address(0))
+    }
+
+    #[test]
+    fn descriptions_become_data() {
+        let image = image(|_| {});
+        let library = read(&image).unwrap();
+        assert_eq!(library.entries, [image.address(CODE)]);
+        assert_eq!((library.constant_count, library.import_count), (2, 0));
+        let expected = Export {
+            name: "matmul".to_owned(),
+            constant_count: Some(2),
+            binding_count: Some(3),
+            local_memory_bytes: 4096,
+            workgroup_size: Some([4, 2, 1]),
+            source: Some(SourceLocation { file: "a.mlir".to_owned(), line: 7 }),
+            embedded_sources: vec![("final".to_owned(), "text".to_owned())],
+        };
+        assert_eq!(library.exports, [expected]);
+    }
+
+    #[test]
+    fn damaged_descriptions_end_in_errors() {
+        for at in 0..0x350 {
+            for value in [0, 1, 0x7F, 0x80, 0xFF] {
+                let image = image(|memory| memory[at] = value);
+                if let Ok(library) = read(&image) {
+                    assert!(library.entries.iter().all(|entry| image.is_code(*entry)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said() {
+        for (at, value, message) in [
+            (HEADER_AT, 4, "version 0x00000004"),
+            (HEADER_AT + 20, 1, "requires sanitizer 1"),
+            (0x180 + 10, 65, "exceeds the limit"),
+            (0x140, 1, "is not executable"),
+        ] {
+            let image = image(|memory| memory[at] = if at == 0x140 { 0xF0 } else { value });
+            let error = read(&image).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}

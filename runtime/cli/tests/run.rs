@@ -114,7 +114,12 @@ fn signatures_are_decoded() {
     assert_eq!(status, Some(0));
     let decoded: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
     assert_eq!(decoded["arguments"][1]["span"][1], "i64");
-    let (status, stdout, stderr) = iree_dbg(&["abi", "decode", "--kind=cconv", "0i.i"]);
+    // Until February 2021 `.` stood before the results, and `[` and `]` around a span.
+    let (status, stdout, _) = iree_dbg(&["abi", "decode", "--kind=cconv", "0[i].i"]);
+    assert_eq!(status, Some(0));
+    let decoded: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(decoded["cconv"], "0CiD_i");
+    let (status, stdout, stderr) = iree_dbg(&["abi", "decode", "--kind=cconv", "0i-i"]);
     assert_eq!((status, stdout.as_str()), (Some(1), ""));
-    assert!(stderr.ends_with("\n  0i.i\n    ^\n"), "{stderr}");
+    assert!(stderr.ends_with("\n  0i-i\n    ^\n"), "{stderr}");
 }

@@ -37,7 +37,8 @@ macro_rules! packed_functions {
         // SAFETY: the name is one that no other library has.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol(_handle: *mut c_void, args: *const Any, count: c_int, result: *mut Any) -> c_int {
-            packed(args, count, result, $body)
+            // SAFETY: this is a packed function.
+            unsafe { packed(args, count, result, $body) }
         }
 
         #[doc = concat!("What `", stringify!($symbol), "` takes and gives.")]
@@ -47,7 +48,8 @@ macro_rules! packed_functions {
         // SAFETY: as above.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $metadata(_handle: *mut c_void, args: *const Any, count: c_int, result: *mut Any) -> c_int {
-            packed(args, count, result, |core, _| string_result(core, $schema))
+            // SAFETY: this is a packed function.
+            unsafe { packed(args, count, result, |core, _| string_result(core, $schema)) }
         }
 
         #[doc = concat!("What `", stringify!($symbol), "` does.")]
@@ -57,7 +59,8 @@ macro_rules! packed_functions {
         // SAFETY: as above.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $doc(_handle: *mut c_void, args: *const Any, count: c_int, result: *mut Any) -> c_int {
-            packed(args, count, result, |core, _| string_result(core, $text))
+            // SAFETY: this is a packed function.
+            unsafe { packed(args, count, result, |core, _| string_result(core, $text)) }
         }
     )*};
 }

@@ -265,11 +265,13 @@ unsafe extern "C" fn call_program(
     count: c_int,
     result: *mut Any,
 ) -> c_int {
-    packed(args, count, result, |core, arguments| {
+    let body = |core: &'static Core, arguments: &[Any]| {
         // SAFETY: the object keeps what `into_object` gave it.
         let function = unsafe { &*this.cast::<ProgramFunction>() };
         function.call(core, arguments)
-    })
+    };
+    // SAFETY: this is a packed function.
+    unsafe { packed(args, count, result, body) }
 }
 
 unsafe extern "C" fn delete_program(this: *mut c_void) {
@@ -298,8 +300,9 @@ pub fn into_object(core: &Core, function: ProgramFunction) -> Result<Object, Ffi
 
 /// The body of a packed function: arguments in, an owned value or an error out. A panic is an error too.
 ///
+/// # Safety
 /// The caller is a packed function: `args` are `count` values that live until it returns, and `result` may be written.
-pub fn packed(
+pub unsafe fn packed(
     args: *const Any,
     count: c_int,
     result: *mut Any,

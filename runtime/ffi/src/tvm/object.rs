@@ -120,13 +120,15 @@ pub(crate) unsafe fn bytes_of(any: &Any) -> Option<Vec<u8>> {
             let length = (any.small_len as usize).min(7);
             Some(any.payload.to_le_bytes()[..length].to_vec())
         }
-        // SAFETY: a C string ends with a zero.
         index::RAW_STR => {
-            Some(unsafe { std::ffi::CStr::from_ptr(any.payload as *const _) }.to_bytes().to_vec())
+            // SAFETY: a C string ends with a zero.
+            let text = unsafe { std::ffi::CStr::from_ptr(any.payload as *const _) };
+            Some(text.to_bytes().to_vec())
         }
-        // SAFETY: an address of an array of bytes.
         index::BYTE_ARRAY_PTR => {
-            Some(unsafe { copy((any.payload as *const ByteArray).read_unaligned()) })
+            // SAFETY: an address of an array of bytes.
+            let bytes = unsafe { copy((any.payload as *const ByteArray).read_unaligned()) };
+            Some(bytes)
         }
         // SAFETY: strings and bytes have such a cell.
         index::STR | index::BYTES => Some(unsafe { copy(cell(any.payload)) }),

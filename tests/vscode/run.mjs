@@ -43,6 +43,7 @@ async function main() {
   const pictures = join(work, "screenshots");
   mkdirSync(pictures, { recursive: true });
   cpSync(join(here, "workspace"), workspace, { recursive: true });
+  copyFileSync(join(root, "runtime/cli/tests/device/perceptron.mlir"), join(workspace, "perceptron.mlir"));
   compile(compiler, workspace);
   const vsix = packageExtension();
 

@@ -1,4 +1,5 @@
-// What the user does, step by step. Line numbers are those of workspace/euclid.mlir.
+// What the user does, step by step. Line numbers are those of workspace/euclid.mlir, and of the perceptron that the
+// terminal debugger is tested with.
 
 /**
  * @param {{listing: string[]}} module the disassembly of workspace/euclid.vmfb, line by line
@@ -122,6 +123,50 @@ export function scenario({ listing }) {
       async act(user) {
         await user.choose("damaged.vmfb");
         await user.webviewHas("cut short");
+      },
+    },
+    {
+      title: "a breakpoint on a line that becomes part of a dispatch",
+      async act(user) {
+        await user.closeAllEditors();
+        await user.open("perceptron.mlir");
+        await user.goToLine(15);
+        await user.toggleBreakpoint();
+      },
+    },
+    {
+      title: "F5 stops in the dispatch, and the call stack leads there",
+      image: "dispatch",
+      async act(user) {
+        await user.press("F5");
+        await user.answer("argument 1 of 1", "4x8xf32=1");
+        await user.stoppedAt(15);
+        await user.callStackNames(
+          "perceptron_dispatch_0_matmul_4x256x8_f32",
+          "workgroup (0,0,0)",
+          "command 0: dispatch @perceptron_dispatch_0_matmul_4x256x8_f32 [4,1,1]",
+          "hal.device.queue.execute.indirect",
+          "perceptron",
+        );
+        await user.expandScope("Dispatch");
+        await user.variablesAre({ workgroup_id: "(0, 0, 0)", "binding[0]": "[1, 1, 1, 1, 1, 1, 1, 1, …]" });
+      },
+    },
+    {
+      title: "stepping out leads to the next workgroup",
+      async act(user) {
+        await user.toggleBreakpoint();
+        await user.press("Shift+F11");
+        await user.stoppedAt(9);
+        await user.variablesAre({ workgroup_id: "(1, 0, 0)" });
+      },
+    },
+    {
+      title: "and the model runs to its result",
+      async act(user) {
+        await user.press("F5");
+        await user.debuggingEnds();
+        await user.debugConsoleHas("4x4xf32=[192 192 192 192]");
       },
     },
   ];

@@ -225,6 +225,14 @@ export class User {
     await eventually(`the call stack ${wish}`, () => this.callStack(), (seen) => JSON.stringify(seen) === wish);
   }
 
+  /** Waits until the call stack shows frames of these names, innermost first. */
+  async callStackNames(...expected) {
+    const labels = this.page.locator(".debug-call-stack .monaco-list-row .stack-frame .label");
+    const wish = JSON.stringify(expected);
+    const names = async () => (await labels.allInnerTexts()).map((name) => name.trim());
+    await eventually(`the call stack ${wish}`, names, (seen) => JSON.stringify(seen) === wish);
+  }
+
   /** Unfolds a scope of the Variables view. */
   async expandScope(name) {
     const row = this.page.locator(".debug-variables .monaco-list-row", {

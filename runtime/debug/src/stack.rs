@@ -98,8 +98,9 @@ impl Debugger {
             state.global_bytes > 0 || state.global_refs > 0
         });
         let kinds = [
-            (has_locals, ScopeKind::Locals),
+            // Tensors are what dispatches are about, and views may unfold the first scope only.
             (self.dispatch(frame).is_some(), ScopeKind::Dispatch),
+            (has_locals, ScopeKind::Locals),
             (position.is_some(), ScopeKind::Registers),
             (has_globals, ScopeKind::Globals),
             (self.has_allocations(), ScopeKind::Device),

@@ -45,14 +45,14 @@ pub struct Frame {
 /// The kinds of scopes, in the order in which they are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ScopeKind {
+    /// What the dispatch works on that the frame belongs to.
+    Dispatch,
     /// SSA values of the function that are alive, by name.
     Locals,
     /// The frame's registers, typed by the instructions that wrote them.
     Registers,
     /// The module's globals.
     Globals,
-    /// What the dispatch works on that the frame belongs to.
-    Dispatch,
     /// What is alive on the device.
     Device,
 }

@@ -1,6 +1,7 @@
 //! Printing a module and assembling the text gives the module again: for generated modules whose names
 //! and strings are free text, as far as the text can tell.
 
+use abi::cconv::{Signature, ValueType};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use vmfb::assemble::{assemble, render};
@@ -136,6 +137,34 @@ fn body() -> impl Strategy<Value = Instructions> {
     })
 }
 
+/// Gives calls of the module's own functions what these take and give, as in every module that can run:
+/// where all functions are exported and calls do not fit, the text may be that of a database cut short.
+fn fit_calls(instructions: &mut Instructions, signatures: &[Signature]) {
+    for (op, values) in instructions {
+        let is_variadic = matches!(op, Op::CallVariadic | Op::CallVariadicYieldable);
+        let Some(Value::Function(Callee::Internal(callee))) = values.first() else { continue };
+        let signature = &signatures[callee.index()];
+        let lists = values.iter_mut().filter_map(|value| match value {
+            Value::Registers(list) => Some(list),
+            _ => None,
+        });
+        let lists = lists.skip(usize::from(is_variadic));
+        for (list, types) in lists.zip([&signature.arguments, &signature.results]) {
+            *list =
+                types
+                    .iter()
+                    .map(|it| {
+                        if *it == ValueType::Ref {
+                            Register(Register::REF_BIT)
+                        } else {
+                            Register(0)
+                        }
+                    })
+                    .collect();
+        }
+    }
+}
+
 /// The bytes of a function, once it is known where blocks begin.
 fn bytecode(mut instructions: Instructions) -> Vec<u8> {
     let mut code = Vec::new();
@@ -178,7 +207,10 @@ prop_compose! {
     ) -> ModuleImage<'static> {
         let mut bytecode_data = Vec::new();
         let mut functions = Vec::new();
-        for (body, signature) in bodies.into_iter().zip(signatures) {
+        let parsed: Vec<Signature> =
+            signatures.iter().map(|it: &String| Signature::parse(it).unwrap()).collect();
+        for (mut body, signature) in bodies.into_iter().zip(signatures) {
+            fit_calls(&mut body, &parsed);
             let start = bytecode_data.len();
             bytecode_data.extend(bytecode(body));
             functions.push(Function {
@@ -224,7 +256,7 @@ prop_compose! {
                 .zip(conventions)
                 .zip(optional)
                 .map(|((name, convention), is_optional)| Import {
-                    full_name: format!("other.{name}"),
+                    full_name: format!("Other.{name}"),
                     signature: FunctionSignature {
                         calling_convention: Some(convention),
                         attributes: Vec::new(),

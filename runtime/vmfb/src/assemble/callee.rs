@@ -11,7 +11,7 @@
 //! for the name of function 0. So two functions may have that name in the text, and calls of function 0
 //! are printed with it even where its header has another.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use abi::cconv::{Signature, ValueType};
 
@@ -31,6 +31,8 @@ pub(super) struct Callees<'l, 's> {
     import_signatures: Vec<Signature>,
     /// Whether the text looks like the print of a module whose debug database is cut short.
     is_cut_short: bool,
+    /// Whether the text names functions that no such print could name.
+    is_whole: bool,
 }
 
 /// A callee, and what is dubious about it.
@@ -52,8 +54,10 @@ impl<'l, 's> Callees<'l, 's> {
             function_signatures,
             import_signatures,
             is_cut_short: false,
+            is_whole: false,
         };
         callees.is_cut_short = callees.looks_cut_short();
+        callees.is_whole = callees.looks_whole();
         let mut twice = |what: &str, name: &Name<'_>| {
             let message = format!("{what} @{} is declared twice", name.text);
             let span = name.span.clone();
@@ -91,6 +95,19 @@ impl<'l, 's> Callees<'l, 's> {
                     OperandText::Function(function) => self.ordinal(function.name.text).is_some(),
                     _ => false,
                 })
+        })
+    }
+
+    /// Functions that are not exported have their names from the debug database. One that is cut short
+    /// has none for them, or that of the last function for function 0.
+    fn looks_whole(&self) -> bool {
+        let functions = &self.listing.functions;
+        let Some(last) = functions.last() else { return true };
+        let exported: HashSet<usize> =
+            self.listing.exports.iter().map(|export| export.before).collect();
+        functions.iter().enumerate().any(|(index, lines)| {
+            let is_misnamed = index == 0 && lines.name.text == last.name.text;
+            !exported.contains(&index) && !is_misnamed && lines.name.text != format!("fn{index}")
         })
     }
 
@@ -152,6 +169,7 @@ impl<'l, 's> Callees<'l, 's> {
             // The quirk names function 0 after the last function only.
             Some(ordinal) if ordinal.index() + 1 != self.listing.functions.len() => false,
             Some(FunctionOrdinal(0)) => false,
+            Some(_) if self.is_whole => false,
             Some(ordinal) => {
                 self.is_cut_short || local_name == "__init" || !fits(Callee::Internal(ordinal))
             }

@@ -298,8 +298,6 @@ pub(crate) struct FunctionCode {
     pub(crate) calls: Box<[CallPlan]>,
     /// Register lists of `return`, `switch`, `discard.refs`, as [`Instr`] encodes registers.
     pub(crate) lists: Box<[Box<[u16]>]>,
-    /// Jump tables; the last target is for an index outside the others.
-    pub(crate) tables: Box<[Box<[u32]>]>,
     pub(crate) texts: Box<[Box<str>]>,
 }
 

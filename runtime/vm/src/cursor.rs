@@ -15,13 +15,12 @@
 //! Why at all: a checked slice costs six instructions of the host for each of the program's, which
 //! needs less than a dozen in all.
 
-use std::ops::Range;
 use std::ptr::NonNull;
 
 use vmfb::Register;
 
 use crate::code::{CallPlan, Code, Instr};
-use crate::fusion;
+use crate::fusion::{self, Known, known_behind};
 use crate::handlers::shape;
 use crate::machine::Handler;
 
@@ -31,6 +30,8 @@ pub(crate) struct Instructions {
     instructions: Box<[Instr]>,
     /// Whether a jump leads there, or something comes from outside.
     is_target: Box<[bool]>,
+    /// For each jump table, the distances from the instruction that uses it.
+    distances: Box<[Box<[u32]>]>,
 }
 
 impl Instructions {
@@ -50,7 +51,8 @@ impl Instructions {
         // Calls enter behind the block marker.
         target(0)?;
         target(1);
-        for instr in &instructions {
+        let mut distances: Box<[Box<[u32]>]> = vec![Box::default(); tables.len()].into();
+        for (index, instr) in instructions.iter().enumerate() {
             match instr.code {
                 Code::Jump | Code::JumpBack | Code::Yield | Code::Stop | Code::CondStop => {
                     target(instr.low())?;
@@ -60,11 +62,17 @@ impl Instructions {
                     target(instr.high())?;
                 }
                 Code::JumpTable => {
-                    let (last, others) = tables.get(instr.low())?.split_last()?;
-                    target(*last as usize)?;
-                    for index in others {
-                        target(*index as usize)?;
+                    let table = tables.get(instr.low()).filter(|table| !table.is_empty())?;
+                    let distances = &mut distances[instr.low()];
+                    // One table for two instructions would have two distances to a target.
+                    if !distances.is_empty() {
+                        return None;
                     }
+                    for to in table {
+                        target(*to as usize)?;
+                    }
+                    let far = |to: &u32| distance(index, *to as usize) as u32;
+                    *distances = table.iter().map(far).collect();
                 }
                 Code::Call | Code::CallOut => target(calls.get(instr.low())?.next as usize)?,
                 _ => {}
@@ -74,12 +82,18 @@ impl Instructions {
                 return None;
             }
         }
-        Some(Self { instructions, is_target: is_target.into() })
+        Some(Self { instructions, is_target: is_target.into(), distances })
     }
 
     /// Whether control comes to an instruction only from the one before it.
     pub(crate) fn is_behind_another(&self, index: usize) -> bool {
         index > 0 && !self.is_target[index] && self.instructions[index - 1].code.falls_through()
+    }
+
+    /// The distances of a jump table: the last, which is for an index outside of the others, and them.
+    #[inline(always)]
+    pub(crate) fn distances(&self, table: usize) -> Option<(&u32, &[u32])> {
+        self.distances.get(table)?.split_last()
     }
 
     /// Puts a breakpoint in the place of an instruction.
@@ -119,7 +133,12 @@ pub(crate) struct CheckedCode(Box<[Executable]>);
 impl CheckedCode {
     /// For free running: instructions that are behind each other know it.
     pub(crate) fn free(instructions: &Instructions) -> Self {
-        Self((0..instructions.len()).map(|index| fusion::free(instructions, index)).collect())
+        let mut known = Known::default();
+        let executable = |index| {
+            known = known_behind(known, instructions, index);
+            fusion::free(instructions, index, known)
+        };
+        Self((0..instructions.len()).map(executable).collect())
     }
 
     /// For observers: one instruction at a time.
@@ -127,15 +146,20 @@ impl CheckedCode {
         Self((0..instructions.len()).map(|index| fusion::observed(instructions, index)).collect())
     }
 
-    /// Adapts code for free running to a change of the instruction at `index`.
+    /// Adapts code for free running to a change of the instruction at `index`: what is before it may
+    /// have jumped in its place, and what is behind it may have relied on its result.
     pub(crate) fn update(&mut self, instructions: &Instructions, index: u32) {
-        let index = index as usize;
-        let around: Range<usize> =
-            index.saturating_sub(fusion::REACH)..(index + fusion::REACH + 1).min(self.0.len());
-        if self.0.len() == instructions.len() {
-            for index in around {
-                self.0[index] = fusion::free(instructions, index);
+        let changed = index as usize;
+        let first = changed.saturating_sub(1);
+        let mut known = fusion::known_at(instructions, first);
+        for index in first..self.0.len().min(instructions.len()) {
+            if index > changed + 1 && !instructions.is_behind_another(index) {
+                break;
             }
+            if index > first {
+                known = known_behind(known, instructions, index);
+            }
+            self.0[index] = fusion::free(instructions, index, known);
         }
     }
 

@@ -7,7 +7,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `value`, `types`, `buffer`, `list`, `memory` | what registers and globals refer to |
+//! | `value`, `types`, `buffer`, `memory`, `list`, `cells` | what registers and globals refer to |
 //! | `status`, `limits`, `meter` | errors with their codes and places; bounds on what a program may use |
 //! | `context`, `link`, `globals`, `native` | linked modules; modules written in Rust |
 //! | `activity`, `driver` | native functions that go on in steps, as frames of the stack |
@@ -25,6 +25,7 @@
 mod activity;
 mod buffer;
 mod calls;
+mod cells;
 mod code;
 mod context;
 mod cursor;

@@ -2,11 +2,13 @@
 //!
 //! Rules and messages are IREE's (`vm/list.c`): values convert between integer widths and between
 //! float widths when they are read or written as another type, any other conversion gives 0; a
-//! variant list keeps what it is given. A list is shared by reference, so its elements are behind a
-//! lock, which nobody contends for while one invocation runs.
+//! variant list keeps what it is given. A list is shared by reference, possibly between threads.
+//! Numbers are in cells that need no lock (see `cells`); refs and variants are behind one, which nobody
+//! contends for while one invocation runs.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::cells::Cells;
 use crate::limits::ExecutionLimits;
 use crate::status::Status;
 use crate::types::{RefType, ScalarType, Type};
@@ -20,55 +22,31 @@ pub type ElementType = Type;
 pub struct List {
     element_type: ElementType,
     maximum_size: usize,
-    elements: Mutex<Elements>,
+    elements: Elements,
 }
 
-/// The elements, stored densely where they are of one type.
+/// The elements.
 #[derive(Debug)]
 enum Elements {
-    I8(Vec<i8>),
-    I16(Vec<i16>),
-    I32(Vec<i32>),
-    I64(Vec<i64>),
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-    Ref(Vec<Ref>),
-    Variant(Vec<Option<Value>>),
-}
-
-/// Does the same to the vector of whichever type.
-macro_rules! each {
-    ($elements:expr, $vector:ident => $body:expr) => {
-        match $elements {
-            Elements::I8($vector) => $body,
-            Elements::I16($vector) => $body,
-            Elements::I32($vector) => $body,
-            Elements::I64($vector) => $body,
-            Elements::F32($vector) => $body,
-            Elements::F64($vector) => $body,
-            Elements::Ref($vector) => $body,
-            Elements::Variant($vector) => $body,
-        }
-    };
+    /// Integers sign-extended, floats as their bits.
+    Numbers(ScalarType, Cells),
+    Refs(Mutex<Vec<Ref>>),
+    Variants(Mutex<Vec<Option<Value>>>),
 }
 
 impl List {
     /// An empty list.
     #[must_use]
     pub fn new(element_type: ElementType, limits: &ExecutionLimits) -> Self {
-        let elements = match &element_type {
-            Type::Scalar(ScalarType::I8) => Elements::I8(Vec::new()),
-            Type::Scalar(ScalarType::I16) => Elements::I16(Vec::new()),
-            Type::Scalar(ScalarType::I32) => Elements::I32(Vec::new()),
-            Type::Scalar(ScalarType::I64) => Elements::I64(Vec::new()),
-            Type::Scalar(ScalarType::F32) => Elements::F32(Vec::new()),
-            Type::Scalar(ScalarType::F64) => Elements::F64(Vec::new()),
-            Type::Ref(_) => Elements::Ref(Vec::new()),
-            Type::Variant => Elements::Variant(Vec::new()),
+        let (elements, element_size) = match &element_type {
+            Type::Scalar(scalar) => {
+                (Elements::Numbers(*scalar, Cells::default()), size_of::<u64>())
+            }
+            Type::Ref(_) => (Elements::Refs(Mutex::default()), size_of::<Ref>()),
+            Type::Variant => (Elements::Variants(Mutex::default()), size_of::<Option<Value>>()),
         };
-        let element_size = each!(&elements, vector => size_of_element(vector));
         let maximum_size = limits.allocation_bytes / element_size;
-        Self { element_type, maximum_size, elements: Mutex::new(elements) }
+        Self { element_type, maximum_size, elements }
     }
 
     /// What the elements are.
@@ -79,8 +57,13 @@ impl List {
 
     /// How many elements there are.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
-        each!(&*self.lock(), vector => vector.len())
+        match &self.elements {
+            Elements::Numbers(_, cells) => cells.len(),
+            Elements::Refs(refs) => lock(refs).len(),
+            Elements::Variants(variants) => lock(variants).len(),
+        }
     }
 
     /// Whether there are none.
@@ -93,15 +76,18 @@ impl List {
     /// a variant element that was never set.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Value> {
-        match &*self.lock() {
-            Elements::I8(vector) => vector.get(index).map(|value| Value::I32((*value).into())),
-            Elements::I16(vector) => vector.get(index).map(|value| Value::I32((*value).into())),
-            Elements::I32(vector) => vector.get(index).map(|value| Value::I32(*value)),
-            Elements::I64(vector) => vector.get(index).map(|value| Value::I64(*value)),
-            Elements::F32(vector) => vector.get(index).map(|value| Value::F32(*value)),
-            Elements::F64(vector) => vector.get(index).map(|value| Value::F64(*value)),
-            Elements::Ref(vector) => vector.get(index).cloned().map(Value::Ref),
-            Elements::Variant(vector) => vector.get(index).cloned().flatten(),
+        match &self.elements {
+            Elements::Numbers(scalar, cells) => {
+                let bits = cells.get(index)?;
+                Some(match scalar {
+                    ScalarType::I8 | ScalarType::I16 | ScalarType::I32 => Value::I32(bits as i32),
+                    ScalarType::I64 => Value::I64(bits.cast_signed()),
+                    ScalarType::F32 => Value::F32(f32::from_bits(bits as u32)),
+                    ScalarType::F64 => Value::F64(f64::from_bits(bits)),
+                })
+            }
+            Elements::Refs(refs) => lock(refs).get(index).cloned().map(Value::Ref),
+            Elements::Variants(variants) => lock(variants).get(index).cloned().flatten(),
         }
     }
 
@@ -134,7 +120,12 @@ impl List {
         if capacity > self.maximum_size {
             return Err(too_large(capacity));
         }
-        each!(&mut *self.lock(), vector => make_room(vector, capacity))
+        let is_there = match &self.elements {
+            Elements::Numbers(_, cells) => cells.reserve(capacity),
+            Elements::Refs(refs) => make_room(&mut lock(refs), capacity),
+            Elements::Variants(variants) => make_room(&mut lock(variants), capacity),
+        };
+        is_there.ok_or_else(|| too_large(capacity))
     }
 
     /// Cuts the list short, or extends it with zeros, nulls or unset variants.
@@ -142,25 +133,37 @@ impl List {
     /// # Errors
     /// There is no room.
     pub fn resize(&self, size: usize) -> Result<(), Status> {
-        // Under one lock: programs that build lists resize them for every element.
-        each!(&mut *self.lock(), vector => {
-            if size > vector.len() {
-                if size > self.maximum_size {
-                    return Err(too_large(size));
-                }
-                make_room(vector, size)?;
-            }
-            vector.resize_with(size, Default::default);
-        });
-        Ok(())
+        if size > self.maximum_size && size > self.len() {
+            return Err(too_large(size));
+        }
+        let is_there = match &self.elements {
+            Elements::Numbers(_, cells) => cells.resize(size),
+            Elements::Refs(refs) => resize(refs, size),
+            Elements::Variants(variants) => resize(variants, size),
+        };
+        is_there.ok_or_else(|| too_large(size))
+    }
+
+    /// The same, if it is one element more or fewer than before and there is room; whether it is.
+    #[inline(always)]
+    pub(crate) fn resize_a_little(&self, size: usize) -> bool {
+        match &self.elements {
+            Elements::Numbers(_, cells) => size <= self.maximum_size && cells.resize_a_little(size),
+            _ => false,
+        }
+    }
+
+    /// How many numbers there are, if it holds numbers.
+    #[inline(always)]
+    pub(crate) fn number_count(&self) -> Option<usize> {
+        match &self.elements {
+            Elements::Numbers(_, cells) => Some(cells.len()),
+            _ => None,
+        }
     }
 
     /// The element at `index` as an i32.
     pub(crate) fn get_i32(&self, index: usize) -> Result<i32, Status> {
-        if let Elements::I32(vector) = &*self.lock() {
-            let element = vector.get(index).copied();
-            return element.ok_or_else(|| out_of_bounds(index, vector.len()));
-        }
         Ok(match self.get_value(index)? {
             Value::I32(value) => value,
             Value::I64(value) => value as i32,
@@ -195,38 +198,6 @@ impl List {
         })
     }
 
-    pub(crate) fn fast_i32(&self, index: usize) -> Option<i32> {
-        self.get_i32(index).ok()
-    }
-
-    pub(crate) fn set_fast_i32(&self, index: usize, value: i32) -> bool {
-        self.set_value(index, Value::I32(value)).is_ok()
-    }
-
-    pub(crate) fn fast_i64(&self, index: usize) -> Option<i64> {
-        self.get_i64(index).ok()
-    }
-
-    pub(crate) fn set_fast_i64(&self, index: usize, value: i64) -> bool {
-        self.set_value(index, Value::I64(value)).is_ok()
-    }
-
-    pub(crate) fn fast_f32(&self, index: usize) -> Option<f32> {
-        self.get_f32(index).ok()
-    }
-
-    pub(crate) fn set_fast_f32(&self, index: usize, value: f32) -> bool {
-        self.set_value(index, Value::F32(value)).is_ok()
-    }
-
-    pub(crate) fn fast_f64(&self, index: usize) -> Option<f64> {
-        self.get_f64(index).ok()
-    }
-
-    pub(crate) fn set_fast_f64(&self, index: usize, value: f64) -> bool {
-        self.set_value(index, Value::F64(value)).is_ok()
-    }
-
     fn get_value(&self, index: usize) -> Result<Value, Status> {
         let size = self.len();
         if index >= size {
@@ -244,40 +215,20 @@ impl List {
     }
 
     fn set_value(&self, index: usize, value: Value) -> Result<(), Status> {
-        let mut elements = self.lock();
-        // What most lists hold.
-        if let (Elements::I32(vector), Value::I32(value)) = (&mut *elements, &value) {
-            let size = vector.len();
-            let element = vector.get_mut(index).ok_or_else(|| out_of_bounds(index, size))?;
-            *element = *value;
-            return Ok(());
-        }
-        let size = each!(&*elements, vector => vector.len());
+        let size = self.len();
         if index >= size {
             return Err(out_of_bounds(index, size));
         }
-        let integer = match value {
-            Value::I32(value) => value.into(),
-            Value::I64(value) => value,
-            _ => 0,
-        };
-        let float = match value {
-            Value::F32(value) => value.into(),
-            Value::F64(value) => value,
-            _ => 0.0,
-        };
-        match &mut *elements {
-            Elements::I8(vector) => vector[index] = integer as i8,
-            Elements::I16(vector) => vector[index] = integer as i16,
-            Elements::I32(vector) => vector[index] = integer as i32,
-            Elements::I64(vector) => vector[index] = integer,
-            // Not by way of f64: that would quiet a signalling NaN.
-            Elements::F32(vector) => {
-                vector[index] = if let Value::F32(value) = value { value } else { float as f32 };
+        match &self.elements {
+            Elements::Numbers(scalar, cells) => {
+                cells.set(index, bits(*scalar, &value));
             }
-            Elements::F64(vector) => vector[index] = float,
-            Elements::Variant(vector) => vector[index] = Some(value),
-            Elements::Ref(_) => {
+            Elements::Variants(variants) => {
+                if let Some(element) = lock(variants).get_mut(index) {
+                    *element = Some(value);
+                }
+            }
+            Elements::Refs(_) => {
                 return Err(Status::failed_precondition("list cannot store values"));
             }
         }
@@ -286,57 +237,134 @@ impl List {
 
     /// The ref at `index`; with `take` the element becomes null.
     pub(crate) fn get_ref(&self, index: usize, take: bool) -> Result<Ref, Status> {
-        let mut elements = self.lock();
-        let size = each!(&*elements, vector => vector.len());
-        if index >= size {
-            return Err(out_of_bounds(index, size));
-        }
-        match &mut *elements {
-            Elements::Ref(vector) if take => Ok(std::mem::take(&mut vector[index])),
-            Elements::Ref(vector) => Ok(vector[index].clone()),
-            Elements::Variant(vector) => match &mut vector[index] {
-                None => Ok(Ref::Null),
-                Some(Value::Ref(value)) if take => {
-                    let value = std::mem::take(value);
-                    vector[index] = None;
-                    Ok(value)
+        match &self.elements {
+            Elements::Refs(refs) => {
+                let mut refs = lock(refs);
+                let size = refs.len();
+                let element = refs.get_mut(index).ok_or_else(|| out_of_bounds(index, size))?;
+                Ok(if take { std::mem::take(element) } else { element.clone() })
+            }
+            Elements::Variants(variants) => {
+                let mut variants = lock(variants);
+                let size = variants.len();
+                let element = variants.get_mut(index).ok_or_else(|| out_of_bounds(index, size))?;
+                match element {
+                    None => Ok(Ref::Null),
+                    Some(Value::Ref(value)) if take => {
+                        let value = std::mem::take(value);
+                        *element = None;
+                        Ok(value)
+                    }
+                    Some(Value::Ref(value)) => Ok(value.clone()),
+                    Some(_) => Err(Status::failed_precondition(format!(
+                        "variant at index {index} is not a ref type"
+                    ))),
                 }
-                Some(Value::Ref(value)) => Ok(value.clone()),
-                Some(_) => Err(Status::failed_precondition(format!(
-                    "variant at index {index} is not a ref type"
-                ))),
-            },
-            _ => Err(Status::failed_precondition("list does not store refs")),
+            }
+            Elements::Numbers(_, cells) if index >= cells.len() => {
+                Err(out_of_bounds(index, cells.len()))
+            }
+            Elements::Numbers(..) => Err(Status::failed_precondition("list does not store refs")),
         }
     }
 
     /// Changes the ref at `index`.
     pub(crate) fn set_ref(&self, index: usize, value: Ref) -> Result<(), Status> {
-        let mut elements = self.lock();
-        let size = each!(&*elements, vector => vector.len());
-        if index >= size {
-            return Err(out_of_bounds(index, size));
-        }
         // The old element is dropped after the lock is released: it may be the last ref to a list
         // that holds others.
-        let _old = match &mut *elements {
-            Elements::Ref(vector) => {
+        let _old = match &self.elements {
+            Elements::Refs(refs) => {
+                let mut refs = lock(refs);
+                let size = refs.len();
+                let element = refs.get_mut(index).ok_or_else(|| out_of_bounds(index, size))?;
                 if let Type::Ref(element_type) = &self.element_type {
                     check_ref(element_type, &value)?;
                 }
-                Some(Value::Ref(std::mem::replace(&mut vector[index], value)))
+                Some(Value::Ref(std::mem::replace(element, value)))
             }
-            Elements::Variant(vector) => vector[index].replace(Value::Ref(value)),
-            _ => return Err(Status::failed_precondition("list cannot store refs")),
+            Elements::Variants(variants) => {
+                let mut variants = lock(variants);
+                let size = variants.len();
+                let element = variants.get_mut(index).ok_or_else(|| out_of_bounds(index, size))?;
+                element.replace(Value::Ref(value))
+            }
+            Elements::Numbers(_, cells) if index >= cells.len() => {
+                return Err(out_of_bounds(index, cells.len()));
+            }
+            Elements::Numbers(..) => {
+                return Err(Status::failed_precondition("list cannot store refs"));
+            }
         };
-        drop(elements);
         Ok(())
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, Elements> {
-        // Nothing panics while it holds the lock in a state that matters.
-        self.elements.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Reading and writing numbers as what they are, which is what most programs do; everything else is
+/// left to [`List::get_value`] and [`List::set_value`].
+macro_rules! same_type {
+    ($($get:ident $set:ident $type:ident: $($scalar:ident)|+, |$bits:ident| $read:expr, |$value:ident| $written:expr;)*) => {
+        impl List {$(
+            #[inline(always)]
+            pub(crate) fn $get(&self, index: usize) -> Option<$type> {
+                match &self.elements {
+                    Elements::Numbers($(ScalarType::$scalar)|+, cells) => {
+                        let $bits = cells.get(index)?;
+                        Some($read)
+                    }
+                    _ => None,
+                }
+            }
+
+            #[inline(always)]
+            pub(crate) fn $set(&self, index: usize, $value: $type) -> bool {
+                match &self.elements {
+                    Elements::Numbers($(ScalarType::$scalar)|+, cells) => {
+                        cells.set(index, $written)
+                    }
+                    _ => false,
+                }
+            }
+        )*}
+    };
+}
+
+same_type! {
+    same_i32 set_same_i32 i32: I32, |bits| bits as i32, |value| i64::from(value).cast_unsigned();
+    same_i64 set_same_i64 i64: I64, |bits| bits.cast_signed(), |value| value.cast_unsigned();
+    same_f32 set_same_f32 f32: F32, |bits| f32::from_bits(bits as u32), |value| value.to_bits().into();
+    same_f64 set_same_f64 f64: F64, |bits| f64::from_bits(bits), |value| value.to_bits();
+}
+
+/// A number as the cells of a list keep it.
+fn bits(scalar: ScalarType, value: &Value) -> u64 {
+    let integer = match *value {
+        Value::I32(value) => value.into(),
+        Value::I64(value) => value,
+        _ => 0,
+    };
+    let float = match *value {
+        Value::F32(value) => value.into(),
+        Value::F64(value) => value,
+        _ => 0.0,
+    };
+    let integer = match scalar {
+        ScalarType::I8 => i64::from(integer as i8),
+        ScalarType::I16 => i64::from(integer as i16),
+        ScalarType::I32 => i64::from(integer as i32),
+        ScalarType::I64 => integer,
+        // Not by way of f64: that would quiet a signalling NaN.
+        ScalarType::F32 => match *value {
+            Value::F32(value) => return value.to_bits().into(),
+            _ => return (float as f32).to_bits().into(),
+        },
+        ScalarType::F64 => return float.to_bits(),
+    };
+    integer.cast_unsigned()
+}
+
+fn lock<T>(elements: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it holds the lock in a state that matters.
+    elements.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Lists can hold lists, to any depth that a program likes: they are taken apart in a loop, as
@@ -355,16 +383,20 @@ impl Drop for List {
 }
 
 fn take_refs(list: &mut List) -> Vec<Ref> {
-    match list.elements.get_mut().unwrap_or_else(PoisonError::into_inner) {
-        Elements::Ref(refs) => std::mem::take(refs),
-        Elements::Variant(values) => values
+    match &mut list.elements {
+        Elements::Refs(refs) => {
+            std::mem::take(refs.get_mut().unwrap_or_else(PoisonError::into_inner))
+        }
+        Elements::Variants(values) => values
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
             .drain(..)
             .filter_map(|value| match value {
                 Some(Value::Ref(value)) => Some(value),
                 _ => None,
             })
             .collect(),
-        _ => Vec::new(),
+        Elements::Numbers(..) => Vec::new(),
     }
 }
 
@@ -379,13 +411,24 @@ pub(crate) fn check_ref(ref_type: &RefType, value: &Ref) -> Result<(), Status> {
     )))
 }
 
-fn size_of_element<T>(_vector: &[T]) -> usize {
-    size_of::<T>()
+fn make_room<T>(vector: &mut Vec<T>, capacity: usize) -> Option<()> {
+    let additional = capacity.saturating_sub(vector.len());
+    vector.try_reserve(additional).ok()
 }
 
-fn make_room<T>(vector: &mut Vec<T>, capacity: usize) -> Result<(), Status> {
-    let additional = capacity.saturating_sub(vector.len());
-    vector.try_reserve(additional).map_err(|_| too_large(capacity))
+fn resize<T: Default>(elements: &Mutex<Vec<T>>, size: usize) -> Option<()> {
+    let removed = {
+        let mut vector = lock(elements);
+        if size > vector.len() {
+            make_room(&mut vector, size)?;
+            vector.resize_with(size, T::default);
+            return Some(());
+        }
+        vector.split_off(size)
+    };
+    // Dropped without the lock, as in `set_ref`.
+    drop(removed);
+    Some(())
 }
 
 #[cold]

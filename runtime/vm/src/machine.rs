@@ -14,19 +14,20 @@
 //! hold values that are dropped, or pass the address of a local variable: such work is in functions
 //! of its own, which are not inlined.
 //!
-//! # The accumulator
+//! # Results at hand
 //!
-//! A value that one instruction writes and the next one reads would go through memory, and wait
-//! there for some seven cycles. So each handler also leaves its result in an argument of the next
-//! (`word`, `single`, `double`, as the type may be), and there are variants of handlers that take an
-//! operand from there. `fusion` chooses them where an instruction is reached only from the one before
-//! it; who comes from elsewhere, as after a stop, first loads what [`Machine::accumulated`] says.
+//! A value that one instruction writes and another one reads soon goes through memory, and would wait
+//! there for some seven cycles. So handlers also pass the last two results of each kind on (`words`,
+//! `singles`, `doubles`), and there are variants of handlers that take operands from there. `fusion`
+//! chooses them where it knows which registers these results belong to; who comes from elsewhere, as
+//! after a stop, first loads them ([`Machine::run`]).
 
 use crate::code::FunctionCode;
 use crate::context::{Context, FunctionSlot, LinkedModule, ModuleIndex};
-use crate::cursor::{CheckedCode, Cursor};
+use crate::cursor::{CheckedCode, Cursor, Instructions};
+use crate::fusion::known_at;
 use crate::globals::{GlobalBytes, Globals};
-use crate::handlers::{Bank, shape};
+use crate::handlers::{Bank, Operand};
 use crate::interpreter::Exit;
 use crate::invocation::Invocation;
 use crate::limits::ExecutionLimits;
@@ -37,7 +38,7 @@ use crate::status::Status;
 
 /// What runs an instruction.
 pub(crate) type Handler =
-    fn(Cursor, Registers, Refs, &mut Machine<'_>, u64, u32, f32, f64) -> Signal;
+    fn(Cursor, Registers, &mut Machine<'_>, u64, u64, u32, f32, f32, f64, f64) -> Signal;
 
 /// What a handler says to the loop that called it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,18 +66,27 @@ pub(crate) struct State {
     /// The instruction that runs.
     pub(crate) cursor: Cursor,
     pub(crate) registers: Registers,
-    pub(crate) refs: Refs,
-    /// The last result, if it was an i32 (zero-extended) or i64,
-    pub(crate) word: u64,
-    /// backward branches and calls until fuel and interrupts are looked at,
+    /// Backward branches and calls until fuel and interrupts are looked at.
     pub(crate) budget: u32,
-    /// the last result, if it was an f32,
-    pub(crate) single: f32,
-    /// and if it was an f64.
-    pub(crate) double: f64,
+    /// The last two results of type i32 (zero-extended) or i64, the last one first,
+    pub(crate) words: [u64; 2],
+    /// of type f32,
+    pub(crate) singles: [f32; 2],
+    /// and of type f64.
+    pub(crate) doubles: [f64; 2],
 }
 
 impl State {
+    /// Makes the value of a register the last result of its type.
+    pub(crate) fn load(&mut self, bank: Bank, register: u16) {
+        match bank {
+            Bank::Word => i32::read(*self, register).write(self, register),
+            Bank::Pair => i64::read(*self, register).write(self, register),
+            Bank::Single => f32::read(*self, register).write(self, register),
+            Bank::Double => f64::read(*self, register).write(self, register),
+        }
+    }
+
     /// Goes on with the next instruction.
     ///
     /// # Safety
@@ -125,7 +135,7 @@ impl Dispatch for Free {
     #[cfg(all(threaded, not(debug_assertions)))]
     #[inline(always)]
     fn go(state: State, machine: &mut Machine<'_>) -> Signal {
-        call(state, machine)
+        call(state.cursor.handler(), state, machine)
     }
 
     #[cfg(not(all(threaded, not(debug_assertions))))]
@@ -159,11 +169,14 @@ impl Dispatch for Observed {
     }
 }
 
-/// Calls the handler of an instruction.
+/// Calls a handler.
 #[inline(always)]
-fn call(state: State, machine: &mut Machine<'_>) -> Signal {
-    let State { cursor, registers, refs, word, budget, single, double } = state;
-    (cursor.handler())(cursor, registers, refs, machine, word, budget, single, double)
+pub(crate) fn call(handler: Handler, state: State, machine: &mut Machine<'_>) -> Signal {
+    let State { cursor, registers, budget, words, singles, doubles } = state;
+    handler(
+        cursor, registers, machine, words[0], words[1], budget, singles[0], singles[1], doubles[0],
+        doubles[1],
+    )
 }
 
 /// What handlers share and need now and then.
@@ -178,6 +191,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) code: &'a FunctionCode,
     /// The form of it that runs.
     pub(crate) running: &'a CheckedCode,
+    /// Its refs.
+    pub(crate) refs: Refs,
     /// Its module,
     pub(crate) module: ModuleIndex,
     /// and the primitive globals of that.
@@ -219,8 +234,8 @@ impl<'a> Machine<'a> {
         let refs = &mut stack.refs[base.reference..base.reference + ref_count as usize];
         // SAFETY: whoever moves the stack, which is calls and returns, makes both anew.
         let (registers, refs) = unsafe { (Registers::new(window), Refs::new(refs)) };
-        let saved =
-            State { cursor, registers, refs, word: 0, budget: *budget, single: 0.0, double: 0.0 };
+        let results = (&code.instructions, index);
+        let saved = at_hand(cursor, registers, *budget, results);
         let module = slot.module;
         let global_bytes = GlobalBytes::of(&mut globals[module.index()]);
         let mut machine = Machine {
@@ -234,12 +249,13 @@ impl<'a> Machine<'a> {
             running,
             module,
             global_bytes,
-            saved: accumulated(saved, code, index),
+            saved,
+            refs,
             reason: Reason::Native,
         };
         loop {
             let state = machine.saved;
-            if call(state, &mut machine) == Signal::Leave {
+            if call(state.cursor.handler(), state, &mut machine) == Signal::Leave {
                 *budget = machine.saved.budget;
                 return Some(machine.reason);
             }
@@ -284,18 +300,25 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// A state as the handler of the instruction before `index` would have left it.
-fn accumulated(mut state: State, code: &FunctionCode, index: usize) -> State {
-    let Some(before) = index.checked_sub(1).and_then(|index| code.instructions.get(index)) else {
-        return state;
-    };
-    if let Some((field, bank)) = shape(before.code).writes {
-        let register = field.of(before);
-        match bank {
-            Bank::Word => state.word = state.registers.word(register).into(),
-            Bank::Pair => state.word = state.registers.pair(register),
-            Bank::Single => state.single = f32::from_bits(state.registers.word(register)),
-            Bank::Double => state.double = f64::from_bits(state.registers.pair(register)),
+/// A state as handlers would have left it that came to an index of these instructions.
+fn at_hand(
+    cursor: Cursor,
+    registers: Registers,
+    budget: u32,
+    (instructions, index): (&Instructions, usize),
+) -> State {
+    let (words, singles, doubles) = ([0; 2], [0.0; 2], [0.0; 2]);
+    let mut state = State { cursor, registers, budget, words, singles, doubles };
+    let known = known_at(instructions, index);
+    for results in [known.words, known.singles, known.doubles] {
+        // The last one last.
+        let [last, previous] = results;
+        for (bank, register) in [previous, last].into_iter().flatten() {
+            state.load(bank, register);
+        }
+        if let (None, Some((bank, register))) = (last, previous) {
+            // As if something else had come behind it.
+            state.load(bank, register);
         }
     }
     state

@@ -253,24 +253,14 @@ impl Memory {
         other_offset: usize,
         length: usize,
     ) -> bool {
-        const BLOCK: usize = size_of::<[u64; 8]>();
         if self.check(offset, length).is_none() || other.check(other_offset, length).is_none() {
             return false;
         }
-        let blocks = length - length % BLOCK;
-        // SAFETY: both ranges were checked, and what is read ends at `blocks` or `length`.
+        // SAFETY: both ranges were checked.
         unsafe {
             let left = self.data.as_ptr().add(offset);
             let right = other.data.as_ptr().add(other_offset);
-            let same_block = |at: usize| {
-                let left: [u64; 8] = left.add(at).cast::<[u64; 8]>().read_unaligned();
-                let right: [u64; 8] = right.add(at).cast::<[u64; 8]>().read_unaligned();
-                // Without a branch for each word, so that it becomes vector instructions.
-                left.iter().zip(&right).fold(0, |bits, (left, right)| bits | (left ^ right)) == 0
-            };
-            let same_byte = |at: usize| left.add(at).read() == right.add(at).read();
-            (0..length / BLOCK).all(|block| same_block(block * BLOCK))
-                && (blocks..length).all(same_byte)
+            are_equal(left, right, length)
         }
     }
 
@@ -288,28 +278,82 @@ impl Memory {
         if count == 0 {
             return Some(());
         }
-        // Many patterns at a time: patterns are 1, 2, 4 or 8 bytes, and a block is a multiple of these.
-        const BLOCK: usize = 64;
-        const { assert!(BLOCK.is_multiple_of(N)) };
-        let block: [u8; BLOCK] = std::array::from_fn(|index| pattern[index % N]);
-        let total = count * N;
-        let blocks = total - total % BLOCK;
-        // SAFETY: the range was checked and is writable, and what is written ends at `blocks` or
-        // `total`, as both loops advance by what they write.
+        // SAFETY: the range was checked and is writable.
         unsafe {
             let target = self.data.as_ptr().add(offset);
             if pattern.iter().all(|byte| *byte == pattern[0]) {
-                target.write_bytes(pattern[0], total);
-                return Some(());
-            }
-            for at in (0..blocks).step_by(BLOCK) {
-                target.add(at).cast::<[u8; BLOCK]>().write(block);
-            }
-            for at in (blocks..total).step_by(N) {
-                target.add(at).cast::<[u8; N]>().write(pattern);
+                target.write_bytes(pattern[0], count * N);
+            } else {
+                fill(target, count * N, pattern);
             }
         }
         Some(())
+    }
+}
+
+/// Bytes that are filled at a time: a multiple of all patterns.
+const BLOCK: usize = 64;
+
+/// Fills `length` bytes, a multiple of `N`, with a pattern of 1, 2, 4 or 8 bytes.
+///
+/// # Safety
+/// They are there and may be written.
+unsafe fn fill<const N: usize>(target: *mut u8, length: usize, pattern: [u8; N]) {
+    const { assert!(BLOCK.is_multiple_of(N)) };
+    let block: [u8; BLOCK] = std::array::from_fn(|index| pattern[index % N]);
+    let blocks = length - length % BLOCK;
+    // SAFETY: what is written ends at `blocks` or `length`, as both loops advance by what they write.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx") {
+            fill_blocks_wide(target, blocks, &block);
+        } else {
+            fill_blocks(target, blocks, &block);
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        fill_blocks(target, blocks, &block);
+        for at in (blocks..length).step_by(N) {
+            target.add(at).cast::<[u8; N]>().write(pattern);
+        }
+    }
+}
+
+/// # Safety
+/// `length` bytes are there and may be written; it is a multiple of [`BLOCK`].
+#[inline(always)]
+unsafe fn fill_blocks(target: *mut u8, length: usize, block: &[u8; BLOCK]) {
+    for at in (0..length).step_by(BLOCK) {
+        // SAFETY: it ends at `length` at most.
+        unsafe { target.add(at).cast::<[u8; BLOCK]>().write(*block) };
+    }
+}
+
+/// The same with stores twice as wide.
+///
+/// # Safety
+/// As for [`fill_blocks`]; and the processor has them.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+unsafe fn fill_blocks_wide(target: *mut u8, length: usize, block: &[u8; BLOCK]) {
+    // SAFETY: the caller's promise.
+    unsafe { fill_blocks(target, length, block) };
+}
+
+/// Whether so many bytes are the same at two places.
+///
+/// # Safety
+/// They are there.
+unsafe fn are_equal(left: *const u8, right: *const u8, length: usize) -> bool {
+    #[cfg(not(miri))]
+    {
+        // SAFETY: the caller's promise. The C library compares faster than a loop of ours would, and
+        // no reference to the bytes is made.
+        unsafe { crate::ops::system::memcmp(left, right, length) == 0 }
+    }
+    #[cfg(miri)]
+    {
+        // SAFETY: the caller's promise.
+        (0..length).all(|at| unsafe { left.add(at).read() == right.add(at).read() })
     }
 }
 

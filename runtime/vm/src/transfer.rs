@@ -100,7 +100,7 @@ pub(crate) fn enter<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) ->
         pass_refs(&plan.refs, &mut caller_refs[caller.reference..], callee_refs);
     }
     // SAFETY: as for the registers.
-    state.refs = unsafe { Refs::new(callee_refs) };
+    machine.refs = unsafe { Refs::new(callee_refs) };
     state.registers = to;
     state.cursor = first;
     (machine.code, machine.running) = (code, running);
@@ -187,7 +187,7 @@ pub(crate) fn give_back<D: Dispatch>(mut state: State, machine: &mut Machine<'_>
     }
     machine.stack.pop();
     // SAFETY: as for the registers.
-    state.refs = unsafe { Refs::new(&mut machine.stack.refs[caller.reference..]) };
+    machine.refs = unsafe { Refs::new(&mut machine.stack.refs[caller.reference..]) };
     state.registers = to;
     state.cursor = next;
     (machine.code, machine.running) = (code, running);

@@ -315,7 +315,6 @@ impl<'a> Translation<'a> {
             starts: self.starts.into(),
             calls: self.calls.into(),
             lists: self.lists.into(),
-            tables: self.tables.into(),
             texts: self.texts.into(),
         }
     }

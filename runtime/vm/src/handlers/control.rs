@@ -1,11 +1,10 @@
 //! Instructions that lead elsewhere: jumps, calls, returns, stops.
 
 use super::operand::{Operand, Source};
-use super::{Operation, control};
+use super::{Operation, cold_handler, control};
 use crate::cursor::Cursor;
 use crate::interpreter::Exit;
-use crate::machine::{Dispatch, Handler, Machine, Reason, Signal, State};
-use crate::registers::{Refs, Registers};
+use crate::machine::{Dispatch, Machine, Reason, Signal, State, call};
 use crate::status::{Status, StatusCode};
 use crate::transfer::{enter, give_back};
 
@@ -38,31 +37,23 @@ pub(crate) fn refill<D: Dispatch, const BEHIND: usize>(
     state: State,
     machine: &mut Machine<'_>,
 ) -> Signal {
-    let State { cursor, registers, refs, word, budget, single, double } = state;
-    let handler: Handler = refilled::<D, BEHIND>;
-    handler(cursor, registers, refs, machine, word, budget, single, double)
+    call(cold_handler::<D, Refill<BEHIND>>, state, machine)
 }
 
-#[cold]
-#[inline(never)]
-#[allow(clippy::too_many_arguments, reason = "a handler")]
-fn refilled<D: Dispatch, const BEHIND: usize>(
-    mut cursor: Cursor,
-    registers: Registers,
-    refs: Refs,
-    machine: &mut Machine<'_>,
-    word: u64,
-    _: u32,
-    single: f32,
-    double: f64,
-) -> Signal {
-    for _ in 0..BEHIND {
-        // SAFETY: what jumps in the place of the instruction behind it falls through by itself.
-        cursor = unsafe { cursor.next() };
+struct Refill<const BEHIND: usize>;
+
+impl<const BEHIND: usize> Operation for Refill<BEHIND> {
+    #[inline(always)]
+    fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
+        for _ in 0..BEHIND {
+            // SAFETY: what jumps in the place of the instruction behind it falls through by itself.
+            state.cursor = unsafe { state.cursor.next() };
+        }
+        let Some(budget) = machine.refill(state.cursor) else { return Signal::Leave };
+        state.budget = budget + 1;
+        // Not by way of `D`: observers were asked about this instruction.
+        call(state.cursor.handler(), state, machine)
     }
-    let Some(budget) = machine.refill(cursor) else { return Signal::Leave };
-    // Not by way of `D`: observers were asked about this instruction.
-    (cursor.handler())(cursor, registers, refs, machine, word, budget + 1, single, double)
 }
 
 /// Leaves the machine at the running instruction.
@@ -219,21 +210,16 @@ pub(crate) struct JumpTable<A>(std::marker::PhantomData<A>);
 
 impl<A: Source> Operation for JumpTable<A> {
     #[inline(always)]
-    fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
+    fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
         let instr = state.cursor.instr();
         let index: i32 = A::read(state, instr.a);
         let index = index.cast_unsigned() as usize;
-        let target = machine.code.tables.get(instr.low()).and_then(|table| {
-            let (default, others) = table.split_last()?;
-            machine.running.cursor(*others.get(index).unwrap_or(default) as usize)
-        });
-        match target {
-            Some(cursor) => {
-                state.cursor = cursor;
-                D::go(state, machine)
-            }
-            None => EndOfFunction::run::<D>(state, machine),
-        }
+        let Some((default, others)) = machine.code.instructions.distances(instr.low()) else {
+            return EndOfFunction::run::<D>(state, machine);
+        };
+        let distance = *others.get(index).unwrap_or(default);
+        // SAFETY: the table has distances from the running instruction, the only one that uses it.
+        unsafe { state.jump::<D>(machine, distance as usize) }
     }
 }
 

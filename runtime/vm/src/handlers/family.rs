@@ -52,6 +52,71 @@ macro_rules! poll {
     };
 }
 
+/// The variants of an operation, each by where its operands come from.
+macro_rules! variants {
+    ($operation:ident $fields:tt $more:tt { $plain:tt, $($sources:tt,)* }) => {
+        const {
+            &[
+                Variant::plain::<D, variants!(@type $operation $more $plain)>(),
+                $(Variant::of::<D, variants!(@type $operation $more $sources)>(
+                    variants!(@origins $fields $sources)
+                ),)*
+            ]
+        }
+    };
+    (@type $operation:ident () [$($source:ident),*]) => { $operation<$($source),*> };
+    (@type $operation:ident ($more:literal) [$($source:ident),*]) => {
+        $operation<$($source,)* $more>
+    };
+    (@origins [a] [$a:ident]) => { [$a::ORIGIN, Register::ORIGIN, Register::ORIGIN] };
+    (@origins [b] [$b:ident]) => { [Register::ORIGIN, $b::ORIGIN, Register::ORIGIN] };
+    (@origins [a b] [$a:ident, $b:ident]) => { [$a::ORIGIN, $b::ORIGIN, Register::ORIGIN] };
+    (@origins [b c] [$b:ident, $c:ident]) => { [Register::ORIGIN, $b::ORIGIN, $c::ORIGIN] };
+    (@origins [a b c] [$a:ident, $b:ident, $c:ident]) => { [$a::ORIGIN, $b::ORIGIN, $c::ORIGIN] };
+}
+
+/// The only handler of an operation.
+macro_rules! only {
+    ($operation:ty) => {
+        const { &[Variant::plain::<D, $operation>()] }
+    };
+}
+
+/// Handlers of an operation with one operand.
+macro_rules! one_operand {
+    ($operation:ident $fields:tt $($more:literal)?) => {
+        variants!($operation $fields ($($more)?) { [Register], [Last], [Previous], })
+    };
+}
+
+/// Handlers of an operation with two operands.
+macro_rules! two_operands {
+    ($operation:ident $fields:tt $($more:literal)?) => {
+        variants!($operation $fields ($($more)?) {
+            [Register, Register],
+            [Last, Register],
+            [Register, Last],
+            [Last, Last],
+            [Previous, Register],
+            [Register, Previous],
+            [Last, Previous],
+            [Previous, Last],
+        })
+    };
+}
+
+/// The same where fewer are worth it: comparisons, which have three forms each.
+macro_rules! comparison_operands {
+    ($operation:ident $fields:tt $($more:literal)?) => {
+        variants!($operation $fields ($($more)?) {
+            [Register, Register],
+            [Last, Register],
+            [Register, Last],
+            [Previous, Register],
+        })
+    };
+}
+
 /// `b = function(a)`
 macro_rules! unary {
     ($from:ident -> $to:ident, $function:expr) => {{
@@ -60,7 +125,7 @@ macro_rules! unary {
             let value: $to = ($function)(operand);
             value.write(&mut state, instr.b);
         });
-        let mut entry = Entry::new(Variants::first::<D, It<Register>, It<Accumulator>>());
+        let mut entry = Entry::new(one_operand!(It[a]));
         entry.shape.reads[0] = Some(<$from as Operand>::BANK);
         entry.shape.writes = Some((Field::B, <$to as Operand>::BANK));
         entry
@@ -80,28 +145,15 @@ macro_rules! unary_test {
             i32::from(holds).write(&mut state, instr.b);
             holds
         });
-        let mut entry = Entry::new(Variants::first::<D, It<Register>, It<Accumulator>>());
+        let mut entry = Entry::new(one_operand!(It [a]));
         entry.forward =
-            Some(Variants::first::<D, Jump<Register, false>, Jump<Accumulator, false>>());
+            Some(one_operand!(Jump [a] false));
         entry.backward =
-            Some(Variants::first::<D, Jump<Register, true>, Jump<Accumulator, true>>());
+            Some(one_operand!(Jump [a] true));
         entry.shape.reads[0] = Some(<$from as Operand>::BANK);
         entry.shape.writes = Some((Field::B, Bank::Word));
         entry
     }};
-}
-
-/// The variants of an operation with two operands.
-macro_rules! two_operands {
-    ($operation:ident $(, $back:literal)?) => {
-        Variants {
-            plain: handler::<D, $operation<Register, Register $(, $back)?>>,
-            a: Some(handler::<D, $operation<Accumulator, Register $(, $back)?>>),
-            b: Some(handler::<D, $operation<Register, Accumulator $(, $back)?>>),
-            c: None,
-            both: Some(handler::<D, $operation<Accumulator, Accumulator $(, $back)?>>),
-        }
-    };
 }
 
 /// `c = function(a, b)`, for operands of two types.
@@ -113,7 +165,7 @@ macro_rules! binary_of {
             let value: $to = ($function)(left, right);
             value.write(&mut state, instr.c);
         });
-        let mut entry = Entry::new(two_operands!(It));
+        let mut entry = Entry::new(two_operands!(It [a b]));
         entry.shape.reads[0] = Some(<$left as Operand>::BANK);
         entry.shape.reads[1] = Some(<$right as Operand>::BANK);
         entry.shape.writes = Some((Field::C, <$to as Operand>::BANK));
@@ -149,9 +201,9 @@ macro_rules! counting {
             value.write(&mut state, instr.c);
             value != 0
         });
-        let mut entry = Entry::new(two_operands!(It));
-        entry.forward = Some(two_operands!(Jump, false));
-        entry.backward = Some(two_operands!(Jump, true));
+        let mut entry = Entry::new(two_operands!(It [a b]));
+        entry.forward = Some(comparison_operands!(Jump [a b] false));
+        entry.backward = Some(comparison_operands!(Jump [a b] true));
         entry.shape.reads = [Some(Bank::Word), Some(Bank::Word), None];
         entry.shape.writes = Some((Field::C, Bank::Word));
         entry
@@ -171,9 +223,9 @@ macro_rules! test {
             i32::from(holds).write(&mut state, instr.c);
             holds
         });
-        let mut entry = Entry::new(two_operands!(It));
-        entry.forward = Some(two_operands!(Jump, false));
-        entry.backward = Some(two_operands!(Jump, true));
+        let mut entry = Entry::new(comparison_operands!(It [a b]));
+        entry.forward = Some(comparison_operands!(Jump [a b] false));
+        entry.backward = Some(comparison_operands!(Jump [a b] true));
         entry.shape.reads = [Some(<$from as Operand>::BANK), Some(<$from as Operand>::BANK), None];
         entry.shape.writes = Some((Field::C, Bank::Word));
         entry
@@ -189,13 +241,14 @@ macro_rules! ternary {
             let value: $type = ($function)(first, second, third);
             value.write(&mut state, instr.lane(0));
         });
-        let mut entry = Entry::new(Variants {
-            plain: handler::<D, It<Register, Register, Register>>,
-            a: Some(handler::<D, It<Accumulator, Register, Register>>),
-            b: Some(handler::<D, It<Register, Accumulator, Register>>),
-            c: Some(handler::<D, It<Register, Register, Accumulator>>),
-            both: None,
-        });
+        let mut entry = Entry::new(variants!(It [a b c] () {
+            [Register, Register, Register],
+            [Last, Register, Register],
+            [Register, Last, Register],
+            [Register, Register, Last],
+            [Last, Previous, Register],
+            [Previous, Last, Register],
+        }));
         entry.shape.reads = [Some(<$type as Operand>::BANK); 3];
         entry.shape.writes = Some((Field::D, <$type as Operand>::BANK));
         entry
@@ -223,7 +276,7 @@ macro_rules! fallible {
             };
             value.write(&mut state, instr.c);
         });
-        let mut entry = Entry::new(two_operands!(It));
+        let mut entry = Entry::new(two_operands!(It [a b]));
         entry.shape.reads = [Some(<$type as Operand>::BANK), Some(<$type as Operand>::BANK), None];
         entry.shape.writes = Some((Field::C, <$type as Operand>::BANK));
         entry
@@ -239,7 +292,7 @@ macro_rules! select {
             let value = <$type as Operand>::read(state, chosen);
             value.write(&mut state, instr.lane(0));
         });
-        let mut entry = Entry::new(Variants::first::<D, It<Register>, It<Accumulator>>());
+        let mut entry = Entry::new(one_operand!(It[a]));
         entry.shape.reads[0] = Some(Bank::Word);
         entry.shape.writes = Some((Field::D, <$type as Operand>::BANK));
         entry
@@ -253,7 +306,7 @@ macro_rules! constant {
             let value: $type = ($value)(instr);
             value.write(&mut state, instr.a);
         });
-        let mut entry = Entry::new(Variants::only::<D, It>());
+        let mut entry = Entry::new(only!(It));
         entry.shape.writes = Some((Field::A, <$type as Operand>::BANK));
         entry
     }};
@@ -279,25 +332,23 @@ macro_rules! slow {
             }
         }
 
-        Entry::new(Variants::only::<D, slow::OutOfLine<It>>())
+        let mut entry = Entry::new(only!(slow::OutOfLine<It>));
+        entry.shape.writes_more = true;
+        entry
     }};
 }
 
 /// What is neither fast nor slow: one operation of `control` or `memory`.
 macro_rules! single {
     ($operation:ty) => {
-        Entry::new(Variants::only::<D, $operation>())
+        Entry::new(only!($operation))
     };
 }
 
 /// What looks at an i32 in `a` and leads elsewhere.
 macro_rules! conditional {
-    ($($operation:ident)::+ $(, $back:literal)?) => {{
-        let mut entry = Entry::new(Variants::first::<
-            D,
-            $($operation)::+<Register $(, $back)?>,
-            $($operation)::+<Accumulator $(, $back)?>,
-        >());
+    ($operation:ident $($back:literal)?) => {{
+        let mut entry = Entry::new(one_operand!($operation [a] $($back)?));
         entry.shape.reads[0] = Some(Bank::Word);
         entry
     }};

@@ -26,7 +26,7 @@ macro_rules! buffer_load {
         operation!(It[B], |state, machine, instr| {
             let index: i64 = B::read(state, instr.b);
             // SAFETY: `a` was checked, see `reads_ref` below.
-            let buffer = unsafe { state.refs.get(instr.a) };
+            let buffer = unsafe { machine.refs.get(instr.a) };
             let Ref::Buffer(buffer) = buffer else {
                 return slow::instead::<D, Instead>(state, machine);
             };
@@ -36,10 +36,7 @@ macro_rules! buffer_load {
             let value: $to = <$raw>::from_le_bytes(bytes).into();
             value.write(&mut state, instr.c);
         });
-        let mut entry = Entry::new(Variants {
-            b: Some(handler::<D, It<Accumulator>>),
-            ..Variants::only::<D, It<Register>>()
-        });
+        let mut entry = Entry::new(one_operand!(It[b]));
         entry.shape.reads[1] = Some(Bank::Pair);
         entry.shape.writes = Some((Field::C, <$to as Operand>::BANK));
         entry.shape.reads_ref = true;
@@ -59,7 +56,7 @@ macro_rules! buffer_store {
             let index: i64 = B::read(state, instr.b);
             let value: $from = C::read(state, instr.c);
             // SAFETY: `a` was checked, see `reads_ref` below.
-            let buffer = unsafe { state.refs.get(instr.a) };
+            let buffer = unsafe { machine.refs.get(instr.a) };
             let Ref::Buffer(buffer) = buffer else {
                 return slow::instead::<D, Instead>(state, machine);
             };
@@ -67,11 +64,7 @@ macro_rules! buffer_store {
                 return slow::instead::<D, Instead>(state, machine);
             }
         });
-        let mut entry = Entry::new(Variants {
-            b: Some(handler::<D, It<Accumulator, Register>>),
-            c: Some(handler::<D, It<Register, Accumulator>>),
-            ..Variants::only::<D, It<Register, Register>>()
-        });
+        let mut entry = Entry::new(two_operands!(It [b c]));
         entry.shape.reads = [None, Some(Bank::Pair), Some(<$from as Operand>::BANK)];
         entry.shape.reads_ref = true;
         entry
@@ -92,7 +85,7 @@ macro_rules! global_load {
             };
             $type::from_le_bytes(bytes).write(&mut state, $instr.$register);
         });
-        let mut entry = Entry::new(Variants::only::<D, It>());
+        let mut entry = Entry::new(only!(It));
         entry.shape.writes = Some((Field::$field, <$type as Operand>::BANK));
         entry
     }};
@@ -112,13 +105,8 @@ macro_rules! global_store {
                 return slow::instead::<D, Instead>(state, machine);
             }
         });
-        let mut entry = Entry::new(Variants::only::<D, It<Register>>());
+        let mut entry = Entry::new(one_operand!(It[$register]));
         entry.shape.reads[$place] = Some(<$type as Operand>::BANK);
-        let accumulating = Some(handler::<D, It<Accumulator>> as crate::machine::Handler);
-        match $place {
-            0 => entry.variants.a = accumulating,
-            _ => entry.variants.b = accumulating,
-        }
         entry
     }};
 }
@@ -133,7 +121,7 @@ macro_rules! list_get {
         operation!(It[B], |state, machine, instr| {
             let index: i32 = B::read(state, instr.b);
             // SAFETY: `a` was checked, see `reads_ref` below.
-            let list = unsafe { state.refs.get(instr.a) };
+            let list = unsafe { machine.refs.get(instr.a) };
             let Ref::List(list) = list else {
                 return slow::instead::<D, Instead>(state, machine);
             };
@@ -142,10 +130,7 @@ macro_rules! list_get {
             };
             value.write(&mut state, instr.c);
         });
-        let mut entry = Entry::new(Variants {
-            b: Some(handler::<D, It<Accumulator>>),
-            ..Variants::only::<D, It<Register>>()
-        });
+        let mut entry = Entry::new(one_operand!(It[b]));
         entry.shape.reads[1] = Some(Bank::Word);
         entry.shape.writes = Some((Field::C, <$type as Operand>::BANK));
         entry.shape.reads_ref = true;
@@ -164,7 +149,7 @@ macro_rules! list_set {
             let index: i32 = B::read(state, instr.b);
             let value: $type = C::read(state, instr.c);
             // SAFETY: `a` was checked, see `reads_ref` below.
-            let list = unsafe { state.refs.get(instr.a) };
+            let list = unsafe { machine.refs.get(instr.a) };
             let Ref::List(list) = list else {
                 return slow::instead::<D, Instead>(state, machine);
             };
@@ -172,12 +157,57 @@ macro_rules! list_set {
                 return slow::instead::<D, Instead>(state, machine);
             }
         });
-        let mut entry = Entry::new(Variants {
-            b: Some(handler::<D, It<Accumulator, Register>>),
-            c: Some(handler::<D, It<Register, Accumulator>>),
-            ..Variants::only::<D, It<Register, Register>>()
-        });
+        let mut entry = Entry::new(two_operands!(It [b c]));
         entry.shape.reads = [None, Some(Bank::Word), Some(<$type as Operand>::BANK)];
+        entry.shape.reads_ref = true;
+        entry
+    }};
+}
+
+/// `b = size of list a`
+macro_rules! list_size {
+    () => {{
+        slow_instead!(Instead, |frame, instr| {
+            let size = frame.list(instr.a)?.len();
+            frame.set(instr.b, size as i32);
+        });
+        operation!(It[], |state, machine, instr| {
+            // SAFETY: `a` was checked, see `reads_ref` below.
+            let list = unsafe { machine.refs.get(instr.a) };
+            let Ref::List(list) = list else {
+                return slow::instead::<D, Instead>(state, machine);
+            };
+            let Some(size) = list.number_count() else {
+                return slow::instead::<D, Instead>(state, machine);
+            };
+            (size as i32).write(&mut state, instr.b);
+        });
+        let mut entry = Entry::new(only!(It));
+        entry.shape.writes = Some((Field::B, Bank::Word));
+        entry.shape.reads_ref = true;
+        entry
+    }};
+}
+
+/// Makes the size of list `a` what `b` says.
+macro_rules! list_resize {
+    () => {{
+        slow_instead!(Instead, |frame, instr| {
+            frame.list(instr.a)?.resize(frame.size(instr.b))?;
+        });
+        operation!(It[B], |state, machine, instr| {
+            let size: i32 = B::read(state, instr.b);
+            // SAFETY: `a` was checked, see `reads_ref` below.
+            let list = unsafe { machine.refs.get(instr.a) };
+            let Ref::List(list) = list else {
+                return slow::instead::<D, Instead>(state, machine);
+            };
+            if !list.resize_a_little(size.cast_unsigned() as usize) {
+                return slow::instead::<D, Instead>(state, machine);
+            }
+        });
+        let mut entry = Entry::new(one_operand!(It[b]));
+        entry.shape.reads[1] = Some(Bank::Word);
         entry.shape.reads_ref = true;
         entry
     }};

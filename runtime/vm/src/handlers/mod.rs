@@ -20,35 +20,37 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use operand::{Bank, Field};
+pub(crate) use operand::{Bank, Field, Operand, Origin};
 pub(crate) use table::entry;
 
 use crate::code::Code;
 use crate::cursor::Cursor;
 use crate::machine::{Dispatch, Free, Handler, Machine, Signal, State};
-use crate::registers::{Refs, Registers};
+use crate::registers::Registers;
 
 /// What an instruction reads and writes, as far as others want to know.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
-    /// What it reads in `a`, `b`, `c`, if it can take that from the accumulator.
+    /// What it reads in `a`, `b`, `c`, if it can take that from elsewhere than registers.
     pub(crate) reads: [Option<Bank>; 3],
-    /// What it leaves in the accumulator, and in which register it writes that.
+    /// What it leaves as the last result of its type, and in which register it writes that.
     pub(crate) writes: Option<(Field, Bank)>,
+    /// Whether it may write other registers.
+    pub(crate) writes_more: bool,
     /// Whether `a` is a ref that its handler reads without a check.
     pub(crate) reads_ref: bool,
 }
 
-/// The handlers of an instruction: all operands from registers, or some from the accumulator.
+/// A handler for operands of these origins. None where nobody asks for it: observers take all
+/// operands from registers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Variants {
-    pub(crate) plain: Handler,
-    pub(crate) a: Option<Handler>,
-    pub(crate) b: Option<Handler>,
-    pub(crate) c: Option<Handler>,
-    /// `a` and `b` are the same register.
-    pub(crate) both: Option<Handler>,
+pub(crate) struct Variant {
+    pub(crate) origins: [Origin; 3],
+    pub(crate) handler: Option<Handler>,
 }
+
+/// The handlers of an instruction. The first takes all operands from registers.
+pub(crate) type Variants = &'static [Variant];
 
 /// All there is to an instruction.
 #[derive(Clone, Copy, Debug)]
@@ -72,34 +74,60 @@ trait Operation {
     fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal;
 }
 
-/// An operation as a handler.
-#[allow(clippy::too_many_arguments, reason = "they are the state, in registers of the host")]
-fn handler<D: Dispatch, O: Operation>(
-    cursor: Cursor,
-    registers: Registers,
-    refs: Refs,
-    machine: &mut Machine<'_>,
-    word: u64,
-    budget: u32,
-    single: f32,
-    double: f64,
-) -> Signal {
-    O::run::<D>(State { cursor, registers, refs, word, budget, single, double }, machine)
+/// Makes a function of the shape of a handler from an operation.
+macro_rules! handler {
+    ($(#[$attribute:meta])* $name:ident) => {
+        $(#[$attribute])*
+        #[allow(clippy::too_many_arguments, reason = "they are the state, in registers of the host")]
+        fn $name<D: Dispatch, O: Operation>(
+            cursor: Cursor,
+            registers: Registers,
+            machine: &mut Machine<'_>,
+            word: u64,
+            previous_word: u64,
+            budget: u32,
+            single: f32,
+            previous_single: f32,
+            double: f64,
+            previous_double: f64,
+        ) -> Signal {
+            let words = [word, previous_word];
+            let singles = [single, previous_single];
+            let doubles = [double, previous_double];
+            O::run::<D>(State { cursor, registers, budget, words, singles, doubles }, machine)
+        }
+    };
 }
 
-impl Variants {
-    const fn only<D: Dispatch, O: Operation>() -> Self {
-        Self { plain: handler::<D, O>, a: None, b: None, c: None, both: None }
+handler! {
+    /// An operation as a handler.
+    handler
+}
+
+handler! {
+    /// An operation that is rare, and that others jump to: in their place it would cost them time, as
+    /// it needs room on the host's stack.
+    #[cold]
+    #[inline(never)]
+    cold_handler
+}
+
+impl Variant {
+    /// The handler for operands in registers.
+    const fn plain<D: Dispatch, O: Operation>() -> Self {
+        Self { origins: [Origin::Register; 3], handler: Some(handler::<D, O>) }
     }
 
-    const fn first<D: Dispatch, O: Operation, A: Operation>() -> Self {
-        Self { a: Some(handler::<D, A>), ..Self::only::<D, O>() }
+    /// One for operands from elsewhere.
+    const fn of<D: Dispatch, O: Operation>(origins: [Origin; 3]) -> Self {
+        let handler: Option<Handler> = if D::OBSERVES { None } else { Some(handler::<D, O>) };
+        Self { origins, handler }
     }
 }
 
 impl Entry {
     const fn new(variants: Variants) -> Self {
-        let shape = Shape { reads: [None; 3], writes: None, reads_ref: false };
+        let shape = Shape { reads: [None; 3], writes: None, writes_more: false, reads_ref: false };
         Self { shape, variants, forward: None, backward: None }
     }
 }

@@ -41,10 +41,10 @@ pub(crate) trait Operand: Copy {
     /// The value in a register.
     fn read(state: State, register: u16) -> Self;
 
-    /// The value in the accumulator.
-    fn accumulated(state: State) -> Self;
+    /// The last result of this type, or the one before.
+    fn accumulated(state: State, age: usize) -> Self;
 
-    /// Puts a value into both.
+    /// Makes a value the last result, and puts it into a register.
     fn write(self, state: &mut State, register: u16);
 }
 
@@ -57,14 +57,14 @@ impl Operand for i32 {
     }
 
     #[inline(always)]
-    fn accumulated(state: State) -> Self {
-        state.word as i32
+    fn accumulated(state: State, age: usize) -> Self {
+        state.words[age] as i32
     }
 
     #[inline(always)]
     fn write(self, state: &mut State, register: u16) {
         state.registers.set_word(register, self.cast_unsigned());
-        state.word = self.cast_unsigned().into();
+        state.words = [self.cast_unsigned().into(), state.words[0]];
     }
 }
 
@@ -77,14 +77,14 @@ impl Operand for i64 {
     }
 
     #[inline(always)]
-    fn accumulated(state: State) -> Self {
-        state.word.cast_signed()
+    fn accumulated(state: State, age: usize) -> Self {
+        state.words[age].cast_signed()
     }
 
     #[inline(always)]
     fn write(self, state: &mut State, register: u16) {
         state.registers.set_pair(register, self.cast_unsigned());
-        state.word = self.cast_unsigned();
+        state.words = [self.cast_unsigned(), state.words[0]];
     }
 }
 
@@ -97,14 +97,14 @@ impl Operand for f32 {
     }
 
     #[inline(always)]
-    fn accumulated(state: State) -> Self {
-        state.single
+    fn accumulated(state: State, age: usize) -> Self {
+        state.singles[age]
     }
 
     #[inline(always)]
     fn write(self, state: &mut State, register: u16) {
         state.registers.set_word(register, self.to_bits());
-        state.single = self;
+        state.singles = [self, state.singles[0]];
     }
 }
 
@@ -117,38 +117,64 @@ impl Operand for f64 {
     }
 
     #[inline(always)]
-    fn accumulated(state: State) -> Self {
-        state.double
+    fn accumulated(state: State, age: usize) -> Self {
+        state.doubles[age]
     }
 
     #[inline(always)]
     fn write(self, state: &mut State, register: u16) {
         state.registers.set_pair(register, self.to_bits());
-        state.double = self;
+        state.doubles = [self, state.doubles[0]];
     }
 }
 
 /// Where an operand comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// The register that the instruction names.
+    Register,
+    /// The last result of the type.
+    Last,
+    /// The one before that.
+    Previous,
+}
+
+/// An [`Origin`] as a type.
 pub(crate) trait Source: 'static {
+    const ORIGIN: Origin;
+
     fn read<T: Operand>(state: State, register: u16) -> T;
 }
 
-/// From the register that the instruction names.
 pub(crate) struct Register;
 
 impl Source for Register {
+    const ORIGIN: Origin = Origin::Register;
+
     #[inline(always)]
     fn read<T: Operand>(state: State, register: u16) -> T {
         T::read(state, register)
     }
 }
 
-/// From the accumulator, where the instruction before left it.
-pub(crate) struct Accumulator;
+pub(crate) struct Last;
 
-impl Source for Accumulator {
+impl Source for Last {
+    const ORIGIN: Origin = Origin::Last;
+
     #[inline(always)]
     fn read<T: Operand>(state: State, _: u16) -> T {
-        T::accumulated(state)
+        T::accumulated(state, 0)
+    }
+}
+
+pub(crate) struct Previous;
+
+impl Source for Previous {
+    const ORIGIN: Origin = Origin::Previous;
+
+    #[inline(always)]
+    fn read<T: Operand>(state: State, _: u16) -> T {
+        T::accumulated(state, 1)
     }
 }

@@ -2,7 +2,7 @@
 
 use bytemuck::{must_cast_mut, must_cast_ref};
 
-use super::{Operation, handler};
+use super::{Operation, cold_handler, shape};
 use crate::buffer::Buffer;
 use crate::code::{FunctionCode, Instr};
 use crate::cursor::Cursor;
@@ -10,9 +10,9 @@ use crate::globals::Globals;
 use crate::interpreter::Exit;
 use crate::limits::ExecutionLimits;
 use crate::list::List;
-use crate::machine::{Dispatch, Handler, Machine, Reason, Signal, State};
+use crate::machine::{Dispatch, Machine, Reason, Signal, State, call};
 use crate::objects;
-use crate::registers::{Refs, Registers};
+use crate::registers::Registers;
 use crate::stack::WINDOW;
 use crate::status::Status;
 use crate::transfer::{read_checked_ref, ref_index};
@@ -130,9 +130,26 @@ pub(crate) struct OutOfLine<S>(std::marker::PhantomData<S>);
 impl<S: Slow> Operation for OutOfLine<S> {
     #[inline(always)]
     fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
-        let State { cursor, registers, refs, budget, .. } = state;
-        if !attempt::<S>(cursor, registers, refs, machine, budget) {
+        if !attempt::<S>(state.cursor, state.registers, machine, state.budget) {
             return Signal::Leave;
+        }
+        // SAFETY: slow instructions fall through.
+        unsafe { state.next::<D>(machine) }
+    }
+}
+
+/// A slow instruction in the place of a fast one: leaves its result where that would have.
+struct Instead<S>(std::marker::PhantomData<S>);
+
+impl<S: Slow> Operation for Instead<S> {
+    #[inline(always)]
+    fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
+        if !attempt::<S>(state.cursor, state.registers, machine, state.budget) {
+            return Signal::Leave;
+        }
+        let instr = state.cursor.instr();
+        if let Some((field, bank)) = shape(instr.code).writes {
+            state.load(bank, field.of(instr));
         }
         // SAFETY: slow instructions fall through.
         unsafe { state.next::<D>(machine) }
@@ -142,25 +159,7 @@ impl<S: Slow> Operation for OutOfLine<S> {
 /// What a fast instruction does where it cannot be fast, or has to say what is wrong.
 #[inline(always)]
 pub(crate) fn instead<D: Dispatch, S: Slow>(state: State, machine: &mut Machine<'_>) -> Signal {
-    let State { cursor, registers, refs, word, budget, single, double } = state;
-    let handler: Handler = cold::<D, S>;
-    handler(cursor, registers, refs, machine, word, budget, single, double)
-}
-
-#[cold]
-#[inline(never)]
-#[allow(clippy::too_many_arguments, reason = "a handler")]
-fn cold<D: Dispatch, S: Slow>(
-    cursor: Cursor,
-    registers: Registers,
-    refs: Refs,
-    machine: &mut Machine<'_>,
-    word: u64,
-    budget: u32,
-    single: f32,
-    double: f64,
-) -> Signal {
-    handler::<D, OutOfLine<S>>(cursor, registers, refs, machine, word, budget, single, double)
+    call(cold_handler::<D, Instead<S>>, state, machine)
 }
 
 /// Runs a slow instruction; false if the machine has to be left.
@@ -168,7 +167,6 @@ fn cold<D: Dispatch, S: Slow>(
 fn attempt<S: Slow>(
     cursor: Cursor,
     registers: Registers,
-    refs: Refs,
     machine: &mut Machine<'_>,
     budget: u32,
 ) -> bool {
@@ -178,7 +176,7 @@ fn attempt<S: Slow>(
         // SAFETY: nobody uses the registers until this returns.
         pairs: unsafe { registers.window() },
         // SAFETY: the same, and they are those of the innermost frame.
-        refs: unsafe { refs.slice(ref_count) },
+        refs: unsafe { machine.refs.slice(ref_count) },
         globals: &mut machine.globals[machine.module.index()],
         types: module.types(),
         rodata: module.rodata(),

@@ -3,9 +3,10 @@
 //! The rows move operands and name functions of `ops`; what each family makes of its row is in
 //! `family`, `memory`, `control` and `slow`.
 
-use super::operand::{Accumulator, Bank, Field, Operand, Register, Source};
+use super::control::{CondJump, JumpTable};
+use super::operand::{Bank, Field, Last, Operand, Previous, Register, Source};
 use super::slow::{self, Frame, Slow};
-use super::{Entry, Operation, Variants, control, handler};
+use super::{Entry, Operation, Variant, control};
 use crate::code::{Code, Instr};
 use crate::machine::{Dispatch, Machine, Signal, State};
 use crate::objects::{self, check_type};
@@ -40,9 +41,9 @@ pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
         Code::Poll => single!(control::Poll),
         Code::Jump => single!(control::Jump<false>),
         Code::JumpBack => single!(control::Jump<true>),
-        Code::CondJump => conditional!(control::CondJump, false),
-        Code::CondJumpBack => conditional!(control::CondJump, true),
-        Code::JumpTable => conditional!(control::JumpTable),
+        Code::CondJump => conditional!(CondJump false),
+        Code::CondJumpBack => conditional!(CondJump true),
+        Code::JumpTable => conditional!(JumpTable),
         Code::Call => single!(control::Call),
         Code::CallOut => single!(control::CallOut),
         Code::Return => single!(control::Return),
@@ -121,21 +122,16 @@ pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
         Code::ListReserve => slow!(|frame, instr| {
             frame.list(instr.a)?.reserve(frame.size(instr.b))?;
         }),
-        Code::ListSize => slow!(|frame, instr| {
-            let size = frame.list(instr.a)?.len();
-            frame.set::<i32>(instr.b, size as i32);
-        }),
-        Code::ListResize => slow!(|frame, instr| {
-            frame.list(instr.a)?.resize(frame.size(instr.b))?;
-        }),
-        Code::ListGetI32 => list_get!(i32, get_i32, fast_i32),
-        Code::ListGetI64 => list_get!(i64, get_i64, fast_i64),
-        Code::ListGetF32 => list_get!(f32, get_f32, fast_f32),
-        Code::ListGetF64 => list_get!(f64, get_f64, fast_f64),
-        Code::ListSetI32 => list_set!(i32, I32, set_fast_i32),
-        Code::ListSetI64 => list_set!(i64, I64, set_fast_i64),
-        Code::ListSetF32 => list_set!(f32, F32, set_fast_f32),
-        Code::ListSetF64 => list_set!(f64, F64, set_fast_f64),
+        Code::ListSize => list_size!(),
+        Code::ListResize => list_resize!(),
+        Code::ListGetI32 => list_get!(i32, get_i32, same_i32),
+        Code::ListGetI64 => list_get!(i64, get_i64, same_i64),
+        Code::ListGetF32 => list_get!(f32, get_f32, same_f32),
+        Code::ListGetF64 => list_get!(f64, get_f64, same_f64),
+        Code::ListSetI32 => list_set!(i32, I32, set_same_i32),
+        Code::ListSetI64 => list_set!(i64, I64, set_same_i64),
+        Code::ListSetF32 => list_set!(f32, F32, set_same_f32),
+        Code::ListSetF64 => list_set!(f64, F64, set_same_f64),
         Code::ListGetRef => slow!(|frame, instr| {
             let value = frame.list(instr.a)?.get_ref(frame.size(instr.b), is_move(instr.c))?;
             // An element of another type reads as null.

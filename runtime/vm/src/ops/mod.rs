@@ -5,4 +5,4 @@ pub(crate) mod convert;
 pub(crate) mod float;
 pub(crate) mod hash;
 pub(crate) mod int;
-mod system;
+pub(crate) mod system;

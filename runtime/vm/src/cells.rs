@@ -2,14 +2,17 @@
 //!
 //! A list belongs to whoever has a ref to it, and a host may give one to two contexts that run at the
 //! same time; but a lock for every access would cost more than everything else an instruction does.
-//! So elements are atomic cells, and cells never move: the first chunk has the size that is asked for
-//! first, and each one behind it doubles what there is.
+//! So elements are atomic cells, and cells never move: they are in chunks, each of which doubles what
+//! there is before it.
 //!
 //! ```text
-//! first  [ 0 .. n )
-//! more 0           [ n .. 2n )
-//! more 1                      [ 2n .. 4n )          …
+//! chunk 0  [ 0 .. 16 )
+//! chunk 1            [ 16 .. 48 )
+//! chunk 2                       [ 48 .. 112 )          …
 //! ```
+//!
+//! So cell `index` is in the chunk that the highest bit of `index + 16` says, at what the other bits
+//! say.
 //!
 //! Who races for an element gets an old or a new value; nothing else can happen, and no unsafe code is
 //! needed for it.
@@ -19,19 +22,24 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 type Chunk = OnceLock<Box<[AtomicU64]>>;
 
-/// Chunks behind the first one: more than memory has room for.
-const MORE: usize = 48;
+/// Cells of the first chunk: a power of two.
+const FIRST: usize = 16;
 
-/// The least size of the first chunk.
-const LEAST: usize = 4;
+/// More chunks than memory has room for.
+const CHUNKS: usize = 36;
 
 /// A growable sequence of 64-bit cells.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Cells {
     length: AtomicUsize,
-    /// A power of two cells.
-    first: Chunk,
-    more: OnceLock<Box<[Chunk; MORE]>>,
+    chunks: Box<[Chunk; CHUNKS]>,
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        let chunks = Box::new([const { Chunk::new() }; CHUNKS]);
+        Self { length: AtomicUsize::new(0), chunks }
+    }
 }
 
 impl Cells {
@@ -62,35 +70,24 @@ impl Cells {
     /// A cell, whether it counts or not, if it is there.
     #[inline(always)]
     fn cell(&self, index: usize) -> Option<&AtomicU64> {
-        let first = self.first.get()?;
-        match first.get(index) {
-            Some(cell) => Some(cell),
-            None => {
-                // `index / first.len()` is at least 1; its highest bit says which chunk.
-                let chunk = (index >> first.len().trailing_zeros()).ilog2() as usize;
-                let cells = self.more.get()?.get(chunk)?.get()?;
-                cells.get(index - (first.len() << chunk))
-            }
-        }
+        let place = index.wrapping_add(FIRST);
+        let highest = place.checked_ilog2()?;
+        let chunk = self.chunks.get(highest.wrapping_sub(FIRST.ilog2()) as usize)?.get()?;
+        chunk.get(place ^ (1 << highest))
     }
 
     /// Makes room; `None` if there is no memory.
     pub(crate) fn reserve(&self, capacity: usize) -> Option<()> {
-        if capacity == 0 {
-            return Some(());
+        let (mut room, mut size) = (0, FIRST);
+        for chunk in self.chunks.iter() {
+            if room >= capacity {
+                return Some(());
+            }
+            make(chunk, size)?;
+            room += size;
+            size *= 2;
         }
-        let mut room = match self.first.get() {
-            Some(first) => first.len(),
-            None => make(&self.first, capacity.checked_next_power_of_two()?.max(LEAST))?,
-        };
-        let mut chunk = 0;
-        while room < capacity {
-            let more = self.more.get_or_init(|| Box::new([const { Chunk::new() }; MORE]));
-            make(more.get(chunk)?, room)?;
-            room = room.checked_mul(2)?;
-            chunk += 1;
-        }
-        Some(())
+        (room >= capacity).then_some(())
     }
 
     /// Cuts short, or extends with zeros; `None` if there is no memory.
@@ -119,15 +116,15 @@ impl Cells {
     }
 }
 
-/// Makes a chunk, unless somebody did; its size.
-fn make(chunk: &Chunk, size: usize) -> Option<usize> {
-    if let Some(cells) = chunk.get() {
-        return Some(cells.len());
+/// Makes a chunk, unless somebody did.
+fn make(chunk: &Chunk, size: usize) -> Option<()> {
+    if chunk.get().is_none() {
+        let mut cells = Vec::new();
+        cells.try_reserve_exact(size).ok()?;
+        cells.resize_with(size, AtomicU64::default);
+        chunk.get_or_init(|| cells.into());
     }
-    let mut cells = Vec::new();
-    cells.try_reserve_exact(size).ok()?;
-    cells.resize_with(size, AtomicU64::default);
-    Some(chunk.get_or_init(|| cells.into()).len())
+    Some(())
 }
 
 #[cfg(test)]

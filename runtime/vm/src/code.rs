@@ -55,6 +55,10 @@ codes! {
         CopyI32,
         /// Copies register pair `a` to `b`.
         CopyI64,
+        /// The same, of an f32.
+        CopyF32,
+        /// The same, of an f64.
+        CopyF64,
         /// Copies or moves ref `a` to `b`.
         CopyRef,
         /// Looks at fuel and interrupts.

@@ -15,6 +15,7 @@
 //! Why at all: a checked slice costs six instructions of the host for each of the program's, which
 //! needs less than a dozen in all.
 
+use std::collections::HashMap;
 use std::ptr::NonNull;
 
 use vmfb::Register;
@@ -22,6 +23,7 @@ use vmfb::Register;
 use crate::code::{CallPlan, Code, Instr};
 use crate::fusion::{self, Known, known_behind};
 use crate::handlers::shape;
+use crate::loops;
 use crate::machine::Handler;
 
 /// A function's instructions, all ways through them checked.
@@ -30,6 +32,8 @@ pub(crate) struct Instructions {
     instructions: Box<[Instr]>,
     /// Whether a jump leads there, or something comes from outside.
     is_target: Box<[bool]>,
+    /// What is known at heads of loops, by their indices.
+    heads: HashMap<usize, Known>,
     /// For each jump table, the distances from the instruction that uses it.
     distances: Box<[Box<[u32]>]>,
 }
@@ -82,7 +86,16 @@ impl Instructions {
                 return None;
             }
         }
-        Some(Self { instructions, is_target: is_target.into(), distances })
+        let is_target = is_target.into();
+        let heads = HashMap::new();
+        let mut checked = Self { instructions, is_target, heads, distances };
+        checked.heads = loops::heads(&checked, tables, calls);
+        Some(checked)
+    }
+
+    /// What is known at a target whichever way was taken to it.
+    pub(crate) fn known_at_target(&self, index: usize) -> Known {
+        self.heads.get(&index).copied().unwrap_or_default()
     }
 
     /// Whether control comes to an instruction only from the one before it.
@@ -133,7 +146,7 @@ pub(crate) struct CheckedCode(Box<[Executable]>);
 impl CheckedCode {
     /// For free running: instructions that are behind each other know it.
     pub(crate) fn free(instructions: &Instructions) -> Self {
-        let mut known = Known::default();
+        let mut known = instructions.known_at_target(0);
         let executable = |index| {
             known = known_behind(known, instructions, index);
             fusion::free(instructions, index, known)

@@ -7,8 +7,11 @@
 //! ```
 //!
 //! Indices stay what they are and every register is written as the bytecode says, so this shows
-//! nowhere but in time. What is known of results holds from a jump's target to the next one: see
-//! [`crate::machine`] for what they are kept in.
+//! nowhere but in time. [`crate::machine`] says what results are kept in.
+//!
+//! What is known holds from a jump's target to the next. At the head of a loop, that is what the jumps
+//! back to it have in common; who comes from elsewhere first passes through instructions that make it
+//! so (`loops` has `translate` put them there).
 
 use crate::code::{Code, Instr};
 use crate::cursor::{Executable, Instructions, distance};
@@ -45,9 +48,51 @@ impl Known {
                 *result = result.filter(|register| !overlap(*register, written));
             }
         }
-        let results = self.of(bank);
-        *results = [Some(written), results[0]];
+        if !shape.is_test {
+            let results = self.of(bank);
+            *results = [Some(written), results[0]];
+        }
         self
+    }
+
+    /// The registers whose values are at hand.
+    pub(crate) fn results(&self) -> impl Iterator<Item = (Bank, u16)> {
+        [self.words, self.singles, self.doubles].into_iter().flatten().flatten()
+    }
+
+    /// What is known whichever of two ways was taken.
+    pub(crate) fn meet(self, other: Self) -> Self {
+        let both = |left: [Option<(Bank, u16)>; 2], right: [Option<(Bank, u16)>; 2]| {
+            std::array::from_fn(|age| left[age].filter(|_| left[age] == right[age]))
+        };
+        Self {
+            words: both(self.words, other.words),
+            singles: both(self.singles, other.singles),
+            doubles: both(self.doubles, other.doubles),
+        }
+    }
+
+    /// Whether nothing is known.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.results().next().is_none()
+    }
+
+    /// Instructions that make this known: they copy registers to themselves.
+    pub(crate) fn loads(self) -> impl Iterator<Item = Instr> {
+        let in_order = [self.words, self.singles, self.doubles].into_iter().flat_map(|results| {
+            let [last, previous] = results;
+            // What is not known may be anything, but something has to come behind the previous one.
+            [previous, last.or(previous)].into_iter().flatten()
+        });
+        in_order.map(|(bank, register)| {
+            let code = match bank {
+                Bank::Word => Code::CopyI32,
+                Bank::Pair => Code::CopyI64,
+                Bank::Single => Code::CopyF32,
+                Bank::Double => Code::CopyF64,
+            };
+            Instr { code, a: register, b: register, c: 0, imm: 0 }
+        })
     }
 
     /// Where the value of a register can be taken from.
@@ -78,7 +123,7 @@ pub(crate) fn known_behind(before: Known, instructions: &Instructions, index: us
     if instructions.is_behind_another(index) {
         before.behind(&instructions[index - 1])
     } else {
-        Known::default()
+        instructions.known_at_target(index)
     }
 }
 
@@ -89,8 +134,9 @@ pub(crate) fn known_at(instructions: &Instructions, index: usize) -> Known {
     }
     let is_first = |index: &usize| !instructions.is_behind_another(*index);
     let first = (0..=index).rev().find(is_first).unwrap_or(0);
-    (first + 1..=index)
-        .fold(Known::default(), |known, index| known_behind(known, instructions, index))
+    (first + 1..=index).fold(instructions.known_at_target(first), |known, index| {
+        known_behind(known, instructions, index)
+    })
 }
 
 /// The instruction at `index` for observers: on its own.

@@ -11,7 +11,7 @@
 //! | `status`, `limits`, `meter` | errors with their codes and places; bounds on what a program may use |
 //! | `context`, `link`, `globals`, `native` | linked modules; modules written in Rust |
 //! | `activity`, `driver` | native functions that go on in steps, as frames of the stack |
-//! | `code`, `cursor`, `translate`, `calls`, `fusion` | the executable form of functions, made on first call |
+//! | `code`, `cursor`, `translate`, `calls`, `fusion`, `loops` | the executable form of functions, made on first call |
 //! | `machine`, `handlers`, `ops` | how one instruction leads to the next; what each of them does |
 //! | `stack`, `registers`, `transfer`, `objects` | what handlers work with |
 //! | `text` | values as the text of command lines |
@@ -39,6 +39,7 @@ mod invocation;
 mod limits;
 mod link;
 mod list;
+mod loops;
 mod machine;
 mod memory;
 mod meter;

@@ -87,6 +87,12 @@ impl State {
         }
     }
 
+    /// Puts the result of a comparison into a register.
+    #[inline(always)]
+    pub(crate) fn set_test(self, register: u16, holds: bool) {
+        self.registers.set_word(register, holds.into());
+    }
+
     /// Goes on with the next instruction.
     ///
     /// # Safety

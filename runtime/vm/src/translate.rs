@@ -26,6 +26,8 @@ use crate::calls::CallPlanner;
 use crate::code::{CallPlan, Code, FunctionCode, Instr, SYNTHETIC, Target, straight_line};
 use crate::context::{Context, FunctionId, LinkedKind};
 use crate::cursor::{CheckedCode, Instructions};
+use crate::fusion::Known;
+use crate::loops::{self, Edge, Way};
 
 /// Translates a function. One that is not there gives code that fails at once.
 pub(crate) fn translate(context: &Context, id: FunctionId) -> FunctionCode {
@@ -303,8 +305,16 @@ impl<'a> Translation<'a> {
             let index = indices.get(&target.0).map_or(0, |index| index + 1);
             self.apply(&patch, index);
         }
-        let instructions =
-            Instructions::new(self.instructions.into(), &self.tables, &self.calls, self.ref_count);
+        let mut instructions = self.checked();
+        if let Some(checked) = &instructions {
+            let edges = loops::edges(checked, &self.tables, &self.calls);
+            if !edges.is_empty() {
+                for (edge, known) in edges {
+                    self.lead_through_loads(edge, known);
+                }
+                instructions = self.checked();
+            }
+        }
         // What was verified has no way out of the function.
         let instructions = instructions.unwrap_or_else(failing);
         FunctionCode {
@@ -316,6 +326,26 @@ impl<'a> Translation<'a> {
             calls: self.calls.into(),
             lists: self.lists.into(),
             texts: self.texts.into(),
+        }
+    }
+
+    fn checked(&self) -> Option<Instructions> {
+        let instructions = self.instructions.clone().into();
+        Instructions::new(instructions, &self.tables, &self.calls, self.ref_count)
+    }
+
+    /// Makes a jump lead through instructions that make results known at its target.
+    fn lead_through_loads(&mut self, edge: Edge, known: Known) {
+        let stub = self.instructions.len() as u64;
+        for load in known.loads() {
+            self.emit(load);
+        }
+        self.emit(Instr { code: Code::Jump, imm: edge.to as u64, ..EMPTY });
+        let instr = &mut self.instructions[edge.from];
+        match edge.way {
+            Way::Low => instr.imm = instr.imm & !u64::from(u32::MAX) | stub,
+            Way::High => instr.imm = instr.imm & u64::from(u32::MAX) | stub << 32,
+            Way::Table(entry) => self.tables[instr.low()][entry] = stub as u32,
         }
     }
 

@@ -137,12 +137,12 @@ macro_rules! unary_test {
     ($from:ident, $function:expr) => {{
         operation!(It[A], |state, machine, instr| {
             let operand: $from = A::read(state, instr.a);
-            i32::from(($function)(operand)).write(&mut state, instr.b);
+            state.set_test(instr.b, ($function)(operand));
         });
         jumping_operation!(Jump[A], |state, machine, instr| {
             let operand: $from = A::read(state, instr.a);
             let holds = ($function)(operand);
-            i32::from(holds).write(&mut state, instr.b);
+            state.set_test(instr.b, holds);
             holds
         });
         let mut entry = Entry::new(one_operand!(It [a]));
@@ -152,6 +152,7 @@ macro_rules! unary_test {
             Some(one_operand!(Jump [a] true));
         entry.shape.reads[0] = Some(<$from as Operand>::BANK);
         entry.shape.writes = Some((Field::B, Bank::Word));
+        entry.shape.is_test = true;
         entry
     }};
 }
@@ -215,12 +216,12 @@ macro_rules! test {
     ($from:ident, $function:expr) => {{
         operation!(It[A, B], |state, machine, instr| {
             let (left, right): ($from, $from) = (A::read(state, instr.a), B::read(state, instr.b));
-            i32::from(($function)(left, right)).write(&mut state, instr.c);
+            state.set_test(instr.c, ($function)(left, right));
         });
         jumping_operation!(Jump[A, B], |state, machine, instr| {
             let (left, right): ($from, $from) = (A::read(state, instr.a), B::read(state, instr.b));
             let holds = ($function)(left, right);
-            i32::from(holds).write(&mut state, instr.c);
+            state.set_test(instr.c, holds);
             holds
         });
         let mut entry = Entry::new(comparison_operands!(It [a b]));
@@ -228,6 +229,7 @@ macro_rules! test {
         entry.backward = Some(comparison_operands!(Jump [a b] true));
         entry.shape.reads = [Some(<$from as Operand>::BANK), Some(<$from as Operand>::BANK), None];
         entry.shape.writes = Some((Field::C, Bank::Word));
+        entry.shape.is_test = true;
         entry
     }};
 }

@@ -33,8 +33,11 @@ use crate::registers::Registers;
 pub(crate) struct Shape {
     /// What it reads in `a`, `b`, `c`, if it can take that from elsewhere than registers.
     pub(crate) reads: [Option<Bank>; 3],
-    /// What it leaves as the last result of its type, and in which register it writes that.
+    /// What it writes in which register, and leaves as the last result of its type.
     pub(crate) writes: Option<(Field, Bank)>,
+    /// Whether it does not leave it: comparisons, whose results hardly anybody but the jump behind
+    /// them looks at, and in the place of which loops had better keep what they count with.
+    pub(crate) is_test: bool,
     /// Whether it may write other registers.
     pub(crate) writes_more: bool,
     /// Whether `a` is a ref that its handler reads without a check.
@@ -127,7 +130,13 @@ impl Variant {
 
 impl Entry {
     const fn new(variants: Variants) -> Self {
-        let shape = Shape { reads: [None; 3], writes: None, writes_more: false, reads_ref: false };
+        let shape = Shape {
+            reads: [None; 3],
+            writes: None,
+            is_test: false,
+            writes_more: false,
+            reads_ref: false,
+        };
         Self { shape, variants, forward: None, backward: None }
     }
 }

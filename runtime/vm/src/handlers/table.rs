@@ -33,6 +33,8 @@ pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
         Code::Breakpoint => single!(control::Breakpoint),
         Code::CopyI32 => copy!(i32),
         Code::CopyI64 => copy!(i64),
+        Code::CopyF32 => copy!(f32),
+        Code::CopyF64 => copy!(f64),
         Code::CopyRef => slow!(|frame, instr| {
             let value = read_ref(frame.refs, instr.a);
             *frame.reference(instr.b) = value;

@@ -31,7 +31,7 @@ impl Invocation {
 
     /// Lets the innermost native function go on. `None`: go on with what is innermost now.
     pub(crate) fn drive(&mut self, context: &mut Context, mode: &mut Mode<'_>) -> Option<Outcome> {
-        if self.meter.interrupt.clear() {
+        if self.meter.is_interrupted() {
             return Some(self.stopped(context, Stop::Interrupted));
         }
         let watch = match mode {

@@ -129,7 +129,8 @@ pub(crate) fn known_behind(before: Known, instructions: &Instructions, index: us
 
 /// What is known at `index`.
 pub(crate) fn known_at(instructions: &Instructions, index: usize) -> Known {
-    if index >= instructions.len() {
+    // Whoever enters a function has nothing.
+    if index == 0 || index >= instructions.len() {
         return Known::default();
     }
     let is_first = |index: &usize| !instructions.is_behind_another(*index);

@@ -158,7 +158,9 @@ pub struct Invocation {
     pub(crate) natives: Vec<NativeFrame>,
     /// The native function that failed at once, if one did.
     pub(crate) failed_native: Option<(u32, u32)>,
-    starts: VecDeque<Start>,
+    /// What starts when nothing is on the stack, and what after that: most often nothing.
+    start: Option<Start>,
+    later: VecDeque<Start>,
     end: Option<End>,
     /// Whether somebody was told of a stop before the next instruction, so that it is to run now.
     is_stopped: bool,
@@ -199,6 +201,7 @@ impl Invocation {
     }
 
     fn starting(context: &Context, starts: impl IntoIterator<Item = Start>) -> Self {
+        let mut starts = starts.into_iter();
         Self {
             stack: context
                 .spare_stack
@@ -209,7 +212,8 @@ impl Invocation {
             meter: Meter::new(context.limits.fuel),
             natives: Vec::new(),
             failed_native: None,
-            starts: starts.into_iter().collect(),
+            start: starts.next(),
+            later: starts.collect(),
             end: None,
             is_stopped: false,
         }
@@ -218,7 +222,7 @@ impl Invocation {
     /// The handle that stops it from another thread.
     #[must_use]
     pub fn interrupt(&self) -> Interrupt {
-        self.meter.interrupt.clone()
+        self.meter.interrupt().clone()
     }
 
     /// Where the activity stands that is the innermost frame, if it stands at a boundary.
@@ -277,7 +281,7 @@ impl Invocation {
                     Err(status) => return self.fail(context, status),
                 }
             }
-            if self.meter.interrupt.clear() {
+            if self.meter.is_interrupted() {
                 return self.stopped(context, Stop::Interrupted);
             }
             let exit = match self.run_in(context, &mut mode) {
@@ -317,7 +321,7 @@ impl Invocation {
     /// What the end of a run means; `None`: there is more to start.
     pub(crate) fn conclude(&mut self, context: &Context, exit: Exit) -> Option<Outcome> {
         Some(match exit {
-            Exit::Completed(_) if !self.starts.is_empty() => return None,
+            Exit::Completed(_) if self.start.is_some() => return None,
             Exit::Completed(results) => {
                 self.end = Some(End::Completed);
                 if let Ok(mut spare) = context.spare_stack.try_lock() {
@@ -352,7 +356,7 @@ impl Invocation {
 
     /// Starts what is next; the exit if that ended at once.
     fn start_next(&mut self, context: &Context) -> Result<Option<Exit>, Status> {
-        match self.starts.pop_front() {
+        match std::mem::replace(&mut self.start, self.later.pop_front()) {
             None => Ok(Some(Exit::Completed(Vec::new()))),
             Some(Start::Bytecode(slot, arguments)) => {
                 self.push(context, slot, arguments)?;
@@ -405,8 +409,9 @@ pub(crate) fn check_arguments(
     if !is_there {
         return Err(Status::not_found("there is no function with this id"));
     }
-    let default = abi::cconv::Signature::default();
-    let signature = context.signature_of(function).unwrap_or(&default);
+    const NOTHING: &abi::cconv::Signature =
+        &abi::cconv::Signature { arguments: Vec::new(), results: Vec::new() };
+    let signature = context.signature_of(function).unwrap_or(NOTHING);
     if signature.is_variadic() {
         return Err(Status::invalid_argument(
             "the function takes spans and can be called from bytecode only",

@@ -24,8 +24,8 @@
 
 use crate::code::FunctionCode;
 use crate::context::{Context, FunctionSlot, LinkedModule, ModuleIndex};
-use crate::cursor::{CheckedCode, Cursor, Instructions};
-use crate::fusion::known_at;
+use crate::cursor::{CheckedCode, Cursor};
+use crate::fusion::{Known, known_at};
 use crate::globals::{GlobalBytes, Globals};
 use crate::handlers::{Bank, Operand};
 use crate::interpreter::Exit;
@@ -240,8 +240,9 @@ impl<'a> Machine<'a> {
         let refs = &mut stack.refs[base.reference..base.reference + ref_count as usize];
         // SAFETY: whoever moves the stack, which is calls and returns, makes both anew.
         let (registers, refs) = unsafe { (Registers::new(window), Refs::new(refs)) };
-        let results = (&code.instructions, index);
-        let saved = at_hand(cursor, registers, *budget, results);
+        let known =
+            if D::OBSERVES { Known::default() } else { known_at(&code.instructions, index) };
+        let saved = at_hand(cursor, registers, *budget, known);
         let module = slot.module;
         let global_bytes = GlobalBytes::of(&mut globals[module.index()]);
         let mut machine = Machine {
@@ -306,16 +307,14 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// A state as handlers would have left it that came to an index of these instructions.
-fn at_hand(
-    cursor: Cursor,
-    registers: Registers,
-    budget: u32,
-    (instructions, index): (&Instructions, usize),
-) -> State {
+/// A state as handlers would have left it of whose results so much is known.
+#[inline]
+fn at_hand(cursor: Cursor, registers: Registers, budget: u32, known: Known) -> State {
     let (words, singles, doubles) = ([0; 2], [0.0; 2], [0.0; 2]);
     let mut state = State { cursor, registers, budget, words, singles, doubles };
-    let known = known_at(instructions, index);
+    if known.is_empty() {
+        return state;
+    }
     for results in [known.words, known.singles, known.doubles] {
         // The last one last.
         let [last, previous] = results;

@@ -299,19 +299,19 @@ const BLOCK: usize = 64;
 /// # Safety
 /// They are there and may be written.
 unsafe fn fill<const N: usize>(target: *mut u8, length: usize, pattern: [u8; N]) {
-    const { assert!(BLOCK.is_multiple_of(N)) };
-    let block: [u8; BLOCK] = std::array::from_fn(|index| pattern[index % N]);
+    const { assert!(size_of::<u64>().is_multiple_of(N)) };
+    let word = u64::from_ne_bytes(std::array::from_fn(|index| pattern[index % N]));
     let blocks = length - length % BLOCK;
     // SAFETY: what is written ends at `blocks` or `length`, as both loops advance by what they write.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx") {
-            fill_blocks_wide(target, blocks, &block);
+            fill_blocks_wide(target, blocks, word);
         } else {
-            fill_blocks(target, blocks, &block);
+            fill_blocks(target, blocks, word);
         }
         #[cfg(not(target_arch = "x86_64"))]
-        fill_blocks(target, blocks, &block);
+        fill_blocks(target, blocks, word);
         for at in (blocks..length).step_by(N) {
             target.add(at).cast::<[u8; N]>().write(pattern);
         }
@@ -321,10 +321,10 @@ unsafe fn fill<const N: usize>(target: *mut u8, length: usize, pattern: [u8; N])
 /// # Safety
 /// `length` bytes are there and may be written; it is a multiple of [`BLOCK`].
 #[inline(always)]
-unsafe fn fill_blocks(target: *mut u8, length: usize, block: &[u8; BLOCK]) {
+unsafe fn fill_blocks(target: *mut u8, length: usize, word: u64) {
     for at in (0..length).step_by(BLOCK) {
         // SAFETY: it ends at `length` at most.
-        unsafe { target.add(at).cast::<[u8; BLOCK]>().write(*block) };
+        unsafe { target.add(at).cast::<[u64; BLOCK / 8]>().write_unaligned([word; BLOCK / 8]) };
     }
 }
 
@@ -334,9 +334,9 @@ unsafe fn fill_blocks(target: *mut u8, length: usize, block: &[u8; BLOCK]) {
 /// As for [`fill_blocks`]; and the processor has them.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
-unsafe fn fill_blocks_wide(target: *mut u8, length: usize, block: &[u8; BLOCK]) {
+unsafe fn fill_blocks_wide(target: *mut u8, length: usize, word: u64) {
     // SAFETY: the caller's promise.
-    unsafe { fill_blocks(target, length, block) };
+    unsafe { fill_blocks(target, length, word) };
 }
 
 /// Whether so many bytes are the same at two places.

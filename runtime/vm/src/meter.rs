@@ -3,8 +3,8 @@
 //! The loop counts a local budget down and comes here when it is used up, so that looking costs one
 //! decrement.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::interpreter::Exit;
 use crate::status::Status;
@@ -25,20 +25,33 @@ impl Interrupt {
 
     /// Takes a request back; whether there was one.
     pub fn clear(&self) -> bool {
-        self.0.swap(false, Ordering::Relaxed)
+        // Most often there was none, and to look is cheaper than to change.
+        self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
     }
 }
 
 /// How much an invocation may still do.
 #[derive(Debug)]
 pub(crate) struct Meter {
-    pub(crate) interrupt: Interrupt,
+    /// Made for the first who asks for it: for most short calls, nobody does.
+    interrupt: OnceLock<Interrupt>,
     fuel: Option<u64>,
 }
 
 impl Meter {
     pub(crate) fn new(fuel: Option<u64>) -> Self {
-        Self { interrupt: Interrupt::default(), fuel }
+        Self { interrupt: OnceLock::new(), fuel }
+    }
+
+    /// The handle that asks for a stop.
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        self.interrupt.get_or_init(Interrupt::default)
+    }
+
+    /// Takes a request for a stop; whether there was one.
+    #[inline]
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.get().is_some_and(Interrupt::clear)
     }
 
     /// A budget to start with; at least 1. It is paid for when it is used up or given back.
@@ -66,7 +79,7 @@ impl Meter {
                  calls as the limit allows",
             )));
         }
-        if self.interrupt.clear() {
+        if self.is_interrupted() {
             return Err(Exit::Interrupted);
         }
         self.pay(1);
@@ -131,7 +144,7 @@ mod tests {
     fn an_interrupt_is_seen_and_consumed() {
         let mut meter = Meter::new(None);
         let mut budget = meter.take();
-        meter.interrupt.clone().request();
+        meter.interrupt().clone().request();
         let mut polls = 0;
         while poll(&mut meter, &mut budget) {
             polls += 1;

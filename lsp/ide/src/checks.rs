@@ -213,7 +213,10 @@ impl Check<'_> {
         }
         let mut seen: HashMap<(u32, u64), &crate::names::Value> = HashMap::new();
         for value in &names.values {
-            let Some(first) = seen.insert((value.scope, value.hash), value) else { continue };
+            let first = seen.insert((value.scope, value.hash), value);
+            let Some(first) = first.or_else(|| self.hidden_parameter(&seen, value)) else {
+                continue;
+            };
             // What a head means by a name is a guess where it is no argument of a function.
             if value.kind == ValueKind::RegionArgument && first.node == value.node {
                 continue;
@@ -253,6 +256,20 @@ impl Check<'_> {
                 ..Diagnostic::error(range, "duplicate-block", message)
             });
         }
+    }
+
+    /// The parameter of a function whose name a value in the function's own body takes: bodies do not hide names.
+    fn hidden_parameter<'v>(
+        &self,
+        seen: &HashMap<(u32, u64), &'v crate::names::Value>,
+        value: &crate::names::Value,
+    ) -> Option<&'v crate::names::Value> {
+        let body = &self.analysed.analysis.names.scopes[value.scope as usize];
+        let parameter = seen.get(&(body.parent?, value.hash))?;
+        let op = self.op_name(parameter.node);
+        (syntax::ops::class_of(&op) == OpClass::Function
+            && parameter.kind == ValueKind::RegionArgument)
+            .then_some(parameter)
     }
 
     fn op_name(&self, id: NodeId) -> String {

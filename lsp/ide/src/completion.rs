@@ -104,7 +104,11 @@ pub fn complete(document: &Document, offset: usize) -> Completions {
     let start = line_start(text, offset);
     let tokens: Vec<_> =
         Lexer::new(text, start).take_while(|token| token.range.start < offset).collect();
-    let current = tokens.last().filter(|token| token.range.end >= offset);
+    // Brackets and the like end what is written before them.
+    let current = tokens.last().filter(|token| {
+        let is_word = !matches!(token.kind, TokenKind::Punct(sign) if !b"%@^#!".contains(&sign));
+        token.range.end >= offset && is_word
+    });
     if current.is_some_and(|token| {
         matches!(token.kind, TokenKind::Comment | TokenKind::String | TokenKind::UnterminatedString)
     }) {
@@ -273,11 +277,14 @@ fn words(document: &Document, offset: usize, before: &[syntax::Token], begins: b
         let tree = &here.analysis.tree;
         tree.node(tree.node_at(here.relative(offset))).kind == NodeKind::Dictionary
     });
-    let after = before.last().is_some_and(|token| token.is(b'{') || token.is(b','));
-    if document.language() == Language::Mlir
-        && after
-        && (in_dictionary || before.last().is_some_and(|token| token.is(b'{')))
-    {
+    let opens = before.last().is_some_and(|token| token.is(b'{'));
+    let after = opens || before.last().is_some_and(|token| token.is(b','));
+    // An empty dictionary at the end of the text may look like a region.
+    let announced = before
+        .len()
+        .checked_sub(2)
+        .is_some_and(|at| before[at].is(b'=') || before[at].text(document.text()) == "attributes");
+    if document.language() == Language::Mlir && after && (in_dictionary || opens && announced) {
         return KEYS
             .iter()
             .map(|(key, rest, about)| Item {

@@ -127,10 +127,15 @@ impl Found {
     }
 }
 
+/// Whether a chunk is of a function that is cut into parts.
+pub(crate) fn is_in_long_function(analysed: &Analysed) -> bool {
+    let chunk = &analysed.placed.chunk;
+    chunk.depth & IN_FUNCTION != 0 || chunk.is_long_function()
+}
+
 /// Whether a chunk shares values with others.
 fn shares(analysed: &Analysed) -> bool {
-    let chunk = &analysed.placed.chunk;
-    chunk.depth & IN_FUNCTION != 0 || chunk.is_long_function() || !stands_alone(&analysed.placed)
+    is_in_long_function(analysed) || !stands_alone(&analysed.placed)
 }
 
 fn name_of(document: &Document, analysed: &Analysed, hash: u64) -> Option<String> {

@@ -40,15 +40,12 @@ const LONGEST: usize = 48;
 /// How many elements of a constant are shown.
 const ELEMENTS: usize = 4;
 
-/// The hints in a range.
-pub fn hints(document: &Document, range: &TextRange) -> Vec<Hint> {
+/// The hints in a range; not all of them once `cancelled` says so, which it is asked between chunks.
+pub fn hints(document: &Document, range: &TextRange, cancelled: &dyn Fn() -> bool) -> Vec<Hint> {
     let mut found = Vec::new();
-    for placed in document.chunks().iter() {
-        if placed.start >= range.end {
+    for placed in document.chunks().iter_from(range.start) {
+        if placed.start >= range.end || cancelled() {
             break;
-        }
-        if placed.range().end <= range.start {
-            continue;
         }
         let analysed = document.analysis(&placed);
         if document.language() == Language::Mlir {

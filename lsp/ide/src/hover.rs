@@ -18,7 +18,7 @@ use crate::analysis::Analysed;
 use crate::calling::{Convention, NoConvention, Origin, convention, is_exported};
 use crate::compiled::{CompiledFunction, Found, Modules};
 use crate::entity::{Entity, Named, entity_at};
-use crate::functions::{uses_of_block, uses_of_value};
+use crate::functions::{is_in_long_function, uses_of_block, uses_of_value};
 use crate::instructions;
 use crate::names::ValueKind;
 use crate::references::{Definition, Reference, is_vm_export, reference_at, resolve, symbol_at};
@@ -63,8 +63,11 @@ fn name_hover(document: &Document, offset: usize) -> Option<Hover> {
             };
             let _ = writeln!(out, "{what}\n");
             code(&mut out, &first_lines(document, &found.analysed, value.node));
-            let uses = uses_of_value(document, &found).len();
-            let _ = writeln!(out, "{uses} {}", if uses == 1 { "use" } else { "uses" });
+            // In a long function they would have to be searched for.
+            if !is_in_long_function(&found.analysed) {
+                let uses = uses_of_value(document, &found).len();
+                let _ = writeln!(out, "{uses} {}", if uses == 1 { "use" } else { "uses" });
+            }
         }
         Entity::Block(found) => {
             let block = &found.analysed.analysis.names.blocks[found.index as usize];

@@ -68,11 +68,15 @@ pub struct SemanticToken {
     pub is_definition: bool,
 }
 
-/// The tokens that touch `range`, in order.
-pub fn semantic_tokens(document: &Document, range: &TextRange) -> Vec<SemanticToken> {
+/// The tokens that touch `range`, in order; not all of them once `cancelled` says so, which it is asked between chunks.
+pub fn semantic_tokens(
+    document: &Document,
+    range: &TextRange,
+    cancelled: &dyn Fn() -> bool,
+) -> Vec<SemanticToken> {
     let mut found = Vec::new();
-    for placed in document.chunks().iter() {
-        if placed.start >= range.end {
+    for placed in document.chunks().iter_from(range.start) {
+        if placed.start >= range.end || cancelled() {
             break;
         }
         if placed.range().end > range.start {

@@ -94,6 +94,55 @@ pub fn to_range(rope: &Rope, range: &std::ops::Range<usize>, encoding: Encoding)
     }
 }
 
+/// Positions of bytes that mostly follow each other: what lies between two on a line is counted, and nothing is looked up.
+pub struct Walk<'a> {
+    rope: &'a Rope,
+    encoding: Encoding,
+    /// Where the walk stands, and the bytes of its line from there on, as far as they are known.
+    at: Position,
+    byte: usize,
+    ahead: &'a str,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk from the beginning.
+    pub fn new(rope: &'a Rope, encoding: Encoding) -> Self {
+        Self { rope, encoding, at: Position::new(0, 0), byte: 0, ahead: "" }
+    }
+
+    /// The same as [`to_position`].
+    pub fn position(&mut self, byte: usize) -> Position {
+        let passed =
+            byte.checked_sub(self.byte).and_then(|length| self.ahead.split_at_checked(length));
+        if let Some((passed, ahead)) = passed
+            && !passed.contains(['\n', '\r'])
+        {
+            let units = match self.encoding {
+                Encoding::Utf8 => passed.len(),
+                Encoding::Utf16 => passed.encode_utf16().count(),
+                Encoding::Utf32 => passed.chars().count(),
+            };
+            self.at.character =
+                self.at.character.saturating_add(u32::try_from(units).unwrap_or(u32::MAX));
+            self.ahead = ahead;
+        } else {
+            self.at = to_position(self.rope, byte, self.encoding);
+            let (piece, start, _, _) = self.rope.chunk_at_byte(byte.min(self.rope.len_bytes()));
+            // Between `\r` and `\n` the position is before the byte, and nothing can be counted on from it.
+            let in_break = byte > 0 && self.rope.get_byte(byte - 1) == Some(b'\r');
+            self.ahead =
+                piece.get(byte.saturating_sub(start)..).filter(|_| !in_break).unwrap_or("");
+        }
+        self.byte = byte;
+        self.at
+    }
+
+    /// The same as [`to_range`].
+    pub fn range(&mut self, range: &std::ops::Range<usize>) -> Range {
+        Range { start: self.position(range.start), end: self.position(range.end) }
+    }
+}
+
 /// The character after the last of a line, its line break left out.
 fn line_end(rope: &Rope, line: usize) -> usize {
     let start = rope.line_to_char(line);
@@ -114,7 +163,7 @@ mod tests {
     use ropey::Rope;
     use tower_lsp::lsp_types::{Position, PositionEncodingKind as Kind};
 
-    use super::{Encoding, to_byte, to_position};
+    use super::{Encoding, Walk, to_byte, to_position};
 
     #[test]
     fn columns_in_every_encoding() {
@@ -138,6 +187,23 @@ mod tests {
             }
         }
         assert_eq!(to_position(&rope, rope.len_bytes(), Encoding::Utf16), Position::new(4, 1));
+    }
+
+    #[test]
+    fn walks_count_what_look_ups_find() {
+        // Longer than a piece of the rope.
+        let rope = Rope::from_str(&"aü日😀b\r\nc\rd\n\n\n%e = f\r\r\n".repeat(100));
+        let ends: Vec<usize> = (0..=rope.len_chars()).map(|at| rope.char_to_byte(at)).collect();
+        for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+            for step in [1, 3, 1000, 1999] {
+                let mut walk = Walk::new(&rope, encoding);
+                for at in 0..ends.len() {
+                    // Steps that do not divide the count go back now and then.
+                    let byte = ends[at * step % ends.len()];
+                    assert_eq!(walk.position(byte), to_position(&rope, byte, encoding), "{byte}");
+                }
+            }
+        }
     }
 
     #[test]

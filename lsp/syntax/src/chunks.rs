@@ -28,6 +28,8 @@
 //! Damage is contained: strings end with their line, `// -----` closes everything, and a line that begins with a word of
 //! [`crate::ops`], indented no deeper than the open operation, ends that operation.
 
+use std::sync::Arc;
+
 use crate::ops::OpClass;
 use crate::scan::scan_chunk;
 use crate::{Source, TextRange};
@@ -164,14 +166,44 @@ impl Placed {
 }
 
 /// The chunks of a text, in order; together they are the whole of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+///
+/// They lie in blocks that versions share, so that an edit copies a block and not a table of a hundred thousand rows.
+#[derive(Debug, Clone, Default)]
 pub struct ChunkTable {
+    blocks: Vec<Arc<Block>>,
+    len: usize,
+}
+
+/// Some chunks in a row.
+#[derive(Debug)]
+struct Block {
     chunks: Vec<Chunk>,
+    bytes: usize,
+}
+
+/// How many chunks are in a block.
+const BLOCK: usize = 512;
+
+impl PartialEq for ChunkTable {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for ChunkTable {}
+
+/// A place in a table: a chunk, and the byte that it begins at.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    block: usize,
+    chunk: usize,
+    offset: usize,
 }
 
 impl ChunkTable {
     /// Cuts a text.
     pub fn scan<S: Source + ?Sized>(source: &S) -> Self {
+        let mut table = Self::default();
         let mut chunks = Vec::new();
         let (mut offset, mut depth) = (0, 0);
         while offset < source.len() {
@@ -179,18 +211,38 @@ impl ChunkTable {
             offset += chunk.len;
             depth = chunk.depth_after();
             chunks.push(chunk);
+            if chunks.len() == BLOCK {
+                table.append(&chunks);
+                chunks.clear();
+            }
         }
-        Self { chunks }
+        table.append(&chunks);
+        table
+    }
+
+    /// Adds chunks at the end, in blocks of their own.
+    fn append(&mut self, chunks: &[Chunk]) {
+        for part in chunks.chunks(BLOCK) {
+            let bytes = part.iter().map(|chunk| chunk.len).sum();
+            self.blocks.push(Arc::new(Block { chunks: part.to_vec(), bytes }));
+            self.len += part.len();
+        }
+    }
+
+    fn share(&mut self, blocks: &[Arc<Block>]) {
+        self.len += blocks.iter().map(|block| block.chunks.len()).sum::<usize>();
+        self.blocks.extend_from_slice(blocks);
     }
 
     /// The table of `source`, given that this is the table of the text before `edit`.
     #[must_use]
     pub fn edited<S: Source + ?Sized>(&self, source: &S, edit: TextEdit) -> Self {
-        let (first, mut offset) = self.rescan_from(edit.start);
-        let mut depth = self.chunks.get(first).map_or(0, |chunk| chunk.depth);
+        let first = self.rescan_from(edit.start);
+        let mut offset = first.offset;
+        let mut depth = self.chunk(first).map_or(0, |chunk| chunk.depth);
         let mut fresh = Vec::new();
-        // `old` and `old_offset` walk the old boundaries alongside.
-        let (mut old, mut old_offset) = (first, offset);
+        // `old` walks the old boundaries alongside.
+        let mut old = first;
         let old_end = edit.start + edit.removed;
         while offset < source.len() {
             let chunk = scan_chunk(source, offset, depth);
@@ -201,56 +253,123 @@ impl ChunkTable {
                 continue;
             }
             let wanted = offset - edit.inserted + edit.removed;
-            while old < self.chunks.len() && old_offset < wanted {
-                old_offset += self.chunks[old].len;
-                old += 1;
+            while let Some(chunk) = self.chunk(old).filter(|_| old.offset < wanted) {
+                old.offset += chunk.len;
+                old = self.next(old);
             }
-            let same = old_offset == wanted && wanted >= old_end;
-            if same && self.chunks.get(old).is_some_and(|next| next.depth == depth) {
-                return self.spliced(first, fresh, old);
+            let same = old.offset == wanted && wanted >= old_end;
+            if same && self.chunk(old).is_some_and(|next| next.depth == depth) {
+                return self.spliced(first, &fresh, Some(old));
             }
         }
-        self.spliced(first, fresh, self.chunks.len())
+        self.spliced(first, &fresh, None)
     }
 
-    fn spliced(&self, first: usize, fresh: Vec<Chunk>, old: usize) -> Self {
-        let mut chunks = Vec::with_capacity(first + fresh.len() + self.chunks.len() - old);
-        chunks.extend_from_slice(&self.chunks[..first]);
-        chunks.extend(fresh);
-        chunks.extend_from_slice(&self.chunks[old..]);
-        Self { chunks }
+    fn chunk(&self, place: Place) -> Option<&Chunk> {
+        self.blocks.get(place.block)?.chunks.get(place.chunk)
+    }
+
+    /// The place of the chunk after one; its offset is left as it is.
+    fn next(&self, mut place: Place) -> Place {
+        place.chunk += 1;
+        if place.chunk == self.blocks[place.block].chunks.len() {
+            place.block += 1;
+            place.chunk = 0;
+        }
+        place
+    }
+
+    /// What is before `first`, then `fresh`, then what is from `old` on.
+    fn spliced(&self, first: Place, fresh: &[Chunk], old: Option<Place>) -> Self {
+        let mut table = Self::default();
+        table.share(&self.blocks[..first.block.min(self.blocks.len())]);
+        let before =
+            self.blocks.get(first.block).map_or(&[][..], |block| &block.chunks[..first.chunk]);
+        let mut middle = before.to_vec();
+        middle.extend_from_slice(fresh);
+        if let Some(block) = old.and_then(|old| Some((self.blocks.get(old.block)?, old.chunk))) {
+            middle.extend_from_slice(&block.0.chunks[block.1..]);
+        }
+        table.append(&middle);
+        if let Some(old) = old {
+            table.share(self.blocks.get(old.block + 1..).unwrap_or_default());
+        }
+        table
     }
 
     /// The chunk before the one that holds `offset`, since its end depends on the first token after it. White space at the
     /// end of the text holds no token, so from there one more.
-    fn rescan_from(&self, offset: usize) -> (usize, usize) {
-        let (mut first, mut start) = (0, 0);
-        while first < self.chunks.len() && start + self.chunks[first].len <= offset {
-            start += self.chunks[first].len;
-            first += 1;
+    fn rescan_from(&self, offset: usize) -> Place {
+        let mut place = Place { block: 0, chunk: 0, offset: 0 };
+        while let Some(block) = self.blocks.get(place.block)
+            && place.offset + block.bytes <= offset
+        {
+            place.offset += block.bytes;
+            place.block += 1;
+        }
+        while let Some(chunk) = self.chunk(place)
+            && place.offset + chunk.len <= offset
+        {
+            place.offset += chunk.len;
+            place.chunk += 1;
         }
         let mut back = 1;
-        while first > 0 && back > 0 {
-            first -= 1;
-            start -= self.chunks[first].len;
-            back -= usize::from(self.chunks[first].kind != ChunkKind::Trivia);
+        while back > 0 && (place.block, place.chunk) != (0, 0) {
+            if place.chunk == 0 {
+                place.block -= 1;
+                place.chunk = self.blocks[place.block].chunks.len();
+            }
+            place.chunk -= 1;
+            let chunk = &self.blocks[place.block].chunks[place.chunk];
+            place.offset -= chunk.len;
+            back -= usize::from(chunk.kind != ChunkKind::Trivia);
         }
-        (first, start)
+        place
     }
 
     /// Every chunk with its place.
     pub fn iter(&self) -> impl Iterator<Item = Placed> + '_ {
-        self.chunks.iter().enumerate().scan(0, |offset, (index, &chunk)| {
-            let start = *offset;
-            *offset += chunk.len;
-            Some(Placed { index, start, chunk })
+        self.after_block(0, 0, 0)
+    }
+
+    /// Every chunk from a block on, which begins with the chunk `index` at `start`.
+    fn after_block(
+        &self,
+        block: usize,
+        index: usize,
+        start: usize,
+    ) -> impl Iterator<Item = Placed> + '_ {
+        let chunks =
+            self.blocks[block.min(self.blocks.len())..].iter().flat_map(|block| &block.chunks);
+        chunks.scan((index, start), |(index, start), &chunk| {
+            let placed = Placed { index: *index, start: *start, chunk };
+            *index += 1;
+            *start += chunk.len;
+            Some(placed)
         })
+    }
+
+    /// The chunks from the one on that holds `offset`.
+    pub fn iter_from(&self, offset: usize) -> impl Iterator<Item = Placed> + '_ {
+        let (mut block, mut index, mut start) = (0, 0, 0);
+        while let Some(candidate) = self.blocks.get(block)
+            && start + candidate.bytes <= offset
+        {
+            index += candidate.chunks.len();
+            start += candidate.bytes;
+            block += 1;
+        }
+        self.after_block(block, index, start).skip_while(move |placed| placed.range().end <= offset)
     }
 
     /// The chunk that holds `offset`, or ends there at the end of the text.
     pub fn at(&self, offset: usize) -> Option<Placed> {
-        let last = self.chunks.len().checked_sub(1)?;
-        self.iter().find(|placed| offset < placed.range().end || placed.index == last)
+        self.iter_from(offset).next().or_else(|| {
+            let before = self.blocks.len().checked_sub(1)?;
+            let start = self.blocks[..before].iter().map(|block| block.bytes).sum();
+            let index = self.blocks[..before].iter().map(|block| block.chunks.len()).sum();
+            self.after_block(before, index, start).last()
+        })
     }
 
     /// The containers around the chunk `index`, outermost first.
@@ -271,11 +390,11 @@ impl ChunkTable {
 
     /// How many chunks there are.
     pub fn len(&self) -> usize {
-        self.chunks.len()
+        self.len
     }
 
     /// Whether the text was empty.
     pub fn is_empty(&self) -> bool {
-        self.chunks.is_empty()
+        self.len == 0
     }
 }

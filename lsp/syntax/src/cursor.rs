@@ -23,8 +23,18 @@ impl<'a, S: Source + ?Sized> Cursor<'a, S> {
         cursor
     }
 
+    pub(crate) fn source(&self) -> &'a S {
+        self.source
+    }
+
     pub(crate) fn offset(&self) -> usize {
         self.piece_start + self.at
+    }
+
+    /// The bytes of a range, if they lie in the current piece: cheaper than asking the source.
+    pub(crate) fn here(&self, range: &std::ops::Range<usize>) -> Option<&'a [u8]> {
+        let start = range.start.checked_sub(self.piece_start)?;
+        self.piece.get(start..range.end - self.piece_start)
     }
 
     pub(crate) fn seek(&mut self, offset: usize) {

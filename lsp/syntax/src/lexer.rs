@@ -140,6 +140,23 @@ impl<'a, S: Source + ?Sized> Lexer<'a, S> {
         Self { cursor: Cursor::new(source, offset), line_start: true, line_begin: offset }
     }
 
+    /// The text of a token near the lexer: the same as [`Token::text`], mostly without asking the source again.
+    pub fn text(&self, token: &Token) -> std::borrow::Cow<'a, str> {
+        match self.cursor.here(&token.range).map(std::str::from_utf8) {
+            Some(Ok(text)) => text.into(),
+            _ => self.cursor.source().slice(token.range.clone()),
+        }
+    }
+
+    /// The same for [`Token::name`].
+    pub fn name(&self, token: &Token) -> String {
+        let text = self.text(token);
+        match text.as_bytes() {
+            [b'@', first, ..] if *first != b'"' => text[1..].to_owned(),
+            _ => token.name(self.cursor.source()),
+        }
+    }
+
     /// Where the next token's search begins.
     pub fn offset(&self) -> usize {
         self.cursor.offset()

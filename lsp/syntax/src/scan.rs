@@ -141,8 +141,8 @@ impl<S: Source + ?Sized> Scan<'_, S> {
                 };
             self.see(&token);
             if !region {
-                self.learn_name(&mut head, &token, generic);
-                head.step(&token, self.source);
+                self.learn_name(&mut head, &token, generic, lexer);
+                head.step(&token, lexer);
                 continue;
             }
             if self.chunk.head == 0 {
@@ -195,7 +195,7 @@ impl<S: Source + ?Sized> Scan<'_, S> {
             }
             self.see(&token);
             // The `)` of `})` closes what another chunk opened.
-            head.step(&token, self.source);
+            head.step(&token, lexer);
         }
     }
 
@@ -215,7 +215,7 @@ impl<S: Source + ?Sized> Scan<'_, S> {
             };
         }
         match token.kind {
-            TokenKind::Word => Some((token.text(self.source).into_owned(), false)),
+            TokenKind::Word => Some((lexer.text(&token).into_owned(), false)),
             TokenKind::String => Some((token.name(self.source), true)),
             _ => None,
         }
@@ -229,7 +229,7 @@ impl<S: Source + ?Sized> Scan<'_, S> {
                 if !(token.line_start || ready && head.closed) {
                     return false;
                 }
-                let text = token.text(self.source);
+                let text = before.text(token);
                 let beside = token.line_start && token.indent <= indent;
                 if ready {
                     is_op(&text) || head.closed && beside && !continues(&text)
@@ -258,21 +258,21 @@ impl<S: Source + ?Sized> Scan<'_, S> {
     }
 
     /// Remembers the symbol that the operation defines: the first `@name` before any operand, or `sym_name = "…"`.
-    fn learn_name(&mut self, head: &mut Head, token: &Token, generic: bool) {
+    fn learn_name(&mut self, head: &mut Head, token: &Token, generic: bool, lexer: &Lexer<'_, S>) {
         if !head.naming {
             return;
         }
         match token.kind {
             TokenKind::Symbol if !generic => {
-                self.chunk.name = name_hash(&token.name(self.source));
+                self.chunk.name = name_hash(&lexer.name(token));
                 head.naming = false;
             }
             TokenKind::String if generic && head.sym_name == 2 => {
-                self.chunk.name = name_hash(&token.name(self.source));
+                self.chunk.name = name_hash(&lexer.name(token));
                 head.naming = false;
             }
             TokenKind::Word if generic => {
-                head.sym_name = u8::from(token.text(self.source) == "sym_name");
+                head.sym_name = u8::from(lexer.text(token) == "sym_name");
             }
             TokenKind::Punct(b'=') if head.sym_name == 1 => head.sym_name = 2,
             TokenKind::Word => {}
@@ -395,15 +395,16 @@ struct Head {
 }
 
 impl Head {
-    fn step<S: Source + ?Sized>(&mut self, token: &Token, source: &S) {
+    fn step<S: Source + ?Sized>(&mut self, token: &Token, lexer: &Lexer<'_, S>) {
         match token.kind {
             TokenKind::Punct(b'(' | b'[' | b'{' | b'<') => self.nest += 1,
             TokenKind::Punct(b')' | b']' | b'}' | b'>') => self.nest = self.nest.saturating_sub(1),
             _ => {}
         }
         self.region_follows = token.is(b'(') || token.is(b',');
-        self.dictionary_follows =
-            token.kind == TokenKind::Word && token.text(source) == "attributes";
+        self.dictionary_follows = token.kind == TokenKind::Word
+            && token.range.len() == "attributes".len()
+            && lexer.text(token) == "attributes";
     }
 
     fn after_region(&mut self) {

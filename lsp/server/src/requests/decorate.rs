@@ -15,7 +15,8 @@ use tower_lsp::lsp_types::{
 
 use super::View;
 
-/// Longer texts get tokens by range only: all of them would be hundreds of megabytes of numbers.
+/// Longer texts get tokens by range only, and longer ranges only for their beginning: all of them would be hundreds of
+/// megabytes of numbers.
 const LONGEST: usize = 4 << 20;
 
 pub(crate) fn legend() -> SemanticTokensLegend {
@@ -42,8 +43,12 @@ pub(crate) fn legend() -> SemanticTokensLegend {
 fn encoded(view: &View<'_>, range: &std::ops::Range<usize>) -> Vec<SemanticToken> {
     let (mut line, mut column) = (0, 0);
     let mut data = Vec::new();
-    for token in semantic_tokens(view.document(), range) {
-        let place = view.range(&token.range);
+    let mut walk = view.walk();
+    for token in semantic_tokens(view.document(), range, &|| view.cancelled.is_set()) {
+        if view.cancelled.is_set() {
+            break;
+        }
+        let place = walk.range(&token.range);
         // Strings and comments end with their line, but a `\r` alone may break one.
         if place.start.line != place.end.line {
             continue;
@@ -64,8 +69,14 @@ fn encoded(view: &View<'_>, range: &std::ops::Range<usize>) -> Vec<SemanticToken
     data
 }
 
+/// A range, or the beginning of one that is too long.
+fn bounded(view: &View<'_>, range: Range) -> std::ops::Range<usize> {
+    let range = view.bytes(range);
+    range.start..range.end.min(range.start.saturating_add(LONGEST))
+}
+
 pub(crate) fn tokens_range(view: &View<'_>, range: Range) -> SemanticTokens {
-    SemanticTokens { result_id: None, data: encoded(view, &view.bytes(range)) }
+    SemanticTokens { result_id: None, data: encoded(view, &bounded(view, range)) }
 }
 
 /// Numbers the answers, so that a delta says what it is from.
@@ -128,10 +139,11 @@ pub(crate) fn inlay_hints(view: &View<'_>, range: Range) -> Vec<InlayHint> {
     if !view.session.settings().inlay_hints {
         return Vec::new();
     }
-    ide::hints::hints(view.document(), &view.bytes(range))
+    let mut walk = view.walk();
+    ide::hints::hints(view.document(), &bounded(view, range), &|| view.cancelled.is_set())
         .into_iter()
         .map(|hint| InlayHint {
-            position: view.range(&(hint.offset..hint.offset)).start,
+            position: walk.position(hint.offset),
             label: InlayHintLabel::String(hint.label),
             kind: (hint.kind == HintKind::Type).then_some(InlayHintKind::TYPE),
             text_edits: None,

@@ -19,7 +19,7 @@ use ide::Document;
 use tower_lsp::lsp_types::{Location, Position, Range as LspRange, Url};
 
 use crate::documents::{Documents, Open};
-use crate::positions::{self, Encoding};
+use crate::positions::{self, Encoding, Walk};
 use crate::session::Session;
 
 /// What a request may look at: its document as it was when the request arrived, and what was agreed on.
@@ -51,6 +51,11 @@ impl View<'_> {
 
     pub(crate) fn range(&self, range: &Range<usize>) -> LspRange {
         positions::to_range(&self.open.rope, range, self.encoding())
+    }
+
+    /// Ranges that come mostly in the order of the text.
+    pub(crate) fn walk(&self) -> Walk<'_> {
+        Walk::new(&self.open.rope, self.encoding())
     }
 
     pub(crate) fn location(&self, range: &Range<usize>) -> Location {

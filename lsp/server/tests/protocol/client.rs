@@ -61,6 +61,11 @@ impl Client {
         self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params})).await;
     }
 
+    /// Sends a message as it is.
+    pub(crate) async fn respond(&mut self, message: &Value) {
+        self.write(message).await;
+    }
+
     /// Sends a request and does not wait.
     pub(crate) async fn send(&mut self, method: &str, params: Value) -> i64 {
         self.next_id += 1;

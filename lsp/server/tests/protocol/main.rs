@@ -2,5 +2,8 @@
 
 mod client;
 mod documents;
+mod features;
 mod lifecycle;
+mod modules;
 mod order;
+mod traps;

@@ -1,0 +1,136 @@
+//! Compiled modules as documents, and the ways between them and their sources; with modules that iree-compile made.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, place};
+
+const SOURCE: &str = "func.func @f(%a: i32, %b: i32) -> i32 {\n  %0 = arith.divsi %a, %b : i32\n  %1 = arith.xori %0, %a : i32\n  return %1 : i32\n}\n";
+
+/// iree-compile of the environment, or the one that `IREE_COMPILE` names.
+fn iree_compile() -> PathBuf {
+    std::env::var_os("IREE_COMPILE").map_or_else(|| PathBuf::from("iree-compile"), PathBuf::from)
+}
+
+fn compile(folder: &Path) -> (PathBuf, PathBuf) {
+    let (source, module) = (folder.join("x.mlir"), folder.join("x.vmfb"));
+    std::fs::write(&source, SOURCE).expect("to write the source");
+    let output = Command::new(iree_compile())
+        .arg(&source)
+        .arg("-o")
+        .arg(&module)
+        .args(["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"])
+        .output()
+        .expect(
+            "iree-compile: install it with `pip install iree-base-compiler`, or set IREE_COMPILE",
+        );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    (source, module)
+}
+
+#[tokio::test]
+async fn modules_are_documents_with_links_both_ways() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let (source, module) = compile(folder.path());
+    let mut client = Client::plain().await;
+    let uri = format!("iree-vmfb:{}.vmasm", module.display());
+    let answer = client.ask("workspace/textDocumentContent", json!({"uri": uri})).await;
+    let text = answer["result"]["text"].as_str().expect("a text").to_owned();
+    assert!(text.starts_with("vm.module @module") && text.contains("vm.export @f"), "{text}");
+    client.open(&uri, &text).await;
+    // From the text to the source: a comment, a link on the offset, and a definition.
+    assert!(text.contains("x.mlir:2:8"), "{text}");
+    let line = text.lines().position(|line| line.contains("vm.div.i32.s")).expect("a division");
+    let links =
+        client.ask("textDocument/documentLink", json!({"textDocument": {"uri": uri}})).await;
+    let here = |link: &&Value| link["range"]["start"]["line"] == line;
+    let link = links["result"].as_array().into_iter().flatten().find(here).expect("a link").clone();
+    assert!(
+        link["target"].as_str().is_some_and(|target| target.ends_with("x.mlir#L2,8")),
+        "{link}"
+    );
+    let target =
+        client.ask("textDocument/definition", place(&uri, line, 1)).await["result"].clone();
+    assert_eq!(target["uri"], format!("file://{}", source.display()));
+    assert_eq!(target["range"]["start"], json!({"line": 1, "character": 7}));
+    // An instruction is described.
+    let column = text.lines().nth(line).and_then(|line| line.find("vm.")).expect("an instruction");
+    let hover = client.hover(&uri, line, column + 1).await;
+    assert!(
+        hover["contents"]["value"].as_str().is_some_and(|text| text.contains("Opcode")),
+        "{hover}"
+    );
+    // And back.
+    let uri = format!("file://{}", source.display());
+    client.open(&uri, SOURCE).await;
+    let params = json!({"textDocument": {"uri": uri}, "position": {"line": 1, "character": 0}});
+    let lines = client.ask("iree-dbg/moduleLines", params).await["result"].clone();
+    let back: Vec<_> = lines
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|place| &place["range"]["start"]["line"])
+        .collect();
+    assert!(back.contains(&&json!(line)), "{lines}");
+}
+
+/// The text's lines are those that a debugger counts in the plain disassembly.
+#[tokio::test]
+async fn lines_are_those_of_the_disassembly() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let (_, module) = compile(folder.path());
+    let opened = vmfb::Module::open(&module).expect("the module");
+    let options = vmfb::print::DisassemblyOptions {
+        bytecode_offsets: true,
+        ..vmfb::print::DisassemblyOptions::default()
+    };
+    let plain = vmfb::print::disassemble(&opened, &options).text;
+    let mut client = Client::plain().await;
+    let uri = format!("iree-vmfb:{}.vmasm", module.display());
+    let answer = client.ask("iree-dbg/textDocumentContent", json!({"uri": uri})).await;
+    let text = answer["result"]["text"].as_str().expect("a text");
+    for (shown, line) in text.lines().zip(plain.lines()) {
+        assert!(shown.starts_with(line), "{shown:?} is not {line:?}");
+    }
+}
+
+/// What the compiler says joins the diagnostics after a save, and goes with the next edit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_save_is_checked_by_the_compiler() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("x.mlir");
+    let text = "func.func @f(%a: i32, %b: f32) -> i32 {\n  %0 = arith.addi %a, %b : i32\n  return %0 : i32\n}\n";
+    std::fs::write(&path, text).expect("to write");
+    let command = json!([iree_compile(), "--compile-to=input", "-o", "/dev/null"]);
+    let options = json!({"checkOnSave": true, "checkCommand": command});
+    let (mut client, _) = Client::initialized(json!({}), options).await;
+    let uri = format!("file://{}", path.display());
+    client.open(&uri, text).await;
+    client.notify("textDocument/didSave", json!({"textDocument": {"uri": uri}})).await;
+    let told = |sent: &Value, code: &str| {
+        sent["params"]["diagnostics"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .any(|found| found["code"] == code)
+    };
+    loop {
+        client.receive().await;
+        if let Some(sent) = client.notifications.iter().find(|sent| told(sent, "compiler")) {
+            let found = &sent["params"]["diagnostics"][0];
+            assert_eq!(
+                (&found["source"], &found["range"]["start"]["line"]),
+                (&json!("iree"), &json!(1))
+            );
+            break;
+        }
+    }
+    client.notifications.clear();
+    client.change(&uri, 2, json!([{"range": {"start": {"line": 4, "character": 0}, "end": {"line": 4, "character": 0}}, "text": "\n"}])).await;
+    while client.notifications.is_empty() {
+        client.receive().await;
+    }
+    assert!(!told(&client.notifications[0], "compiler"));
+}

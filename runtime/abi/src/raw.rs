@@ -8,7 +8,8 @@
 //!           | "U" empty span                                a type that the compiler did not recognise
 //! ```
 //!
-//! The original parser refused `U`, though the compiler wrote it; here it is a type of its own.
+//! The original parser refused `U`, though the compiler wrote it; here it is a type of its own. The first compilers, of
+//! December 2019, put each argument into a span `I` of its own within that of all, and each result into an `R`; that is read too.
 
 use std::fmt;
 
@@ -126,7 +127,7 @@ impl RawSignature {
     /// At the byte where it stops being a signature.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         let (inputs, results) = inputs_and_results(text.as_bytes(), "span")?;
-        Ok(Self { inputs: parse_types(inputs)?, results: parse_types(results)? })
+        Ok(Self { inputs: parse_types(inputs, b'I')?, results: parse_types(results, b'R')? })
     }
 
     /// The text as the compiler wrote it.
@@ -152,10 +153,18 @@ impl RawSignature {
     }
 }
 
-fn parse_types(mut reader: Reader<'_>) -> Result<Vec<RawType>, SyntaxError> {
+/// The types of the inputs (`side` is `I`) or the results (`R`).
+fn parse_types(mut reader: Reader<'_>, side: u8) -> Result<Vec<RawType>, SyntaxError> {
     let mut types = Vec::new();
     while let Some(component) = reader.next()? {
-        types.push(parse_type(component)?);
+        match component.body {
+            Body::Span(mut nested) if component.tag == side => {
+                while let Some(component) = nested.next()? {
+                    types.push(parse_type(component)?);
+                }
+            }
+            _ => types.push(parse_type(component)?),
+        }
     }
     Ok(types)
 }

@@ -246,7 +246,7 @@ fn every_parser(text: &str) {
     let _ = abi::mlir::function::parse(text);
     let _ = abi::tvm::layout::Any::from_bytes(text.as_bytes()).map(abi::tvm::layout::Any::decode);
     let _ = abi::mlir::descriptor::Descriptor::read(text.as_bytes(), text.len() % 7);
-    explain(
+    let _ = explain(
         Some(text),
         &[("iree.abi", text), ("f", text), ("sip", text), ("iree.abi.declaration", text)],
     );

@@ -3,13 +3,14 @@
 //!
 //! ```python
 //! library = tvm_ffi.load_module("libiree_dbg_tvm_ffi.so")
-//! main = library["load"]("model.vmfb", "main")
-//! result = main(numpy.ones(4, dtype=numpy.float32))
+//! model = library["open"]("model.vmfb")
+//! result = model("main")(numpy.ones(4, dtype=numpy.float32))
 //! ```
 //!
 //! | packed function | takes | gives |
 //! | --- | --- | --- |
-//! | `load` | path, function | the function |
+//! | `open` | path | a function that gives the program's functions by name; they share its globals |
+//! | `load` | path, function | one function, of a program of its own |
 //! | `exports` | path | the names of its functions, a line each |
 //! | `describe` | path, function | its signature |
 //!
@@ -23,9 +24,7 @@ use std::sync::Arc;
 use abi::tvm::layout::Any;
 use ffi::tvm::FfiError;
 use ffi::tvm::core::Core;
-use ffi::tvm::export::{
-    Program, function_result, into_object, packed, string_argument, string_result,
-};
+use ffi::tvm::export::{Program, packed, string_argument, string_result};
 
 /// Declares a packed function and the two that describe it.
 macro_rules! packed_functions {
@@ -66,6 +65,9 @@ macro_rules! packed_functions {
 }
 
 packed_functions! {
+    __tvm_ffi_open, __tvm_ffi__metadata_open, __tvm_ffi__doc_open = open,
+        r#"{"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"ffi.Function\"},{\"type\":\"ffi.String\"}]}"}"#,
+        "Loads a .vmfb; the result gives its functions by their names.";
     __tvm_ffi_load, __tvm_ffi__metadata_load, __tvm_ffi__doc_load = load,
         r#"{"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"ffi.Function\"},{\"type\":\"ffi.String\"},{\"type\":\"ffi.String\"}]}"}"#,
         "Loads a .vmfb, and gives one of its functions.";
@@ -84,8 +86,11 @@ fn program(arguments: &[Any]) -> Result<Arc<Program>, FfiError> {
 
 fn load(core: &'static Core, arguments: &[Any]) -> Result<Any, FfiError> {
     let name = string_argument(arguments, 1, "the name of a function")?;
-    let function = program(arguments)?.function(&name)?;
-    into_object(core, function).map(function_result)
+    program(arguments)?.function(&name)?.into_any(core)
+}
+
+fn open(core: &'static Core, arguments: &[Any]) -> Result<Any, FfiError> {
+    program(arguments)?.into_any(core)
 }
 
 fn exports(core: &'static Core, arguments: &[Any]) -> Result<Any, FfiError> {

@@ -23,6 +23,8 @@ pub struct Declaration {
     pub is_async: Option<bool>,
     /// Whether the text asks for a C interface.
     pub wants_c_interface: bool,
+    /// Whether the text says that memrefs are bare pointers.
+    pub uses_bare_pointers: bool,
     /// Whether there is no body, so that the host provides it.
     pub is_external: bool,
 }
@@ -81,6 +83,7 @@ pub fn parse(text: &str) -> Result<Declaration, SyntaxError> {
         skip_balanced(&mut cursor)?;
         let attributes = &text[at..cursor.position()];
         declaration.wants_c_interface = attributes.contains("llvm.emit_c_interface");
+        declaration.uses_bare_pointers = attributes.contains("llvm.bareptr");
     }
     cursor.skip_space();
     match cursor.peek() {

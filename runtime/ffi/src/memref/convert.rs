@@ -1,20 +1,21 @@
-//! A call by the C interface: VM values to descriptors and scalars, and what comes back to VM values.
+//! A call of native code: VM values to descriptors (or bare pointers) and scalars, and what comes back to VM values.
 
 use std::sync::Arc;
 
 use abi::element_type::ElementType;
 use abi::mlir::descriptor::{Descriptor, byte_count};
 use abi::mlir::llvm::Llvm;
-use abi::mlir::lowering::{Lowered, convert};
+use abi::mlir::lowering::{Lowered, Signature, convert};
 use abi::mlir::types::{ArrayKeyword, write};
-use abi::signature::{Array, Function, ScalarType, Type};
+use abi::signature::{Array, Function, Layout, ScalarType, Type};
 use abi::tensor::{Tensor, TensorType};
 use hal::buffer_view::BufferView;
 use hal::inputs::import;
 use hal::modules::Host;
 use vm::{Access, Ref, Status, Value};
 
-use super::memory::{CodeAddress, free, gather, invoke, read};
+use super::memory::{free, gather, invoke, read};
+use super::{Form, LibraryFunction};
 use crate::call::{Argument, Returns};
 
 /// What MLIR puts into `allocated` of a constant, which nobody frees.
@@ -23,7 +24,14 @@ const CONSTANT: u64 = 0xdead_beef;
 const LARGEST: usize = 16 << 30;
 
 /// Refuses types that cannot be passed by this crate.
-pub(super) fn check(function: &Function, lowered: &Lowered) -> Result<(), String> {
+pub(super) fn check(function: &Function, lowered: &Lowered, form: Form) -> Result<(), String> {
+    let signature = signature(lowered, form)?;
+    if form == Form::BarePointers && function.results.len() > 1 {
+        return Err(
+            "several results beside bare pointers are returned as LLVM does it, which C cannot call; use the C interface"
+                .to_owned(),
+        );
+    }
     for slot in function.arguments.iter().chain(&function.results) {
         match &slot.ty {
             Type::Array(array) => {
@@ -36,8 +44,7 @@ pub(super) fn check(function: &Function, lowered: &Lowered) -> Result<(), String
             other => return Err(format!("values of type {other} cannot be passed to native code")),
         }
     }
-    let placeholders: Vec<Argument> = lowered
-        .c_interface
+    let placeholders: Vec<Argument> = signature
         .parameters
         .iter()
         .map(|parameter| match parameter.ty {
@@ -49,6 +56,15 @@ pub(super) fn check(function: &Function, lowered: &Lowered) -> Result<(), String
         return Ok(());
     }
     Err("it takes more arguments than can be passed on this platform".to_owned())
+}
+
+/// What is called.
+fn signature(lowered: &Lowered, form: Form) -> Result<&Signature, String> {
+    match (form, &lowered.bare_pointers) {
+        (Form::Descriptors, _) => Ok(&lowered.c_interface),
+        (Form::BarePointers, Ok(signature)) => Ok(signature),
+        (Form::BarePointers, Err(error)) => Err(error.to_string()),
+    }
 }
 
 /// The element type of buffer views for a memref.
@@ -108,16 +124,17 @@ impl Kept {
 /// Calls a function with VM values.
 pub(super) fn call(
     host: &Host,
-    name: &str,
-    function: &Function,
-    lowered: &Lowered,
-    address: &CodeAddress,
+    called: &LibraryFunction,
     values: &[Value],
 ) -> Result<Vec<Value>, Status> {
+    let LibraryFunction { name, function, lowered, form, address, .. } = called;
+    let signature = signature(lowered, *form).map_err(Status::unimplemented)?;
     let mut kept = Kept::default();
     let mut arguments = Vec::new();
-    let result_size = match &lowered.expanded.result {
-        result @ Llvm::Struct(_) => result.size_and_alignment().map(|(size, _)| size as usize),
+    let result_size = match (form, &lowered.expanded.result) {
+        (Form::Descriptors, result @ Llvm::Struct(_)) => {
+            result.size_and_alignment().map(|(size, _)| size as usize)
+        }
         _ => None,
     };
     // As words, for their alignment.
@@ -127,7 +144,7 @@ pub(super) fn call(
     }
     for (index, (slot, value)) in function.arguments.iter().zip(values).enumerate() {
         let argument = match (&slot.ty, value) {
-            (Type::Array(array), Value::Ref(reference)) => lend(&mut kept, array, reference),
+            (Type::Array(array), Value::Ref(reference)) => lend(&mut kept, array, reference, *form),
             (Type::Scalar(scalar), value) => scalar_argument(scalar, value),
             (ty, value) => Err(format!("expected {ty}, got {}", value.value_type())),
         };
@@ -136,8 +153,7 @@ pub(super) fn call(
         })?;
         arguments.push(argument);
     }
-    let returns = match (&lowered.c_interface.result, function.results.first().map(|slot| &slot.ty))
-    {
+    let returns = match (&signature.result, function.results.first().map(|slot| &slot.ty)) {
         (Llvm::Void, _) => Returns::Nothing,
         (_, Some(Type::Scalar(scalar))) => register(scalar).unwrap_or(Returns::Integer),
         _ => Returns::Integer,
@@ -145,12 +161,19 @@ pub(super) fn call(
     let returned = invoke(*address, &arguments, returns).ok_or_else(|| {
         Status::unimplemented(format!("@{name} takes more arguments than can be passed"))
     })?;
+    if let ([slot], Form::BarePointers) = (function.results.as_slice(), form)
+        && let Type::Array(array) = &slot.ty
+    {
+        let tensor = bare_result(array, returned)
+            .map_err(|reason| Status::internal(format!("@{name} results[0]: {reason}")))?;
+        return Ok(vec![Value::Ref(Ref::object(import(host, &tensor)?))]);
+    }
     let bytes: Vec<u8> = result.iter().flat_map(|word| word.to_le_bytes()).collect();
     results(host, name, function, lowered, returned, &bytes, &kept)
 }
 
 /// A descriptor of a buffer view's own memory.
-fn lend(kept: &mut Kept, array: &Array, reference: &Ref) -> Result<Argument, String> {
+fn lend(kept: &mut Kept, array: &Array, reference: &Ref, form: Form) -> Result<Argument, String> {
     let Some(view) = reference.downcast::<BufferView>() else {
         return Err(format!("expected a buffer view, got !{}", reference.type_name()));
     };
@@ -167,7 +190,7 @@ fn lend(kept: &mut Kept, array: &Array, reference: &Ref) -> Result<Argument, Str
     if wanted.bits != found.bits || !fits {
         return Err(format!("expected {}, got {tensor_type}", memref(array)));
     }
-    if let abi::signature::Layout::Strided { strides, offset } = &array.layout
+    if let Layout::Strided { strides, offset } = &array.layout
         && (strides.iter().any(Option::is_some) || offset.is_some_and(|offset| offset != 0))
     {
         let shape: Vec<Option<u64>> = view.shape().iter().copied().map(Some).collect();
@@ -178,10 +201,7 @@ fn lend(kept: &mut Kept, array: &Array, reference: &Ref) -> Result<Argument, Str
             .zip(strides)
             .all(|(dense, wanted)| wanted.is_none_or(|wanted| wanted == *dense));
         if !is_dense || offset.is_some_and(|offset| offset != 0) {
-            return Err(format!(
-                "expected {}, but buffer views are dense",
-                Type::Array(array.clone())
-            ));
+            return Err(format!("expected {}, but buffer views are dense", memref(array)));
         }
     }
     let length = view.byte_length().ok_or("its elements cannot be counted")?;
@@ -198,6 +218,9 @@ fn lend(kept: &mut Kept, array: &Array, reference: &Ref) -> Result<Argument, Str
     let words = Descriptor::dense(address, &sizes(&shape)?).words();
     kept.ranges.push((address, address + length as u64));
     kept.buffers.push(buffer);
+    if form == Form::BarePointers {
+        return Ok(Argument::Integer(address));
+    }
     let descriptor = kept.keep(words);
     Ok(Argument::Integer(match array.shape {
         Some(_) => descriptor,
@@ -304,6 +327,36 @@ fn results(
     }
 }
 
+/// Copies the tensor behind a returned pointer, whose type says all of its shape.
+fn bare_result(array: &Array, address: u64) -> Result<Tensor, String> {
+    let element_type = element(array)?;
+    let sizes = sizes(array.shape.as_deref().unwrap_or_default())?;
+    let mut descriptor = Descriptor::dense(address, &sizes);
+    if let Layout::Strided { strides, offset } = &array.layout {
+        descriptor.strides = strides.iter().map(|stride| stride.unwrap_or(0)).collect();
+        descriptor.offset = offset.unwrap_or(0);
+    }
+    let count = descriptor.element_count().map_err(|error| error.to_string())?;
+    let bytes = elements(&descriptor, count, element_type.byte_count())?;
+    Ok(Tensor { shape: lengths(&sizes), element_type, bytes })
+}
+
+/// Copies what a descriptor leads to.
+fn elements(descriptor: &Descriptor, count: usize, size: usize) -> Result<Vec<u8>, String> {
+    if count > LARGEST / size.max(1) {
+        return Err(format!("a result of {count} elements cannot be believed"));
+    }
+    let mut bytes = Vec::new();
+    if descriptor.span().map_err(|error| error.to_string())?.is_some() {
+        gather(descriptor.aligned, size, descriptor.positions(count), &mut bytes);
+    }
+    Ok(bytes)
+}
+
+fn lengths(sizes: &[i64]) -> Vec<u64> {
+    sizes.iter().map(|size| size.cast_unsigned()).collect()
+}
+
 /// Copies the tensor behind a returned descriptor, and notes what is to be freed.
 fn take(array: &Array, field: &[u8], kept: &Kept, blocks: &mut Vec<u64>) -> Result<Tensor, String> {
     let element_type = element(array)?;
@@ -321,19 +374,11 @@ fn take(array: &Array, field: &[u8], kept: &Kept, blocks: &mut Vec<u64>) -> Resu
         }
     };
     let count = descriptor.element_count().map_err(|error| error.to_string())?;
-    let size = element_type.byte_count();
-    if count > LARGEST / size.max(1) {
-        return Err(format!("a result of {count} elements cannot be believed"));
-    }
-    let mut bytes = Vec::new();
-    if descriptor.span().map_err(|error| error.to_string())?.is_some() {
-        gather(descriptor.aligned, size, descriptor.positions(count), &mut bytes);
-    }
+    let bytes = elements(&descriptor, count, element_type.byte_count())?;
     let block = descriptor.allocated;
     let is_lent = kept.ranges.iter().any(|(start, end)| (*start..=*end).contains(&block));
     if block != 0 && block != CONSTANT && !is_lent {
         blocks.push(block);
     }
-    let shape = descriptor.sizes.iter().map(|size| size.cast_unsigned()).collect();
-    Ok(Tensor { shape, element_type, bytes })
+    Ok(Tensor { shape: lengths(&descriptor.sizes), element_type, bytes })
 }

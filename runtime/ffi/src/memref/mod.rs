@@ -1,4 +1,4 @@
-//! Libraries that MLIR compiled: functions over memrefs, called by their C interface.
+//! Libraries that MLIR compiled: functions over memrefs, called by their C interface or with bare pointers.
 //!
 //! A library does not say what its functions take, so their MLIR text comes with it: `lib.mlir` beside `lib.so`, or given by
 //! the user. Each function that the text declares and for which the library has `_mlir_ciface_<name>` becomes a function of a
@@ -11,6 +11,9 @@
 //!
 //! A callee may write into the memory of its arguments; memory that may not be written is copied first. Who owns a returned
 //! memref is the caller: it is freed, unless it lies in an argument or is a constant of the library.
+//!
+//! A declaration with the attribute `llvm.bareptr` is of a function that takes and gives plain pointers to dense elements, under
+//! its own name. What such a pointer leads to is copied and never freed: nothing tells constants from what was allocated.
 
 mod convert;
 mod memory;
@@ -78,9 +81,18 @@ pub enum LibraryError {
     },
     /// There is none of its functions in the library.
     #[error(
-        "{0}: it has none of the functions that its text declares by a C interface; compile them with the attribute llvm.emit_c_interface (or mlir-opt --llvm-request-c-wrappers)"
+        "{0}: it has none of the functions that its text declares by a C interface; compile them with the attribute llvm.emit_c_interface (or mlir-opt --llvm-request-c-wrappers), or declare them with the attribute llvm.bareptr if their memrefs are bare pointers"
     )]
     NoFunctions(PathBuf),
+}
+
+/// How a function takes its memrefs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// `_mlir_ciface_f`: pointers to descriptors.
+    Descriptors,
+    /// `f`: pointers to elements.
+    BarePointers,
 }
 
 /// A function of a library.
@@ -93,6 +105,7 @@ pub struct LibraryFunction {
     /// How it travels through the VM.
     pub signature: Signature,
     lowered: Lowered,
+    form: Form,
     address: CodeAddress,
 }
 
@@ -123,19 +136,24 @@ impl Library {
             let declaration =
                 parse_memref(&text).map_err(|source| LibraryError::Syntax { place, source })?;
             let Some(name) = declaration.function.name.clone() else { continue };
-            let Some(address) = memory::symbol(&code, &format!("_mlir_ciface_{name}")) else {
-                continue;
+            let c_interface = memory::symbol(&code, &format!("_mlir_ciface_{name}"));
+            let bare = || declaration.uses_bare_pointers.then(|| memory::symbol(&code, &name))?;
+            let (form, address) = match (c_interface, bare()) {
+                (Some(address), _) => (Form::Descriptors, address),
+                (None, Some(address)) => (Form::BarePointers, address),
+                (None, None) => continue,
             };
             let fail = |reason: String| LibraryError::Function { name: name.clone(), reason };
             let lowered = lower(&declaration.function).map_err(|error| fail(error.to_string()))?;
             let (signature, _) = cconv_layout::lower(&declaration.function)
                 .map_err(|error| fail(error.to_string()))?;
-            convert::check(&declaration.function, &lowered).map_err(fail)?;
+            convert::check(&declaration.function, &lowered, form).map_err(fail)?;
             functions.push(Arc::new(LibraryFunction {
                 name,
                 function: declaration.function,
                 signature,
                 lowered,
+                form,
                 address,
             }));
         }
@@ -185,7 +203,7 @@ impl NativeLibrary for Library {
 impl LibraryFunction {
     /// Calls the function.
     fn call(&self, host: &Host, values: &[Value]) -> Result<Vec<Value>, Status> {
-        convert::call(host, &self.name, &self.function, &self.lowered, &self.address, values)
+        convert::call(host, self, values)
     }
 }
 
@@ -205,17 +223,24 @@ fn declarations_beside(library: &Path) -> Result<Vec<(String, String)>, LibraryE
         }
         Err(source) => return Err(LibraryError::Read { path, source }),
     };
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(at) = text[from..].find("func.func").map(|at| from + at) {
-        let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        from = at + "func.func".len();
-        if text[line_start..at].trim().is_empty() {
-            let line = text[..at].matches('\n').count() + 1;
-            let head = &text[at..];
-            // Only the head is read; the body may be of any dialect.
-            found.push((format!("{}:{line}", path.display()), head.to_owned()));
+    let (mut found, mut from, mut line) = (Vec::new(), 0, 1);
+    while let Some(at) = text[from..].find(KEYWORD).map(|at| from + at) {
+        let before = &text[from..at];
+        let indent = match before.rfind('\n') {
+            Some(newline) => &before[newline..],
+            None if from == 0 => before,
+            None => "in a line with another",
+        };
+        line += before.matches('\n').count();
+        from = at + KEYWORD.len();
+        if indent.trim().is_empty() {
+            // Only the head is read, which ends before the next function; the body may be of any dialect.
+            let end = text[from..].find(KEYWORD).map_or(text.len(), |next| from + next);
+            found.push((format!("{}:{line}", path.display()), text[at..end].to_owned()));
         }
     }
     Ok(found)
 }
+
+/// What the functions of MLIR's own dialect begin with.
+const KEYWORD: &str = "func.func";

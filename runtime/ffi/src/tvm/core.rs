@@ -45,6 +45,7 @@ pub struct Core {
         unsafe extern "C" fn(*mut DlManagedTensorVersioned, i32, i32, *mut Handle) -> c_int,
     pub(crate) string: unsafe extern "C" fn(*const ByteArray, *mut Any) -> c_int,
     pub(crate) bytes: unsafe extern "C" fn(*const ByteArray, *mut Any) -> c_int,
+    backtrace: unsafe extern "C" fn(*const c_char, c_int, *const c_char, c_int) -> *const ByteArray,
 }
 
 static CORE: OnceLock<Result<Core, String>> = OnceLock::new();
@@ -122,6 +123,7 @@ fn resolve(library: &libloading::os::unix::Library) -> Result<Core, String> {
         tensor_from_dlpack: symbol(library, "TVMFFITensorFromDLPackVersioned")?,
         string: symbol(library, "TVMFFIStringFromByteArray")?,
         bytes: symbol(library, "TVMFFIBytesFromByteArray")?,
+        backtrace: symbol(library, "TVMFFIBacktrace")?,
     })
 }
 
@@ -153,6 +155,17 @@ impl Core {
         let (kind, message) = (text(&error.kind), text(&error.message));
         // SAFETY: as above.
         unsafe { (self.error_raise_text)(kind.as_ptr(), message.as_ptr()) };
+    }
+
+    /// The frames of the caller, a line each, the most recent call first; as they end a backtrace that begins within a call
+    /// from there.
+    pub(crate) fn backtrace(&self) -> String {
+        // SAFETY: no frame is added at the top; the text stays until the next call of this thread.
+        let text = unsafe { (self.backtrace)(std::ptr::null(), 0, std::ptr::null(), 0).as_ref() };
+        let Some(text) = text.filter(|text| !text.data.is_null()) else { return String::new() };
+        // SAFETY: the library gives so many bytes.
+        let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.size) };
+        String::from_utf8_lossy(bytes).into_owned()
     }
 
     /// A global function of the library, `ffi.Array` for one.

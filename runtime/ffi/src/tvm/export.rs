@@ -8,10 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use abi::element_type::{ElementType, NumericalKind};
 use abi::explain::explain;
 use abi::iree_v1::wire_results;
-use abi::signature::{Function, Type};
+use abi::signature::{Function, SequenceForm, Type};
 use abi::tvm::layout::Any;
 use hal::modules::{Config, Host};
 use vm::{
@@ -22,7 +21,7 @@ use vmfb::verify::verify;
 
 use super::FfiError;
 use super::core::{Core, Handle, core};
-use super::object::{Object, bytes_of};
+use super::object::bytes_of;
 use super::value::Boundary;
 
 /// What memory must be aligned to where machine code of a program sees it.
@@ -160,71 +159,30 @@ impl ProgramFunction {
                 ),
             ));
         }
-        let declared = |slots: &[abi::signature::Slot], index: usize| {
-            slots.get(index).map(|slot| slot.ty.clone())
-        };
         let mut values = Vec::with_capacity(arguments.len());
         for (index, (any, wanted)) in arguments.iter().zip(&signature.arguments).enumerate() {
-            let declared = declared(&self.declared.arguments, index);
-            let value = boundary.to_vm(any, wanted, declared.as_ref()).and_then(|value| {
-                check(declared.as_ref(), &value)?;
-                Ok(value)
-            });
-            values.push(value.map_err(|error| FfiError {
-                message: format!("{} args[{index}]: {}", self.name, error.message),
-                ..error
-            })?);
+            let declared = self.declared.arguments.get(index).map(|slot| &slot.ty);
+            let value = boundary.to_vm(any, wanted, declared);
+            let place = format!("{} args[{index}]", self.name);
+            values.push(value.map_err(|error| error.within(&place))?);
         }
         let mut invocation = Invocation::new(&context, self.id, values)
             .map_err(|status| FfiError::new(kind_of(status.code), status.message))?;
         let results = finish(&mut context, &mut invocation).map_err(|failure| error(&failure))?;
-        let types = wire_results(&self.declared);
+        // A structure that is the only result travels as its values.
+        if let [slot] = self.declared.results.as_slice()
+            && matches!(slot.ty, Type::Sequence(..) | Type::Dictionary(_))
+            && wire_results(&self.declared).len() == results.len()
+        {
+            return boundary.structure(&results, Some(&slot.ty), 0);
+        }
+        let types = self.declared.results.iter().map(|slot| slot.ty.clone()).collect();
         match results.as_slice() {
             [] => Ok(Any::default()),
-            [one] => boundary.to_any(one, types.first().copied()),
-            many => boundary.array(
-                &many.iter().collect::<Vec<_>>(),
-                |index| types.get(index).copied(),
-                0,
-            ),
+            [one] => boundary.to_any(one, self.declared.results.first().map(|slot| &slot.ty)),
+            many => boundary.structure(many, Some(&Type::Sequence(SequenceForm::Tuple, types)), 0),
         }
     }
-}
-
-/// A tensor must be of the element type and shape that the function declares: the module would say so too, but less clearly.
-fn check(declared: Option<&Type>, value: &Value) -> Result<(), FfiError> {
-    let (Some(ty @ Type::Array(array)), Value::Ref(reference)) = (declared, value) else {
-        return Ok(());
-    };
-    let Some(view) = reference.downcast::<hal::buffer_view::BufferView>() else { return Ok(()) };
-    let found = ElementType::from_any_code(view.element_code());
-    let fits = array.shape.as_ref().is_none_or(|shape| {
-        shape.len() == view.shape().len()
-            && shape
-                .iter()
-                .zip(view.shape())
-                .all(|(wanted, found)| wanted.is_none_or(|wanted| wanted == *found))
-    });
-    let same_element = match &*array.element {
-        Type::Scalar(scalar) => scalar.element_type().is_some_and(|wanted| {
-            let found_integer = matches!(
-                found.kind,
-                NumericalKind::Integer
-                    | NumericalKind::SignedInteger
-                    | NumericalKind::UnsignedInteger
-            );
-            wanted == found || scalar.is_integer() && found_integer && wanted.bits == found.bits
-        }),
-        _ => true,
-    };
-    if fits && same_element {
-        return Ok(());
-    }
-    let shape = abi::tensor::TensorType { shape: view.shape().to_vec(), element_type: found };
-    Err(FfiError::new(
-        if same_element { "ValueError" } else { "TypeError" },
-        format!("expected {ty}, got {shape}"),
-    ))
 }
 
 fn finish(context: &mut Context, invocation: &mut Invocation) -> Result<Vec<Value>, Failure> {
@@ -258,44 +216,66 @@ fn kind_of(code: StatusCode) -> &'static str {
     }
 }
 
+/// What a function object of ours does.
+type Body = Box<dyn Fn(&'static Core, &[Any]) -> Result<Any, FfiError> + Send + Sync>;
+
 /// The function behind function objects.
-unsafe extern "C" fn call_program(
+unsafe extern "C" fn call_body(
     this: *mut c_void,
     args: *const Any,
     count: c_int,
     result: *mut Any,
 ) -> c_int {
     let body = |core: &'static Core, arguments: &[Any]| {
-        // SAFETY: the object keeps what `into_object` gave it.
-        let function = unsafe { &*this.cast::<ProgramFunction>() };
-        function.call(core, arguments)
+        // SAFETY: the object keeps what `function_object` gave it.
+        let body = unsafe { &*this.cast::<Body>() };
+        body(core, arguments)
     };
     // SAFETY: this is a packed function.
     unsafe { packed(args, count, result, body) }
 }
 
-unsafe extern "C" fn delete_program(this: *mut c_void) {
-    // SAFETY: called once, with what `into_object` gave.
-    drop(unsafe { Box::from_raw(this.cast::<ProgramFunction>()) });
+unsafe extern "C" fn delete_body(this: *mut c_void) {
+    // SAFETY: called once, with what `function_object` gave.
+    drop(unsafe { Box::from_raw(this.cast::<Body>()) });
 }
 
-/// A function object.
-///
-/// # Errors
-/// The library cannot make one.
-pub fn into_object(core: &Core, function: ProgramFunction) -> Result<Object, FfiError> {
-    let this = Box::into_raw(Box::new(function)).cast();
+/// A function object as an owned value.
+fn function_object(core: &Core, body: Body) -> Result<Any, FfiError> {
+    let this = Box::into_raw(Box::new(body)).cast();
     let mut handle: Handle = std::ptr::null_mut();
     // SAFETY: the two functions belong to what `this` is.
-    let code =
-        unsafe { (core.function_create)(this, call_program, Some(delete_program), &mut handle) };
+    let code = unsafe { (core.function_create)(this, call_body, Some(delete_body), &mut handle) };
     if code != 0 || handle.is_null() {
         // SAFETY: it was not taken over.
-        unsafe { delete_program(this) };
+        unsafe { delete_body(this) };
         return Err(super::value::raised(core));
     }
-    // SAFETY: a new object, whose reference is ours.
-    Ok(unsafe { Object::owned(core, handle) })
+    Ok(Any { type_index: abi::tvm::index::FUNCTION, small_len: 0, payload: handle as u64 })
+}
+
+impl ProgramFunction {
+    /// A function object that calls it, as an owned value.
+    ///
+    /// # Errors
+    /// The library cannot make one.
+    pub fn into_any(self, core: &Core) -> Result<Any, FfiError> {
+        function_object(core, Box::new(move |core, arguments| self.call(core, arguments)))
+    }
+}
+
+impl Program {
+    /// A function object that gives the functions of the program by their names, as an owned value. They share its state.
+    ///
+    /// # Errors
+    /// The library cannot make one.
+    pub fn into_any(self: Arc<Self>, core: &Core) -> Result<Any, FfiError> {
+        let body = move |core: &'static Core, arguments: &[Any]| {
+            let name = string_argument(arguments, 0, "the name of a function")?;
+            self.function(&name)?.into_any(core)
+        };
+        function_object(core, Box::new(body))
+    }
 }
 
 /// The body of a packed function: arguments in, an owned value or an error out. A panic is an error too.
@@ -351,14 +331,4 @@ pub fn string_argument(arguments: &[Any], index: usize, what: &str) -> Result<St
 pub fn string_result(core: &Core, text: &str) -> Result<Any, FfiError> {
     let host = Host::new(&Config::default());
     Boundary { core, host: &host, alignment: 1 }.string(text)
-}
-
-/// A function object as an owned value.
-#[must_use]
-pub fn function_result(object: Object) -> Any {
-    Any {
-        type_index: abi::tvm::index::FUNCTION,
-        small_len: 0,
-        payload: object.into_handle() as u64,
-    }
 }

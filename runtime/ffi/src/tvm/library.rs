@@ -1,7 +1,8 @@
 //! A library of packed functions as a module: imports of a program are satisfied by `__tvm_ffi_<name>`.
 //!
-//! A library does not list types; what a program imports says how it calls. Arguments are lent (tensors as bare ones, on the
-//! stack); the result must be what the import wants, several results an array of them.
+//! A library does not list types; what a program imports says how it calls. Arguments are lent; the result must be what the
+//! import wants, several results an array of them. Tensors are objects, which functions may keep longer than the call.
+//! An error's backtrace begins with the library's own frames; those that follow are of this program and are cut off.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -10,13 +11,12 @@ use std::sync::Arc;
 use abi::cconv::{Signature, ValueType};
 use abi::tvm::index;
 use abi::tvm::layout::{Any, SafeCall};
-use hal::buffer_view::BufferView;
 use hal::modules::{Host, NativeLibrary};
-use vm::{NativeModule, Ref, Status, StatusCode, Value};
+use vm::{NativeModule, Status, StatusCode, Value};
 
 use super::FfiError;
 use super::core::core;
-use super::object::{Lent, items_of};
+use super::object::items_of;
 use super::value::{Boundary, raised, release};
 
 /// What symbols of packed functions begin with.
@@ -119,42 +119,19 @@ fn call(
     if signature.is_variadic() {
         return Err(FfiError::new("TypeError", "packed functions take no counted spans"));
     }
-    let mut lent = Vec::new();
-    let mut owned = Vec::new();
     let mut arguments = Vec::new();
-    let mut failure = None;
-    for value in values {
-        let any = match value {
-            Value::Ref(reference @ Ref::Object(_))
-                if reference.downcast::<BufferView>().is_some() =>
-            {
-                let view = reference.downcast::<BufferView>().map(Lent::new).transpose();
-                match view {
-                    Ok(Some(tensor)) => {
-                        let any = tensor.any();
-                        lent.push(tensor);
-                        Ok(any)
-                    }
-                    Ok(None) => Ok(Any::default()),
-                    Err(error) => Err(error),
-                }
-            }
-            value => boundary.to_any(value, None).inspect(|any| owned.push(*any)),
-        };
-        match any {
+    let mut made = Ok(());
+    for (index, value) in values.iter().enumerate() {
+        match boundary.to_any(value, None) {
             Ok(any) => arguments.push(any),
             Err(error) => {
-                failure = Some(error);
+                made = Err(error.within(&format!("args[{index}]")));
                 break;
             }
         }
     }
-    let results = match failure {
-        Some(error) => Err(error),
-        None => invoke(boundary, function, signature, &arguments),
-    };
-    owned.into_iter().for_each(|any| release(boundary.core, any));
-    drop(lent);
+    let results = made.and_then(|()| invoke(boundary, function, signature, &arguments));
+    arguments.into_iter().for_each(|any| release(boundary.core, any));
     results
 }
 
@@ -170,11 +147,27 @@ fn invoke(
     // SAFETY: a packed function; the arguments are lent until it returns, and the result holds no object.
     let code = unsafe { function(std::ptr::null_mut(), arguments.as_ptr(), count, &mut result) };
     if code != 0 {
-        return Err(raised(boundary.core));
+        let mut error = raised(boundary.core);
+        error.backtrace = without_frames_of(&error.backtrace, &boundary.core.backtrace());
+        return Err(error);
     }
     let values = convert(boundary, signature, &result);
     release(boundary.core, result);
     values
+}
+
+/// A backtrace without the frames at its end that `ours`, taken where the call was made, has as well.
+fn without_frames_of(backtrace: &str, ours: &str) -> String {
+    // The innermost of them is at another line in each.
+    let name = |frame: &&str| frame.rsplit(", in ").next().map(str::to_owned);
+    let frames: Vec<&str> = backtrace.lines().collect();
+    let common = frames
+        .iter()
+        .rev()
+        .zip(ours.lines().rev())
+        .take_while(|(theirs, ours)| name(theirs) == name(ours))
+        .count();
+    frames[..frames.len() - common].iter().map(|frame| format!("{frame}\n")).collect()
 }
 
 fn convert(
@@ -211,5 +204,19 @@ fn convert(
                 })
                 .collect()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_frames_of;
+
+    #[test]
+    fn backtraces_end_where_the_program_begins() {
+        let theirs = "  File \"a.cc\", line 3, in f\n  File \"b.rs\", line 9, in invoke\n  File \"c.rs\", line 1, in main\n";
+        let ours = "  File \"b.rs\", line 12, in invoke\n  File \"c.rs\", line 1, in main\n";
+        assert_eq!(without_frames_of(theirs, ours), "  File \"a.cc\", line 3, in f\n");
+        assert_eq!(without_frames_of(theirs, ""), theirs);
+        assert_eq!(without_frames_of("", ours), "");
     }
 }

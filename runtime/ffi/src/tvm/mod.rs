@@ -35,6 +35,13 @@ impl FfiError {
     pub fn new(kind: &str, message: impl Into<String>) -> Self {
         Self { kind: kind.to_owned(), message: message.into(), backtrace: String::new() }
     }
+
+    /// The same, with a place before what is wrong there: `[1]: expected …` becomes `["a"][1]: expected …`.
+    fn within(mut self, place: &str) -> Self {
+        let separator = if self.message.starts_with('[') { "" } else { ": " };
+        self.message = format!("{place}{separator}{}", self.message);
+        self
+    }
 }
 
 impl std::fmt::Display for FfiError {

@@ -302,7 +302,7 @@ pub(crate) fn data_type(element_type: ElementType) -> Option<DlDataType> {
     DlDataType::of(&scalar).filter(|_| !element_type.is_packed())
 }
 
-/// A buffer view as a bare tensor for the time of a call.
+/// A buffer view as a tensor for others.
 pub(crate) struct Lent {
     _view: BufferView,
     _storage: Arc<vm::Buffer>,
@@ -343,15 +343,6 @@ impl Lent {
             byte_offset: 0,
         });
         Ok(Self { _view: view.clone(), _storage: storage, shape, strides, tensor })
-    }
-
-    /// The value that refers to it, for as long as this lives.
-    pub(crate) fn any(&self) -> Any {
-        Any {
-            type_index: index::DL_TENSOR_PTR,
-            small_len: 0,
-            payload: std::ptr::from_ref(&*self.tensor) as u64,
-        }
     }
 
     /// A tensor object that shares the memory and keeps it.

@@ -6,11 +6,13 @@
 //! | tensor | buffer view, memory shared |
 //! | string, bytes | byte buffer |
 //! | array, list, shape, tuple | list |
+//! | map, dict, where the signature has keys | list, in the order of the signature |
 //! | None | null |
 
 use std::sync::Arc;
 
 use abi::cconv::ValueType;
+use abi::element_type::{ElementType as TensorElement, NumericalKind};
 use abi::signature::{ScalarType, Type};
 use abi::tvm::any::AnyValue;
 use abi::tvm::index;
@@ -63,13 +65,8 @@ impl Boundary<'_> {
         wanted: &ValueType,
         declared: Option<&Type>,
     ) -> Result<Value, FfiError> {
-        let mismatch = || {
-            let expected = declared.map_or_else(|| wanted.to_string(), ToString::to_string);
-            FfiError::new(
-                "TypeError",
-                format!("expected {expected}, got {}", index::describe(any.type_index)),
-            )
-        };
+        let mismatch =
+            || expected(&declared.map_or_else(|| wanted.to_string(), ToString::to_string), any);
         let value = any.decode().map_err(|error| FfiError::new("TypeError", error.to_string()))?;
         let integer = match value {
             AnyValue::Int(value) => Some(value),
@@ -96,7 +93,7 @@ impl Boundary<'_> {
                     };
                     if !(-(1_i64 << (bits.max(2) - 1))..1_i64 << bits).contains(&value) {
                         return Err(FfiError::new(
-                            "OverflowError",
+                            "ValueError",
                             format!("{value} does not fit {bits} bits"),
                         ));
                     }
@@ -106,35 +103,112 @@ impl Boundary<'_> {
             ValueType::I64 => Value::I64(integer.ok_or_else(mismatch)?),
             ValueType::F32 => Value::F32(float.ok_or_else(mismatch)? as f32),
             ValueType::F64 => Value::F64(float.ok_or_else(mismatch)?),
-            ValueType::Ref => Value::Ref(self.to_ref(any, 0)?.ok_or_else(mismatch)?),
+            ValueType::Ref => Value::Ref(self.to_ref(any, declared, 0)?.ok_or_else(mismatch)?),
             ValueType::Span(_) => return Err(mismatch()),
         })
     }
 
-    fn to_ref(self, any: &Any, depth: usize) -> Result<Option<Ref>, FfiError> {
+    fn to_ref(
+        self,
+        any: &Any,
+        declared: Option<&Type>,
+        depth: usize,
+    ) -> Result<Option<Ref>, FfiError> {
         if depth > 64 {
             return Err(FfiError::new("ValueError", "nested more than 64 levels deep"));
-        }
-        if any.type_index == index::NONE {
-            return Ok(Some(Ref::Null));
         }
         if matches!(any.type_index, index::TENSOR | index::DL_TENSOR_PTR) {
             // SAFETY: arguments and results are alive while they are converted.
             let view = unsafe { import(self.core, self.host, any, self.alignment) }?;
+            check_tensor(declared, &view)?;
             return Ok(Some(Ref::object(view)));
+        }
+        if let Some(Type::Array(_)) = declared {
+            return Ok(None);
+        }
+        if any.type_index == index::NONE {
+            return Ok(Some(Ref::Null));
         }
         // SAFETY: as above.
         if let Some(bytes) = unsafe { bytes_of(any) } {
+            if is_text(declared) {
+                return list_of_bytes(&bytes).map(Some);
+            }
             let buffer = vm::Buffer::from_bytes(&bytes).map_err(memory)?;
             return Ok(Some(Ref::Buffer(Arc::new(buffer))));
         }
+        if let (Some(Type::Dictionary(fields)), index::MAP | index::DICT) =
+            (declared, any.type_index)
+        {
+            return self.dictionary(any, fields, depth).map(Some);
+        }
         // SAFETY: as above.
         let Some(items) = (unsafe { items_of(any) }) else { return Ok(None) };
+        if let Some(Type::Sequence(_, types)) = declared
+            && types.len() != items.len()
+        {
+            return Err(FfiError::new(
+                "ValueError",
+                format!("expected {} items, got {}", types.len(), items.len()),
+            ));
+        }
         let list = List::new(ElementType::Variant, &ExecutionLimits::default());
-        for item in &items {
-            list.push(self.dynamic(item, depth + 1)?).map_err(memory)?;
+        for (number, item) in items.iter().enumerate() {
+            let value = self
+                .item(item, item_type(declared, number), depth + 1)
+                .map_err(|error| error.within(&format!("[{number}]")))?;
+            list.push(value).map_err(memory)?;
         }
         Ok(Some(Ref::List(Arc::new(list))))
+    }
+
+    /// The values of a mapping, in the order of the signature.
+    fn dictionary(
+        self,
+        map: &Any,
+        fields: &[(String, Type)],
+        depth: usize,
+    ) -> Result<Ref, FfiError> {
+        let kind = if map.type_index == index::MAP { "ffi.Map" } else { "ffi.Dict" };
+        let size = self.call_global(&format!("{kind}Size"), &mut [*map])?;
+        if size.payload != fields.len() as u64 {
+            return Err(FfiError::new(
+                "ValueError",
+                format!("expected {} keys, got {}", fields.len(), size.payload),
+            ));
+        }
+        let list = List::new(ElementType::Variant, &ExecutionLimits::default());
+        for (name, ty) in fields {
+            let key = self.string(name)?;
+            let found = self.call_global(&format!("{kind}GetItem"), &mut [*map, key]);
+            release(self.core, key);
+            let item = found.map_err(|_| {
+                FfiError::new("KeyError", format!("missing; expected {ty}"))
+                    .within(&format!("[{name:?}]"))
+            })?;
+            let value = self.item(&item, Some(ty), depth + 1);
+            release(self.core, item);
+            list.push(value.map_err(|error| error.within(&format!("[{name:?}]")))?)
+                .map_err(memory)?;
+        }
+        Ok(Ref::List(Arc::new(list)))
+    }
+
+    /// An item of a list, as the signature has it, or by what it is.
+    fn item(self, any: &Any, declared: Option<&Type>, depth: usize) -> Result<Value, FfiError> {
+        match declared {
+            Some(ty @ Type::Scalar(_)) => {
+                let wanted = abi::cconv_layout::lower_type(ty, &mut Vec::new());
+                self.to_vm(any, &wanted.map_err(|why| FfiError::new("TypeError", why))?, declared)
+            }
+            Some(
+                ty @ (Type::Array(_) | Type::Sequence(..) | Type::Dictionary(_) | Type::List(_)),
+            ) => {
+                let found = self.to_ref(any, declared, depth)?;
+                Ok(Value::Ref(found.ok_or_else(|| expected(&ty.to_string(), any))?))
+            }
+            _ => self.dynamic(any, depth),
+        }
     }
 
     /// A tagged value by what it is.
@@ -143,7 +217,7 @@ impl Boundary<'_> {
             AnyValue::Int(value) => Value::I64(value),
             AnyValue::Bool(value) => Value::I32(value.into()),
             AnyValue::Float(value) => Value::F64(value),
-            _ => Value::Ref(self.to_ref(any, depth)?.ok_or_else(|| {
+            _ => Value::Ref(self.to_ref(any, None, depth)?.ok_or_else(|| {
                 FfiError::new(
                     "TypeError",
                     format!("{} has no form in the VM", index::describe(any.type_index)),
@@ -193,13 +267,10 @@ impl Boundary<'_> {
                 any
             }
             (Value::Ref(Ref::List(list)), _) => {
-                let items: Vec<Option<Value>> =
-                    (0..list.len()).map(|index| list.get(index)).collect();
-                let items: Vec<&Value> = items
-                    .iter()
-                    .map(|item| item.as_ref().unwrap_or(&Value::Ref(Ref::Null)))
+                let items: Vec<Value> = (0..list.len())
+                    .map(|index| list.get(index).unwrap_or(Value::Ref(Ref::Null)))
                     .collect();
-                self.array(&items, |_| None, depth)?
+                self.structure(&items, declared, depth)?
             }
             (Value::Ref(reference), _) => match reference.downcast::<BufferView>() {
                 Some(view) => Any {
@@ -218,28 +289,49 @@ impl Boundary<'_> {
         })
     }
 
-    /// Values as an array object.
-    pub(crate) fn array<'t>(
+    /// Values as the structure that a type promises: a mapping, a string, or an array object.
+    pub(crate) fn structure(
         self,
-        values: &[&Value],
-        declared: impl Fn(usize) -> Option<&'t Type>,
+        values: &[Value],
+        declared: Option<&Type>,
         depth: usize,
     ) -> Result<Any, FfiError> {
-        let make = self.core.global("ffi.Array")?;
+        if declared == Some(&Type::String)
+            && let Some(text) = text_of(values)
+        {
+            return self.string(&text);
+        }
+        let keys: &[(String, Type)] = match declared {
+            Some(Type::Dictionary(fields)) if fields.len() == values.len() => fields,
+            _ => &[],
+        };
         let mut items = Vec::new();
-        let mut result = Ok(());
-        for (index, value) in values.iter().enumerate() {
-            match self.to_any_at(value, declared(index), depth + 1) {
-                Ok(any) => items.push(any),
-                Err(error) => {
-                    result = Err(error);
-                    break;
-                }
+        let mut made = Ok(());
+        for (number, value) in values.iter().enumerate() {
+            let key = keys.get(number).map(|(name, _)| self.string(name)).transpose();
+            let item = self.to_any_at(value, item_type(declared, number), depth + 1);
+            match key {
+                Ok(key) => items.extend(key),
+                Err(error) => made = Err(error),
+            }
+            match item {
+                Ok(item) => items.push(item),
+                Err(error) => made = Err(error.within(&format!("[{number}]"))),
+            }
+            if made.is_err() {
+                break;
             }
         }
-        let array = result.and_then(|()| self.call_object(&make, &mut items));
+        let is_map = matches!(declared, Some(Type::Dictionary(_))) && keys.len() == values.len();
+        let make = if is_map { "ffi.Map" } else { "ffi.Array" };
+        let made = made.and_then(|()| self.call_global(make, &mut items));
         items.into_iter().for_each(|item| release(self.core, item));
-        array
+        made
+    }
+
+    /// Calls a global function of the runtime library; the result is owned.
+    fn call_global(self, name: &str, arguments: &mut [Any]) -> Result<Any, FfiError> {
+        self.call_object(&self.core.global(name)?, arguments)
     }
 
     /// Calls a function object; the result is owned.
@@ -268,6 +360,82 @@ impl Boundary<'_> {
         }
         Ok(any)
     }
+}
+
+/// The type of an item of a list.
+fn item_type(declared: Option<&Type>, number: usize) -> Option<&Type> {
+    match declared? {
+        Type::Sequence(_, types) => types.get(number),
+        Type::Dictionary(fields) => fields.get(number).map(|(_, ty)| ty),
+        Type::List(element) => Some(element),
+        _ => None,
+    }
+}
+
+/// Whether a signature passes text as a list of bytes.
+fn is_text(declared: Option<&Type>) -> bool {
+    match declared {
+        Some(Type::String) => true,
+        Some(Type::List(element)) => **element == Type::scalar("i8"),
+        _ => false,
+    }
+}
+
+fn list_of_bytes(bytes: &[u8]) -> Result<Ref, FfiError> {
+    let ty = ElementType::parse("i8").unwrap_or(ElementType::Variant);
+    let list = List::new(ty, &ExecutionLimits::default());
+    list.reserve(bytes.len()).map_err(memory)?;
+    for byte in bytes {
+        list.push(Value::I32(byte.cast_signed().into())).map_err(memory)?;
+    }
+    Ok(Ref::List(Arc::new(list)))
+}
+
+/// The text whose bytes these are.
+fn text_of(values: &[Value]) -> Option<String> {
+    let bytes = values.iter().map(|value| match value {
+        Value::I32(byte) => Some(*byte as u8),
+        _ => None,
+    });
+    String::from_utf8(bytes.collect::<Option<_>>()?).ok()
+}
+
+fn expected(what: &str, any: &Any) -> FfiError {
+    let found = index::describe(any.type_index);
+    FfiError::new("TypeError", format!("expected {what}, got {found}"))
+}
+
+/// A tensor must be of the element type and shape that the signature declares: the module would say so too, but less clearly.
+fn check_tensor(declared: Option<&Type>, view: &BufferView) -> Result<(), FfiError> {
+    let Some(ty @ Type::Array(array)) = declared else { return Ok(()) };
+    let found = TensorElement::from_any_code(view.element_code());
+    let fits = array.shape.as_ref().is_none_or(|shape| {
+        shape.len() == view.shape().len()
+            && shape
+                .iter()
+                .zip(view.shape())
+                .all(|(wanted, found)| wanted.is_none_or(|wanted| wanted == *found))
+    });
+    let same_element = match &*array.element {
+        Type::Scalar(scalar) => scalar.element_type().is_none_or(|wanted| {
+            let found_integer = matches!(
+                found.kind,
+                NumericalKind::Integer
+                    | NumericalKind::SignedInteger
+                    | NumericalKind::UnsignedInteger
+            );
+            wanted == found || scalar.is_integer() && found_integer && wanted.bits == found.bits
+        }),
+        _ => true,
+    };
+    if fits && same_element {
+        return Ok(());
+    }
+    let shape = abi::tensor::TensorType { shape: view.shape().to_vec(), element_type: found };
+    Err(FfiError::new(
+        if same_element { "ValueError" } else { "TypeError" },
+        format!("expected {ty}, got {shape}"),
+    ))
 }
 
 #[allow(clippy::needless_pass_by_value)] // it is what `map_err` gives

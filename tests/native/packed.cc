@@ -1,0 +1,39 @@
+// A library of packed functions, as users of TVM FFI write them.
+
+#include <tvm/ffi/container/array.h>
+#include <tvm/ffi/container/tensor.h>
+#include <tvm/ffi/tvm_ffi.h>
+
+namespace ffi = tvm::ffi;
+
+// Doubles in place, and gives the sum.
+double DoubleAll(ffi::TensorView x) {
+  if (x.ndim() != 1) TVM_FFI_THROW(ValueError) << "expected a vector, got rank " << x.ndim();
+  if (x.dtype().code != kDLFloat || x.dtype().bits != 32) {
+    TVM_FFI_THROW(TypeError) << "expected elements of float32";
+  }
+  float* data = static_cast<float*>(x.data_ptr());
+  double sum = 0;
+  for (int64_t i = 0; i < x.size(0); ++i) sum += data[i] *= 2;
+  return sum;
+}
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(double_all, DoubleAll);
+
+int64_t Add(int64_t a, int64_t b) { return a + b; }
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(add, Add);
+
+ffi::Array<ffi::Any> Pair(int64_t a, double b) { return {a + 1, b * 2}; }
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(pair, Pair);
+
+void Fail(int64_t a) { TVM_FFI_THROW(IndexError) << "there is no " << a; }
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(fail, Fail);
+
+ffi::String Text() { return "a text that is not short"; }
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(text, Text);
+
+// Gives a tensor back that it could also keep.
+ffi::Tensor Same(ffi::Tensor x) { return x; }
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(same, Same);
+
+int64_t Address(ffi::TensorView x) { return reinterpret_cast<int64_t>(x.data_ptr()); }
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(address, Address);

@@ -1,0 +1,225 @@
+"""Functions of a .vmfb as callables of Python, through TVM FFI: values, memory, errors.
+
+usage: packed.py LIBRARY
+
+Every function named `test_…` is a case, run on a program of each back end. The last line is `N passed, N failed`.
+"""
+
+import gc
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+
+import numpy
+import tvm_ffi
+
+HERE = pathlib.Path(__file__).parent
+# Machine code may load whole vectors, so tensors for it are shared from there on only.
+ALIGNMENT = 64
+
+
+def aligned(values, offset=0):
+    """A vector of float32 that begins at a multiple of the alignment, and some bytes."""
+    values = numpy.asarray(values, numpy.float32)
+    memory = numpy.zeros(values.nbytes + ALIGNMENT + offset, numpy.uint8)
+    start = -memory.ctypes.data % ALIGNMENT + offset
+    found = memory[start:start + values.nbytes].view(numpy.float32)
+    found[:] = values
+    return found
+
+
+def raises(kind, text, function, *arguments):
+    """The error that a call must end with."""
+    try:
+        result = function(*arguments)
+    except Exception as error:
+        assert type(error) is kind, f"{type(error).__name__}: {error}"
+        assert text in str(error), f"{error}: expected {text!r}"
+        return error
+    raise AssertionError(f"no error, but {result!r}")
+
+
+def test_tensors(program):
+    total = program("add")(numpy.arange(4, dtype=numpy.float32), aligned([1, 1, 1, 1]))
+    assert isinstance(total, tvm_ffi.Tensor)
+    assert numpy.from_dlpack(total).tolist() == [1, 2, 3, 4]
+
+
+def test_tensor_objects_go_in_again(program):
+    total = program("add")(aligned([1, 2, 3, 4]), aligned([1, 1, 1, 1]))
+    again = program("add")(total, total)
+    assert numpy.from_dlpack(again).tolist() == [4, 6, 8, 10]
+
+
+def test_memory_is_shared(program):
+    given = aligned([1, 2, 3])
+    back = numpy.from_dlpack(program("same")(given))
+    assert back.ctypes.data == given.ctypes.data
+    given[0] = 7
+    assert back.tolist() == [7, 2, 3]
+
+
+def test_results_keep_memory_alive(program):
+    back = numpy.from_dlpack(program("same")(aligned([5] * 1000)))
+    gc.collect()
+    aligned([9] * 1000)
+    assert back.tolist() == [5] * 1000
+
+
+def test_memory_that_cannot_be_shared_is_copied(program):
+    given = numpy.arange(10, dtype=numpy.float32)[::3]
+    back = numpy.from_dlpack(program("same")(given))
+    assert back.tolist() == [0, 3, 6, 9]
+    assert back.ctypes.data != given.ctypes.data
+    odd = aligned([1, 2], offset=4)
+    assert numpy.from_dlpack(program("same")(odd)).tolist() == [1, 2]
+
+
+def test_empty_tensors(program):
+    assert numpy.from_dlpack(program("same")(numpy.zeros(0, numpy.float32))).shape == (0,)
+
+
+def test_small_elements(program):
+    integers, truths = program("bytes")(numpy.array([-1, 2], numpy.int8), numpy.array([True, False]))
+    assert numpy.from_dlpack(integers).tolist() == [-1, 2]
+    assert numpy.from_dlpack(truths).tolist() == [True, False]
+    assert numpy.from_dlpack(truths).dtype == bool
+
+
+def test_scalars(program):
+    values = program("scalars")(-3, 2**40, 1.5, -2.5, True)
+    assert list(values) == [-3, 2**40, 1.5, -2.5, True]
+    assert program("nothing")() is None
+
+
+def test_structures(program):
+    nested = program("nested")
+    point = {"y": aligned([1, 2]), "x": 2.5}
+    result = nested(point, [1.0, 4.0])
+    assert result["product"] == 10
+    assert result["point"]["x"] == 2.5
+    assert numpy.from_dlpack(result["point"]["y"]).tolist() == [1, 2]
+    raises(KeyError, 'nested args[0]["y"]: missing', nested, {"x": 1.0, "z": 1.0}, [1.0, 1.0])
+    raises(ValueError, "nested args[0]: expected 2 keys, got 1", nested, {"x": 1.0}, [1.0, 1.0])
+    raises(TypeError, 'nested args[0]["y"]: expected tensor<?xf32>', nested, {"x": 1.0, "y": 1.0}, [1.0, 1.0])
+    raises(ValueError, "nested args[1]: expected 2 items, got 3", nested, point, [1.0] * 3)
+    raises(TypeError, "nested args[1][1]: expected f32", nested, point, [1.0, "1"])
+
+
+def test_state_is_shared_within_a_program(program):
+    first, second = program("next"), program("next")
+    before = first()
+    assert [second(), first()] == [before + 1, before + 2]
+
+
+def test_types_are_checked(program):
+    add, same = program("add"), program("same")
+    four = aligned([1, 2, 3, 4])
+    raises(TypeError, "takes 2 arguments, got 1", add, four)
+    raises(ValueError, "add args[1]: expected tensor<4xf32>, got 3xf32", add, four, aligned([1, 2, 3]))
+    raises(ValueError, "expected tensor<4xf32>, got 2x2xf32", add, four, four.reshape(2, 2))
+    raises(TypeError, "expected tensor<4xf32>, got 4xf64", add, four, numpy.zeros(4))
+    raises(TypeError, "same args[0]: expected tensor<?xf32>, got ffi.Array", same, [1.0])
+    raises(TypeError, "same args[0]: expected tensor<?xf32>, got None", same, None)
+    raises(TypeError, "same args[0]: expected tensor<?xf32>, got float", same, 1.0)
+    raises(ValueError, "scalars args[0]: 300 does not fit 8 bits", program("scalars"), 300, 1, 1.0, 1.0, True)
+    raises(TypeError, "scalars args[1]: expected i64, got float", program("scalars"), 1, 1.5, 1.0, 1.0, True)
+
+
+def test_errors_carry_frames(program):
+    error = raises(ValueError, "integer division by zero", program("divide"), 1, 0)
+    frames = traceback.extract_tb(error.__traceback__)
+    assert any("divide" in frame.name for frame in frames), "".join(traceback.format_tb(error.__traceback__))
+    assert program("divide")(7, 2) == 3
+
+
+def test_unknown_functions(program):
+    raises(AttributeError, "exports no `missing`; it exports add, same", program, "missing")
+
+
+def test_functions_outlive_the_program(program):
+    add = program("add")
+    del program
+    gc.collect()
+    assert numpy.from_dlpack(add(aligned([1] * 4), aligned([2] * 4))).tolist() == [3] * 4
+
+
+def test_calls_from_threads(program):
+    add, results = program("add"), []
+
+    def work(number):
+        for _ in range(20):
+            total = numpy.from_dlpack(add(aligned([number] * 4), aligned([1] * 4)))
+            results.append(total.tolist() == [number + 1] * 4)
+
+    threads = [threading.Thread(target=work, args=[number]) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 80
+
+
+def test_memory_is_given_back(program):
+    same = program("same")
+    memory = aligned([1] * 16)
+    back = [same(memory) for _ in range(10)]
+    assert sys.getrefcount(memory) > sys.getrefcount(back)
+    del back
+    gc.collect()
+    before = sys.getrefcount(memory)
+    for _ in range(100):
+        same(memory)
+    gc.collect()
+    assert sys.getrefcount(memory) == before
+
+
+def library_is_described(library, path):
+    assert library["exports"](path).split() == [
+        "add", "same", "bytes", "scalars", "divide", "nothing", "next", "nested"
+    ]
+    assert library["describe"](path, "divide") == "divide(input0: i32, input1: i32) -> (output0: i32)"
+    assert library["load"](path, "divide")(9, 3) == 3
+    # Metadata and documentation are functions, too.
+    for name in ["open", "load", "exports", "describe"]:
+        schema = json.loads(json.loads(library[f"_metadata_{name}"]())["type_schema"])
+        assert schema["type"] == "ffi.Function" and len(schema["args"]) > 1, schema
+        assert ".vmfb" in library[f"_doc_{name}"]()
+    raises(RuntimeError, "missing.vmfb", library["open"], "missing.vmfb")
+    raises(TypeError, "argument 0 is missing: the path of a .vmfb", library["open"])
+    raises(TypeError, "argument 0 is no string", library["open"], 5)
+    raises(RuntimeError, "packed.py", library["open"], __file__)
+
+
+def main(path):
+    library = tvm_ffi.load_module(path)
+    cases = [(name, case) for name, case in globals().items() if name.startswith("test_")]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for backend in ["vmvx", "llvm-cpu"]:
+            module = str(pathlib.Path(folder) / f"{backend}.vmfb")
+            subprocess.run([
+                pathlib.Path(sys.executable).parent / "iree-compile", HERE / "program.mlir", "-o", module,
+                "--iree-hal-target-device=local", f"--iree-hal-local-target-device-backends={backend}",
+                "--iree-llvmcpu-target-cpu=generic",
+            ], check=True)
+            bound = [(name, lambda case=case: case(library["open"](module))) for name, case in cases]
+            bound.append(("library_is_described", lambda: library_is_described(library, module)))
+            for name, case in bound:
+                try:
+                    case()
+                    passed += 1
+                except Exception:
+                    failed += 1
+                    print(f"FAILED {name} ({backend})")
+                    traceback.print_exc()
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

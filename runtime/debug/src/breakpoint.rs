@@ -207,6 +207,12 @@ impl BreakpointTable {
         breakpoint.map(|breakpoint| breakpoint.condition = condition).is_some()
     }
 
+    /// Makes all breakpoints those of a program that has not run.
+    pub(crate) fn begin_anew(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
+        self.breakpoints.values_mut().for_each(|it| it.hits = 0);
+        self.resolve_again(resolve);
+    }
+
     /// Finds the places of all breakpoints anew.
     pub(crate) fn resolve_again(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
         for breakpoint in self.breakpoints.values_mut() {

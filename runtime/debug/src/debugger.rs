@@ -159,6 +159,22 @@ impl Debugger {
         removed
     }
 
+    /// Takes the breakpoints away, to be adopted by another run of the program.
+    pub fn take_breakpoints(&mut self) -> BreakpointTable {
+        let taken = std::mem::take(&mut self.breakpoints);
+        self.arm(None);
+        taken
+    }
+
+    /// Takes over the breakpoints of an earlier run: they keep their names, have not been hit, and
+    /// are looked for in this program.
+    pub fn adopt_breakpoints(&mut self, table: BreakpointTable) {
+        let Self { program, breakpoints, .. } = self;
+        *breakpoints = table;
+        breakpoints.begin_anew(|spec| program.resolve(spec));
+        self.arm(None);
+    }
+
     /// Modules have come while the program ran: breakpoints may have more places now.
     pub(crate) fn meet_modules(&mut self) {
         if self.program.meet_modules(&self.context) {

@@ -6,6 +6,7 @@
 //! | `debugger`, `running` | how far the program has come; running and stopping it |
 //! | `stepping` | where a step ends |
 //! | `breakpoint`, `resolve`, `glob` | what was asked for, and which instructions that is |
+//! | `catalog` | modules, sources and lines with code, for lists of them |
 //! | `stop` | why the program stands still, how it may go on |
 //! | `stack`, `inspect`, `globals`, `tensor` | frames, scopes, variables |
 //! | `dispatch` | what a device works on |
@@ -16,6 +17,7 @@
 
 mod address;
 mod breakpoint;
+mod catalog;
 mod debugger;
 mod disassembly;
 mod dispatch;
@@ -36,7 +38,9 @@ pub use breakpoint::{
     Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable, DispatchMoment, HitCondition,
     Resolution,
 };
+pub use catalog::{CodeSite, ModuleDetails, SourceFile};
 pub use debugger::{Debugger, InterruptHandle};
+pub use debuginfo::SourceMap;
 pub use inspect::value_text;
 pub use program::{LaunchError, LaunchOptions, ModuleSource, Program};
 pub use stop::{Granularity, Resume, StepKind, StopReason};

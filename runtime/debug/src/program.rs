@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use debuginfo::companion::NestedText;
-use debuginfo::{Companion, DebugInfo, FileId, RegisterSlot, RegisterTypes, SourcePosition};
+use debuginfo::{
+    Companion, DebugInfo, FileId, RegisterSlot, RegisterTypes, SourceMap, SourcePosition,
+};
 use hal::modules::{Config, Host};
 use vm::{
     Context, ContextBuilder, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Status,
@@ -51,6 +53,8 @@ pub struct LaunchOptions {
     pub inputs: Vec<String>,
     /// Directories in which source files are looked for, in order.
     pub source_directories: Vec<PathBuf>,
+    /// Where directories are now that the compiler knew by other names.
+    pub source_map: SourceMap,
     /// Source files in memory, by the name that the modules know them by.
     pub sources: HashMap<String, String>,
     /// The device that the program sees.
@@ -195,6 +199,7 @@ pub struct Program {
     pub(crate) modules: Vec<LoadedModule>,
     host: Host,
     source_directories: Vec<PathBuf>,
+    source_map: SourceMap,
     sources: HashMap<String, String>,
     entry: FunctionId,
     arguments: Vec<Value>,
@@ -224,7 +229,8 @@ impl Program {
             hal::nested::attach_all(&mut context, index);
             let module = Arc::clone(parts.verified.module());
             let info = DebugInfo::load(&module, parts.companion.as_ref());
-            let mut info = info.with_source_roots(options.source_directories.clone());
+            let info = info.with_source_roots(options.source_directories.clone());
+            let mut info = info.with_source_map(options.source_map.clone());
             set_sources(&mut info, &options.sources);
             notes.extend(parts.notes);
             let messages = info.completeness().messages();
@@ -242,9 +248,18 @@ impl Program {
                 LaunchError::Inputs(format!("{error}; the function takes {signature}"))
             })?;
         let source_directories = options.source_directories;
+        let source_map = options.source_map;
         let sources = options.sources;
-        let mut program =
-            Self { modules, host, source_directories, sources, entry, arguments, notes };
+        let mut program = Self {
+            modules,
+            host,
+            source_directories,
+            source_map,
+            sources,
+            entry,
+            arguments,
+            notes,
+        };
         program.meet_modules(&context);
         Ok((program, context))
     }
@@ -289,7 +304,8 @@ impl Program {
         });
         let companion = companions.map(|(_, companion)| companion).next();
         let info = DebugInfo::load(module, companion);
-        let mut info = info.with_source_roots(self.source_directories.clone());
+        let info = info.with_source_roots(self.source_directories.clone());
+        let mut info = info.with_source_map(self.source_map.clone());
         set_sources(&mut info, &self.sources);
         LoadedModule { is_nested: true, ..LoadedModule::new(index, Arc::clone(module), info) }
     }

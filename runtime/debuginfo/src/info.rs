@@ -18,6 +18,7 @@ use crate::locals::{self, LocalValue};
 use crate::location::{FileId, LocationTable, SourcePosition};
 use crate::names::SourceNames;
 use crate::source::SourceText;
+use crate::source_map::SourceMap;
 
 /// Source files larger than this are not searched for names.
 const MAX_SOURCE_BYTES: u64 = 64 << 20;
@@ -50,6 +51,7 @@ pub struct DebugInfo {
     pub(crate) lines: BTreeMap<(FileId, u32), Vec<CodePlace>>,
     pub(crate) completeness: Completeness,
     source_roots: Vec<PathBuf>,
+    source_map: SourceMap,
     sources: Vec<OnceLock<Option<Arc<SourceText>>>>,
 }
 
@@ -85,6 +87,7 @@ impl DebugInfo {
             lines,
             completeness,
             source_roots: Vec::new(),
+            source_map: SourceMap::default(),
             sources: Vec::new(),
         };
         info.forget_sources();
@@ -95,6 +98,14 @@ impl DebugInfo {
     #[must_use]
     pub fn with_source_roots(mut self, roots: impl IntoIterator<Item = PathBuf>) -> Self {
         self.source_roots = roots.into_iter().collect();
+        self.forget_sources();
+        self
+    }
+
+    /// Says where the directories are now that the compiler knew by other names.
+    #[must_use]
+    pub fn with_source_map(mut self, map: SourceMap) -> Self {
+        self.source_map = map;
         self.forget_sources();
         self
     }
@@ -276,7 +287,8 @@ impl DebugInfo {
     /// The files that a path may mean, and how sure that is.
     #[must_use]
     pub fn match_file(&self, path: &str) -> Option<(FileMatch, Vec<FileId>)> {
-        files::matching(path, self.files())
+        let known = self.source_map.to_module(path);
+        files::matching(known.as_deref().unwrap_or(path), self.files())
     }
 
     /// Where a line of a file is entered. A line without code slides down to the nearest with some.
@@ -309,7 +321,11 @@ impl DebugInfo {
     /// Where a source file is on disk.
     #[must_use]
     pub fn source_path(&self, file: FileId) -> Option<PathBuf> {
-        let name = Path::new(self.table.file(file));
+        let name = self.table.file(file);
+        if let Some(mapped) = self.source_map.to_machine(name).filter(|path| path.is_file()) {
+            return Some(mapped);
+        }
+        let name = Path::new(name);
         if name.is_file() {
             return Some(name.to_owned());
         }

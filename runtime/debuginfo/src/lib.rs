@@ -32,6 +32,7 @@ mod register;
 mod register_types;
 mod report;
 pub mod source;
+mod source_map;
 
 pub use align::Mismatch;
 pub use companion::{Companion, CompanionError, CompanionLoadError};
@@ -46,3 +47,4 @@ pub use register::RegisterSlot;
 pub use register_types::RegisterTypes;
 pub use report::Report;
 pub use source::SourceText;
+pub use source_map::SourceMap;

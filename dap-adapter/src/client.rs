@@ -13,6 +13,12 @@ pub(crate) struct Client {
     names_files_by_uri: bool,
     /// Whether it asks for the elements of large variables in parts.
     pub(crate) pages_variables: bool,
+    /// Whether it shows that something takes its time.
+    pub(crate) shows_progress: bool,
+    /// Whether it asks again for what it is told has changed.
+    pub(crate) refreshes: bool,
+    /// Whether it shows memory, and wants to know of changes.
+    pub(crate) shows_memory: bool,
 }
 
 impl Default for Client {
@@ -32,6 +38,9 @@ impl Client {
             first_column: i64::from(arguments.columns_start_at1.unwrap_or(true)),
             names_files_by_uri: matches!(arguments.path_format, Some(PathFormat::Uri)),
             pages_variables: arguments.supports_variable_paging.unwrap_or(false),
+            shows_progress: arguments.supports_progress_reporting.unwrap_or(false),
+            refreshes: arguments.supports_invalidated_event.unwrap_or(false),
+            shows_memory: arguments.supports_memory_event.unwrap_or(false),
         }
     }
 

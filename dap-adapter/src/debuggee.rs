@@ -5,10 +5,12 @@
 
 use std::collections::HashMap;
 
-use debug::{BreakpointId, Children, Debugger, Frame, FrameIndex};
+use debug::{BreakpointId, BreakpointTable, Children, Debugger, Frame, FrameIndex, StopReason};
+use vm::Failure;
 
 use crate::client::Client;
 use crate::error::RequestError;
+use crate::events::{Event, LoadedSource, ModuleEvent};
 use crate::handles::Handles;
 use crate::launch::Settings;
 use crate::protocol;
@@ -23,14 +25,38 @@ pub(crate) struct Debuggee {
     pub(crate) breakpoints: BreakpointSets,
     /// Whether the program has been let go for the first time.
     pub(crate) started: bool,
-    /// Whether it has failed. It can be looked at, and going on ends it.
-    pub(crate) failed: bool,
+    /// Whether the client has said that its breakpoints are all set.
+    pub(crate) configured: bool,
+    /// Whether any client has ever said so.
+    pub(crate) configured_once: bool,
+    /// How it has failed, if it has. It can be looked at, and going on ends it.
+    pub(crate) failure: Option<Failure>,
+    /// Why it stands still, as far as the client was told.
+    pub(crate) stopped_for: Option<StopReason>,
+    /// What requests have changed that the client is to hear of after their answers.
+    pub(crate) to_say: Vec<Event>,
+    /// How many modules the client has heard of.
+    modules_told: usize,
+    /// The source files that the client has heard of.
+    sources_told: Vec<String>,
     /// What can be expanded at this stop.
     pub(crate) variables: Handles<Children>,
     /// The numbers of this stop's frames.
     frame_handles: Handles<FrameIndex>,
     /// This stop's frames, once somebody has asked.
     frames: Option<Vec<(i64, Frame)>>,
+}
+
+/// What outlives a program that is launched anew.
+pub(crate) struct Kept {
+    table: BreakpointTable,
+    breakpoints: BreakpointSets,
+    sources: Sources,
+    sources_told: Vec<String>,
+    modules_told: usize,
+    /// Emptied; their numbers go on, so that those of the earlier run name nothing.
+    variables: Handles<Children>,
+    frame_handles: Handles<FrameIndex>,
 }
 
 /// Which breakpoints each `set…Breakpoints` request owns: it replaces exactly those.
@@ -57,15 +83,85 @@ impl Debuggee {
             sources: Sources::default(),
             breakpoints: BreakpointSets::default(),
             started: false,
-            failed: false,
+            configured: false,
+            configured_once: false,
+            failure: None,
+            stopped_for: None,
+            to_say: Vec::new(),
+            modules_told: 0,
+            sources_told: Vec::new(),
             variables: Handles::default(),
             frame_handles: Handles::default(),
             frames: None,
         }
     }
 
+    /// What is taken over when the program is launched anew.
+    pub(crate) fn into_kept(mut self) -> Kept {
+        self.forget_stop();
+        Kept {
+            variables: self.variables,
+            frame_handles: self.frame_handles,
+            table: self.debugger.take_breakpoints(),
+            breakpoints: self.breakpoints,
+            sources: self.sources,
+            sources_told: self.sources_told,
+            modules_told: self.modules_told,
+        }
+    }
+
+    /// Takes over what an earlier run of the program had.
+    pub(crate) fn adopt(&mut self, kept: Kept) {
+        self.debugger.adopt_breakpoints(kept.table);
+        self.breakpoints = kept.breakpoints;
+        self.variables = kept.variables;
+        self.frame_handles = kept.frame_handles;
+        self.sources = kept.sources;
+        self.sources_told = kept.sources_told;
+        self.modules_told = kept.modules_told;
+        self.configured = true;
+    }
+
+    /// Forgets what a client has set and asked for; another one may come.
+    pub(crate) fn forget_client(&mut self) {
+        self.debugger.take_breakpoints();
+        self.breakpoints = BreakpointSets::default();
+        self.sources = Sources::default();
+        self.sources_told.clear();
+        self.modules_told = 0;
+        self.configured = false;
+        self.settings = Settings::default();
+        self.forget_stop();
+    }
+
+    /// Modules and sources that the client has not heard of.
+    pub(crate) fn news(&mut self, client: &Client) -> Vec<Event> {
+        let program = self.debugger.program();
+        let catalog = program.catalog();
+        if catalog.len() <= self.modules_told {
+            return Vec::new();
+        }
+        let mut news = Vec::new();
+        for details in &catalog[self.modules_told..] {
+            let module = to_dap::module(details, program, client);
+            news.push(Event::Module(ModuleEvent { reason: "new", module }));
+        }
+        self.modules_told = catalog.len();
+        for file in self.debugger.program().source_files() {
+            if self.sources_told.contains(&file.file) {
+                continue;
+            }
+            self.sources_told.push(file.file.clone());
+            if let Some(source) = self.sources.of_file(&file, &self.debugger, client) {
+                news.push(Event::LoadedSource(LoadedSource { reason: "new", source }));
+            }
+        }
+        news
+    }
+
     /// Forgets what was true of the last stop.
     pub(crate) fn forget_stop(&mut self) {
+        self.stopped_for = None;
         self.variables.clear();
         self.frame_handles.clear();
         self.frames = None;

@@ -17,6 +17,12 @@ pub(crate) enum Kind {
     Launch,
     /// A fault of the adapter.
     Internal,
+    /// The protocol has it, and we do not.
+    Unsupported,
+    /// The client did not want it any more.
+    Cancelled,
+    /// It can be asked again when the program stands still.
+    NotStopped,
 }
 
 impl Kind {
@@ -29,6 +35,18 @@ impl Kind {
             Self::Failed => 1004,
             Self::Launch => 1005,
             Self::Internal => 1006,
+            Self::Unsupported => 1007,
+            Self::Cancelled => 1008,
+            Self::NotStopped => 1009,
+        }
+    }
+
+    /// The protocol's own word for it, where it has one.
+    pub(crate) fn short(self) -> Option<&'static str> {
+        match self {
+            Self::Cancelled => Some("cancelled"),
+            Self::NotStopped => Some("notStopped"),
+            _ => None,
         }
     }
 }
@@ -50,6 +68,22 @@ impl RequestError {
 
     pub(crate) fn unknown(command: &str) -> Self {
         Self::quiet(Kind::Unknown, format!("unknown request `{command}`"))
+    }
+
+    pub(crate) fn unsupported(command: &str, why: &str) -> Self {
+        Self::quiet(Kind::Unsupported, format!("`{command}` is not supported: {why}"))
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        Self::cancelled_as("cancelled")
+    }
+
+    pub(crate) fn cancelled_as(text: &str) -> Self {
+        Self::quiet(Kind::Cancelled, text)
+    }
+
+    pub(crate) fn not_stopped(text: impl Into<String>) -> Self {
+        Self::quiet(Kind::NotStopped, text)
     }
 
     pub(crate) fn malformed(text: impl Into<String>) -> Self {

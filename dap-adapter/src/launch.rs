@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
-use debug::{Debugger, LaunchOptions, ModuleSource};
+use debug::{Debugger, LaunchOptions, ModuleSource, Resume, SourceMap};
 use debuginfo::compile::{Cancellation, CompileRequest, compile};
 use serde::Deserialize;
 use tempfile::TempDir;
 
-use crate::debuggee::Debuggee;
+use crate::debuggee::{Debuggee, Kept};
 use crate::protocol::Request;
 use crate::runner::panic_text;
-use crate::session::Event;
+use crate::session::{Event, Waiting};
 
 /// What a client may say. The protocol leaves this to the adapter; `editors/vscode/package.json`
 /// describes it to users.
-#[derive(Deserialize, Debug, Default)]
+#[derive(Deserialize, Clone, Debug, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct LaunchArguments {
     /// A `.vmfb`, or a `.mlir` to compile first.
@@ -41,6 +41,10 @@ pub(crate) struct LaunchArguments {
     disassembly: bool,
     /// Where relative paths count from.
     cwd: Option<PathBuf>,
+    /// Where directories are now that the compiler knew by other names.
+    source_map: SourcePairs,
+    /// More directories that sources are looked for in.
+    source_directories: Vec<PathBuf>,
     /// More flags for iree-compile.
     compiler_flags: Vec<String>,
     /// Which iree-compile.
@@ -61,6 +65,58 @@ pub(crate) struct Settings {
     pub(crate) disassembly: bool,
 }
 
+impl Settings {
+    /// How a program begins.
+    pub(crate) fn first_resume(self) -> Resume {
+        if self.stop_on_entry && !self.no_debug { Resume::ToEntry } else { Resume::Continue }
+    }
+}
+
+/// What a client may say of a program that is there already.
+#[derive(Deserialize, Clone, Debug, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct AttachArguments {
+    /// Whether to stop at once.
+    stop_on_entry: bool,
+    /// As for a launch.
+    disassembly: bool,
+    /// As for a launch.
+    log: Option<PathBuf>,
+    /// Where the log's path counts from.
+    cwd: Option<PathBuf>,
+}
+
+impl AttachArguments {
+    pub(crate) fn settings(&self) -> Settings {
+        let Self { stop_on_entry, disassembly, .. } = *self;
+        Settings { stop_on_entry, no_debug: false, disassembly }
+    }
+
+    /// Where the protocol's messages go.
+    pub(crate) fn log(&self) -> Option<PathBuf> {
+        log_path(self.log.as_deref(), self.cwd.as_deref())
+    }
+}
+
+fn log_path(log: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
+    let log = log.filter(|log| !log.as_os_str().is_empty())?;
+    Some(cwd.map_or_else(|| log.to_owned(), |cwd| cwd.join(log)))
+}
+
+/// Pairs of prefixes: an object, or a list of pairs where their order matters.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(untagged)]
+enum SourcePairs {
+    Object(serde_json::Map<String, serde_json::Value>),
+    List(Vec<(PathBuf, PathBuf)>),
+}
+
+impl Default for SourcePairs {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
 /// A program, or why there is none.
 pub(crate) type Launched = Result<Box<Debuggee>, String>;
 
@@ -68,31 +124,60 @@ pub(crate) type Launched = Result<Box<Debuggee>, String>;
 pub(crate) struct Launch {
     /// Waits for its response.
     pub(crate) request: Request,
+    /// Requests for when the program is there again.
+    pub(crate) waiting: Waiting,
+    /// What the program had before, if it is launched anew.
+    kept: Option<Box<Kept>>,
     /// Where the compiler writes. Lives as long as the session.
     scratch: Option<TempDir>,
     cancellation: Cancellation,
     thread: JoinHandle<()>,
 }
 
+/// What is left of a launch that is through.
+pub(crate) struct Finished {
+    pub(crate) request: Request,
+    pub(crate) waiting: Waiting,
+    pub(crate) kept: Option<Box<Kept>>,
+    pub(crate) scratch: Option<TempDir>,
+}
+
 impl Launch {
-    /// Gives the launch up. Waits until the compiler is gone: it must not outlive the adapter.
-    pub(crate) fn cancel(self) -> Request {
-        self.cancellation.cancel();
-        let _ = self.thread.join(); // It sends what went wrong instead of panicking.
-        self.request
+    /// Begins to launch. The outcome comes as an event.
+    pub(crate) fn begin(
+        arguments: &LaunchArguments,
+        request: Request,
+        events: Sender<Event>,
+        kept: Option<Kept>,
+    ) -> Result<Self, String> {
+        begin(arguments.clone(), request, events, kept.map(Box::new))
     }
 
-    /// The launch is through; what is left is the directory to keep.
-    pub(crate) fn finish(self) -> (Request, Option<TempDir>) {
-        (self.request, self.scratch)
+    /// Whether there was a program before.
+    pub(crate) fn is_restart(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// Gives the launch up. Waits until the compiler is gone: it must not outlive the adapter.
+    pub(crate) fn cancel(self) -> Finished {
+        self.cancellation.cancel();
+        let Self { request, waiting, kept, scratch, thread, .. } = self;
+        let _ = thread.join(); // It sends what went wrong instead of panicking.
+        Finished { request, waiting, kept, scratch }
+    }
+
+    /// The launch is through.
+    pub(crate) fn finish(self) -> Finished {
+        let Self { request, waiting, kept, scratch, .. } = self;
+        Finished { request, waiting, kept, scratch }
     }
 }
 
-/// Begins to launch. The outcome comes as an event.
-pub(crate) fn begin(
+fn begin(
     mut arguments: LaunchArguments,
     request: Request,
     events: Sender<Event>,
+    kept: Option<Box<Kept>>,
 ) -> Result<Launch, String> {
     arguments.make_absolute()?;
     let scratch = if arguments.is_source() {
@@ -112,7 +197,7 @@ pub(crate) fn begin(
         // Nobody listens when the session is over.
         let _ = events.send(Event::Launched(launched));
     });
-    Ok(Launch { request, scratch, cancellation, thread })
+    Ok(Launch { request, waiting: Vec::new(), kept, scratch, cancellation, thread })
 }
 
 fn load(
@@ -130,7 +215,8 @@ fn load(
         modules: modules.map(ModuleSource::Path).collect(),
         function: arguments.function.clone(),
         inputs: arguments.inputs.clone(),
-        source_directories: arguments.source_directories(),
+        source_directories: arguments.all_source_directories(),
+        source_map: arguments.source_map(),
         ..LaunchOptions::default()
     };
     let debugger = Debugger::load(options).map_err(|error| error.to_string())?;
@@ -145,8 +231,14 @@ fn load(
 impl LaunchArguments {
     /// Where the protocol's messages go.
     pub(crate) fn log(&self) -> Option<PathBuf> {
-        let log = self.log.as_ref().filter(|log| !log.as_os_str().is_empty())?;
-        Some(self.cwd.as_ref().map_or_else(|| log.clone(), |cwd| cwd.join(log)))
+        log_path(self.log.as_deref(), self.cwd.as_deref())
+    }
+
+    /// What a launch does, for people who wait for it.
+    pub(crate) fn what_happens(&self) -> String {
+        let verb = if self.is_source() { "Compiling" } else { "Loading" };
+        let name = self.program.file_name().unwrap_or_default().to_string_lossy();
+        format!("{verb} {name}")
     }
 
     fn is_source(&self) -> bool {
@@ -169,6 +261,7 @@ impl LaunchArguments {
         if !self.program.is_file() {
             return Err(format!("there is no file {}", self.program.display()));
         }
+        self.source_directories.iter_mut().for_each(|it| *it = cwd.join(&it));
         self.modules.iter_mut().for_each(|module| *module = cwd.join(&module));
         self.inputs.iter_mut().for_each(|input| *input = input_from(input, &cwd));
         self.cwd = Some(cwd);
@@ -180,10 +273,23 @@ impl LaunchArguments {
         set.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Where sources may lie that the module names by a relative path.
-    fn source_directories(&self) -> Vec<PathBuf> {
+    /// Where sources may lie: where the user says, where the compiler runs or ran, beside the program.
+    fn all_source_directories(&self) -> Vec<PathBuf> {
         let beside = self.program.parent().map(Path::to_owned);
-        self.cwd.iter().cloned().chain(beside).collect()
+        self.source_directories.iter().chain(&self.cwd).cloned().chain(beside).collect()
+    }
+
+    fn source_map(&self) -> SourceMap {
+        let cwd = self.cwd.clone().unwrap_or_default();
+        match &self.source_map {
+            SourcePairs::List(pairs) => {
+                SourceMap::new(pairs.iter().map(|(from, to)| (from.clone(), cwd.join(to))))
+            }
+            SourcePairs::Object(pairs) => {
+                let texts = pairs.iter().filter_map(|(from, to)| Some((from, to.as_str()?)));
+                SourceMap::new(texts.map(|(from, to)| (PathBuf::from(from), cwd.join(to))))
+            }
+        }
     }
 
     fn compile(

@@ -18,19 +18,26 @@
 //! | `debuggee`, `handles`, `sources` | the program and the numbers that a client holds |
 //! | `runner` | running the program beside the loop |
 //! | `to_dap`, `client` | conversions; lines, columns and paths as the client counts and names them |
-//! | `protocol`, `error` | messages; what the `dap` crate lacks |
+//! | `protocol`, `events`, `error` | messages; what the `dap` crate lacks |
+//! | `progress` | telling that something takes its time |
 //! | `framing`, `wire`, `log` | bytes in and out, and the protocol log |
+//! | `cancel` | requests that the client does not want any more |
 //! | `serve` | standard input and output, TCP |
+//! | `attach` | a program that clients attach to and leave |
 //!
 //! To see a session begin and end, read `session`.
 
+mod attach;
+mod cancel;
 mod client;
 mod debuggee;
 mod error;
+mod events;
 mod framing;
 mod handles;
 mod launch;
 mod log;
+mod progress;
 mod protocol;
 mod requests;
 mod runner;
@@ -40,4 +47,5 @@ mod sources;
 mod to_dap;
 mod wire;
 
+pub use attach::Beginning;
 pub use serve::{Options, TcpServer, serve, serve_stdio, serve_tcp};

@@ -15,6 +15,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::events::Event;
+
 /// A request, its arguments not looked at yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
@@ -103,65 +105,6 @@ pub(crate) struct ErrorMessage<'a> {
     pub(crate) show_user: bool,
 }
 
-/// Everything that the adapter says unasked.
-#[derive(Serialize, Debug)]
-#[serde(tag = "event", content = "body", rename_all = "camelCase")]
-pub(crate) enum Event {
-    Initialized,
-    Stopped(Stopped),
-    Output(Output),
-    Breakpoint(BreakpointEvent),
-    Exited(Exited),
-    Terminated,
-}
-
-/// See [`Event::Stopped`].
-#[derive(Serialize, Debug)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Stopped {
-    pub(crate) reason: &'static str,
-    pub(crate) description: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) text: Option<String>,
-    pub(crate) thread_id: i64,
-    pub(crate) all_threads_stopped: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) hit_breakpoint_ids: Vec<i64>,
-}
-
-/// See [`Event::Output`].
-#[derive(Serialize, Debug)]
-pub(crate) struct Output {
-    pub(crate) category: Category,
-    pub(crate) output: String,
-}
-
-/// Who says what is printed.
-#[derive(Serialize, Debug, Clone, Copy, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Category {
-    /// The debugger.
-    Console,
-    /// The program.
-    Stdout,
-    /// The program's failure, and the compiler.
-    Stderr,
-}
-
-/// See [`Event::Breakpoint`].
-#[derive(Serialize, Debug)]
-pub(crate) struct BreakpointEvent {
-    pub(crate) reason: &'static str,
-    pub(crate) breakpoint: Breakpoint,
-}
-
-/// See [`Event::Exited`].
-#[derive(Serialize, Debug)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Exited {
-    pub(crate) exit_code: i64,
-}
-
 /// A source: a file of the client's machine by `path`, or a text of ours by `source_reference`.
 #[derive(Serialize, Deserialize, Debug, Clone, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
@@ -187,8 +130,11 @@ pub(crate) struct SetBreakpointsArguments {
 
 /// A breakpoint that a client asks for.
 #[derive(Deserialize, Debug)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct SourceBreakpoint {
     pub(crate) line: i64,
+    #[serde(default)]
+    pub(crate) hit_condition: Option<String>,
 }
 
 /// What became of a breakpoint.
@@ -204,6 +150,8 @@ pub(crate) struct Breakpoint {
     pub(crate) source: Option<Source>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) column: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) instruction_reference: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -287,6 +235,7 @@ pub(crate) struct ContinueBody {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::events::Exited;
     use serde_json::json;
 
     #[test]

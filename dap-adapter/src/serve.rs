@@ -7,9 +7,11 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
+use crate::cancel::Cancelled;
+use crate::debuggee::Debuggee;
 use crate::framing::Reader;
 use crate::log::{Direction, Log};
-use crate::session::{Event, Session};
+use crate::session::{Ending, Event, Session};
 use crate::wire::Wire;
 
 /// How to serve.
@@ -47,35 +49,65 @@ pub fn serve(
     output: impl Write + Send + 'static,
     options: &Options,
 ) -> io::Result<()> {
-    let log = Log::new(options.log.as_deref())?;
-    let (events, inbox) = channel();
-    let reader = (Reader::new(input), events.clone(), log.clone());
-    thread::spawn(move || read(reader.0, &reader.1, &reader.2));
-    Session::new(Wire::new(Box::new(output), log.clone()), log, events).run(&inbox);
-    Ok(())
+    serve_one(input, output, options, None).map(drop)
 }
 
-/// Turns what the client sends into events, until it is gone or the session is.
-fn read(mut reader: Reader<impl Read>, events: &Sender<Event>, log: &Log) {
-    loop {
-        let event = match reader.next() {
-            Ok(Some(Ok(message))) => {
-                log.note(Direction::FromClient, || message.to_string());
-                Event::Message(message)
+/// Serves one client, perhaps with a program that it can attach to.
+pub(crate) fn serve_one(
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    options: &Options,
+    offered: Option<Box<Debuggee>>,
+) -> io::Result<Ending> {
+    let log = Log::new(options.log.as_deref())?;
+    let (events, inbox) = channel();
+    let cancelled = Cancelled::default();
+    let reader = Listener {
+        reader: Reader::new(input),
+        events: events.clone(),
+        cancelled: cancelled.clone(),
+        log: log.clone(),
+    };
+    thread::spawn(move || reader.listen());
+    let wire = Wire::new(Box::new(output), log.clone());
+    let mut session = Session::new(wire, log, events, cancelled);
+    session.offered = offered;
+    Ok(session.run(&inbox))
+}
+
+/// The thread that hears what the client says.
+struct Listener<R> {
+    reader: Reader<R>,
+    events: Sender<Event>,
+    cancelled: Cancelled,
+    log: Log,
+}
+
+impl<R: Read> Listener<R> {
+    /// Turns what the client sends into events, until it is gone or the session is.
+    fn listen(mut self) {
+        let Self { reader, events, cancelled, log } = &mut self;
+        loop {
+            let event = match reader.next() {
+                Ok(Some(Ok(message))) => {
+                    log.note(Direction::FromClient, || message.to_string());
+                    cancelled.note(&message);
+                    Event::Message(message)
+                }
+                Ok(Some(Err(fault))) => {
+                    log.note(Direction::FromClient, || format!("({fault})"));
+                    Event::Fault(fault)
+                }
+                Ok(None) => Event::ClientGone,
+                Err(error) => {
+                    log.note(Direction::FromClient, || format!("({error})"));
+                    Event::ClientGone
+                }
+            };
+            let gone = matches!(event, Event::ClientGone);
+            if events.send(event).is_err() || gone {
+                return;
             }
-            Ok(Some(Err(fault))) => {
-                log.note(Direction::FromClient, || format!("({fault})"));
-                Event::Fault(fault)
-            }
-            Ok(None) => Event::ClientGone,
-            Err(error) => {
-                log.note(Direction::FromClient, || format!("({error})"));
-                Event::ClientGone
-            }
-        };
-        let gone = matches!(event, Event::ClientGone);
-        if events.send(event).is_err() || gone {
-            return;
         }
     }
 }
@@ -91,7 +123,7 @@ pub fn serve_tcp(address: impl ToSocketAddrs, options: &Options) -> io::Result<(
 /// Listens for clients.
 #[derive(Debug)]
 pub struct TcpServer {
-    listener: TcpListener,
+    pub(crate) listener: TcpListener,
 }
 
 impl TcpServer {
@@ -127,7 +159,7 @@ impl TcpServer {
 }
 
 /// Sends messages at once: they are small, and a client waits for each.
-fn prepare(stream: &TcpStream) -> io::Result<(TcpStream, TcpStream)> {
+pub(crate) fn prepare(stream: &TcpStream) -> io::Result<(TcpStream, TcpStream)> {
     stream.set_nodelay(true)?;
     Ok((stream.try_clone()?, stream.try_clone()?))
 }

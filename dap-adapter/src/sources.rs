@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use debug::{Debugger, ModuleIndex};
+use debug::{Debugger, ModuleIndex, SourceFile};
 use percent_encoding::percent_decode_str;
 
 use crate::client::Client;
@@ -95,6 +95,19 @@ impl Sources {
             source_reference: Some(self.number(SourceKey::File(file.to_owned()))),
             origin: Some("held by the debugger".into()),
             ..Source::default()
+        }
+    }
+
+    /// A source that code came from, if its text can be had.
+    pub(crate) fn of_file(
+        &mut self,
+        found: &SourceFile,
+        debugger: &Debugger,
+        client: &Client,
+    ) -> Option<Source> {
+        match &found.path {
+            Some(path) => Some(file(path, client)),
+            None => debugger.source_text(&found.file).map(|_| self.in_memory(&found.file)),
         }
     }
 

@@ -2,10 +2,13 @@
 //! [`crate::client`].
 
 use dap::types::{Scope, ScopePresentationhint, Variable};
-use debug::{Breakpoint, Debugger, Frame, Node, ScopeKind, SourceLine, StopReason};
+use debug::{
+    Breakpoint, Debugger, Frame, ModuleDetails, Node, Program, ScopeKind, SourceLine, StopReason,
+};
 
 use crate::client::Client;
 use crate::debuggee::Debuggee;
+use crate::events;
 use crate::launch::Settings;
 use crate::protocol;
 use crate::sources::{self, Sources};
@@ -32,6 +35,7 @@ pub(crate) fn breakpoint(
         message: breakpoint.message.clone(),
         source: None,
         line: breakpoint.line.map(|line| client.line(line)),
+        column: None,
         instruction_reference: reference.map(|address| address.to_string()),
         reason: (!verified).then_some("failed"),
     }
@@ -68,6 +72,15 @@ pub(crate) fn frame(
         column,
         instruction_pointer_reference: address.map(|address| address.to_string()),
         module_id: frame.module.clone(),
+    }
+}
+
+/// A frame in one line of text.
+pub(crate) fn frame_line(frame: &Frame) -> String {
+    let name = &frame.name;
+    match &frame.source {
+        Some(at) => format!("{name} at {}:{}:{}", at.file, at.line, at.column),
+        None => name.clone(),
     }
 }
 
@@ -125,7 +138,7 @@ pub(crate) fn variable(
 }
 
 /// What to say about a stop. None for the end of the program, which is no stop.
-pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<protocol::Stopped> {
+pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events::Stopped> {
     let (reason, description, text) = match reason {
         StopReason::Entry => ("entry", "Paused on entry", None),
         StopReason::Breakpoint(hit) => {
@@ -142,9 +155,9 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<protoc
         }
         StopReason::Completed(_) => return None,
     };
-    Some(protocol::Stopped {
+    Some(events::Stopped {
         reason,
-        description,
+        description: description.to_owned(),
         text,
         thread_id: THREAD,
         all_threads_stopped: true,
@@ -155,7 +168,7 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<protoc
 fn hit_breakpoint<'a>(
     mut specs: impl Iterator<Item = &'a debug::BreakpointSpec>,
     hit: &[debug::BreakpointId],
-) -> protocol::Stopped {
+) -> events::Stopped {
     use debug::BreakpointSpec::{Dispatch, Function, Instruction, Line, ListingLine};
     let (reason, description) = match specs.next() {
         Some(Dispatch { .. }) => ("function breakpoint", "Paused on dispatch breakpoint"),
@@ -163,12 +176,50 @@ fn hit_breakpoint<'a>(
         Some(Instruction { .. }) => ("instruction breakpoint", "Paused on instruction breakpoint"),
         Some(Line { .. } | ListingLine { .. }) | None => ("breakpoint", "Paused on breakpoint"),
     };
-    protocol::Stopped {
+    events::Stopped {
         reason,
-        description,
+        description: description.to_owned(),
         text: None,
         thread_id: THREAD,
         all_threads_stopped: true,
         hit_breakpoint_ids: hit.iter().map(|id| i64::from(id.0)).collect(),
+    }
+}
+
+/// What runs.
+pub(crate) fn process(program: &Program, start_method: &'static str) -> events::Process {
+    let main = program.entry().module;
+    let main = program.catalog().into_iter().find(|module| module.index == main);
+    let path = main.and_then(|module| module.path);
+    events::Process {
+        name: path.map_or_else(|| program.entry_name().to_owned(), |it| it.display().to_string()),
+        system_process_id: std::process::id(),
+        is_local_process: true,
+        start_method,
+        pointer_size: 64,
+    }
+}
+
+/// A module.
+pub(crate) fn module(module: &ModuleDetails, program: &Program, client: &Client) -> events::Module {
+    let ModuleDetails { mapped, functions, .. } = module;
+    let symbol_status = match (module.has_companion, *mapped) {
+        (true, _) => format!("debug companion: {mapped} of {functions} functions have lines"),
+        (false, 0) => "no debug information".to_owned(),
+        (false, _) => format!("debug database: {mapped} of {functions} functions have lines"),
+    };
+    let companion = module.path.as_ref().filter(|_| module.has_companion).map(|path| {
+        let mut companion = path.clone().into_os_string();
+        companion.push(".companion.mlir");
+        client.path(companion.as_ref())
+    });
+    events::Module {
+        id: module.name.clone(),
+        name: module.name.clone(),
+        path: module.path.as_ref().map(|path| client.path(path)),
+        is_user_code: !module.is_nested,
+        symbol_status,
+        symbol_file_path: companion,
+        address_range: program.address_range(module.index).map(|(from, to)| format!("{from}-{to}")),
     }
 }

@@ -10,9 +10,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::RequestError;
+use crate::events::{Category, Event, Output};
 use crate::framing;
 use crate::log::{Direction, Log};
-use crate::protocol::{Category, ErrorMessage, Event, Outgoing, Output, Request, Response};
+use crate::protocol::{ErrorMessage, Outgoing, Request, Response};
 
 /// The longest text in one `output` event: editors lay out an event as a whole.
 const OUTPUT_CHUNK: usize = 32 * 1024;
@@ -60,7 +61,8 @@ impl Wire {
                 let RequestError { kind, text, show_user } = error;
                 let message = ErrorMessage { id: kind.id(), format: &text, show_user };
                 let body = serde_json::json!({ "error": message });
-                Response { request_seq, command, success: false, message: Some(text), body }
+                let message = Some(kind.short().map_or(text, str::to_owned));
+                Response { request_seq, command, success: false, message, body }
             }
         }));
     }

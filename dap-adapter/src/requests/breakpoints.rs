@@ -5,7 +5,7 @@
 //! A breakpoint that was there before and still is keeps its number, its hit count, and its place.
 
 use dap::requests::{SetFunctionBreakpointsArguments, SetInstructionBreakpointsArguments};
-use debug::{BreakpointId, BreakpointSpec, DispatchMoment};
+use debug::{BreakpointId, BreakpointSpec, DispatchMoment, HitCondition};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ use crate::sources::SourceKey;
 use crate::to_dap;
 
 /// A breakpoint as asked for, or why it cannot be.
-type Wanted = Result<BreakpointSpec, String>;
+type Wanted = Result<(BreakpointSpec, HitCondition), String>;
 
 pub(super) fn set_breakpoints(
     debuggee: &mut Debuggee,
@@ -31,8 +31,10 @@ pub(super) fn set_breakpoints(
     let source = arguments.source;
     let key = debuggee.sources.identify(&source, &debuggee.debugger, client);
     let asked = arguments.breakpoints.unwrap_or_default();
-    let lines = asked.iter().map(|breakpoint| client.line_from(breakpoint.line));
-    let wanted = lines.map(|line| spec(&key, line)).collect();
+    let wanted = asked
+        .iter()
+        .map(|it| refined(spec(&key, client.line_from(it.line))?, it.hit_condition.as_deref()))
+        .collect();
     let mut breakpoints = replace(debuggee, client, Owner::Source(key), wanted);
     for (breakpoint, asked) in breakpoints.iter_mut().zip(&asked) {
         breakpoint.line.get_or_insert(asked.line);
@@ -42,12 +44,18 @@ pub(super) fn set_breakpoints(
     body(BreakpointsBody { breakpoints })
 }
 
-fn spec(key: &SourceKey, line: u32) -> Wanted {
+fn spec(key: &SourceKey, line: u32) -> Result<BreakpointSpec, String> {
     match key {
         SourceKey::File(file) => Ok(BreakpointSpec::Line { file: file.clone(), line }),
         SourceKey::Listing(module) => Ok(BreakpointSpec::ListingLine { module: *module, line }),
         SourceKey::Unknown(name) => Err(format!("{name} is no source of the program")),
     }
+}
+
+/// A breakpoint that stops at some of its hits only, if the client says so.
+fn refined(spec: BreakpointSpec, hit_condition: Option<&str>) -> Wanted {
+    let condition = hit_condition.filter(|text| !text.trim().is_empty());
+    Ok((spec, condition.map_or(Ok(HitCondition::Always), str::parse)?))
 }
 
 pub(super) fn set_function_breakpoints(
@@ -56,8 +64,9 @@ pub(super) fn set_function_breakpoints(
     request: &Request,
 ) -> Result<Value, RequestError> {
     let arguments: SetFunctionBreakpointsArguments = arguments(request)?;
-    let names = arguments.breakpoints.into_iter().map(|breakpoint| breakpoint.name);
-    let wanted = names.map(|name| Ok(function_spec(name))).collect();
+    let asked = arguments.breakpoints.into_iter();
+    let wanted =
+        asked.map(|it| refined(function_spec(it.name), it.hit_condition.as_deref())).collect();
     let breakpoints = replace(debuggee, client, Owner::Functions, wanted);
     breakpoints.iter().for_each(|breakpoint| report(debuggee, breakpoint));
     body(BreakpointsBody { breakpoints })
@@ -85,10 +94,11 @@ pub(super) fn set_instruction_breakpoints(
 ) -> Result<Value, RequestError> {
     let arguments: SetInstructionBreakpointsArguments = arguments(request)?;
     let asked = arguments.breakpoints.iter();
-    let addresses = asked.map(|it| address(&it.instruction_reference, it.offset));
-    let wanted = addresses
-        .map(|address| match address {
-            Ok(address) => Ok(BreakpointSpec::Instruction { address }),
+    let wanted = asked
+        .map(|it| match address(&it.instruction_reference, it.offset) {
+            Ok(address) => {
+                refined(BreakpointSpec::Instruction { address }, it.hit_condition.as_deref())
+            }
             Err(error) => Err(error.text),
         })
         .collect();
@@ -129,8 +139,8 @@ fn replace(
     let mut ids = Vec::new();
     let mut answer = Vec::new();
     for wanted in wanted {
-        let spec = match wanted {
-            Ok(spec) => spec,
+        let (spec, condition) = match wanted {
+            Ok(wanted) => wanted,
             Err(message) => {
                 answer.push(nowhere(message));
                 continue;
@@ -142,6 +152,7 @@ fn replace(
             Some(id) => id,
             None => debuggee.debugger.add_breakpoint(spec),
         };
+        debuggee.debugger.set_hit_condition(id, condition);
         ids.push(id);
         if let Some(breakpoint) = debuggee.debugger.breakpoint(id) {
             answer.push(to_dap::breakpoint(breakpoint, &debuggee.debugger, client));
@@ -169,6 +180,7 @@ fn nowhere(message: String) -> Breakpoint {
         message: Some(message),
         source: None,
         line: None,
+        column: None,
         instruction_reference: None,
         reason: Some("failed"),
     }

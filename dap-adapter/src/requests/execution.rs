@@ -10,6 +10,7 @@ use debug::{Granularity, Resume, StepKind};
 use serde_json::Value;
 
 use super::arguments;
+use crate::debuggee::Debuggee;
 use crate::error::RequestError;
 use crate::launch::Settings;
 use crate::protocol::{ContinueBody, Request};
@@ -17,24 +18,24 @@ use crate::session::{Session, body};
 
 type Resuming = Result<(Resume, Value), RequestError>;
 
-pub(super) fn go_on(_settings: Settings, request: &Request) -> Resuming {
+pub(super) fn go_on(_debuggee: &mut Debuggee, request: &Request) -> Resuming {
     arguments::<ContinueArguments>(request)?;
     Ok((Resume::Continue, body(ContinueBody { all_threads_continued: true })?))
 }
 
-pub(super) fn next(settings: Settings, request: &Request) -> Resuming {
+pub(super) fn next(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     let arguments: NextArguments = arguments(request)?;
-    Ok(step(StepKind::Over, arguments.granularity.as_ref(), settings))
+    Ok(step(StepKind::Over, arguments.granularity.as_ref(), debuggee.settings))
 }
 
-pub(super) fn step_in(settings: Settings, request: &Request) -> Resuming {
+pub(super) fn step_in(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     let arguments: StepInArguments = arguments(request)?;
-    Ok(step(StepKind::Into, arguments.granularity.as_ref(), settings))
+    Ok(step(StepKind::Into, arguments.granularity.as_ref(), debuggee.settings))
 }
 
-pub(super) fn step_out(settings: Settings, request: &Request) -> Resuming {
+pub(super) fn step_out(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     let arguments: StepOutArguments = arguments(request)?;
-    Ok(step(StepKind::Out, arguments.granularity.as_ref(), settings))
+    Ok(step(StepKind::Out, arguments.granularity.as_ref(), debuggee.settings))
 }
 
 /// A statement of MLIR is an operation, and the source maps tell operations apart by line. Lines of

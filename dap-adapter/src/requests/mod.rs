@@ -6,6 +6,7 @@
 //! [`lifecycle::capabilities`].
 
 mod breakpoints;
+mod catalog;
 mod code;
 mod execution;
 mod lifecycle;
@@ -20,7 +21,6 @@ use serde_json::Value;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
 use crate::error::RequestError;
-use crate::launch::Settings;
 use crate::protocol::Request;
 use crate::session::Session;
 
@@ -28,7 +28,8 @@ use crate::session::Session;
 pub(crate) type ProgramHandler =
     fn(&mut Debuggee, &Client, &Request) -> Result<Value, RequestError>;
 /// Says how to go on, and the response's body.
-pub(crate) type ResumeHandler = fn(Settings, &Request) -> Result<(Resume, Value), RequestError>;
+pub(crate) type ResumeHandler =
+    fn(&mut Debuggee, &Request) -> Result<(Resume, Value), RequestError>;
 
 /// What a request needs, and who serves it.
 #[derive(Clone, Copy)]
@@ -47,6 +48,9 @@ pub(crate) enum Handler {
 const HANDLERS: &[(&str, Handler)] = &[
     ("initialize", Handler::Session(lifecycle::initialize)),
     ("launch", Handler::Session(lifecycle::launch)),
+    ("attach", Handler::Session(lifecycle::attach)),
+    ("restart", Handler::Session(lifecycle::restart)),
+    ("cancel", Handler::Session(lifecycle::cancel)),
     ("configurationDone", Handler::Session(lifecycle::configuration_done)),
     ("terminate", Handler::Session(lifecycle::terminate)),
     ("disconnect", Handler::Session(lifecycle::disconnect)),
@@ -54,6 +58,10 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("setFunctionBreakpoints", Handler::Program(breakpoints::set_function_breakpoints)),
     ("setInstructionBreakpoints", Handler::Program(breakpoints::set_instruction_breakpoints)),
     ("setExceptionBreakpoints", Handler::Program(breakpoints::set_exception_breakpoints)),
+    ("breakpointLocations", Handler::Program(catalog::breakpoint_locations)),
+    ("exceptionInfo", Handler::Stop(stack::exception_info)),
+    ("modules", Handler::Program(catalog::modules)),
+    ("loadedSources", Handler::Program(catalog::loaded_sources)),
     ("threads", Handler::Session(stack::threads)),
     ("stackTrace", Handler::Stop(stack::stack_trace)),
     ("scopes", Handler::Stop(stack::scopes)),
@@ -68,9 +76,27 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("source", Handler::Program(code::source)),
 ];
 
+/// Requests of the protocol that are not for us, and why.
+const UNSUPPORTED: &[(&str, &str)] = &[
+    ("stepBack", "the program's past is not kept"),
+    ("reverseContinue", "the program's past is not kept"),
+    ("terminateThreads", "the program has one thread; `terminate` ends it"),
+    ("locations", "no value says where it was declared"),
+    ("runInTerminal", "adapters ask this of clients"),
+    ("startDebugging", "adapters ask this of clients"),
+];
+
 /// Who serves a command.
-pub(crate) fn handler(command: &str) -> Option<Handler> {
-    HANDLERS.iter().find(|(name, _)| *name == command).map(|(_, handler)| *handler)
+pub(crate) fn handler(command: &str) -> Result<Handler, RequestError> {
+    let of = |name: &str| name == command;
+    if let Some((_, handler)) = HANDLERS.iter().find(|(name, _)| of(name)) {
+        return Ok(*handler);
+    }
+    let unsupported = UNSUPPORTED.iter().find(|(name, _)| of(name));
+    Err(unsupported.map_or_else(
+        || RequestError::unknown(command),
+        |(name, why)| RequestError::unsupported(name, why),
+    ))
 }
 
 /// A request's arguments.

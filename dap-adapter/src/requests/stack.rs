@@ -1,10 +1,11 @@
-//! Where the program stands: `threads`, `stackTrace`, `scopes`.
+//! Where the program stands: `threads`, `stackTrace`, `scopes`, `exceptionInfo`.
 
 use std::ops::ControlFlow;
 
-use dap::requests::{ScopesArguments, StackTraceArguments};
+use dap::requests::{ExceptionInfoArguments, ScopesArguments, StackTraceArguments};
 use dap::responses::ScopesResponse;
-use serde_json::Value;
+use debug::StopReason;
+use serde_json::{Value, json};
 
 use super::arguments;
 use crate::client::Client;
@@ -26,10 +27,7 @@ pub(super) fn stack_trace(
     request: &Request,
 ) -> Result<Value, RequestError> {
     let arguments: StackTraceArguments = arguments(request)?;
-    if arguments.thread_id != to_dap::THREAD {
-        let thread = arguments.thread_id;
-        return Err(RequestError::stale(format!("there is no thread {thread}; the only one is 1")));
-    }
+    check_thread(arguments.thread_id)?;
     let total_frames = debuggee.frames().len();
     let start = to_dap::count(arguments.start_frame).min(total_frames);
     let levels = match to_dap::count(arguments.levels) {
@@ -55,4 +53,35 @@ pub(super) fn scopes(
     let scopes = debuggee.debugger.scopes(frame);
     let scopes = scopes.into_iter().map(|(kind, node)| to_dap::scope(kind, node, debuggee));
     body(ScopesResponse { scopes: scopes.collect() })
+}
+
+/// Why the program cannot go on.
+pub(super) fn exception_info(
+    debuggee: &mut Debuggee,
+    _client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    check_thread(arguments::<ExceptionInfoArguments>(request)?.thread_id)?;
+    let Some(StopReason::Failed(failure)) = &debuggee.stopped_for else {
+        return Err(RequestError::state("the program has not stopped for a failure"));
+    };
+    let code = failure.status.code.to_string();
+    let trace: Vec<String> = debuggee.debugger.frames().iter().map(to_dap::frame_line).collect();
+    Ok(json!({
+        "exceptionId": code,
+        "description": failure.status.to_string(),
+        "breakMode": "unhandled",
+        "details": {
+            "message": failure.status.message,
+            "typeName": code,
+            "stackTrace": trace.join("\n"),
+        },
+    }))
+}
+
+fn check_thread(thread: i64) -> Result<(), RequestError> {
+    if thread == to_dap::THREAD {
+        return Ok(());
+    }
+    Err(RequestError::stale(format!("there is no thread {thread}; the only one is 1")))
 }

@@ -147,3 +147,27 @@ fn a_disassembly_that_an_editor_shows_takes_breakpoints() {
     assert_eq!(client.top(), ("sum".into(), i64::from(line("calling"))));
     client.disconnect_from_stop();
 }
+
+#[test]
+fn some_hits_stop_and_others_do_not() {
+    let mut client = Client::new();
+    client.launch(&call("sum", &["10"]));
+    let set = |client: &mut Client, condition: &str| {
+        let breakpoint = json!({"line": line("adding"), "hitCondition": condition});
+        let arguments = json!({"source": {"path": source()}, "breakpoints": [breakpoint]});
+        client.request("setBreakpoints", &arguments)["breakpoints"][0].clone()
+    };
+    let refused = set(&mut client, "often");
+    assert_eq!((&refused["verified"], &refused["reason"]), (&json!(false), &json!("failed")));
+    assert!(refused["message"].as_str().unwrap().contains("no condition on a count"), "{refused}");
+    assert_eq!(set(&mut client, "% 4")["verified"], true);
+    client.request("configurationDone", &json!({}));
+    for iteration in [3, 7] {
+        client.event("stopped");
+        let double = json!({"expression": "%double"});
+        assert_eq!(client.request("evaluate", &double)["result"], (2 * iteration).to_string());
+        client.request("continue", &json!({"threadId": 1}));
+    }
+    client.ends(0);
+    client.disconnect();
+}

@@ -12,8 +12,13 @@ use std::time::Duration;
 use dap_adapter::Options;
 use serde_json::{Value, json};
 
+use crate::schema;
+
 /// How long to wait for a message that must come. Only a hanging adapter takes so long.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Events that may come at any time, and that only some tests ask for.
+const ANNOUNCEMENTS: [&str; 4] = ["process", "module", "loadedSource", "thread"];
 
 /// See the module.
 pub(crate) struct Client {
@@ -23,6 +28,8 @@ pub(crate) struct Client {
     events: VecDeque<Value>,
     /// Responses that came while an event was waited for.
     responses: BTreeMap<i64, Value>,
+    /// Events that tell what there is: processes, modules, sources, threads.
+    announced: Vec<Value>,
     /// What was printed, by category.
     printed: BTreeMap<String, String>,
     seq: i64,
@@ -64,6 +71,7 @@ impl Client {
             messages,
             events: VecDeque::new(),
             responses: BTreeMap::new(),
+            announced: Vec::new(),
             printed: BTreeMap::new(),
             seq: 0,
             last_seq: 0,
@@ -119,9 +127,12 @@ impl Client {
         let response = self.response(seq);
         assert_eq!(response["success"], false, "{command} {arguments}: {response}");
         let error = &response["body"]["error"];
-        assert_eq!(response["message"], error["format"], "{response}");
         assert!(error["id"].is_u64(), "{response}");
-        response["message"].as_str().unwrap().to_owned()
+        // The message is the text, unless the protocol has a word for it.
+        if response["message"] != "cancelled" && response["message"] != "notStopped" {
+            assert_eq!(response["message"], error["format"], "{response}");
+        }
+        error["format"].as_str().unwrap().to_owned()
     }
 
     /// Sends a request and does not wait.
@@ -169,6 +180,25 @@ impl Client {
         }
     }
 
+    /// The next event, whatever it is: its name and its body.
+    #[track_caller]
+    pub(crate) fn any_event(&mut self) -> (String, Value) {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return (event["event"].as_str().unwrap().to_owned(), event["body"].clone());
+            }
+            self.take();
+        }
+    }
+
+    /// The adapter leaves, and says nothing but some of these meanwhile.
+    #[track_caller]
+    pub(crate) fn leave_after_events(mut self, names: &[&str]) {
+        self.gather();
+        self.events.retain(|event| names.iter().all(|name| event["event"] != *name));
+        self.leave();
+    }
+
     /// Takes a message from the adapter, which must send one.
     #[track_caller]
     fn take(&mut self) {
@@ -183,15 +213,26 @@ impl Client {
         let seq = message["seq"].as_i64().expect("every message has a number");
         assert_eq!(seq, self.last_seq + 1, "messages are numbered in order: {message}");
         self.last_seq = seq;
+        if let Err(wrong) = schema::check(&message) {
+            panic!("{wrong}\n{message}");
+        }
         if message["type"] == "response" {
             self.responses.insert(message["request_seq"].as_i64().unwrap(), message);
         } else if message["event"] == "output" {
             let category = message["body"]["category"].as_str().unwrap().to_owned();
             let text = message["body"]["output"].as_str().unwrap();
             self.printed.entry(category).or_default().push_str(text);
+        } else if ANNOUNCEMENTS.iter().any(|name| message["event"] == *name) {
+            self.announced.push(message);
         } else {
             self.events.push_back(message);
         }
+    }
+
+    /// The bodies of the announcements of this name so far.
+    pub(crate) fn announced(&self, name: &str) -> Vec<Value> {
+        let named = self.announced.iter().filter(|event| event["event"] == name);
+        named.map(|event| event["body"].clone()).collect()
     }
 
     /// What was printed so far in a category.
@@ -240,6 +281,15 @@ impl Client {
     /// The adapter leaves.
     #[track_caller]
     pub(crate) fn leave(mut self) {
+        self.gather();
+        assert!(self.events.is_empty(), "events that nobody read: {:?}", self.events);
+        assert!(self.responses.is_empty(), "responses that nobody read: {:?}", self.responses);
+    }
+}
+
+impl Client {
+    /// Takes all that is still to come.
+    fn gather(&mut self) {
         self.output = None;
         if let Some(adapter) = self.adapter.take() {
             adapter.join().expect("the adapter does not panic").unwrap();
@@ -247,8 +297,6 @@ impl Client {
         while let Ok(message) = self.messages.recv_timeout(PATIENCE) {
             self.file(message);
         }
-        assert!(self.events.is_empty(), "events that nobody read: {:?}", self.events);
-        assert!(self.responses.is_empty(), "responses that nobody read: {:?}", self.responses);
     }
 }
 

@@ -5,19 +5,32 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::program::{call, line, source};
 
+/// Requests of the protocol that are refused; no capability asks for them.
+const UNSUPPORTED: [&str; 6] = [
+    "stepBack",
+    "reverseContinue",
+    "terminateThreads",
+    "locations",
+    "runInTerminal",
+    "startDebugging",
+];
+
 #[test]
 fn unknown_requests_get_an_error_in_every_state() {
     let mut client = Client::new();
-    assert_eq!(client.fails("attach", &json!({})), "unknown request `attach`");
+    assert_eq!(client.fails("fly", &json!({})), "unknown request `fly`");
     client.launch(&call("sum", &["3"]));
-    assert_eq!(client.fails("stepBack", &json!({"threadId": 1})), "unknown request `stepBack`");
+    for command in UNSUPPORTED {
+        let error = client.fails(command, &json!({"threadId": 1}));
+        assert!(error.starts_with(&format!("`{command}` is not supported: ")), "{error}");
+    }
     client.set_line(&source(), line("adding"));
     client.request("configurationDone", &json!({}));
     client.event("stopped");
     assert_eq!(client.fails("", &Value::Null), "unknown request ``");
     client.request("terminate", &json!({}));
     client.ends(1);
-    assert_eq!(client.fails("goto", &json!(3)), "unknown request `goto`");
+    assert_eq!(client.fails("fly", &json!(3)), "unknown request `fly`");
     client.disconnect();
 }
 

@@ -23,12 +23,20 @@ fn what_is_advertised_is_what_is_handled() {
     let expected = json!({
         "supportsConfigurationDoneRequest": true,
         "supportsFunctionBreakpoints": true,
+        "supportsHitConditionalBreakpoints": true,
         "supportsEvaluateForHovers": true,
         "supportsDelayedStackTraceLoading": true,
         "supportsTerminateRequest": true,
         "supportsDisassembleRequest": true,
         "supportsSteppingGranularity": true,
         "supportsInstructionBreakpoints": true,
+        "supportTerminateDebuggee": true,
+        "supportsRestartRequest": true,
+        "supportsCancelRequest": true,
+        "supportsModulesRequest": true,
+        "supportsLoadedSourcesRequest": true,
+        "supportsBreakpointLocationsRequest": true,
+        "supportsExceptionInfoRequest": true,
     });
     assert_eq!(capabilities, expected);
     assert_eq!(
@@ -103,6 +111,10 @@ fn a_failure_can_be_looked_at_and_then_ends_the_program() {
     let text = stopped["text"].as_str().unwrap();
     assert!(text.contains("the number is below zero"), "{text}");
     assert_eq!(client.top(), ("check".into(), i64::from(line("failing"))));
+    let info = client.request("exceptionInfo", &json!({"threadId": 1}));
+    assert_eq!(info["breakMode"], "unhandled");
+    assert!(info["description"].as_str().unwrap().contains("the number is below zero"), "{info}");
+    assert!(info["details"]["stackTrace"].as_str().unwrap().starts_with("check at "), "{info}");
     client.request("continue", &json!({"threadId": 1}));
     client.ends(1);
     client.disconnect();
@@ -216,7 +228,7 @@ fn disconnecting_ends_the_program_in_every_state() {
     client.initialize();
     let launch = client.send("launch", &json!({"program": source(), "function": "sum"}));
     client.request("disconnect", &json!({}));
-    assert_eq!(client.response(launch)["message"], "the launch was cancelled");
+    assert_eq!(client.response(launch)["body"]["error"]["format"], "the launch was cancelled");
     client.event("terminated");
     client.leave();
 

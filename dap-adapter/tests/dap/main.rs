@@ -7,16 +7,24 @@
 //! | `inspection` | is what is shown at a stop right? |
 //! | `devices` | are commands, workgroups and tensors shown, and stopped in? |
 //! | `running` | is the client served while the program runs? |
+//! | `catalog` | what is the program made of, and where can breakpoints be? |
+//! | `restart` | is the program as it was, and yet new? |
+//! | `attach` | does a program go on when its client leaves? |
 //! | `faults` | do unknown and unreadable messages leave the session alive? |
 //! | `tcp` | clients in turn |
 //! | `client`, `program` | the client, and what it debugs |
+//! | `schema` | every message is held against the protocol's schema |
 
+mod attach;
 mod breakpoints;
+mod catalog;
 mod client;
 mod devices;
 mod faults;
 mod inspection;
 mod lifecycle;
 mod program;
+mod restart;
 mod running;
+mod schema;
 mod tcp;

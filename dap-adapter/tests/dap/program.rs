@@ -15,11 +15,13 @@ static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 fn compiled(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dap");
     std::fs::create_dir_all(&directory).unwrap();
-    let request = CompileRequest {
-        input: source_of(name),
-        output: directory.join(format!("{name}.vmfb")),
-        ..CompileRequest::default()
-    };
+    compile_to(&source_of(name), &directory.join(format!("{name}.vmfb")))
+}
+
+/// Compiles a source, with a companion.
+pub(crate) fn compile_to(input: &Path, output: &Path) -> PathBuf {
+    let (input, output) = (input.to_owned(), output.to_owned());
+    let request = CompileRequest { input, output, ..CompileRequest::default() };
     let mut printed = String::new();
     let output = compile(&request, &Cancellation::default(), &mut |line| {
         printed.push_str(line);

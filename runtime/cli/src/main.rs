@@ -8,6 +8,7 @@ mod commands;
 mod example;
 mod idle_breakpoints;
 mod libraries;
+mod listening;
 mod measure;
 mod modules;
 mod outputs;

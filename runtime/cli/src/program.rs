@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use abi::cconv::Signature;
+use debug::{LaunchOptions, ModuleSource};
 use hal::device::DeviceKind;
 use hal::executable::NativeCode;
 use hal::fence::append_fences;
@@ -127,6 +128,21 @@ impl ProgramArguments {
         program.inputs = parse_inputs(&host, &program.signature, &self.inputs)
             .map_err(|error| format!("{error}; parsing function inputs"))?;
         Ok(program)
+    }
+
+    /// The same program for the debugger to load.
+    pub(crate) fn launch_options(&self) -> Result<LaunchOptions, String> {
+        let (modules, libraries) = libraries::split(&self.modules);
+        let beside = modules.iter().filter_map(|path| path.parent()).map(PathBuf::from);
+        let source_directories = std::env::current_dir().into_iter().chain(beside).collect();
+        Ok(LaunchOptions {
+            function: self.function.clone().filter(|name| !name.is_empty()),
+            inputs: self.inputs.clone(),
+            source_directories,
+            host: self.device.config_with(&libraries)?,
+            modules: modules.into_iter().map(ModuleSource::Path).collect(),
+            ..LaunchOptions::default()
+        })
     }
 
     /// A call of a function of a native library, without any bytecode.

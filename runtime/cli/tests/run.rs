@@ -123,3 +123,60 @@ fn signatures_are_decoded() {
     assert_eq!((status, stdout.as_str()), (Some(1), ""));
     assert!(stderr.ends_with("\n  0i-i\n    ^\n"), "{stderr}");
 }
+
+/// Says one DAP request and reads until its response. The least of a client.
+fn ask(stream: &mut std::net::TcpStream, seq: u32, command: &str) -> String {
+    use std::io::{Read, Write};
+    let body = format!(
+        "{{\"seq\":{seq},\"type\":\"request\",\"command\":\"{command}\",\"arguments\":{{\"adapterID\":\"iree\"}}}}"
+    );
+    stream
+        .write_all(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes())
+        .expect("the adapter listens");
+    let wanted = format!("\"request_seq\":{seq},");
+    let mut heard = String::new();
+    let mut bytes = [0; 4096];
+    while !heard.contains(&wanted) {
+        let count = stream.read(&mut bytes).expect("the adapter answers");
+        assert!(count > 0, "the adapter has left: {heard}");
+        heard.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+    heard
+}
+
+#[test]
+fn a_program_waits_for_a_debugger_that_attaches() {
+    use std::io::{BufRead, BufReader, Read};
+
+    let module = format!("--module={}", example().display());
+    let flags = ["--input=2.0", "--input=5", "--listen=127.0.0.1:0", "--wait-for-debugger"];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .args(["run", &module])
+        .args(flags)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut line = String::new();
+    let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+    stderr.read_line(&mut line).expect("it says where it listens");
+    let address = line.trim().strip_prefix("waiting for a debugger on ").expect("an address");
+    let mut stream = std::net::TcpStream::connect(address).expect("it listens");
+    for (seq, command) in [(1, "initialize"), (2, "attach")] {
+        assert!(ask(&mut stream, seq, command).contains("\"success\":true"));
+    }
+    let mut rest = ask(&mut stream, 3, "configurationDone");
+    // The program ends under its client, who then leaves.
+    while !rest.contains("terminated") {
+        let mut bytes = [0; 4096];
+        let count = stream.read(&mut bytes).expect("the adapter says that it is over");
+        assert!(count > 0, "the adapter has left: {rest}");
+        rest.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+    ask(&mut stream, 4, "disconnect");
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "EXEC @main\nresult[0]: f32=1.41421\n");
+    let (status, _, refused) = run(&["--input=2.0", "--input=5", "--wait-for-debugger"]);
+    assert_eq!(status, Some(2), "{refused}");
+}

@@ -3,7 +3,6 @@
 //! Commands come from a prompt where there is a terminal, else from standard input; `-x` reads a
 //! script first. What is not typed at a prompt is echoed, so that the output reads like a session.
 
-use std::collections::HashMap;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -98,8 +97,7 @@ fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failu
         inputs: arguments.inputs.clone(),
         host: arguments.device.config_with(&libraries)?,
         source_directories: directories,
-        sources: HashMap::new(),
-        interrupt: InterruptHandle::default(),
+        ..LaunchOptions::default()
     })
 }
 

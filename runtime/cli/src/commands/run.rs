@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use vm::{Observer, Value};
 
 use super::Failure;
+use crate::listening;
 use crate::outputs::OutputArguments;
 use crate::program::{Program, ProgramArguments};
 use crate::structured::Structure;
@@ -23,10 +24,25 @@ pub(crate) struct Arguments {
     #[arg(num_args = 0..=1, require_equals = true)]
     #[arg(default_value_t = false, default_missing_value = "true")]
     trace_execution: bool,
+
+    /// Let debuggers attach over this TCP address while the program runs, one after the other; port 0 takes any that
+    /// is free
+    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(conflicts_with_all = ["trace_execution", "inputs_json", "keywords", "outputs_json"])]
+    listen: Option<String>,
+
+    /// Begin when the first debugger is there and has set its breakpoints
+    #[arg(long = "wait-for-debugger", requires = "listen")]
+    wait_for_debugger: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut program = arguments.program.load()?;
+    if let Some(address) = &arguments.listen {
+        let options = arguments.program.launch_options()?;
+        let results = listening::run(options, address, arguments.wait_for_debugger)?;
+        return Ok(arguments.outputs.process(&program, &results)?);
+    }
     let results = if arguments.trace_execution {
         let modules = TracedModules::new(&program.context);
         let names = modules.names();

@@ -27,6 +27,9 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     _folder: vscode.WorkspaceFolder | undefined,
     configuration: vscode.DebugConfiguration,
   ): vscode.DebugConfiguration | undefined {
+    if (configuration.request === "attach") {
+      return configuration;
+    }
     const active = activeProgram();
     const isEmpty = !configuration.type && !configuration.request && !configuration.name;
     // VS Code knows no file behind the disassembly of a module, so `${file}` is replaced here.
@@ -50,6 +53,9 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     configuration: vscode.DebugConfiguration,
     token?: vscode.CancellationToken,
   ): Promise<vscode.DebugConfiguration | undefined> {
+    if (configuration.request === "attach") {
+      return withPort(configuration);
+    }
     try {
       const scope = folder ?? vscode.workspace.workspaceFolders?.[0];
       const launch = withSettings(configuration, scope);
@@ -118,6 +124,17 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     await this.memory.update(key, inputs);
     return inputs;
   }
+}
+
+/** An attach configuration that can be connected; undefined, and said so, when it names no port. */
+function withPort(configuration: vscode.DebugConfiguration): vscode.DebugConfiguration | undefined {
+  if (Number.isInteger(Number(configuration["port"])) && Number(configuration["port"]) > 0) {
+    return configuration;
+  }
+  void vscode.window.showErrorMessage(
+    'The attach configuration needs "port": the one that `iree-dbg run --listen=HOST:PORT` prints.',
+  );
+  return undefined;
 }
 
 /** The launch of the active editor's .mlir or .vmfb. */

@@ -73,6 +73,10 @@ pub fn verify(module: Module) -> Result<VerifiedModule, Vec<Defect>> {
 /// What the tables must say for calls to make sense.
 fn verify_signatures(module: &Module, defects: &mut Vec<Defect>) {
     let mut defect = |function, reason| defects.push(Defect { function, offset: None, reason });
+    let unknown = module.requirements().unknown();
+    if unknown != 0 {
+        defect(None, format!("the module requires unknown features (bits {unknown:#x})"));
+    }
     for import in module.imports() {
         if let Err(reason) = signature_of(&import.signature) {
             defect(None, format!("import {}: {reason}", import.full_name));
@@ -127,9 +131,8 @@ impl FunctionVerifier<'_> {
     }
 
     fn verify(mut self) {
-        let known = Features::EXT_F32 | Features::EXT_F64 | Features::YIELD | Features::UNWIND;
-        if !known.contains(self.function.requirements) {
-            let unknown = self.function.requirements.unknown();
+        let unknown = self.function.requirements.unknown();
+        if unknown != 0 {
             self.defect(format!("it requires unknown features (bits {unknown:#x})"));
         }
         let signature = match signature_of(&self.function.signature) {
@@ -368,8 +371,16 @@ impl FunctionVerifier<'_> {
             lists.next();
         }
         let (Some(arguments), Some(results)) = (lists.next(), lists.next()) else { return };
-        let Some(signature) = signature else {
-            return self.verify_call_by_registers(*callee, arguments);
+        let signature = match (signature, *callee) {
+            (Some(signature), _) => signature,
+            (None, Callee::Internal(callee)) => {
+                return self.verify_call_by_registers(callee, arguments);
+            }
+            // Nobody knows the frame of whoever provides it: such a function takes and gives nothing.
+            (None, Callee::Import(_)) => {
+                self.verify_list("it passes", &[], arguments);
+                return self.verify_list("it takes back", &[], results);
+            }
         };
         match expand(&signature.arguments, segments, arguments.len()) {
             // A function that ignores an argument may not mention it in its calling convention; the
@@ -384,8 +395,7 @@ impl FunctionVerifier<'_> {
     }
 
     /// A call of a function without a calling convention: its arguments arrive one a register.
-    fn verify_call_by_registers(&mut self, callee: Callee, arguments: RegisterList<'_>) {
-        let Callee::Internal(ordinal) = callee else { return };
+    fn verify_call_by_registers(&mut self, ordinal: FunctionOrdinal, arguments: RegisterList<'_>) {
         let Some(callee) = self.module.function(ordinal) else { return };
         let refs = arguments.iter().filter(|register| register.is_ref()).count();
         let words = arguments.len() - refs;

@@ -144,8 +144,10 @@ impl Operation for Fail {
             machine.leave(cursor, budget, Reason::Exit(Exit::Failed(status)))
         }
         let number = i32::read(state, state.cursor.instr().a);
-        // The reference keeps five bits of the number.
-        if let Some(status) = StatusCode::from_number(number as u32 & 0x1F) {
+        if number != 0 {
+            // The reference keeps five bits of the number, of which some are no code.
+            let status = StatusCode::from_number(number.cast_unsigned() & 0x1F);
+            let status = status.unwrap_or(StatusCode::Unknown);
             return fail(machine, state.cursor, state.budget, status);
         }
         // SAFETY: it falls through.

@@ -152,10 +152,9 @@ fn finish(
 
 #[test]
 fn every_manner_of_running_gives_the_same() {
-    let manners: [Manner; 3] =
-        [Invocation::run, Invocation::step, |invocation, context| {
-            invocation.observe(context, &mut Onlooker)
-        }];
+    let manners: [Manner; 3] = [Invocation::run, Invocation::step, |invocation, context| {
+        invocation.observe(context, &mut Onlooker)
+    }];
     let mut context = context(ExecutionLimits::default());
     for (name, argument, expected) in
         [("sum", 5, Ok("[I64(30)]")), ("sum", 6, Err(StatusCode::OutOfRange))]

@@ -16,6 +16,16 @@ use crate::buffer_view::BufferView;
 /// Tensors are printed with no more elements than this.
 const PRINTED_ELEMENTS: usize = 1024;
 
+/// What is around the items of a list.
+const LIST: [&str; 2] = ["[", "]"];
+
+/// How results are written.
+struct Style<'a> {
+    tensor: &'a dyn Fn(&BufferView, &mut String),
+    /// What is around the items of a tuple.
+    tuple: [&'static str; 2],
+}
+
 /// A result as its signature has it.
 #[derive(Clone, Debug)]
 pub enum Unpacked {
@@ -319,10 +329,11 @@ impl Unpacked {
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut out = String::new();
-        self.write(&mut out, &|view, out| {
+        let tensor = |view: &BufferView, out: &mut String| {
             let text = view.text(PRINTED_ELEMENTS);
             out.push_str(&text.unwrap_or_else(|status| format!("<{status}>")));
-        });
+        };
+        self.write(&mut out, &Style { tensor: &tensor, tuple: ["(", ")"] });
         out
     }
 
@@ -330,11 +341,11 @@ impl Unpacked {
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut out = String::new();
-        self.write(&mut out, &write_tensor_json);
+        self.write(&mut out, &Style { tensor: &write_tensor_json, tuple: LIST });
         out
     }
 
-    fn write(&self, out: &mut String, tensor: &impl Fn(&BufferView, &mut String)) {
+    fn write(&self, out: &mut String, style: &Style<'_>) {
         match self {
             Self::Null => out.push_str("null"),
             Self::Bool(value) => {
@@ -344,16 +355,20 @@ impl Unpacked {
                 let _ = write!(out, "{value}");
             }
             Self::Float(value, bits) => write_float(out, *value, *bits),
-            Self::Tensor(view) => tensor(view, out),
+            Self::Tensor(view) => (style.tensor)(view, out),
             Self::String(text) => write_string(out, text),
             Self::Opaque(name) => write_string(out, name),
-            Self::Sequence(_, items) => {
-                out.push('[');
+            Self::Sequence(form, items) => {
+                let [open, close] = match form {
+                    SequenceForm::List => LIST,
+                    SequenceForm::Tuple => style.tuple,
+                };
+                out.push_str(open);
                 for (index, item) in items.iter().enumerate() {
                     out.push_str(if index > 0 { ", " } else { "" });
-                    item.write(out, tensor);
+                    item.write(out, style);
                 }
-                out.push(']');
+                out.push_str(close);
             }
             Self::Dictionary(fields) => {
                 out.push('{');
@@ -361,7 +376,7 @@ impl Unpacked {
                     out.push_str(if index > 0 { ", " } else { "" });
                     write_string(out, key);
                     out.push_str(": ");
-                    item.write(out, tensor);
+                    item.write(out, style);
                 }
                 out.push('}');
             }

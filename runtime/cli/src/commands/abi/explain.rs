@@ -1,5 +1,6 @@
 //! `iree-dbg abi explain`: the exports of a module under every convention that applies.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -50,12 +51,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     });
     if arguments.json {
         let all: Vec<_> = explained.map(|(name, found)| as_json(name, &found)).collect();
-        println!("{:#}", serde_json::Value::from(all));
+        writeln!(std::io::stdout(), "{:#}", serde_json::Value::from(all))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for (index, (name, found)) in explained.enumerate() {
-        print!("{}{}", if index > 0 { "\n" } else { "" }, as_text(name, &found));
+        write!(out, "{}{}", if index > 0 { "\n" } else { "" }, as_text(name, &found))?;
     }
+    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 

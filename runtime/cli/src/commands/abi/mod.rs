@@ -5,6 +5,7 @@ mod explain;
 mod json;
 mod views;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use abi::convention::Convention;
@@ -129,7 +130,7 @@ fn decode(arguments: &DecodeArguments) -> Result<ExitCode, Failure> {
         (Convention::Tvm, None) => views::tvm(&text.plain),
         (Convention::Memref, None) => views::memref(&text.plain),
     };
-    println!("{:#}", shown.map_err(|error| text.fail(&error))?);
+    writeln!(std::io::stdout(), "{:#}", shown.map_err(|error| text.fail(&error))?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -172,7 +173,7 @@ fn print_signature(printed: &Printed) -> Result<ExitCode, Failure> {
     for note in &printed.notes {
         eprintln!("note: {note}");
     }
-    println!("{}", printed.text);
+    writeln!(std::io::stdout(), "{}", printed.text)?;
     Ok(ExitCode::SUCCESS)
 }
 

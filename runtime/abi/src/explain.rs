@@ -101,6 +101,45 @@ pub fn explain(cconv: Option<&str>, attributes: &[(&str, &str)]) -> Explanation 
     Explanation { function, has_fences, rows }
 }
 
+/// One value that travels, with what the signature says of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Its name: that of the signature, else one by its position.
+    pub name: String,
+    /// Its type for people: `tensor<4xf32>`; empty if nothing is known.
+    pub type_name: String,
+}
+
+/// Names for what a function takes, one for each value of its calling convention: what a debugger shows as arguments.
+#[must_use]
+pub fn argument_names(cconv: Option<&str>, attributes: &[(&str, &str)]) -> Vec<Named> {
+    let found = explain(cconv, attributes);
+    let count = cconv
+        .and_then(|text| cconv_layout::parse_any_age(text).ok())
+        .map_or(found.function.arguments.len(), |(signature, _)| signature.arguments.len());
+    // What says most of types need not say names.
+    let declared = attributes.iter().find(|(key, _)| *key == "iree.abi.declaration");
+    let declared = declared.and_then(|(_, text)| mlir::function::parse(text).ok());
+    let declared = declared.map(|declaration| declaration.function.arguments).unwrap_or_default();
+    (0..count)
+        .map(|index| {
+            let slot = found.function.arguments.get(index);
+            let name = slot.and_then(|slot| slot.name.clone());
+            let name = name.or_else(|| declared.get(index)?.name.clone());
+            if let (true, Some(fence)) = (found.has_fences, (index + 2).checked_sub(count))
+                && slot.is_none()
+            {
+                let name = ["wait_fence", "signal_fence"][fence.min(1)].to_owned();
+                return Named { name, type_name: "!hal.fence".to_owned() };
+            }
+            Named {
+                name: name.unwrap_or_else(|| format!("arg{index}")),
+                type_name: slot.map(|slot| slot.ty.to_string()).unwrap_or_default(),
+            }
+        })
+        .collect()
+}
+
 fn row(name: &'static str, origin: Origin, text: impl Into<String>) -> Row {
     Row { name, origin, text: text.into(), meaning: None, notes: Vec::new() }
 }
@@ -264,6 +303,34 @@ mod tests {
         assert_eq!(row("raw (f)").text, "I11!B3!d4S3!t6R7!B4!d-1");
         assert_eq!(row("tvm").meaning.as_deref(), Some("(ffi.Tensor, int) -> ffi.Tensor"));
         assert_eq!(row("memref, C interface").text, "void (ptr, ptr, i32)");
+    }
+
+    #[test]
+    fn names_of_arguments() {
+        let declaration =
+            ("iree.abi.declaration", "sync func @f(%x: tensor<4xf32>, %n: i32) -> ()");
+        let json = ("iree.abi", r#"{"a":[["ndarray","f32",1,4],["named","k","i32"]],"r":[]}"#);
+        let fences = ("iree.abi.model", "coarse-fences");
+        for (cconv, attributes, expected) in [
+            ("0ri_v", vec![declaration], "x: tensor<4xf32>, n: i32"),
+            ("0ri_v", vec![json], "arg0: tensor<4xf32>, k: i32"),
+            ("0ri_v", vec![json, declaration], "x: tensor<4xf32>, k: i32"),
+            (
+                "0rirr_v",
+                vec![declaration, fences],
+                "x: tensor<4xf32>, n: i32, wait_fence: !hal.fence, signal_fence: !hal.fence",
+            ),
+            ("0rI_v", vec![], "arg0: ref, arg1: i64"),
+            ("0r[i].v", vec![], "arg0: ref, arg1: variadic<i32>"),
+            ("0riI_v", vec![declaration], "x: tensor<4xf32>, n: i32, arg2: "),
+            ("0r_v", vec![declaration], "x: tensor<4xf32>"),
+            ("?", vec![], ""),
+        ] {
+            let found = argument_names(Some(cconv), &attributes);
+            let found: Vec<String> =
+                found.iter().map(|it| format!("{}: {}", it.name, it.type_name)).collect();
+            assert_eq!(found.join(", "), expected, "{cconv} {attributes:?}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //!   [`cconv_layout`]: their values in memory.
 //! - [`iree_v1`]: reflection records of `iree.abi`. [`raw`], [`sip`], [`oracle`]: what came before them, over tagged text.
 //! - [`tvm`]: TVM FFI's types and values. [`mlir`]: MLIR's functions and memrefs.
-//! - [`explain`]: a compiled function under all of them.
+//! - [`explain`]: a compiled function under all of them. [`foreign`]: their values in memory, for debuggers.
 //! - [`scalar`], [`tensor`], [`element_type`]: values as the text of command lines, in and out.
 //! - [`npy`]: tensors as NumPy files; [`compare`]: whether tensors are equal, or near. [`json`]: JSON with places.
 //! - [`c_float`]: floats as C prints them, because IREE's tools do.
@@ -20,6 +20,7 @@ pub mod compare;
 pub mod convention;
 pub mod element_type;
 pub mod explain;
+pub mod foreign;
 pub mod iree_v1;
 pub mod json;
 pub mod mlir;

@@ -4,7 +4,7 @@
 //! it leads to. A function is translated when it is first called; breakpoints patch a copy of its
 //! translation, which free running then uses instead.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -14,7 +14,9 @@ use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
 use crate::activity::Watch;
 use crate::code::{Code, FunctionCode, Target};
 use crate::cursor::{CheckedCode, Instructions};
+use crate::fusion;
 use crate::globals::Globals;
+use crate::guard::{Guard, Guarded};
 use crate::invocation::{Invocation, Outcome};
 use crate::limits::ExecutionLimits;
 use crate::link::{ContextBuilder, export_named};
@@ -142,6 +144,18 @@ pub(crate) struct Armed {
     /// What runs when nobody looks: it is made of them.
     pub(crate) free: CheckedCode,
     indices: BTreeSet<u32>,
+    /// Those of them that may be passed.
+    pub(crate) guards: BTreeMap<u32, Guarded>,
+}
+
+impl Armed {
+    /// Adapts what runs to a change of the instruction at `index`.
+    fn update(&mut self, original: &FunctionCode, index: u32) {
+        self.free.update(&self.instructions, index);
+        for guarded in self.guards.range(index.saturating_sub(1)..).map(|(guarded, _)| guarded) {
+            self.free.guard(&original.instructions, *guarded);
+        }
+    }
 }
 
 impl FunctionSlot {
@@ -368,13 +382,18 @@ impl Context {
         if slot.armed.is_none() {
             let Some(code) = slot.code.get() else { return Err(BreakpointError::NoSuchFunction) };
             let (instructions, free) = (code.instructions.clone(), code.free.clone());
-            slot.armed = Some(Armed { instructions, free, indices: BTreeSet::new() });
+            slot.armed = Some(Armed {
+                instructions,
+                free,
+                indices: BTreeSet::new(),
+                guards: BTreeMap::new(),
+            });
         }
-        if let Some(armed) = &mut slot.armed
+        if let (Some(armed), Some(code)) = (&mut slot.armed, slot.code.get())
             && armed.indices.insert(index)
         {
             armed.instructions.arm(index);
-            armed.free.update(&armed.instructions, index);
+            armed.update(code, index);
         }
         Ok(set_at)
     }
@@ -386,12 +405,41 @@ impl Context {
         let slot = &mut self.functions[slot as usize];
         let (Some(armed), Some(code)) = (&mut slot.armed, slot.code.get()) else { return false };
         let removed = armed.indices.remove(&index);
+        armed.guards.remove(&index);
         armed.instructions.disarm(index, &code.instructions);
-        armed.free.update(&armed.instructions, index);
+        armed.update(code, index);
         if armed.indices.is_empty() {
             slot.armed = None;
         }
         removed
+    }
+
+    /// Lets a guard decide whether a breakpoint stops while nobody observes; without one it always
+    /// does. Whether there is a breakpoint.
+    pub fn set_guard(
+        &mut self,
+        function: FunctionId,
+        offset: BytecodeOffset,
+        guard: Option<Guard>,
+    ) -> bool {
+        let Some(slot) = self.slot_index(function) else { return false };
+        let Some(index) = stoppable_index(self.code(slot), offset) else { return false };
+        let slot = &mut self.functions[slot as usize];
+        let (Some(armed), Some(code)) = (&mut slot.armed, slot.code.get()) else { return false };
+        if !armed.indices.contains(&index) {
+            return false;
+        }
+        match guard {
+            Some(guard) => {
+                let handler = fusion::alone(&code.instructions, index as usize);
+                armed.guards.insert(index, Guarded { guard, handler });
+            }
+            None => {
+                armed.guards.remove(&index);
+            }
+        }
+        armed.update(code, index);
+        true
     }
 
     /// All breakpoints.

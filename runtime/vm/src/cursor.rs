@@ -176,6 +176,15 @@ impl CheckedCode {
         }
     }
 
+    /// Puts a guard before the instruction at `index`, of which `original` has the unarmed form.
+    /// The machine has what it needs to run either way: it leaves, or runs that instruction.
+    pub(crate) fn guard(&mut self, original: &Instructions, index: u32) {
+        let index = index as usize;
+        if self.0.len() == original.len() && index < original.len() {
+            self.0[index] = fusion::guarded(original, index);
+        }
+    }
+
     /// A place in the code, if there is an instruction. Made from the whole code, never from a
     /// reference to one instruction: that would not be allowed to move on to the next.
     #[inline]

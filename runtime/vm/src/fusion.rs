@@ -15,7 +15,7 @@
 
 use crate::code::{Code, Instr};
 use crate::cursor::{Executable, Instructions, distance};
-use crate::handlers::{Bank, Entry, Origin, Shape, Variants, entry, shape};
+use crate::handlers::{Bank, Entry, Origin, Shape, Variants, entry, guard, shape};
 use crate::machine::{Free, Handler, Observed};
 
 /// Which registers the last two results of each kind are in, the last one first.
@@ -146,6 +146,18 @@ pub(crate) fn observed(instructions: &Instructions, index: usize) -> Executable 
     let Entry { shape, variants, .. } = entry::<Observed>(instr.code);
     let handler = choose(variants, &shape, &instr, Known::default());
     Executable { handler, instr: relative(instr, index) }
+}
+
+/// What runs the instruction at `index` freely, whatever is around it.
+pub(crate) fn alone(instructions: &Instructions, index: usize) -> Handler {
+    let instr = instructions[index];
+    let Entry { shape, variants, .. } = entry::<Free>(instr.code);
+    choose(variants, &shape, &instr, Known::default())
+}
+
+/// The instruction at `index` behind a guard, which is asked first.
+pub(crate) fn guarded(instructions: &Instructions, index: usize) -> Executable {
+    Executable { handler: guard::<Free>(), instr: relative(instructions[index], index) }
 }
 
 /// The instruction at `index` for free running.

@@ -248,6 +248,34 @@ impl Invocation {
         self.go_on(context, Mode::Observe(observer))
     }
 
+    /// Makes the innermost frame go on at another instruction of its function, before which it then
+    /// stands. False: it is native, or no instruction starts there.
+    pub fn jump(&mut self, context: &Context, offset: BytecodeOffset) -> bool {
+        if self.is_in_native() || self.end.is_some() {
+            return false;
+        }
+        let Some(frame) = self.stack.frames.last_mut() else { return false };
+        let Some(index) = context.code(frame.slot).index_of(offset) else { return false };
+        frame.index = index;
+        self.is_stopped = true;
+        true
+    }
+
+    /// Drops the innermost frames until the bytecode frame at `depth` (0 is the outermost) is the
+    /// innermost; it stands before its call again. References that were moved into the call are gone.
+    /// False: native code is on the stack, or there is no such frame.
+    pub fn unwind(&mut self, depth: usize) -> bool {
+        let is_all_bytecode = self.natives.is_empty() && self.failed_native.is_none();
+        if !is_all_bytecode || self.end.is_some() || depth >= self.stack.frames.len() {
+            return false;
+        }
+        while self.stack.frames.len() > depth + 1 {
+            self.stack.pop();
+        }
+        self.is_stopped = true;
+        true
+    }
+
     fn go_on(&mut self, context: &mut Context, mut mode: Mode<'_>) -> Outcome {
         match &self.end {
             Some(End::Failed(failure)) => return Outcome::Failed(failure.clone()),

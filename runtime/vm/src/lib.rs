@@ -12,7 +12,7 @@
 //! | `context`, `link`, `globals`, `native` | linked modules; modules written in Rust |
 //! | `activity`, `driver` | native functions that go on in steps, as frames of the stack |
 //! | `code`, `cursor`, `translate`, `calls`, `fusion`, `loops` | the executable form of functions, made on first call |
-//! | `machine`, `handlers`, `ops` | how one instruction leads to the next; what each of them does |
+//! | `machine`, `handlers`, `ops`, `guard` | how one instruction leads to the next; what each of them does |
 //! | `stack`, `registers`, `transfer`, `objects` | what handlers work with |
 //! | `text` | values as the text of command lines |
 //! | `invocation`, `interpreter`, `inspect` | running, stopping, looking |
@@ -32,6 +32,7 @@ mod cursor;
 mod driver;
 mod fusion;
 mod globals;
+mod guard;
 mod handlers;
 mod inspect;
 mod interpreter;
@@ -58,6 +59,7 @@ mod value;
 pub use activity::{Activity, Boundary, BoundaryKind, Host, Next, Watch};
 pub use buffer::{Access, Buffer};
 pub use context::{BreakpointError, Context, FunctionId, ModuleIndex, ModuleKind};
+pub use guard::{Guard, GuardFrame};
 pub use inspect::{Frame, FrameFunction, FrameIndex};
 pub use invocation::{Invocation, Observer, Outcome, Position, Reaction, Stop};
 pub use limits::ExecutionLimits;

@@ -3,8 +3,10 @@
 use super::operand::{Operand, Source};
 use super::{Operation, cold_handler, control};
 use crate::cursor::Cursor;
+use crate::guard::GuardFrame;
 use crate::interpreter::Exit;
-use crate::machine::{Dispatch, Machine, Reason, Signal, State, call};
+use crate::machine::{Dispatch, Handler, Machine, Reason, Signal, State, call};
+use crate::registers::Registers;
 use crate::status::{Status, StatusCode};
 use crate::transfer::{enter, give_back};
 
@@ -80,6 +82,28 @@ leaves!(Breakpoint, |machine, cursor| Reason::Exit(Exit::Breakpoint));
 leaves!(EndOfFunction, |machine, cursor| Reason::Exit(Exit::Failed(Status::failed_precondition(
     "control ran past the last instruction of the function"
 ))));
+
+/// A breakpoint with a guard: leaves the machine, or runs the instruction that it stands before.
+pub(crate) struct Guarded;
+
+impl Operation for Guarded {
+    #[inline(always)]
+    fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
+        /// What runs the instruction, if the guard lets it pass.
+        #[inline(never)]
+        fn consult(machine: &Machine<'_>, cursor: Cursor, registers: Registers) -> Option<Handler> {
+            let slot = machine.stack.frames.last()?.slot;
+            let armed = machine.functions.get(slot as usize)?.armed.as_ref()?;
+            let guarded = armed.guards.get(&(machine.running.index(cursor) as u32))?;
+            let stops = (guarded.guard)(&GuardFrame::new(registers));
+            (!stops).then_some(guarded.handler)
+        }
+        match consult(machine, state.cursor, state.registers) {
+            Some(handler) => call(handler, state, machine),
+            None => Breakpoint::run::<D>(state, machine),
+        }
+    }
+}
 
 /// Leaves the machine for good, to go on at a target when it runs again.
 macro_rules! leaves_to_target {

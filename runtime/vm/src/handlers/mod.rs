@@ -71,6 +71,11 @@ pub(crate) fn shape(code: Code) -> Shape {
     entry::<Free>(code).shape
 }
 
+/// The handler of an instruction behind a guard.
+pub(crate) fn guard<D: Dispatch>() -> Handler {
+    handler::<D, control::Guarded>
+}
+
 /// What a handler does.
 trait Operation {
     /// Runs the instruction at the state's cursor, then the next one.

@@ -105,6 +105,7 @@ pub(crate) fn source_line(
 pub(crate) fn scope(kind: ScopeKind, node: Node, debuggee: &mut Debuggee) -> Scope {
     let (hint, expensive) = match kind {
         ScopeKind::Locals => (Some(ScopePresentationhint::Locals), false),
+        ScopeKind::Arguments => (Some(ScopePresentationhint::Arguments), false),
         ScopeKind::Registers => (Some(ScopePresentationhint::Registers), false),
         ScopeKind::Dispatch => (None, false),
         ScopeKind::Globals | ScopeKind::Device => (None, true),

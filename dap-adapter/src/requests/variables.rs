@@ -91,7 +91,11 @@ pub(super) fn evaluate(
         None => FrameIndex(0),
     };
     let value = debuggee.debugger.evaluate(frame, &arguments.expression);
-    let value = to_dap::variable(value.map_err(RequestError::failed)?, debuggee, client);
+    let value = to_dap::variable(
+        value.map_err(|error| RequestError::failed(error.message))?,
+        debuggee,
+        client,
+    );
     body(EvaluateResponse {
         result: value.value,
         type_field: value.type_field,

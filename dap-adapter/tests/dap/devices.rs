@@ -84,7 +84,7 @@ fn what_a_dispatch_works_on_are_tensors() {
     assert_eq!(rows["variables"][0]["type"], "8xf32");
     assert_eq!(evaluate(&mut client, "binding[0] as 16x2xf32")["indexedVariables"], 16);
     assert_eq!(evaluate(&mut client, "binding[0][3][7]")["result"], "1");
-    assert_eq!(evaluate(&mut client, "workgroup_count")["result"], "(4, 1, 1)");
+    assert_eq!(evaluate(&mut client, "workgroup_count")["result"], "[4, 1, 1]");
 
     let trace = client.request("stackTrace", &json!({"threadId": 1}));
     let frame = &trace["stackFrames"][0]["id"];

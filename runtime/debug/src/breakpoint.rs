@@ -5,10 +5,13 @@
 //! resolved locations; two breakpoints may share an instruction.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use vm::{Boundary, BoundaryKind, ModuleIndex, Position};
 
 use crate::address::LinearAddress;
+use crate::expression::template::Template;
+use crate::expression::{Expression, ExpressionError};
 use crate::glob;
 
 /// Names a breakpoint for as long as the session lives; never reused.
@@ -146,10 +149,49 @@ pub struct Breakpoint {
     /// How often the program has come to it.
     pub hits: u64,
     /// Which of the hits stop.
-    pub condition: HitCondition,
+    pub hit_condition: HitCondition,
+    /// What has to hold for a visit to count as a hit.
+    pub(crate) condition: Option<Arc<Expression>>,
+    /// What is said instead of stopping.
+    pub(crate) log: Option<Arc<Template>>,
+}
+
+/// What a breakpoint does besides stopping whenever the program comes to it.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct BreakpointOptions {
+    /// An expression that has to hold for a visit to count as a hit.
+    pub condition: Option<String>,
+    /// Which of the hits stop.
+    pub hit_condition: HitCondition,
+    /// A message with `{expressions}` to be said instead of stopping.
+    pub log: Option<String>,
+}
+
+/// Which option of a breakpoint is wrong, and why.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum OptionError {
+    /// The condition.
+    #[error("the condition is wrong: {0}")]
+    Condition(ExpressionError),
+    /// The message.
+    #[error("the log message is wrong: {0}")]
+    Log(ExpressionError),
+    /// There is no such breakpoint.
+    #[error("there is no such breakpoint")]
+    NoBreakpoint,
 }
 
 impl Breakpoint {
+    /// What it does besides stopping, as it was asked for.
+    #[must_use]
+    pub fn options(&self) -> BreakpointOptions {
+        BreakpointOptions {
+            condition: self.condition.as_ref().map(|it| it.text().to_owned()),
+            hit_condition: self.hit_condition,
+            log: self.log.as_ref().map(|it| it.text().to_owned()),
+        }
+    }
+
     /// Whether it can stop the program.
     #[must_use]
     pub fn is_verified(&self) -> bool {
@@ -190,7 +232,9 @@ impl BreakpointTable {
             line,
             message,
             hits: 0,
-            condition: HitCondition::Always,
+            hit_condition: HitCondition::Always,
+            condition: None,
+            log: None,
         };
         self.breakpoints.insert(id, breakpoint);
         id
@@ -201,10 +245,9 @@ impl BreakpointTable {
         self.breakpoints.remove(&id).is_some()
     }
 
-    /// Sets which of its hits stop; tells whether it was there.
-    pub fn set_condition(&mut self, id: BreakpointId, condition: HitCondition) -> bool {
-        let breakpoint = self.breakpoints.get_mut(&id);
-        breakpoint.map(|breakpoint| breakpoint.condition = condition).is_some()
+    /// One of them, to change it.
+    pub(crate) fn get_mut(&mut self, id: BreakpointId) -> Option<&mut Breakpoint> {
+        self.breakpoints.get_mut(&id)
     }
 
     /// Makes all breakpoints those of a program that has not run.
@@ -239,23 +282,22 @@ impl BreakpointTable {
         self.breakpoints.values()
     }
 
-    /// Those at an address that stop, each counted as hit once more.
-    pub fn hit(&mut self, address: Position) -> Vec<BreakpointId> {
-        self.count(|it| it.locations.contains(&address))
+    /// Those at an address.
+    pub(crate) fn at(&self, address: Position) -> Vec<BreakpointId> {
+        self.iter().filter(|it| it.locations.contains(&address)).map(|it| it.id).collect()
     }
 
-    /// Those at a place in native code that stop, each counted as hit once more.
-    pub(crate) fn hit_boundary(&mut self, boundary: &Boundary) -> Vec<BreakpointId> {
-        self.count(|it| it.spec.fits(boundary))
+    /// Those at a place in native code.
+    pub(crate) fn at_boundary(&self, boundary: &Boundary) -> Vec<BreakpointId> {
+        self.iter().filter(|it| it.spec.fits(boundary)).map(|it| it.id).collect()
     }
 
-    fn count(&mut self, is_hit: impl Fn(&Breakpoint) -> bool) -> Vec<BreakpointId> {
-        let hit = self.breakpoints.values_mut().filter(|it| is_hit(it));
-        let stopping = hit.filter_map(|breakpoint| {
+    /// Counts a hit; whether it is one of those that stop.
+    pub(crate) fn count(&mut self, id: BreakpointId) -> bool {
+        self.breakpoints.get_mut(&id).is_some_and(|breakpoint| {
             breakpoint.hits += 1;
-            breakpoint.condition.stops(breakpoint.hits).then_some(breakpoint.id)
-        });
-        stopping.collect()
+            breakpoint.hit_condition.stops(breakpoint.hits)
+        })
     }
 }
 
@@ -292,10 +334,10 @@ mod tests {
         let after = table.add(spec(DispatchMoment::After), Resolution::default());
         let boundary = |kind, name: &str| Boundary { kind, name: name.to_owned() };
         let matmul = "d_0_matmul_4x4";
-        assert_eq!(table.hit_boundary(&boundary(BoundaryKind::BeforeStep, matmul)), [before]);
-        assert_eq!(table.hit_boundary(&boundary(BoundaryKind::AfterStep, matmul)), [after]);
-        assert!(table.hit_boundary(&boundary(BoundaryKind::BeforePart, matmul)).is_empty());
-        assert!(table.hit_boundary(&boundary(BoundaryKind::BeforeStep, "d_1_fill")).is_empty());
+        assert_eq!(table.at_boundary(&boundary(BoundaryKind::BeforeStep, matmul)), [before]);
+        assert_eq!(table.at_boundary(&boundary(BoundaryKind::AfterStep, matmul)), [after]);
+        assert!(table.at_boundary(&boundary(BoundaryKind::BeforePart, matmul)).is_empty());
+        assert!(table.at_boundary(&boundary(BoundaryKind::BeforeStep, "d_1_fill")).is_empty());
     }
 
     #[test]
@@ -306,10 +348,13 @@ mod tests {
         let mut table = BreakpointTable::default();
         let first = table.add(BreakpointSpec::Function { name: "f".into() }, at());
         let second = table.add(BreakpointSpec::Line { file: "a.mlir".into(), line: 3 }, at());
-        assert_eq!(table.hit(address), [first, second]);
+        assert_eq!(table.at(address), [first, second]);
         assert!(table.remove(first));
         assert!(!table.remove(first));
-        assert_eq!(table.hit(address), [second]);
-        assert_eq!(table.get(second).unwrap().hits, 2);
+        assert_eq!(table.at(address), [second]);
+        assert!(table.count(second));
+        table.get_mut(second).unwrap().hit_condition = HitCondition::Exactly(3);
+        assert_eq!([table.count(second), table.count(second)], [false, true]);
+        assert_eq!(table.get(second).unwrap().hits, 3);
     }
 }

@@ -14,12 +14,12 @@
 //! meanwhile moves the debugger to a thread of its own and keeps an [`InterruptHandle`]. Everything
 //! else needs the program to stand still, which the borrow checker sees to.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use vm::{Context, FrameFunction, Interrupt, Invocation, Position, Watch};
+use vm::{Context, FrameFunction, Interrupt, Invocation, Position};
 
-use crate::breakpoint::{Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable, HitCondition};
+use crate::arming::{Arms, LogSink};
+use crate::breakpoint::{Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable};
 use crate::program::{LaunchError, LaunchOptions, Program};
 use crate::stepping::StepPlan;
 
@@ -79,7 +79,8 @@ pub struct Debugger {
     pub(crate) context: Context,
     pub(crate) phase: Phase,
     pub(crate) breakpoints: BreakpointTable,
-    armed: BTreeSet<Position>,
+    pub(crate) arms: Arms,
+    pub(crate) log: LogSink,
     pub(crate) interrupt: InterruptHandle,
     /// What a pause has cut in two.
     pub(crate) unfinished: Option<Unfinished>,
@@ -115,7 +116,8 @@ impl Debugger {
             context,
             phase: Phase::Initializing(invocation),
             breakpoints: BreakpointTable::default(),
-            armed: BTreeSet::new(),
+            arms: Arms::default(),
+            log: LogSink::default(),
             interrupt,
             unfinished: None,
         })
@@ -143,26 +145,21 @@ impl Debugger {
     pub fn add_breakpoint(&mut self, spec: BreakpointSpec) -> BreakpointId {
         let resolution = self.program.resolve(&spec);
         let id = self.breakpoints.add(spec, resolution);
-        self.arm(None);
+        self.rearm();
         id
-    }
-
-    /// Makes only some hits of a breakpoint stop; tells whether it was there.
-    pub fn set_hit_condition(&mut self, id: BreakpointId, condition: HitCondition) -> bool {
-        self.breakpoints.set_condition(id, condition)
     }
 
     /// Removes a breakpoint; tells whether it was there.
     pub fn remove_breakpoint(&mut self, id: BreakpointId) -> bool {
         let removed = self.breakpoints.remove(id);
-        self.arm(None);
+        self.rearm();
         removed
     }
 
     /// Takes the breakpoints away, to be adopted by another run of the program.
     pub fn take_breakpoints(&mut self) -> BreakpointTable {
         let taken = std::mem::take(&mut self.breakpoints);
-        self.arm(None);
+        self.rearm();
         taken
     }
 
@@ -172,36 +169,7 @@ impl Debugger {
         let Self { program, breakpoints, .. } = self;
         *breakpoints = table;
         breakpoints.begin_anew(|spec| program.resolve(spec));
-        self.arm(None);
-    }
-
-    /// Modules have come while the program ran: breakpoints may have more places now.
-    pub(crate) fn meet_modules(&mut self) {
-        if self.program.meet_modules(&self.context) {
-            let Self { program, breakpoints, .. } = self;
-            breakpoints.resolve_again(|spec| program.resolve(spec));
-            self.arm(None);
-        }
-    }
-
-    /// Makes the armed addresses those of all breakpoints, and one more.
-    pub(crate) fn arm(&mut self, temporary: Option<Position>) {
-        let all = self.breakpoints.iter().flat_map(|it| &it.locations).copied();
-        let wanted: BTreeSet<Position> = all.chain(temporary).collect();
-        for position in self.armed.difference(&wanted) {
-            self.context.clear_breakpoint(position.function, position.offset);
-        }
-        let mut armed: BTreeSet<Position> = self.armed.intersection(&wanted).copied().collect();
-        for position in wanted.difference(&self.armed) {
-            // Addresses come from decoded instructions, so this fails for none of them.
-            let set = self.context.set_breakpoint(position.function, position.offset);
-            if set.is_ok() {
-                armed.insert(*position);
-            }
-        }
-        self.armed = armed;
-        let any_dispatch = self.breakpoints.iter().any(|it| it.spec.is_of_dispatches());
-        self.context.set_watch(if any_dispatch { Watch::Steps } else { Watch::Nothing });
+        self.rearm();
     }
 
     /// The invocation to look at, if there is one.

@@ -26,9 +26,10 @@ use vm::{Activity, FrameFunction, FrameIndex, FunctionId, Ref, Value};
 use vmfb::Module;
 
 use crate::debugger::Debugger;
+use crate::expression::datum::{Datum, buffer_ref};
 use crate::inspect::variable;
 use crate::tensor::TensorView;
-use crate::view::{Children, Node, SourceLine, Variable};
+use crate::view::{SourceLine, Variable};
 
 impl Debugger {
     /// The activity of a device's queue that a frame belongs to: as a part of it, or as bytecode that
@@ -98,6 +99,25 @@ impl Debugger {
         variables
     }
 
+    /// The id of the workgroup that a frame belongs to, and how many there are.
+    pub(crate) fn workgroup(&self, frame: FrameIndex) -> Option<(Option<[u32; 3]>, [u32; 3])> {
+        let activity = self.queue_activity(frame)?;
+        let dispatch = activity.dispatch().ok().flatten()?;
+        Some((activity.workgroup(), dispatch.dispatch.workgroup_count))
+    }
+
+    /// A binding of the dispatch that a frame belongs to: a tensor, or just memory.
+    pub(crate) fn binding_value(&self, frame: FrameIndex, index: usize) -> Result<Datum, String> {
+        let dispatch = self.dispatch(frame).ok_or("this frame belongs to no dispatch")?;
+        let count = dispatch.buffers.len();
+        let buffer = dispatch
+            .buffers
+            .get(index)
+            .ok_or_else(|| format!("there is no binding {index}; the dispatch has {count}"))?;
+        let tensor = self.binding_tensor(&dispatch, index, buffer, &self.known_views());
+        Ok(tensor.map_or_else(|| buffer_ref(buffer.storage()), Datum::Tensor))
+    }
+
     fn binding(
         &self,
         dispatch: &ResolvedDispatch,
@@ -105,14 +125,23 @@ impl Debugger {
         buffer: &Buffer,
         views: &[BufferView],
     ) -> Variable {
+        let tensor = self.binding_tensor(dispatch, index, buffer, views);
+        tensor.map_or_else(|| buffer_variable("", buffer), |tensor| tensor.variable(""))
+    }
+
+    pub(crate) fn binding_tensor(
+        &self,
+        dispatch: &ResolvedDispatch,
+        index: usize,
+        buffer: &Buffer,
+        views: &[BufferView],
+    ) -> Option<TensorView> {
         let tensor_type = views
             .iter()
             .find(|view| is_same_memory(view.buffer(), buffer))
             .and_then(tensor_type_of)
             .or_else(|| self.guess(dispatch, index, buffer.len()));
-        tensor_type
-            .and_then(|tensor_type| TensorView::new(buffer.storage(), tensor_type).ok())
-            .map_or_else(|| buffer_variable("", buffer), |tensor| tensor.variable(""))
+        TensorView::new(buffer.storage(), tensor_type?).ok()
     }
 
     fn guess(
@@ -142,7 +171,7 @@ impl Debugger {
     }
 
     /// The buffer views that the program has: its inputs, and refs in registers and globals.
-    fn known_views(&self) -> Vec<BufferView> {
+    pub(crate) fn known_views(&self) -> Vec<BufferView> {
         let mut views = Vec::new();
         let mut add = |value: &Ref| views.extend(value.downcast::<BufferView>().cloned());
         for argument in self.program.arguments() {
@@ -221,20 +250,6 @@ fn plain(name: &str, value: String, type_name: &str) -> Variable {
 impl Variable {
     fn evaluated_as(self, expression: &str) -> Self {
         Self { evaluate_name: Some(expression.to_owned()), ..self }
-    }
-
-    /// The variable as a tensor of another type.
-    ///
-    /// # Errors
-    /// It is no memory, or the type is none, or larger than the memory.
-    pub(crate) fn cast(&self, tensor_type: &str) -> Result<Self, String> {
-        let buffer = match self.children.as_ref().map(|Children { node, .. }| node) {
-            Some(Node::Buffer(buffer, _)) => Arc::clone(buffer),
-            Some(Node::Tensor(tensor)) => tensor.memory().map_err(|status| status.to_string())?,
-            _ => return Err(format!("{} is no memory, so it cannot be cast", self.name)),
-        };
-        let parsed = TensorType::parse(tensor_type).map_err(|error| error.to_string())?;
-        Ok(TensorView::new(buffer, parsed)?.variable(&self.name))
     }
 }
 

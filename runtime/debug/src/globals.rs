@@ -63,7 +63,14 @@ impl Globals {
     }
 }
 
-fn read(bytes: &[u8], at: usize, bank: Bank) -> Option<Value> {
+impl Globals {
+    /// The type of the primitive global at an offset, as instructions use it.
+    pub(crate) fn bank_at(&self, at: usize) -> Option<Bank> {
+        self.primitives.get(&u32::try_from(at).ok()?).copied()
+    }
+}
+
+pub(crate) fn read(bytes: &[u8], at: usize, bank: Bank) -> Option<Value> {
     let rest = bytes.get(at..)?;
     let word = || rest.first_chunk::<4>().map(|it| u32::from_le_bytes(*it));
     let pair = || rest.first_chunk::<8>().map(|it| u64::from_le_bytes(*it));

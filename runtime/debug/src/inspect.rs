@@ -95,7 +95,7 @@ fn plural(count: usize, what: &str) -> String {
     if count == 1 { what.to_owned() } else { format!("{what}s") }
 }
 
-fn type_name(value: &Value) -> String {
+pub(crate) fn type_name(value: &Value) -> String {
     match value {
         Value::I32(_) => "i32".to_owned(),
         Value::I64(_) => "i64".to_owned(),
@@ -172,11 +172,16 @@ pub(crate) fn register_name(slot: RegisterSlot) -> String {
     }
 }
 
-/// The elements of a list within `range`.
+/// The elements of a list within `range`, which counts from element `first`.
 #[must_use]
-pub(crate) fn list_children(list: &List, range: Option<Range<usize>>) -> Vec<Variable> {
-    page(range, list.len())
+pub(crate) fn list_children(
+    list: &List,
+    first: usize,
+    range: Option<Range<usize>>,
+) -> Vec<Variable> {
+    page(range, list.len().saturating_sub(first))
         .map(|index| {
+            let index = first + index;
             let name = format!("[{index}]");
             list.get(index).map_or_else(
                 || Variable {
@@ -210,7 +215,7 @@ pub(crate) fn buffer_children(
         .collect()
 }
 
-fn view_choice(buffer: &Arc<Buffer>, view: BufferView) -> Variable {
+pub(crate) fn view_choice(buffer: &Arc<Buffer>, view: BufferView) -> Variable {
     let count = buffer.len() / view.element_width().unwrap_or(1);
     Variable {
         name: view.name().to_owned(),
@@ -232,7 +237,7 @@ pub(crate) fn page(range: Option<Range<usize>>, length: usize) -> Range<usize> {
 impl BufferView {
     const ELEMENTS: [BufferView; 5] = [Self::U8, Self::I32, Self::I64, Self::F32, Self::F64];
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Choice => "",
             Self::U8 => "u8",
@@ -243,12 +248,26 @@ impl BufferView {
         }
     }
 
-    fn element_width(self) -> Option<usize> {
+    pub(crate) fn element_width(self) -> Option<usize> {
         match self {
             Self::Choice => None,
             Self::U8 => Some(1),
             Self::I32 | Self::F32 => Some(4),
             Self::I64 | Self::F64 => Some(8),
+        }
+    }
+
+    /// The view of a name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ELEMENTS.into_iter().find(|view| view.name() == name)
+    }
+
+    /// What its elements are, as the type of a tensor says it.
+    pub(crate) fn element_type(self) -> Option<&'static str> {
+        match self {
+            Self::Choice => None,
+            Self::U8 => Some("ui8"),
+            other => Some(other.name()),
         }
     }
 

@@ -7,8 +7,12 @@
 //! | `stepping` | where a step ends |
 //! | `breakpoint`, `resolve`, `glob` | what was asked for, and which instructions that is |
 //! | `catalog` | modules, sources and lines with code, for lists of them |
+//! | `arming` | breakpoints in the machine: guards, hits, log messages |
+//! | `moves` | jumping, restarting a frame, targets to step into |
 //! | `stop` | why the program stands still, how it may go on |
-//! | `stack`, `inspect`, `globals`, `tensor` | frames, scopes, variables |
+//! | `stack`, `inspect`, `known`, `globals` | frames, scopes, variables, names |
+//! | `expression` | the language of watches, conditions and log messages |
+//! | `tensor`, `number`, `memory` | what is in buffers |
 //! | `dispatch` | what a device works on |
 //! | `disassembly`, `address` | code as a view wants it |
 //! | `view` | the plain structs that all of this is shown in |
@@ -16,14 +20,20 @@
 //! Start at [`Debugger`].
 
 mod address;
+mod arming;
 mod breakpoint;
 mod catalog;
 mod debugger;
 mod disassembly;
 mod dispatch;
+mod expression;
 mod glob;
 mod globals;
 mod inspect;
+mod known;
+mod memory;
+mod moves;
+mod number;
 mod program;
 mod resolve;
 mod running;
@@ -34,14 +44,18 @@ mod tensor;
 mod view;
 
 pub use address::LinearAddress;
+pub use arming::LogMessage;
 pub use breakpoint::{
-    Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable, DispatchMoment, HitCondition,
-    Resolution,
+    Breakpoint, BreakpointId, BreakpointOptions, BreakpointSpec, BreakpointTable, DispatchMoment,
+    HitCondition, OptionError, Resolution,
 };
 pub use catalog::{CodeSite, ModuleDetails, SourceFile};
 pub use debugger::{Debugger, InterruptHandle};
 pub use debuginfo::SourceMap;
+pub use expression::{Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits};
 pub use inspect::value_text;
+pub use memory::Memory;
+pub use moves::{StepInTarget, Summary};
 pub use program::{LaunchError, LaunchOptions, ModuleSource, Program};
 pub use stop::{Granularity, Resume, StepKind, StopReason};
 pub use tensor::TensorView;

@@ -22,7 +22,9 @@ use vmfb::verify::VerifiedModule;
 use vmfb::{FileBytes, FunctionOrdinal, LoadError, Module, RodataOrdinal};
 
 use crate::debugger::InterruptHandle;
+use crate::expression::parse_register;
 use crate::globals::Globals;
+use crate::inspect;
 use crate::view::SourceLine;
 
 /// Where a module comes from.
@@ -328,6 +330,58 @@ impl Program {
         let exports = self.module(self.entry.module).map_or(&[][..], |it| it.module.exports());
         let mut named = exports.iter().filter(|export| export.function == self.entry.function);
         named.next().map_or("", |export| &export.name)
+    }
+
+    /// The names that the ABI gives the arguments of the entry function, where it gives any.
+    pub(crate) fn argument_names(&self) -> Vec<Option<String>> {
+        let module = self.module(self.entry.module).map(|loaded| &loaded.module);
+        let Some(function) = module.and_then(|module| module.function(self.entry.function)) else {
+            return Vec::new();
+        };
+        let signature = &function.signature;
+        let attributes: Vec<(&str, &str)> =
+            signature.attributes.iter().map(|it| (&*it.key, &*it.value)).collect();
+        let explained = abi::explain::explain(signature.calling_convention.as_deref(), &attributes);
+        explained.function.arguments.into_iter().map(|slot| slot.name).collect()
+    }
+
+    /// The functions that modules export by name, but for those that the runtime calls.
+    #[must_use]
+    pub fn export_names(&self) -> Vec<String> {
+        let programs = self.modules.iter().filter(|module| !module.is_nested);
+        let names = programs.flat_map(|it| it.module.exports()).map(|it| it.name.clone());
+        names.filter(|name| !name.starts_with("__")).collect()
+    }
+
+    /// The register that a name stands for before an instruction, if it is one: a value that debug
+    /// information names, or a register itself.
+    pub(crate) fn name_slot(&self, position: Position, name: &str) -> Option<RegisterSlot> {
+        let module = self.module(position.function.module)?;
+        let locals = module.info.live_values(position.function.function, position.offset);
+        let bare = |text: &str| text.trim_start_matches('%') == name;
+        let by_source = locals.iter().rev().find(|it| it.source_name.as_deref().is_some_and(bare));
+        if let Some(local) = by_source.or_else(|| locals.iter().find(|it| bare(&it.name))) {
+            return Some(local.register);
+        }
+        if position.function == self.entry
+            && self.argument_names().iter().flatten().any(|argument| argument == name)
+        {
+            return None;
+        }
+        let typed = module.registers(position);
+        let named = typed.into_iter().find(|slot| inspect::register_name(*slot) == name);
+        named.or_else(|| {
+            let function = module.module.function(position.function.function)?;
+            parse_register(name).filter(|slot| {
+                let end = u32::from(slot.ordinal()) + 1 + u32::from(slot.is_pair());
+                let count = if slot.is_ref() {
+                    function.ref_register_count
+                } else {
+                    function.i32_register_count
+                };
+                end <= u32::from(count)
+            })
+        })
     }
 
     /// The modules with their names and files, in load order.

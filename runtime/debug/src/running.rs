@@ -17,12 +17,27 @@ use crate::stop::{Granularity, Resume, StepKind, StopReason};
 impl Debugger {
     /// Runs until something stops the program. A program that has failed or completed stays so.
     pub fn resume(&mut self, how: Resume) -> StopReason {
+        self.after(|debugger| debugger.go_on(how))
+    }
+
+    /// Does something that runs the program, and what comes after all of that.
+    pub(crate) fn after(&mut self, run: impl FnOnce(&mut Self) -> StopReason) -> StopReason {
+        let reason = run(self);
+        let reason = self.with_a_frame(reason);
+        self.meet_modules();
+        self.arm(None);
+        self.interrupt.take();
+        reason
+    }
+
+    fn go_on(&mut self, how: Resume) -> StopReason {
         let unfinished = self.unfinished.take();
-        let reason = match (how, unfinished) {
+        match (how, unfinished) {
             (Resume::ToEntry, _) | (Resume::AsBefore, Some(Unfinished::ToEntry)) => {
                 self.run_to_entry()
             }
             (Resume::Continue, _) | (Resume::AsBefore, None) => self.run_free(),
+            (Resume::StepInto(call), _) => self.step_into(call),
             (Resume::Step(StepKind::Out, _), _) => self.step_out(),
             (Resume::Step(kind, granularity), _) => self.step(kind, granularity),
             (Resume::AsBefore, Some(Unfinished::Out { depth, origin })) => {
@@ -31,12 +46,7 @@ impl Debugger {
             (Resume::AsBefore, Some(Unfinished::Step { plan, in_initialisers })) => {
                 self.follow(plan, in_initialisers)
             }
-        };
-        let reason = self.with_a_frame(reason);
-        self.meet_modules();
-        self.arm(None);
-        self.interrupt.take();
-        reason
+        }
     }
 
     /// A pause that came before anything ran has no frame to show: the program then stands before
@@ -52,7 +62,7 @@ impl Debugger {
     }
 
     /// Initialisers to their end, then stand before the function's first instruction.
-    fn run_to_entry(&mut self) -> StopReason {
+    pub(crate) fn run_to_entry(&mut self) -> StopReason {
         let reason = self.run_to_first_instruction();
         if matches!(reason, StopReason::Pause) {
             self.unfinished = Some(Unfinished::ToEntry);
@@ -89,7 +99,7 @@ impl Debugger {
     }
 
     /// Runs a stretch. None: nothing to report, go on.
-    fn advance(
+    pub(crate) fn advance(
         &mut self,
         run: impl FnOnce(&mut Invocation, &mut Context) -> Outcome,
     ) -> Option<StopReason> {
@@ -112,13 +122,13 @@ impl Debugger {
         match outcome {
             Outcome::Yielded => None,
             Outcome::Stopped(Stop::Breakpoint(position)) => {
-                let hit = self.breakpoints.hit(position);
+                let hit = self.hit(self.breakpoints.at(position));
                 (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
             }
             Outcome::Stopped(Stop::Step(_)) => None,
             Outcome::Stopped(Stop::Boundary) => {
                 let boundary = self.invocation().and_then(Invocation::boundary).cloned()?;
-                let hit = self.breakpoints.hit_boundary(&boundary);
+                let hit = self.hit(self.breakpoints.at_boundary(&boundary));
                 (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
             }
             Outcome::Stopped(Stop::Attached) => {
@@ -161,7 +171,7 @@ impl Debugger {
         self.invocation().map_or(0, Invocation::depth)
     }
 
-    fn step(&mut self, kind: StepKind, granularity: Granularity) -> StopReason {
+    pub(crate) fn step(&mut self, kind: StepKind, granularity: Granularity) -> StopReason {
         let origin = match (self.position(), self.depth()) {
             (_, 0) => return self.run_to_entry(),
             // From a step of native code over it is to where the next one begins.
@@ -214,7 +224,7 @@ impl Debugger {
     /// The end of a step; a breakpoint at the same instruction is reported rather than the step.
     fn step_done(&mut self) -> StopReason {
         // Those of dispatches were asked when the program came to the boundary.
-        let hit = self.position().map(|position| self.breakpoints.hit(position));
+        let hit = self.position().map(|position| self.hit(self.breakpoints.at(position)));
         match hit {
             Some(hit) if !hit.is_empty() => StopReason::Breakpoint(hit),
             _ => StopReason::Step,

@@ -6,7 +6,7 @@ use vm::{FrameFunction, FrameIndex, Position};
 
 use crate::debugger::Debugger;
 use crate::inspect::{self, variable};
-use crate::view::{Children, Frame, Node, ScopeKind, SourceLine, Variable};
+use crate::view::{Frame, Node, ScopeKind, SourceLine, Variable};
 
 impl Debugger {
     /// The call stack, innermost frame first; empty when nothing runs.
@@ -101,6 +101,7 @@ impl Debugger {
             // Tensors are what dispatches are about, and views may unfold the first scope only.
             (self.dispatch(frame).is_some(), ScopeKind::Dispatch),
             (has_locals, ScopeKind::Locals),
+            (!self.arguments(frame).is_empty(), ScopeKind::Arguments),
             (position.is_some(), ScopeKind::Registers),
             (has_globals, ScopeKind::Globals),
             (self.has_allocations(), ScopeKind::Device),
@@ -117,6 +118,7 @@ impl Debugger {
     pub fn children(&self, node: &Node, range: Option<Range<usize>>) -> Vec<Variable> {
         match node {
             Node::Scope(frame, ScopeKind::Locals) => self.locals(*frame),
+            Node::Scope(frame, ScopeKind::Arguments) => self.arguments(*frame),
             Node::Scope(frame, ScopeKind::Registers) => self.registers(*frame),
             Node::Scope(frame, ScopeKind::Globals) => self.globals(*frame),
             Node::Scope(frame, ScopeKind::Dispatch) => self.dispatch_variables(*frame),
@@ -124,7 +126,8 @@ impl Debugger {
             Node::Tensor(tensor) => {
                 tensor.children(inspect::page(range, tensor.length().unwrap_or(0)))
             }
-            Node::List(list) => inspect::list_children(list, range),
+            Node::List(list) => inspect::list_children(list, 0, range),
+            Node::ListPart(list, first) => inspect::list_children(list, *first, range),
             Node::Buffer(buffer, view) => inspect::buffer_children(buffer, *view, range),
         }
     }
@@ -182,59 +185,4 @@ impl Debugger {
         let module = self.program.module(index);
         module.map_or_else(Vec::new, |it| it.globals().variables(&self.context, index))
     }
-
-    /// The value that an expression names in a frame: a local (`%sum` or `sum`), a register (`i0`,
-    /// `%i2:3`, `r0`), a global (`rwdata[0]`, `refs[0]`), what a dispatch works on (`binding[0]`), or an
-    /// element of a list or tensor (`r0[3]`); memory may be cast (`binding[0] as 4x8xf32`).
-    ///
-    /// # Errors
-    /// Nothing has that name here; the message says what does.
-    pub fn evaluate(&self, frame: FrameIndex, expression: &str) -> Result<Variable, String> {
-        let expression = expression.trim();
-        if let Some((base, tensor_type)) = expression.rsplit_once(" as ") {
-            let cast = self.evaluate(frame, base)?.cast(tensor_type.trim())?;
-            return Ok(Variable { evaluate_name: Some(expression.to_owned()), ..cast });
-        }
-        if let Some(found) = self.named(frame, expression) {
-            return Ok(found);
-        }
-        if let Some((base, index)) = element(expression)
-            && let Ok(found) = self.evaluate(frame, base)
-        {
-            return element_of(self, &found, index)
-                .ok_or_else(|| format!("{base} has no element {index}"));
-        }
-        Err(format!(
-            "nothing is called {expression:?} here; name a value (%x), a register (i0, i2:3, r0) \
-             or a global (rwdata[0])"
-        ))
-    }
-
-    fn named(&self, frame: FrameIndex, name: &str) -> Option<Variable> {
-        let bare = name.strip_prefix('%').unwrap_or(name);
-        let is_it = |variable: &Variable| {
-            let known = variable.evaluate_name.as_deref().unwrap_or(&variable.name);
-            [known, &variable.name].into_iter().any(|it| it.strip_prefix('%').unwrap_or(it) == bare)
-        };
-        let kinds =
-            [ScopeKind::Locals, ScopeKind::Dispatch, ScopeKind::Registers, ScopeKind::Globals];
-        for kind in kinds {
-            let variables = self.children(&Node::Scope(frame, kind), None);
-            if let Some(found) = variables.into_iter().find(&is_it) {
-                return Some(found);
-            }
-        }
-        None
-    }
-}
-
-/// Splits `base[index]`.
-fn element(expression: &str) -> Option<(&str, usize)> {
-    let (base, rest) = expression.rsplit_once('[')?;
-    Some((base.trim(), rest.strip_suffix(']')?.trim().parse().ok()?))
-}
-
-fn element_of(debugger: &Debugger, parent: &Variable, index: usize) -> Option<Variable> {
-    let Children { node, indexed } = parent.children.as_ref()?;
-    (index < (*indexed)?).then(|| debugger.children(node, Some(index..index + 1)).pop())?
 }

@@ -1,6 +1,6 @@
 //! Why a program is standing still, and how it may go on.
 
-use vm::{Failure, Value};
+use vm::{Failure, Position, Value};
 
 use crate::breakpoint::BreakpointId;
 
@@ -33,6 +33,9 @@ pub enum Resume {
     Continue,
     /// One step.
     Step(StepKind, Granularity),
+    /// To a call of the line that the program stands on, and into it:
+    /// [`crate::Debugger::step_in_targets`].
+    StepInto(Position),
     /// As it was going when it was paused: the rest of a step, otherwise until something stops it.
     AsBefore,
 }

@@ -49,6 +49,8 @@ pub enum ScopeKind {
     Dispatch,
     /// SSA values of the function that are alive, by name.
     Locals,
+    /// What the function was called with.
+    Arguments,
     /// The frame's registers, typed by the instructions that wrote them.
     Registers,
     /// The module's globals.
@@ -63,6 +65,7 @@ impl ScopeKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Locals => "Locals",
+            Self::Arguments => "Arguments",
             Self::Registers => "Registers",
             Self::Globals => "Globals",
             Self::Dispatch => "Dispatch",
@@ -78,6 +81,8 @@ pub enum Node {
     Scope(FrameIndex, ScopeKind),
     /// A list's elements.
     List(Arc<List>),
+    /// A list's elements from one of them on.
+    ListPart(Arc<List>, usize),
     /// A buffer's contents.
     Buffer(Arc<Buffer>, BufferView),
     /// A tensor's rows or elements.

@@ -9,8 +9,9 @@ mod show;
 use std::io::{self, Write};
 
 use debug::{
-    BreakpointId, BreakpointSpec, Debugger, FrameIndex, Granularity, HitCondition, InterruptHandle,
-    LaunchError, LaunchOptions, LinearAddress, Resume, StepKind, StopReason,
+    BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, FrameIndex, Granularity,
+    HitCondition, InterruptHandle, LaunchError, LaunchOptions, LinearAddress, Resume, StepKind,
+    StopReason,
 };
 
 use command::{Command, ListTarget, Place};
@@ -169,7 +170,9 @@ impl<W: Write> Terminal<W> {
             }
             Command::Print(name) => {
                 self.needs_frame()?;
-                let variable = self.debugger.evaluate(self.frame, &name)?;
+                let limits = debug::Limits::default();
+                let value = self.debugger.evaluate_in_console(self.frame, &name, limits);
+                let variable = value.map_err(|error| error.with_caret(&name))?;
                 show::variable(&mut self.out, &self.debugger, &variable)?;
             }
             Command::Disassemble(function) => self.disassemble(function.as_deref())?,
@@ -183,17 +186,18 @@ impl<W: Write> Terminal<W> {
     /// Loads the program anew, unless it is fresh, and keeps the breakpoints.
     fn restart(&mut self) -> Result<(), Problem> {
         if self.progress != Progress::NotStarted {
-            let specs: Vec<(BreakpointSpec, HitCondition)> = self
+            let specs: Vec<(BreakpointSpec, BreakpointOptions)> = self
                 .debugger
                 .breakpoints()
                 .iter()
-                .map(|it| (it.spec.clone(), it.condition))
+                .map(|it| (it.spec.clone(), it.options()))
                 .collect();
             self.debugger =
                 Debugger::load(self.options.clone()).map_err(|error| error.to_string())?;
-            for (spec, condition) in specs {
+            for (spec, options) in specs {
                 let id = self.debugger.add_breakpoint(spec);
-                self.debugger.set_hit_condition(id, condition);
+                let set = self.debugger.set_breakpoint_options(id, &options);
+                set.map_err(|error| error.to_string())?;
             }
             self.progress = Progress::NotStarted;
         }

@@ -1,0 +1,237 @@
+//! Breakpoints in the machine: which instructions are armed, which guards are asked there, and what
+//! happens when the program comes to one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use vm::{FrameIndex, Guard, Position, Watch};
+
+use crate::breakpoint::{BreakpointId, BreakpointOptions, HitCondition, OptionError};
+use crate::debugger::Debugger;
+use crate::expression::template::Template;
+use crate::expression::{Expression, ExpressionError, condition};
+use crate::view::SourceLine;
+
+/// What is armed.
+#[derive(Default, Debug)]
+pub(crate) struct Arms {
+    /// By breakpoints.
+    armed: BTreeSet<Position>,
+    /// By a step that runs to a place.
+    temporary: BTreeSet<Position>,
+    /// Where a guard decides, and by which condition.
+    guarded: BTreeMap<Position, Arc<Expression>>,
+}
+
+/// What a breakpoint has to say.
+#[derive(Clone, Debug)]
+pub struct LogMessage {
+    /// The breakpoint.
+    pub breakpoint: BreakpointId,
+    /// Its text, with values.
+    pub text: String,
+    /// Where the program was.
+    pub source: Option<SourceLine>,
+}
+
+/// Who is told log messages.
+#[derive(Default)]
+pub(crate) struct LogSink(Option<Box<dyn FnMut(LogMessage) + Send>>);
+
+impl Debugger {
+    /// Sets who is told the messages of breakpoints that log, while the program runs.
+    pub fn set_log_sink(&mut self, sink: impl FnMut(LogMessage) + Send + 'static) {
+        self.log = LogSink(Some(Box::new(sink)));
+    }
+
+    /// Sets what a breakpoint does besides stopping.
+    ///
+    /// # Errors
+    /// The condition or message is no expression, or names what is not there where the breakpoint is.
+    /// Nothing is changed then.
+    pub fn set_breakpoint_options(
+        &mut self,
+        id: BreakpointId,
+        options: &BreakpointOptions,
+    ) -> Result<(), OptionError> {
+        let breakpoint = self.breakpoints.get(id).ok_or(OptionError::NoBreakpoint)?;
+        let place = breakpoint.locations.first().copied();
+        let check = |expression: &Expression| match place {
+            Some(place) => self.check_names(expression, place),
+            None => Ok(()),
+        };
+        let condition = match options.condition.as_deref().map(str::trim) {
+            None | Some("") => None,
+            Some(text) => {
+                let condition = Expression::parse(text).map_err(OptionError::Condition)?;
+                check(&condition).map_err(OptionError::Condition)?;
+                Some(Arc::new(condition))
+            }
+        };
+        let log = match options.log.as_deref() {
+            None | Some("") => None,
+            Some(text) => {
+                let template = Template::parse(text).map_err(OptionError::Log)?;
+                template.expressions().try_for_each(check).map_err(OptionError::Log)?;
+                Some(Arc::new(template))
+            }
+        };
+        if let Some(breakpoint) = self.breakpoints.get_mut(id) {
+            breakpoint.condition = condition;
+            breakpoint.hit_condition = options.hit_condition;
+            breakpoint.log = log;
+        }
+        self.rearm();
+        Ok(())
+    }
+
+    /// Makes only some hits of a breakpoint stop; tells whether it was there.
+    pub fn set_hit_condition(&mut self, id: BreakpointId, condition: HitCondition) -> bool {
+        let breakpoint = self.breakpoints.get_mut(id);
+        breakpoint.map(|breakpoint| breakpoint.hit_condition = condition).is_some()
+    }
+
+    /// Whether all names in an expression may stand for something at an instruction.
+    fn check_names(&self, expression: &Expression, place: Position) -> Result<(), ExpressionError> {
+        let is_nested = self.program.module(place.function.module).is_some_and(|it| it.is_nested);
+        let is_known = |name: &str| {
+            let of_dispatch = is_nested && matches!(name, "workgroup_id" | "workgroup_count");
+            let arguments = || self.program.argument_names();
+            of_dispatch
+                || self.program.name_slot(place, name).is_some()
+                || (place.function == self.program.entry()
+                    && (name.starts_with("arg")
+                        || arguments().iter().flatten().any(|known| known == name)))
+        };
+        expression.check_names(&is_known)
+    }
+
+    /// Modules have come while the program ran: breakpoints may have more places now.
+    pub(crate) fn meet_modules(&mut self) {
+        if self.program.meet_modules(&self.context) {
+            let Self { program, breakpoints, .. } = self;
+            breakpoints.resolve_again(|spec| program.resolve(spec));
+            self.rearm();
+        }
+    }
+
+    /// Arms what the breakpoints want, after they have changed.
+    pub(crate) fn rearm(&mut self) {
+        let wanted: BTreeSet<Position> =
+            self.breakpoints.iter().flat_map(|it| &it.locations).copied().collect();
+        for position in self.arms.armed.difference(&wanted) {
+            if !self.arms.temporary.contains(position) {
+                self.context.clear_breakpoint(position.function, position.offset);
+            }
+            self.arms.guarded.remove(position);
+        }
+        for position in wanted.difference(&self.arms.armed) {
+            // Addresses come from decoded instructions, so this fails for none of them.
+            let _ = self.context.set_breakpoint(position.function, position.offset);
+        }
+        self.arms.armed = wanted;
+        self.guard_all();
+        self.watch_dispatches();
+    }
+
+    /// Arms some places for a step, and no others but those of breakpoints.
+    pub(crate) fn arm(&mut self, temporary: impl IntoIterator<Item = Position>) {
+        let wanted: BTreeSet<Position> = temporary.into_iter().collect();
+        self.watch_dispatches();
+        if wanted == self.arms.temporary {
+            return;
+        }
+        let old = std::mem::replace(&mut self.arms.temporary, wanted);
+        for position in old.difference(&self.arms.temporary) {
+            if !self.arms.armed.contains(position) {
+                self.context.clear_breakpoint(position.function, position.offset);
+            }
+        }
+        for position in self.arms.temporary.difference(&old) {
+            let _ = self.context.set_breakpoint(position.function, position.offset);
+        }
+        if !self.arms.guarded.is_empty() || !old.is_disjoint(&self.arms.armed) {
+            self.guard_all();
+        }
+    }
+
+    fn watch_dispatches(&mut self) {
+        let any_dispatch = self.breakpoints.iter().any(|it| it.spec.is_of_dispatches());
+        self.context.set_watch(if any_dispatch { Watch::Steps } else { Watch::Nothing });
+    }
+
+    /// Gives each place the guard that it should have. Places that a step wants to stop at have none,
+    /// nor those with several breakpoints.
+    fn guard_all(&mut self) {
+        let mut wanted: BTreeMap<Position, Arc<Expression>> = BTreeMap::new();
+        let mut several: BTreeSet<Position> = self.arms.temporary.clone();
+        for breakpoint in self.breakpoints.iter() {
+            for position in &breakpoint.locations {
+                match (&breakpoint.condition, several.insert(*position)) {
+                    (Some(condition), true) => {
+                        wanted.insert(*position, Arc::clone(condition));
+                    }
+                    _ => {
+                        wanted.remove(position);
+                    }
+                }
+            }
+        }
+        for position in self.arms.guarded.keys().filter(|it| !wanted.contains_key(it)) {
+            self.context.set_guard(position.function, position.offset, None);
+        }
+        for (position, condition) in &wanted {
+            let known = self.arms.guarded.get(position);
+            if known.is_none_or(|known| !Arc::ptr_eq(known, condition)) {
+                let guard = self.guard(*position, condition);
+                self.context.set_guard(position.function, position.offset, guard);
+            }
+        }
+        self.arms.guarded = wanted;
+    }
+
+    /// The guard for a condition, if it is about registers alone. What it cannot decide, it leaves to
+    /// the debugger.
+    fn guard(&self, position: Position, expression: &Expression) -> Option<Guard> {
+        let slot = |name: &str| self.program.name_slot(position, name);
+        let test = condition::compile(expression.root(), &slot)?;
+        Some(Arc::new(move |frame| test(frame) != Some(false)))
+    }
+
+    /// The program has come to these breakpoints: those of them that stop it. Each whose condition
+    /// holds is counted; one that logs does so, and does not stop.
+    pub(crate) fn hit(&mut self, candidates: Vec<BreakpointId>) -> Vec<BreakpointId> {
+        let frame = FrameIndex(0);
+        let mut stopping = Vec::new();
+        for id in candidates {
+            let Some(breakpoint) = self.breakpoints.get(id) else { continue };
+            let (condition, log) = (breakpoint.condition.clone(), breakpoint.log.clone());
+            match condition.map_or(Ok(true), |condition| self.holds(frame, &condition)) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(error) => {
+                    // Passing over it in silence would look as if it were never true.
+                    if let Some(breakpoint) = self.breakpoints.get_mut(id) {
+                        breakpoint.message = Some(format!("the condition failed: {error}"));
+                    }
+                }
+            }
+            if !self.breakpoints.count(id) {
+                continue;
+            }
+            match log {
+                Some(template) => self.say(id, &template),
+                None => stopping.push(id),
+            }
+        }
+        stopping
+    }
+
+    fn say(&mut self, breakpoint: BreakpointId, template: &Template) {
+        let Some(mut sink) = self.log.0.take() else { return };
+        let text = template.message(self, FrameIndex(0));
+        let source = self.position().and_then(|position| self.source_line(position));
+        sink(LogMessage { breakpoint, text, source });
+        self.log.0 = Some(sink);
+    }
+}

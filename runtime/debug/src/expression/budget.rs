@@ -1,0 +1,89 @@
+//! How long an evaluation may take: an editor that shows a value must not freeze on one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Steps between two looks at the clock.
+const QUANTUM: u32 = 1 << 14;
+
+/// Ends an evaluation from another thread.
+#[derive(Clone, Default, Debug)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Ends evaluations that use this handle, now and from now on.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether that was asked for.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What an evaluation may use up.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// How long it may take.
+    pub time: Duration,
+    /// Elements that a computed tensor may have.
+    pub elements: usize,
+    /// Ends it early.
+    pub cancel: Cancel,
+}
+
+impl Default for Limits {
+    /// Five seconds, as long as people wait for a value; 16 million elements.
+    fn default() -> Self {
+        Self { time: Duration::from_secs(5), elements: 1 << 24, cancel: Cancel::default() }
+    }
+}
+
+/// Counts steps of an evaluation.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    limits: Limits,
+    deadline: Option<Instant>,
+    left: u32,
+}
+
+impl Budget {
+    pub(crate) fn new(limits: Limits) -> Self {
+        let deadline = Instant::now().checked_add(limits.time);
+        Self { limits, deadline, left: QUANTUM }
+    }
+
+    /// One element was looked at; why to stop, if so.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Result<(), String> {
+        self.left -= 1;
+        if self.left == 0 { self.look() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn look(&mut self) -> Result<(), String> {
+        self.left = QUANTUM;
+        if self.limits.cancel.is_cancelled() {
+            return Err("the evaluation was cancelled".to_owned());
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() > deadline) {
+            let seconds = self.limits.time.as_secs_f64();
+            return Err(format!("the evaluation took longer than {seconds} s; take a slice"));
+        }
+        Ok(())
+    }
+
+    /// Whether a computed tensor may have so many elements.
+    pub(crate) fn check_elements(&self, count: usize) -> Result<(), String> {
+        if count > self.limits.elements {
+            return Err(format!(
+                "the result has {count} elements, more than {}; take a slice",
+                self.limits.elements
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,285 @@
+//! Conditions on registers, compiled to closures that the interpreter asks by itself.
+//!
+//! A condition in a hot loop is nearly always false. If the program had to be stopped to find that out,
+//! most of the time would go into stopping. So what only compares and computes with registers becomes a
+//! closure over [`GuardFrame`], which the interpreter calls at the breakpoint and goes on if it says
+//! no. Everything else (tensors, lists, dispatches, functions) is evaluated by the debugger, as are the
+//! cases in which a closure cannot decide: an integer too large, a division by zero.
+
+use debuginfo::RegisterSlot;
+use vm::GuardFrame;
+
+use super::syntax::{Binary, Expr, Kind, Unary};
+use crate::number::Number;
+
+/// Undecided is `None`: the debugger has to look.
+type Fun<T> = Box<dyn Fn(&GuardFrame) -> Option<T> + Send + Sync>;
+
+/// A compiled expression, by the type of its value.
+enum Compiled {
+    Integer(Fun<i64>),
+    Float(Fun<f64>),
+    Bool(Fun<bool>),
+}
+
+/// The closure for a condition, if it is about registers and numbers alone. `slot` says which register
+/// a name stands for.
+pub(crate) fn compile(
+    root: &Expr,
+    slot: &dyn Fn(&str) -> Option<RegisterSlot>,
+) -> Option<Fun<bool>> {
+    Some(expression(root, slot)?.truth())
+}
+
+fn expression(expr: &Expr, slot: &dyn Fn(&str) -> Option<RegisterSlot>) -> Option<Compiled> {
+    Some(match &expr.kind {
+        Kind::Integer(value) => {
+            let value = i64::try_from(*value).ok()?;
+            Compiled::Integer(Box::new(move |_| Some(value)))
+        }
+        Kind::Float(value) => {
+            let value = *value;
+            Compiled::Float(Box::new(move |_| Some(value)))
+        }
+        Kind::Bool(value) => {
+            let value = *value;
+            Compiled::Bool(Box::new(move |_| Some(value)))
+        }
+        Kind::Name(name) => register(slot(name)?)?,
+        Kind::Unary(operator, operand) => match (operator, expression(operand, slot)?) {
+            (Unary::Not, operand) => {
+                let operand = operand.truth();
+                Compiled::Bool(Box::new(move |frame| Some(!operand(frame)?)))
+            }
+            (Unary::Negate, Compiled::Integer(operand)) => {
+                Compiled::Integer(Box::new(move |frame| operand(frame)?.checked_neg()))
+            }
+            (Unary::Negate, Compiled::Float(operand)) => {
+                Compiled::Float(Box::new(move |frame| Some(-operand(frame)?)))
+            }
+            (Unary::Complement, Compiled::Integer(operand)) => {
+                Compiled::Integer(Box::new(move |frame| Some(!operand(frame)?)))
+            }
+            _ => return None,
+        },
+        Kind::Binary(operator, left, right) => {
+            if let Some(quick) = register_with_constant(*operator, left, right, slot) {
+                return Some(quick);
+            }
+            binary(*operator, expression(left, slot)?, expression(right, slot)?)?
+        }
+        _ => return None,
+    })
+}
+
+fn register(slot: RegisterSlot) -> Option<Compiled> {
+    Some(match slot {
+        RegisterSlot::I32(at) => Compiled::Integer(Box::new(move |it| Some(it.i32(at).into()))),
+        RegisterSlot::I64(at) => Compiled::Integer(Box::new(move |it| Some(it.i64(at)))),
+        RegisterSlot::F32(at) => Compiled::Float(Box::new(move |it| {
+            Some(f32::from_bits(it.i32(at).cast_unsigned()).into())
+        })),
+        RegisterSlot::F64(at) => {
+            Compiled::Float(Box::new(move |it| Some(f64::from_bits(it.i64(at).cast_unsigned()))))
+        }
+        RegisterSlot::Ref(_) => return None,
+    })
+}
+
+/// The commonest condition by far, without a call inside: `i3 == 7`.
+fn register_with_constant(
+    operator: Binary,
+    left: &Expr,
+    right: &Expr,
+    slot: &dyn Fn(&str) -> Option<RegisterSlot>,
+) -> Option<Compiled> {
+    let (Kind::Name(name), Kind::Integer(value)) = (&left.kind, &right.kind) else { return None };
+    let value = i64::try_from(*value).ok()?;
+    macro_rules! compare {
+        ($read:expr) => {{
+            let read = $read;
+            let test: Fun<bool> = match operator {
+                Binary::Equal => Box::new(move |it| Some(read(it) == value)),
+                Binary::NotEqual => Box::new(move |it| Some(read(it) != value)),
+                Binary::Less => Box::new(move |it| Some(read(it) < value)),
+                Binary::LessEqual => Box::new(move |it| Some(read(it) <= value)),
+                Binary::Greater => Box::new(move |it| Some(read(it) > value)),
+                Binary::GreaterEqual => Box::new(move |it| Some(read(it) >= value)),
+                _ => return None,
+            };
+            Some(Compiled::Bool(test))
+        }};
+    }
+    match slot(name)? {
+        RegisterSlot::I32(at) => compare!(move |it: &GuardFrame| i64::from(it.i32(at))),
+        RegisterSlot::I64(at) => compare!(move |it: &GuardFrame| it.i64(at)),
+        _ => None,
+    }
+}
+
+fn binary(operator: Binary, left: Compiled, right: Compiled) -> Option<Compiled> {
+    match operator {
+        Binary::And => {
+            let (left, right) = (left.truth(), right.truth());
+            return Some(Compiled::Bool(Box::new(move |it| Some(left(it)? && right(it)?))));
+        }
+        Binary::Or => {
+            let (left, right) = (left.truth(), right.truth());
+            return Some(Compiled::Bool(Box::new(move |it| Some(left(it)? || right(it)?))));
+        }
+        _ => {}
+    }
+    match (left, right) {
+        (Compiled::Float(left), right) => floats(operator, left, right.float()),
+        (left, Compiled::Float(right)) => floats(operator, left.float(), right),
+        (left, right) => integers(operator, left.integer(), right.integer()),
+    }
+}
+
+fn integers(operator: Binary, left: Fun<i64>, right: Fun<i64>) -> Option<Compiled> {
+    macro_rules! bool {
+        ($test:expr) => {
+            Compiled::Bool(Box::new(move |it| Some($test(left(it)?, right(it)?))))
+        };
+    }
+    macro_rules! integer {
+        ($run:expr) => {
+            Compiled::Integer(Box::new(move |it| $run(left(it)?, right(it)?)))
+        };
+    }
+    Some(match operator {
+        Binary::Equal => bool!(|a, b| a == b),
+        Binary::NotEqual => bool!(|a, b| a != b),
+        Binary::Less => bool!(|a, b| a < b),
+        Binary::LessEqual => bool!(|a, b| a <= b),
+        Binary::Greater => bool!(|a, b| a > b),
+        Binary::GreaterEqual => bool!(|a, b| a >= b),
+        Binary::BitOr => integer!(|a: i64, b: i64| Some(a | b)),
+        Binary::BitXor => integer!(|a: i64, b: i64| Some(a ^ b)),
+        Binary::BitAnd => integer!(|a: i64, b: i64| Some(a & b)),
+        Binary::Add => integer!(i64::checked_add),
+        Binary::Subtract => integer!(i64::checked_sub),
+        Binary::Multiply => integer!(i64::checked_mul),
+        Binary::Divide => integer!(i64::checked_div),
+        Binary::Remainder => integer!(i64::checked_rem),
+        _ => return None,
+    })
+}
+
+fn floats(operator: Binary, left: Fun<f64>, right: Fun<f64>) -> Option<Compiled> {
+    macro_rules! bool {
+        ($test:expr) => {
+            Compiled::Bool(Box::new(move |it| Some($test(left(it)?, right(it)?))))
+        };
+    }
+    macro_rules! float {
+        ($run:expr) => {
+            Compiled::Float(Box::new(move |it| Some($run(left(it)?, right(it)?))))
+        };
+    }
+    Some(match operator {
+        Binary::Equal => bool!(|a, b| a == b),
+        Binary::NotEqual => bool!(|a, b| a != b),
+        Binary::Less => bool!(|a, b| a < b),
+        Binary::LessEqual => bool!(|a, b| a <= b),
+        Binary::Greater => bool!(|a, b| a > b),
+        Binary::GreaterEqual => bool!(|a, b| a >= b),
+        Binary::Add => float!(|a, b| a + b),
+        Binary::Subtract => float!(|a, b| a - b),
+        Binary::Multiply => float!(|a, b| a * b),
+        Binary::Divide => float!(|a: f64, b: f64| a / b),
+        Binary::Remainder => float!(|a: f64, b: f64| a % b),
+        Binary::Power => float!(f64::powf),
+        _ => return None,
+    })
+}
+
+impl Compiled {
+    fn truth(self) -> Fun<bool> {
+        match self {
+            Self::Bool(test) => test,
+            Self::Integer(run) => Box::new(move |it| Some(run(it)? != 0)),
+            Self::Float(run) => Box::new(move |it| Some(run(it)? != 0.0)),
+        }
+    }
+
+    fn float(self) -> Fun<f64> {
+        match self {
+            Self::Float(run) => run,
+            Self::Integer(run) => {
+                Box::new(move |it| Some(Number::Integer(run(it)?.into()).float()))
+            }
+            Self::Bool(test) => Box::new(move |it| Some(f64::from(u8::from(test(it)?)))),
+        }
+    }
+
+    fn integer(self) -> Fun<i64> {
+        match self {
+            Self::Integer(run) => run,
+            Self::Bool(test) => Box::new(move |it| Some(i64::from(test(it)?))),
+            // Only where the other is one, and then `binary` does not ask.
+            Self::Float(_) => Box::new(|_| None),
+        }
+    }
+}
+
+impl super::Expression {
+    /// Whether all names in it stand for something, as `is_known` says.
+    pub(crate) fn check_names(
+        &self,
+        is_known: &dyn Fn(&str) -> bool,
+    ) -> Result<(), super::ExpressionError> {
+        check(&self.root, is_known)
+    }
+}
+
+fn check(expr: &Expr, is_known: &dyn Fn(&str) -> bool) -> Result<(), super::ExpressionError> {
+    let parts = |subscript: &super::syntax::Subscript| -> Vec<Expr> {
+        match subscript {
+            super::syntax::Subscript::At(at) => vec![at.clone()],
+            super::syntax::Subscript::Range(start, end, step) => {
+                [start, end, step].into_iter().flatten().cloned().collect()
+            }
+        }
+    };
+    match &expr.kind {
+        Kind::Integer(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Function(_) => {
+            Ok(())
+        }
+        Kind::Name(name) => {
+            let is_there = super::datum::Family::named(name).is_some()
+                || matches!(name.as_str(), "null")
+                || is_known(name);
+            if is_there {
+                return Ok(());
+            }
+            let what = format!("nothing is called {name:?} there");
+            Err(super::ExpressionError::new(expr.span.clone(), what))
+        }
+        Kind::Unary(_, operand) | Kind::Field(operand, _) | Kind::Cast(operand, _) => {
+            check(operand, is_known)
+        }
+        Kind::Binary(_, left, right) => {
+            check(left, is_known)?;
+            check(right, is_known)
+        }
+        Kind::Choice(condition, yes, no) => {
+            [condition, yes, no].into_iter().try_for_each(|it| check(it, is_known))
+        }
+        Kind::Index(base, subscripts) => {
+            check(base, is_known)?;
+            subscripts.iter().flat_map(parts).try_for_each(|it| check(&it, is_known))
+        }
+        Kind::Call(callee, arguments) => {
+            let is_function = match &callee.kind {
+                Kind::Name(name) => super::reduce::named(name).is_some(),
+                _ => false,
+            };
+            if !is_function {
+                let what = "functions of the program are called in the console only";
+                return Err(super::ExpressionError::new(callee.span.clone(), what));
+            }
+            arguments.iter().try_for_each(|it| check(it, is_known))
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What an expression's value can be, and where it is kept, if it can be changed.
+
+use std::sync::Arc;
+
+use abi::tensor::TensorType;
+use debuginfo::RegisterSlot;
+use vm::{Buffer, FrameIndex, List, ModuleIndex, Ref, Value};
+use vmfb::isa::Bank;
+
+use crate::dispatch::tensor_type_of;
+use crate::inspect;
+use crate::number::Number;
+use crate::tensor::TensorView;
+use crate::view::{BufferView, Children, Node, Variable};
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(crate) enum Datum {
+    Bool(bool),
+    /// A computed number.
+    Number(Number),
+    /// A value of the program, in its own type.
+    Value(Value),
+    Tensor(TensorView),
+    /// A buffer's bytes as numbers of one type.
+    Buffer(Arc<Buffer>, BufferView),
+    /// Some elements of a list: from, to.
+    ListPart(Arc<List>, usize, usize),
+    Text(String),
+    /// Things that only make sense with an index: `binding`, `rwdata`.
+    Family(Family),
+}
+
+/// Names that stand for several things.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Family {
+    /// What a dispatch reads and writes.
+    Binding,
+    /// The numbers that a dispatch was given.
+    Constant,
+    /// Primitive globals, by offset.
+    GlobalBytes,
+    /// Ref globals.
+    GlobalRefs,
+}
+
+impl Family {
+    pub(crate) const ALL: [(&'static str, Self); 4] = [
+        ("binding", Self::Binding),
+        ("constant", Self::Constant),
+        ("rwdata", Self::GlobalBytes),
+        ("refs", Self::GlobalRefs),
+    ];
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, family)| *family)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, family)| *family == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// Where a value is kept.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    Register(FrameIndex, RegisterSlot),
+    GlobalBytes(ModuleIndex, usize, Bank),
+    GlobalRef(ModuleIndex, usize),
+    ListElement(Arc<List>, usize),
+    /// A tensor without dimensions: one element.
+    Element(TensorView),
+}
+
+/// A value with where it is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub(crate) datum: Datum,
+    pub(crate) place: Option<Place>,
+    /// What the debug information calls its type.
+    pub(crate) declared: Option<String>,
+}
+
+impl From<Datum> for Item {
+    fn from(datum: Datum) -> Self {
+        Self { datum, place: None, declared: None }
+    }
+}
+
+impl Item {
+    pub(crate) fn kept(datum: Datum, place: Place) -> Self {
+        Self { datum, place: Some(place), declared: None }
+    }
+
+    /// The value as people see it.
+    pub(crate) fn variable(&self, name: &str) -> Variable {
+        let shown = self.datum.variable(name);
+        let type_name = self.declared.clone().unwrap_or_else(|| shown.type_name.clone());
+        Variable { type_name, ..shown }
+    }
+}
+
+/// A buffer as a reference.
+pub(crate) fn buffer_ref(buffer: Arc<Buffer>) -> Datum {
+    Datum::Value(Value::Ref(Ref::Buffer(buffer)))
+}
+
+impl Datum {
+    pub(crate) fn integer(value: impl Into<i128>) -> Self {
+        Self::Number(Number::Integer(value.into()))
+    }
+
+    pub(crate) fn float(value: f64) -> Self {
+        Self::Number(Number::Float(value))
+    }
+
+    /// The number that it is; single elements of tensors are numbers, and truth is 0 or 1.
+    pub(crate) fn number(&self) -> Option<Number> {
+        match self {
+            Self::Bool(value) => Some(Number::Integer((*value).into())),
+            Self::Number(number) => Some(*number),
+            Self::Value(Value::I32(value)) => Some(Number::Integer((*value).into())),
+            Self::Value(Value::I64(value)) => Some(Number::Integer((*value).into())),
+            Self::Value(Value::F32(value)) => Some(Number::Float((*value).into())),
+            Self::Value(Value::F64(value)) => Some(Number::Float(*value)),
+            Self::Tensor(tensor) => tensor.scalar(),
+            _ => None,
+        }
+    }
+
+    /// The tensor that it is: also the one behind a buffer view.
+    pub(crate) fn tensor(&self) -> Option<TensorView> {
+        match self {
+            Self::Tensor(tensor) => Some(tensor.clone()),
+            Self::Value(Value::Ref(value)) => {
+                let view: &hal::buffer_view::BufferView = value.downcast()?;
+                TensorView::new(view.buffer().storage(), tensor_type_of(view)?).ok()
+            }
+            Self::Buffer(buffer, view) => {
+                let element = view.element_type()?;
+                let count = buffer.len() / view.element_width()?;
+                let tensor_type = TensorType::parse(&format!("{count}x{element}")).ok()?;
+                TensorView::new(Arc::clone(buffer), tensor_type).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// The memory that it is, from its first byte on.
+    pub(crate) fn memory(&self) -> Option<Arc<Buffer>> {
+        match self {
+            Self::Buffer(buffer, _) | Self::Value(Value::Ref(Ref::Buffer(buffer))) => {
+                Some(Arc::clone(buffer))
+            }
+            Self::Value(Value::Ref(value)) => match value.downcast::<hal::buffer::Buffer>() {
+                Some(buffer) => Some(buffer.storage()),
+                None => self.tensor()?.memory().ok(),
+            },
+            Self::Tensor(tensor) => tensor.memory().ok(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn list(&self) -> Option<(&Arc<List>, usize, usize)> {
+        match self {
+            Self::Value(Value::Ref(Ref::List(list))) => Some((list, 0, list.len())),
+            Self::ListPart(list, start, end) => Some((list, *start, (*end).min(list.len()))),
+            _ => None,
+        }
+    }
+
+    /// What people call its kind, for messages.
+    pub(crate) fn kind(&self) -> String {
+        match self {
+            Self::Bool(_) => "true or false".to_owned(),
+            Self::Number(Number::Integer(_)) => "an integer".to_owned(),
+            Self::Number(Number::Float(_)) => "a float".to_owned(),
+            Self::Value(Value::Ref(Ref::Null)) => "null".to_owned(),
+            Self::Text(_) => "text".to_owned(),
+            Self::Tensor(tensor) => format!("a tensor of {}", tensor.type_name()),
+            Self::ListPart(..) => "a list".to_owned(),
+            Self::Family(family) => format!("`{}`, which needs an index", family.name()),
+            Self::Buffer(_, _) => "a buffer".to_owned(),
+            Self::Value(value) => format!("a value of {}", inspect::type_name(value)),
+        }
+    }
+
+    /// The value as people see it.
+    pub(crate) fn variable(&self, name: &str) -> Variable {
+        let plain = |value: String, type_name: &str| Variable {
+            name: name.to_owned(),
+            value,
+            type_name: type_name.to_owned(),
+            evaluate_name: None,
+            children: None,
+        };
+        match self {
+            Self::Bool(value) => plain(value.to_string(), "bool"),
+            Self::Number(number @ Number::Integer(_)) => plain(number.to_string(), "integer"),
+            Self::Number(number @ Number::Float(_)) => plain(number.to_string(), "float"),
+            Self::Value(value) => inspect::variable(name, value),
+            Self::Tensor(tensor) => tensor.variable(name),
+            Self::Buffer(buffer, view) => {
+                Variable { name: name.to_owned(), ..inspect::view_choice(buffer, *view) }
+            }
+            Self::ListPart(list, start, end) => {
+                let count = end.saturating_sub(*start);
+                Variable {
+                    children: Some(Children {
+                        node: Node::ListPart(Arc::clone(list), *start),
+                        indexed: Some(count),
+                    }),
+                    ..plain(
+                        format!("{count} elements from {start}"),
+                        &format!("!vm.list<{}>", list.element_type()),
+                    )
+                }
+            }
+            Self::Text(text) => plain(text.clone(), "text"),
+            Self::Family(family) => {
+                plain(format!("{}[…]", family.name()), "needs an index, as in `rwdata[0]`")
+            }
+        }
+    }
+}

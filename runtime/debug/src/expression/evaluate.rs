@@ -1,0 +1,336 @@
+//! Walking a tree with the program at hand. Nothing here changes the program; calls of its functions
+//! are made by whoever asks, and only where that was allowed.
+
+use std::ops::Range;
+
+use abi::tensor::TensorType;
+use vm::{Ref, Value};
+
+use super::budget::Budget;
+use super::datum::{Datum, Family, Item, Place};
+use super::error::ExpressionError;
+use super::operators;
+use super::reduce;
+use super::syntax::{Binary, Expr, Kind, Subscript};
+use crate::number::Number;
+use crate::tensor::{Slice, TensorView};
+use crate::view::BufferView;
+
+/// What names mean where an expression is evaluated.
+pub(crate) trait Scope {
+    /// What a name stands for.
+    fn find(&self, name: &str) -> Option<Item>;
+
+    /// One of a family.
+    fn member(&self, family: Family, index: usize) -> Result<Item, String>;
+
+    /// What could have been meant by a name that stands for nothing.
+    fn suggest(&self, name: &str) -> String;
+
+    /// Calls a function of the program.
+    fn call(&mut self, function: &str, arguments: Vec<Datum>) -> Result<Datum, String>;
+}
+
+/// Evaluates.
+pub(crate) struct Evaluator<'a> {
+    pub(crate) scope: &'a mut dyn Scope,
+    pub(crate) budget: Budget,
+}
+
+impl Evaluator<'_> {
+    /// The value of a tree.
+    pub(crate) fn item(&mut self, expr: &Expr) -> Result<Item, ExpressionError> {
+        let at = |message: String| ExpressionError::new(expr.span.clone(), message);
+        self.budget.step().map_err(at)?;
+        match &expr.kind {
+            Kind::Name(name) => self.name(name).map_err(at),
+            Kind::Index(base, subscripts) => {
+                let base = self.item(base)?;
+                self.index(&base.datum, subscripts, &expr.span)
+            }
+            Kind::Field(base, name) => {
+                let base = self.item(base)?;
+                field(&base.datum, name).map(Item::from).map_err(at)
+            }
+            Kind::Cast(base, type_name) => {
+                let base = self.item(base)?;
+                cast(&base.datum, type_name).map_err(at)
+            }
+            Kind::Choice(condition, yes, no) => {
+                let holds = self.truth(condition)?;
+                self.item(if holds { yes } else { no })
+            }
+            _ => self.computed(expr).map(Item::from),
+        }
+    }
+
+    /// The value of a tree that is kept nowhere.
+    fn computed(&mut self, expr: &Expr) -> Result<Datum, ExpressionError> {
+        let at = |message: String| ExpressionError::new(expr.span.clone(), message);
+        match &expr.kind {
+            Kind::Integer(value) => Ok(Datum::integer(*value)),
+            Kind::Float(value) => Ok(Datum::float(*value)),
+            Kind::Bool(value) => Ok(Datum::Bool(*value)),
+            Kind::Text(text) => Ok(Datum::Text(text.clone())),
+            Kind::Binary(Binary::And, left, right) => {
+                Ok(Datum::Bool(self.truth(left)? && self.truth(right)?))
+            }
+            Kind::Binary(Binary::Or, left, right) => {
+                Ok(Datum::Bool(self.truth(left)? || self.truth(right)?))
+            }
+            Kind::Binary(operator, left, right) => {
+                let (left, right) = (self.item(left)?.datum, self.item(right)?.datum);
+                operators::binary(*operator, &left, &right, &mut self.budget).map_err(at)
+            }
+            Kind::Unary(operator, operand) => {
+                let operand = self.item(operand)?.datum;
+                operators::unary(*operator, &operand, &mut self.budget).map_err(at)
+            }
+            Kind::Call(callee, arguments) => self.call(callee, arguments, at),
+            Kind::Function(name) => {
+                Err(at(format!("@{name} is a function; call it as @{name}(…)")))
+            }
+            _ => Ok(self.item(expr)?.datum),
+        }
+    }
+
+    /// Whether a tree holds.
+    pub(crate) fn truth(&mut self, expr: &Expr) -> Result<bool, ExpressionError> {
+        let value = self.item(expr)?.datum;
+        operators::truth(&value).map_err(|message| ExpressionError::new(expr.span.clone(), message))
+    }
+
+    fn name(&mut self, name: &str) -> Result<Item, String> {
+        if let Some(found) = self.scope.find(name) {
+            return Ok(found);
+        }
+        match (name, Family::named(name)) {
+            (_, Some(family)) => Ok(Datum::Family(family).into()),
+            ("null", None) => Ok(Datum::Value(Value::Ref(Ref::Null)).into()),
+            _ => Err(self.scope.suggest(name)),
+        }
+    }
+
+    fn call(
+        &mut self,
+        callee: &Expr,
+        arguments: &[Expr],
+        at: impl Fn(String) -> ExpressionError,
+    ) -> Result<Datum, ExpressionError> {
+        let mut values = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            values.push(self.item(argument)?.datum);
+        }
+        match &callee.kind {
+            Kind::Name(name) => match reduce::named(name) {
+                Some(function) => function.call(&values, &mut self.budget).map_err(at),
+                None => self.scope.call(name, values).map_err(at),
+            },
+            Kind::Function(name) => self.scope.call(name, values).map_err(at),
+            _ => Err(at("this is no function".to_owned())),
+        }
+    }
+
+    fn index(
+        &mut self,
+        base: &Datum,
+        subscripts: &[Subscript],
+        span: &Range<usize>,
+    ) -> Result<Item, ExpressionError> {
+        let at = |message: String| ExpressionError::new(span.clone(), message);
+        if let Datum::Family(family) = base {
+            let [Subscript::At(index)] = subscripts else {
+                return Err(at(format!("`{}` takes one index", family.name())));
+            };
+            let index = self.whole(index)?;
+            let index = usize::try_from(index).map_err(|_| at(format!("{index} is no index")))?;
+            return self.scope.member(*family, index).map_err(at);
+        }
+        if let Some((list, start, end)) = base.list() {
+            let list = list.clone();
+            let [subscript] = subscripts else {
+                return Err(at("a list takes one index".to_owned()));
+            };
+            let length = end.saturating_sub(start);
+            return match subscript {
+                Subscript::At(index) => {
+                    let index = self.position(index, length)? + start;
+                    let value = list.get(index);
+                    let value = value.ok_or_else(|| at(format!("element {index} is not set")))?;
+                    Ok(Item::kept(Datum::Value(value), Place::ListElement(list, index)))
+                }
+                Subscript::Range(..) => {
+                    let slice = self.slice(subscript, length)?;
+                    if slice.step != 1 {
+                        return Err(at("slices of lists have no step".to_owned()));
+                    }
+                    Ok(Datum::ListPart(list, start + slice.start, start + slice.end).into())
+                }
+            };
+        }
+        let tensor = base.tensor().ok_or_else(|| match base.memory() {
+            Some(_) => at("these bytes have no type yet; cast them, as in `x as 4x8xf32`, or \
+                           take them as `x.f32[0]`"
+                .to_owned()),
+            None => at(format!("{} has no elements", base.kind())),
+        })?;
+        self.element(&tensor, subscripts, span)
+    }
+
+    fn element(
+        &mut self,
+        tensor: &TensorView,
+        subscripts: &[Subscript],
+        span: &Range<usize>,
+    ) -> Result<Item, ExpressionError> {
+        let rank = tensor.tensor_type().shape.len();
+        if subscripts.len() > rank {
+            return Err(ExpressionError::new(
+                span.clone(),
+                format!("{} has {rank} dimensions, not {}", tensor.type_name(), subscripts.len()),
+            ));
+        }
+        let mut view = tensor.clone();
+        let mut dimension = 0;
+        for subscript in subscripts {
+            let length = usize::try_from(view.tensor_type().shape[dimension]).unwrap_or(usize::MAX);
+            match subscript {
+                Subscript::At(index) => view = view.pick(dimension, self.position(index, length)?),
+                Subscript::Range(..) => {
+                    view = view.slice(dimension, self.slice(subscript, length)?);
+                    dimension += 1;
+                }
+            }
+        }
+        let place = view.scalar().is_some().then(|| Place::Element(view.clone()));
+        Ok(Item { datum: Datum::Tensor(view), place, declared: None })
+    }
+
+    /// An integer.
+    fn whole(&mut self, expr: &Expr) -> Result<i128, ExpressionError> {
+        let value = self.item(expr)?.datum;
+        match value.number() {
+            Some(Number::Integer(value)) => Ok(value),
+            _ => {
+                let what = format!("an index is an integer, not {}", value.kind());
+                Err(ExpressionError::new(expr.span.clone(), what))
+            }
+        }
+    }
+
+    /// An index; negative ones count from the end.
+    fn position(&mut self, expr: &Expr, length: usize) -> Result<usize, ExpressionError> {
+        let index = self.whole(expr)?;
+        let from_start = if index < 0 { index + length as i128 } else { index };
+        usize::try_from(from_start).ok().filter(|index| *index < length).ok_or_else(|| {
+            let what = format!("there is no element {index}; there are {length}");
+            ExpressionError::new(expr.span.clone(), what)
+        })
+    }
+
+    /// A range; its ends are cut to what is there.
+    fn slice(&mut self, subscript: &Subscript, length: usize) -> Result<Slice, ExpressionError> {
+        let Subscript::Range(start, end, step) = subscript else {
+            return Ok(Slice { start: 0, end: length, step: 1 });
+        };
+        let mut bound = |expr: &Option<Expr>, default: usize| match expr {
+            None => Ok(default),
+            Some(expr) => self.whole(expr).map(|index| {
+                let from_start = if index < 0 { index + length as i128 } else { index };
+                from_start.clamp(0, length as i128) as usize
+            }),
+        };
+        let (start, end) = (bound(start, 0)?, bound(end, length)?);
+        let step = match step {
+            None => 1,
+            Some(expr) => usize::try_from(self.whole(expr)?)
+                .ok()
+                .filter(|step| *step > 0)
+                .ok_or_else(|| ExpressionError::new(expr.span.clone(), "a step is at least 1"))?,
+        };
+        Ok(Slice { start, end: end.max(start), step })
+    }
+}
+
+/// Something about a value, or another way to look at it.
+fn field(base: &Datum, name: &str) -> Result<Datum, String> {
+    if let Some(view) = BufferView::named(name) {
+        return match base.memory() {
+            Some(memory) => Ok(Datum::Buffer(memory, view)),
+            None => Err(format!("{} is no memory", base.kind())),
+        };
+    }
+    let tensor = base.tensor();
+    match (name, &tensor) {
+        ("shape", Some(tensor)) => {
+            let shape = &tensor.tensor_type().shape;
+            let numbers: Vec<Number> =
+                shape.iter().map(|length| Number::Integer((*length).into())).collect();
+            operators::computed(vec![shape.len() as u64], &numbers, false)
+        }
+        ("rank", Some(tensor)) => Ok(Datum::integer(tensor.tensor_type().shape.len() as i128)),
+        ("count", Some(tensor)) => Ok(Datum::integer(tensor.count() as i128)),
+        ("type", Some(tensor)) => Ok(Datum::Text(tensor.type_name())),
+        ("type", None) => Ok(Datum::Text(base.variable("").type_name)),
+        ("count", None) if base.list().is_some() => {
+            let (_, start, end) = base.list().ok_or("no list")?;
+            Ok(Datum::integer(end.saturating_sub(start) as i128))
+        }
+        ("bytes", _) => match base.memory() {
+            Some(memory) => Ok(Datum::integer(memory.len() as i128)),
+            None => Err(format!("{} is no memory", base.kind())),
+        },
+        ("references", _) => match base {
+            Datum::Value(Value::Ref(value)) => {
+                Ok(Datum::integer(value.reference_count().saturating_sub(1) as i128))
+            }
+            _ => Err(format!("{} is no reference", base.kind())),
+        },
+        _ => Err(format!(
+            "{} has no field {name:?}; there are shape, rank, count, type, bytes, references, and \
+             u8, i32, i64, f32, f64 of memory",
+            base.kind()
+        )),
+    }
+}
+
+/// Fields that [`field`] knows, for completions.
+pub(crate) const FIELDS: &[(&str, &str)] = &[
+    ("shape", "the dimensions of a tensor"),
+    ("rank", "how many dimensions a tensor has"),
+    ("count", "how many elements there are"),
+    ("type", "the type, as text"),
+    ("bytes", "how many bytes of memory there are"),
+    ("references", "how many references to the object the program holds"),
+    ("u8", "memory as bytes"),
+    ("i32", "memory as 32-bit integers"),
+    ("i64", "memory as 64-bit integers"),
+    ("f32", "memory as 32-bit floats"),
+    ("f64", "memory as 64-bit floats"),
+];
+
+/// Memory as a tensor of a type, or a number as one of another type.
+fn cast(base: &Datum, type_name: &str) -> Result<Item, String> {
+    let parsed = TensorType::parse(type_name).map_err(|error| error.to_string())?;
+    let is_single = matches!(base, Datum::Tensor(tensor) if tensor.scalar().is_some());
+    let is_ref = matches!(base, Datum::Value(Value::Ref(_)));
+    if parsed.shape.is_empty()
+        && !is_ref
+        && let Some(number) = base.number()
+    {
+        return reduce::convert(number, parsed.element_type)
+            .map(Item::from)
+            .ok_or_else(|| format!("{} cannot be cast to {type_name}", base.kind()));
+    }
+    if let Datum::Tensor(tensor) = base
+        && !tensor.is_contiguous()
+    {
+        return Err("a slice with gaps cannot be cast; cast first, then take the slice".to_owned());
+    }
+    let memory = base.memory().filter(|_| !is_single || !parsed.shape.is_empty());
+    let memory =
+        memory.ok_or_else(|| format!("{} is no memory, so it cannot be cast", base.kind()))?;
+    let view = TensorView::new(memory, parsed)?;
+    let place = view.scalar().is_some().then(|| Place::Element(view.clone()));
+    Ok(Item { datum: Datum::Tensor(view), place, declared: None })
+}

@@ -1,0 +1,80 @@
+//! How numbers are written: a letter behind the expression.
+
+use vm::Value;
+
+use super::datum::Datum;
+use crate::number::Number;
+use crate::view::Variable;
+
+/// How to write numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Format {
+    /// Each as its type is written.
+    #[default]
+    Natural,
+    Hexadecimal,
+    Binary,
+    Octal,
+    Decimal,
+    /// Integers as the floats that have these bits.
+    Float,
+}
+
+impl Format {
+    /// Splits the letter off, if there is one.
+    pub(crate) fn split(text: &str) -> (&str, Self) {
+        let Some((body, letter)) = text.rsplit_once(',') else { return (text, Self::Natural) };
+        let format = match letter.trim() {
+            "x" => Self::Hexadecimal,
+            "b" => Self::Binary,
+            "o" => Self::Octal,
+            "d" => Self::Decimal,
+            "f" => Self::Float,
+            _ => return (text, Self::Natural),
+        };
+        (body, format)
+    }
+
+    /// Writes a value this way, if it is a number.
+    pub(crate) fn apply(self, variable: Variable, datum: &Datum) -> Variable {
+        match self.text(datum) {
+            Some(value) => Variable { value, ..variable },
+            None => variable,
+        }
+    }
+
+    fn text(self, datum: &Datum) -> Option<String> {
+        let bits = raw_bits(datum)?;
+        Some(match self {
+            Self::Natural => return None,
+            Self::Hexadecimal => format!("{bits:#x}"),
+            Self::Binary => format!("{bits:#b}"),
+            Self::Octal => format!("{bits:#o}"),
+            Self::Decimal => bits.to_string(),
+            Self::Float => match datum {
+                Datum::Value(Value::I32(value)) => {
+                    f32::from_bits(value.cast_unsigned()).to_string()
+                }
+                Datum::Value(Value::I64(value)) => {
+                    f64::from_bits(value.cast_unsigned()).to_string()
+                }
+                _ => return None,
+            },
+        })
+    }
+}
+
+/// The bits of a number in its own width.
+pub(crate) fn raw_bits(datum: &Datum) -> Option<i128> {
+    Some(match datum {
+        Datum::Value(Value::I32(value)) => value.cast_unsigned().into(),
+        Datum::Value(Value::I64(value)) => value.cast_unsigned().into(),
+        Datum::Value(Value::F32(value)) => value.to_bits().into(),
+        Datum::Value(Value::F64(value)) | Datum::Number(Number::Float(value)) => {
+            value.to_bits().into()
+        }
+        Datum::Number(Number::Integer(value)) => *value,
+        Datum::Tensor(tensor) => tensor.scalar_bits()?.into(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,130 @@
+//! The expression language of watches, hovers, conditions, log messages and the console.
+//!
+//! ```text
+//!  text --parser--> tree (syntax) --evaluate--> Item (datum): a value, and where it is kept
+//!                     |                ^ names: what names mean in a frame
+//!                     |                ^ operators, reduce: what is computed
+//!                     |                ^ budget: how long it may take
+//!                     '--condition--> closures that the interpreter asks, for conditions on registers
+//! ```
+//!
+//! Evaluating never changes the program. Assigning ([`crate::Debugger::assign`]) and calling
+//! ([`crate::Debugger::evaluate_in_console`]) are separate doors. The language is described for its
+//! users in `docs/expressions.md`; `reduce::FUNCTIONS` and `evaluate::FIELDS` are its tables.
+
+mod assign;
+mod budget;
+mod complete;
+pub(crate) mod condition;
+mod console;
+pub(crate) mod datum;
+mod error;
+mod evaluate;
+mod format;
+mod names;
+mod operators;
+mod parser;
+pub(crate) mod reduce;
+mod syntax;
+pub(crate) mod template;
+
+use vm::FrameIndex;
+
+pub use budget::{Cancel, Limits};
+pub use complete::{Completion, CompletionKind};
+pub use error::ExpressionError;
+pub(crate) use names::parse_register;
+
+use crate::debugger::Debugger;
+use crate::view::Variable;
+use budget::Budget;
+use datum::Item;
+use evaluate::Evaluator;
+use format::Format;
+use names::FrameScope;
+use syntax::Expr;
+
+/// An expression that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    text: String,
+    root: Expr,
+    format: Format,
+}
+
+impl Expression {
+    /// Reads an expression. Behind a comma a letter says how numbers are written: `x` hexadecimal, `b`
+    /// binary, `o` octal, `d` decimal, `f` the bits as a float.
+    ///
+    /// # Errors
+    /// The text is none; the error says where.
+    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
+        let (body, format) = Format::split(text);
+        Ok(Self { text: text.to_owned(), root: parser::parse(body)?, format })
+    }
+
+    /// The text that it was read from.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn root(&self) -> &Expr {
+        &self.root
+    }
+}
+
+impl Debugger {
+    /// The value of an expression in a frame, within five seconds.
+    ///
+    /// # Errors
+    /// The text is no expression, or does not make sense here.
+    pub fn evaluate(
+        &self,
+        frame: FrameIndex,
+        expression: &str,
+    ) -> Result<Variable, ExpressionError> {
+        self.evaluate_within(frame, expression, Limits::default())
+    }
+
+    /// The same within other limits.
+    ///
+    /// # Errors
+    /// The text is no expression, does not make sense here, or takes too long.
+    pub fn evaluate_within(
+        &self,
+        frame: FrameIndex,
+        expression: &str,
+        limits: Limits,
+    ) -> Result<Variable, ExpressionError> {
+        let parsed = Expression::parse(expression)?;
+        let item = self.item(frame, &parsed.root, limits)?;
+        let trimmed = expression.trim();
+        let shown = parsed.format.apply(item.variable(trimmed), &item.datum);
+        Ok(Variable { evaluate_name: Some(trimmed.to_owned()), ..shown })
+    }
+
+    /// Whether an expression holds in a frame.
+    ///
+    /// # Errors
+    /// It does not make sense there.
+    pub(crate) fn holds(
+        &self,
+        frame: FrameIndex,
+        expression: &Expression,
+    ) -> Result<bool, ExpressionError> {
+        let mut scope = FrameScope { debugger: self, frame };
+        let budget = Budget::new(Limits::default());
+        Evaluator { scope: &mut scope, budget }.truth(&expression.root)
+    }
+
+    pub(crate) fn item(
+        &self,
+        frame: FrameIndex,
+        root: &Expr,
+        limits: Limits,
+    ) -> Result<Item, ExpressionError> {
+        let mut scope = FrameScope { debugger: self, frame };
+        Evaluator { scope: &mut scope, budget: Budget::new(limits) }.item(root)
+    }
+}

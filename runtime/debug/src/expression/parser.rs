@@ -1,0 +1,597 @@
+//! From text to trees: a scanner and operator precedence in one, since what a character means depends
+//! on what is expected (`%` begins a name where a value may stand, and is the remainder behind one;
+//! what follows `as` is a type).
+
+use super::error::ExpressionError;
+use super::syntax::{Binary, COMPARISON, Expr, Kind, OPERATORS, POWER, Subscript, Unary};
+
+/// Nesting that is followed; more is refused, as the walk over the tree recurses.
+const MAX_DEPTH: usize = 64;
+/// Bytes that an expression may have.
+const MAX_LENGTH: usize = 1 << 16;
+
+/// Reads all of a text as one expression.
+pub(crate) fn parse(text: &str) -> Result<Expr, ExpressionError> {
+    let mut parser = Parser::new(text, 0)?;
+    let expr = parser.expression(0)?;
+    match parser.rest().chars().next() {
+        None => Ok(expr),
+        Some(_) => Err(parser.unexpected("an operator or the end")),
+    }
+}
+
+/// Reads an expression from a place in a text on; tells where it ends.
+pub(crate) fn parse_prefix(text: &str, start: usize) -> Result<(Expr, usize), ExpressionError> {
+    let mut parser = Parser::new(text, start)?;
+    let expr = parser.expression(0)?;
+    parser.skip_space();
+    Ok((expr, parser.at))
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+}
+
+fn is_name_start(c: char) -> bool {
+    c.is_alphabetic() || c == '_' || c == '$'
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+impl<'t> Parser<'t> {
+    fn new(text: &'t str, at: usize) -> Result<Self, ExpressionError> {
+        if text.len() > MAX_LENGTH {
+            let what = format!("the expression has {} bytes, more than {MAX_LENGTH}", text.len());
+            return Err(ExpressionError::new(0..0, what));
+        }
+        Ok(Self { text, at, depth: 0 })
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn skip_space(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start().len();
+    }
+
+    fn eat(&mut self, symbol: &str) -> bool {
+        self.skip_space();
+        let is_there = self.rest().starts_with(symbol);
+        if is_there {
+            self.at += symbol.len();
+        }
+        is_there
+    }
+
+    fn expect(&mut self, symbol: &str) -> Result<(), ExpressionError> {
+        if self.eat(symbol) { Ok(()) } else { Err(self.unexpected(&format!("`{symbol}`"))) }
+    }
+
+    /// A keyword, which no name goes on behind.
+    fn eat_word(&mut self, word: &str) -> bool {
+        self.skip_space();
+        let rest = self.rest().strip_prefix(word);
+        let is_there = rest.is_some_and(|rest| !rest.starts_with(is_name));
+        if is_there {
+            self.at += word.len();
+        }
+        is_there
+    }
+
+    fn unexpected(&mut self, wanted: &str) -> ExpressionError {
+        self.skip_space();
+        let found: String = self.rest().chars().take(1).collect();
+        let span = self.at..self.at + found.len();
+        let what = if found.is_empty() {
+            format!("{wanted} is missing at the end")
+        } else {
+            format!("{wanted} is expected instead of `{found}`")
+        };
+        ExpressionError::new(span, what)
+    }
+
+    fn enter(&mut self) -> Result<(), ExpressionError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let what = format!("the expression is nested more than {MAX_DEPTH} deep");
+            return Err(ExpressionError::new(self.at..self.at, what));
+        }
+        Ok(())
+    }
+
+    /// An expression of operators that bind more tightly than `above`.
+    fn expression(&mut self, above: u8) -> Result<Expr, ExpressionError> {
+        self.enter()?;
+        let mut left = self.unary()?;
+        while let Some((operator, level)) = self.operator(above) {
+            let least = if level == POWER { level - 1 } else { level };
+            let right = self.expression(least)?;
+            let span = left.span.start..right.span.end;
+            left = Expr { kind: Kind::Binary(operator, left.into(), right.into()), span };
+            if level == COMPARISON && self.peek_operator().is_some_and(|(_, _, it)| it == level) {
+                let what = "comparisons do not chain; write a < b && b < c";
+                return Err(ExpressionError::new(self.at..self.at + 1, what));
+            }
+            if self.depth + left_depth(&left) > 4 * MAX_DEPTH {
+                return Err(ExpressionError::new(left.span, "the expression is too long"));
+            }
+        }
+        if above == 0 && self.eat("?") {
+            let yes = self.expression(0)?;
+            self.expect(":")?;
+            let no = self.expression(0)?;
+            let span = left.span.start..no.span.end;
+            left = Expr { kind: Kind::Choice(left.into(), yes.into(), no.into()), span };
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    fn peek_operator(&mut self) -> Option<(&'static str, Binary, u8)> {
+        self.skip_space();
+        let rest = self.rest();
+        let found = OPERATORS.iter().filter(|(text, ..)| {
+            let behind = rest.strip_prefix(text);
+            let is_word = text.starts_with(char::is_alphabetic);
+            behind.is_some_and(|behind| !is_word || !behind.starts_with(is_name))
+        });
+        found.max_by_key(|(text, ..)| text.len()).copied()
+    }
+
+    fn operator(&mut self, above: u8) -> Option<(Binary, u8)> {
+        let (text, operator, level) = self.peek_operator()?;
+        if level <= above {
+            return None;
+        }
+        self.at += text.len();
+        Some((operator, level))
+    }
+
+    fn unary(&mut self) -> Result<Expr, ExpressionError> {
+        self.skip_space();
+        let start = self.at;
+        let operator = if self.eat("-") {
+            Unary::Negate
+        } else if self.eat("!") || self.eat_word("not") {
+            Unary::Not
+        } else if self.eat("~") {
+            Unary::Complement
+        } else {
+            return self.cast();
+        };
+        self.enter()?;
+        // `not a == b` is about the comparison, as it reads; `!a == b` is about `a`, as in C.
+        let is_word = self.text[start..].starts_with("not");
+        let operand = if is_word { self.expression(2)? } else { self.unary()? };
+        self.depth -= 1;
+        let span = start..operand.span.end;
+        // Where `**` follows, the sign is of the power.
+        if operator == Unary::Negate && self.peek_operator().is_some_and(|(_, _, it)| it == POWER) {
+            self.eat("**");
+            let exponent = self.expression(POWER - 1)?;
+            let span = operand.span.start..exponent.span.end;
+            let kind = Kind::Binary(Binary::Power, operand.into(), exponent.into());
+            let power = Expr { kind, span: span.clone() };
+            return Ok(Expr { kind: Kind::Unary(operator, power.into()), span: start..span.end });
+        }
+        Ok(Expr { kind: Kind::Unary(operator, operand.into()), span })
+    }
+
+    fn cast(&mut self) -> Result<Expr, ExpressionError> {
+        let mut value = self.postfix()?;
+        let mut casts = 0;
+        while self.eat_word("as") {
+            casts += 1;
+            if casts > MAX_DEPTH {
+                return Err(self.unexpected("fewer casts"));
+            }
+            let tensor_type = self.type_name()?;
+            let span = value.span.start..self.at;
+            value = Expr { kind: Kind::Cast(value.into(), tensor_type), span };
+        }
+        Ok(value)
+    }
+
+    /// `4x8xf32`, `f16[4,4]`, `tensor<4x8xf32>`; the second and third as the first.
+    fn type_name(&mut self) -> Result<String, ExpressionError> {
+        self.skip_space();
+        let is_wrapped = self.eat_word("tensor");
+        if is_wrapped {
+            self.expect("<")?;
+            self.skip_space();
+        }
+        let is_type = |c: char| c.is_ascii_alphanumeric() || c == '*' || c == '_';
+        let length = self.rest().find(|c| !is_type(c)).unwrap_or(self.rest().len());
+        if length == 0 {
+            return Err(self.unexpected("a type such as f32, 4x8xf32 or f16[4,4]"));
+        }
+        let name = &self.rest()[..length];
+        self.at += length;
+        if is_wrapped {
+            self.expect(">")?;
+        }
+        if is_wrapped || !self.rest().starts_with('[') {
+            return Ok(name.to_owned());
+        }
+        self.at += 1;
+        let mut shape = String::new();
+        loop {
+            self.skip_space();
+            let length = self.rest().find(|c: char| !c.is_ascii_digit());
+            let digits = &self.rest()[..length.unwrap_or(self.rest().len())];
+            if digits.is_empty() {
+                return Err(self.unexpected("a dimension"));
+            }
+            self.at += digits.len();
+            shape.push_str(digits);
+            shape.push('x');
+            if self.eat("]") {
+                return Ok(format!("{shape}{name}"));
+            }
+            self.expect(",")?;
+        }
+    }
+
+    fn postfix(&mut self) -> Result<Expr, ExpressionError> {
+        let mut value = self.primary()?;
+        let mut count = 0;
+        loop {
+            self.skip_space();
+            let start = value.span.start;
+            let kind = match self.rest().chars().next() {
+                Some('[') => {
+                    self.at += 1;
+                    Kind::Index(value.into(), self.subscripts()?)
+                }
+                Some('(') if is_callable(&value) => {
+                    self.at += 1;
+                    Kind::Call(value.into(), self.arguments()?)
+                }
+                Some('.') if self.rest()[1..].starts_with(is_name_start) => {
+                    self.at += 1;
+                    Kind::Field(value.into(), self.word().to_owned())
+                }
+                _ => return Ok(value),
+            };
+            value = Expr { kind, span: start..self.at };
+            count += 1;
+            if count > MAX_DEPTH {
+                return Err(ExpressionError::new(value.span, "the expression is too long"));
+            }
+        }
+    }
+
+    fn subscripts(&mut self) -> Result<Vec<Subscript>, ExpressionError> {
+        let mut found = Vec::new();
+        loop {
+            found.push(self.subscript()?);
+            if self.eat("]") {
+                return Ok(found);
+            }
+            if !self.eat(",") {
+                return Err(self.unexpected("`]`"));
+            }
+        }
+    }
+
+    fn subscript(&mut self) -> Result<Subscript, ExpressionError> {
+        let mut parts = [const { None }; 3];
+        let mut colons = 0;
+        loop {
+            self.skip_space();
+            if !self.rest().starts_with([':', ',', ']']) {
+                parts[colons] = Some(self.expression(0)?);
+            }
+            if colons == 2 || !self.eat(":") {
+                break;
+            }
+            colons += 1;
+        }
+        let [start, end, step] = parts;
+        match (colons, start) {
+            (0, Some(at)) => Ok(Subscript::At(at)),
+            (0, None) => Err(self.unexpected("an index")),
+            (_, start) => Ok(Subscript::Range(start, end, step)),
+        }
+    }
+
+    fn arguments(&mut self) -> Result<Vec<Expr>, ExpressionError> {
+        let mut found = Vec::new();
+        if self.eat(")") {
+            return Ok(found);
+        }
+        loop {
+            found.push(self.expression(0)?);
+            if self.eat(")") {
+                return Ok(found);
+            }
+            if !self.eat(",") {
+                return Err(self.unexpected("`)`"));
+            }
+        }
+    }
+
+    fn word(&mut self) -> &'t str {
+        let length = self.rest().find(|c| !is_name(c)).unwrap_or(self.rest().len());
+        let word = &self.rest()[..length];
+        self.at += length;
+        word
+    }
+
+    /// A name behind its sigil: `sum`, `"a name with spaces"`, with `#1` for one of several results.
+    fn sigil_name(&mut self) -> Result<String, ExpressionError> {
+        if self.rest().starts_with('"') {
+            return self.quoted('"');
+        }
+        let word = self.word();
+        if word.is_empty() {
+            return Err(self.unexpected("a name"));
+        }
+        let mut name = word.to_owned();
+        if let Some(rest) = self.rest().strip_prefix('#')
+            && rest.starts_with(|c: char| c.is_ascii_digit())
+        {
+            self.at += 1;
+            name.push('#');
+            name.push_str(self.word());
+        }
+        Ok(name)
+    }
+
+    fn quoted(&mut self, quote: char) -> Result<String, ExpressionError> {
+        let start = self.at;
+        self.at += 1;
+        let Some(length) = self.rest().find(quote) else {
+            return Err(ExpressionError::new(start..self.text.len(), "the text has no end"));
+        };
+        let text = self.rest()[..length].to_owned();
+        self.at += length + 1;
+        Ok(text)
+    }
+
+    fn primary(&mut self) -> Result<Expr, ExpressionError> {
+        self.skip_space();
+        let start = self.at;
+        let kind = match self.rest().chars().next() {
+            Some('(') => {
+                self.at += 1;
+                let inner = self.expression(0)?;
+                if !self.eat(")") {
+                    return Err(self.unexpected("`)`"));
+                }
+                return Ok(Expr { kind: inner.kind, span: start..self.at });
+            }
+            Some('%') => {
+                self.at += 1;
+                Kind::Name(self.sigil_name()?)
+            }
+            Some('@') => {
+                self.at += 1;
+                Kind::Function(self.function_name()?)
+            }
+            Some(quote @ ('"' | '\'')) => Kind::Text(self.quoted(quote)?),
+            Some(c) if c.is_ascii_digit() => self.number()?,
+            Some(c) if is_name_start(c) => self.name(),
+            _ => return Err(self.unexpected("a value")),
+        };
+        Ok(Expr { kind, span: start..self.at })
+    }
+
+    /// `main`, `module.main`, `"a name with spaces"`.
+    fn function_name(&mut self) -> Result<String, ExpressionError> {
+        let mut name = self.sigil_name()?;
+        while self.rest().starts_with('.') && self.rest()[1..].starts_with(is_name) {
+            self.at += 1;
+            name.push('.');
+            name.push_str(self.word());
+        }
+        Ok(name)
+    }
+
+    fn name(&mut self) -> Kind {
+        let word = self.word();
+        match word {
+            "true" => return Kind::Bool(true),
+            "false" => return Kind::Bool(false),
+            "inf" | "INF" => return Kind::Float(f64::INFINITY),
+            "nan" | "NAN" if !self.rest().trim_start().starts_with('(') => {
+                return Kind::Float(f64::NAN);
+            }
+            _ => {}
+        }
+        // A register pair is written as the disassembly writes it: i2:3.
+        let mut name = word.to_owned();
+        if let Some(first) = word.strip_prefix('i').and_then(|it| it.parse::<u32>().ok())
+            && let Some(rest) = self.rest().strip_prefix(':')
+        {
+            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            if digits.parse() == Ok(first + 1) {
+                self.at += 1 + digits.len();
+                name = format!("{name}:{digits}");
+            }
+        }
+        Kind::Name(name)
+    }
+
+    fn number(&mut self) -> Result<Kind, ExpressionError> {
+        let start = self.at;
+        for (prefix, radix) in [("0x", 16), ("0b", 2), ("0o", 8)] {
+            if self.rest().starts_with(prefix) {
+                self.at += 2;
+                let digits = self.word().replace('_', "");
+                let value = i128::from_str_radix(&digits, radix);
+                return value.map(Kind::Integer).map_err(|_| self.bad_number(start));
+            }
+        }
+        let bytes = self.text.as_bytes();
+        let digits = |mut at: usize| {
+            while bytes.get(at).is_some_and(|byte| byte.is_ascii_digit() || *byte == b'_') {
+                at += 1;
+            }
+            at
+        };
+        let mut end = digits(start);
+        let mut is_float = false;
+        if bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_none_or(u8::is_ascii_digit) {
+            is_float = true;
+            end = digits(end + 1);
+        }
+        if matches!(bytes.get(end), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+            if bytes.get(end + 1 + sign).is_some_and(u8::is_ascii_digit) {
+                is_float = true;
+                end = digits(end + 1 + sign);
+            }
+        }
+        self.at = end;
+        if self.rest().starts_with(is_name) {
+            self.word();
+            return Err(self.bad_number(start));
+        }
+        let text = self.text[start..end].replace('_', "");
+        let value = if is_float {
+            text.parse().ok().map(Kind::Float)
+        } else {
+            text.parse().ok().map(Kind::Integer)
+        };
+        value.ok_or_else(|| self.bad_number(start))
+    }
+
+    fn bad_number(&self, start: usize) -> ExpressionError {
+        let text = &self.text[start..self.at];
+        ExpressionError::new(start..self.at, format!("`{text}` is no number"))
+    }
+}
+
+fn is_callable(value: &Expr) -> bool {
+    matches!(value.kind, Kind::Name(_) | Kind::Function(_))
+}
+
+/// How deep a chain of operators is nested to the left, which the parser builds without recursion.
+fn left_depth(expr: &Expr) -> usize {
+    let mut depth = 0;
+    let mut at = expr;
+    while let Kind::Binary(_, left, _) = &at.kind {
+        depth += 1;
+        at = left;
+    }
+    depth
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tree, written with all its parentheses.
+    fn tree(text: &str) -> String {
+        fn write(expr: &Expr) -> String {
+            match &expr.kind {
+                Kind::Integer(value) => value.to_string(),
+                Kind::Float(value) => format!("{value:?}"),
+                Kind::Bool(value) => value.to_string(),
+                Kind::Text(text) => format!("{text:?}"),
+                Kind::Name(name) => name.clone(),
+                Kind::Function(name) => format!("@{name}"),
+                Kind::Unary(operator, operand) => {
+                    let sign = match operator {
+                        Unary::Negate => "-",
+                        Unary::Not => "!",
+                        Unary::Complement => "~",
+                    };
+                    format!("({sign}{})", write(operand))
+                }
+                Kind::Binary(operator, left, right) => {
+                    format!("({} {} {})", write(left), operator.text(), write(right))
+                }
+                Kind::Choice(condition, yes, no) => {
+                    format!("({} ? {} : {})", write(condition), write(yes), write(no))
+                }
+                Kind::Index(base, subscripts) => {
+                    let part = |part: &Option<Expr>| part.as_ref().map(write).unwrap_or_default();
+                    let subscripts: Vec<String> = subscripts
+                        .iter()
+                        .map(|subscript| match subscript {
+                            Subscript::At(at) => write(at),
+                            Subscript::Range(start, end, step) => {
+                                format!("{}:{}:{}", part(start), part(end), part(step))
+                            }
+                        })
+                        .collect();
+                    format!("{}[{}]", write(base), subscripts.join(","))
+                }
+                Kind::Field(base, name) => format!("{}.{name}", write(base)),
+                Kind::Call(callee, arguments) => {
+                    let arguments: Vec<String> = arguments.iter().map(write).collect();
+                    format!("{}({})", write(callee), arguments.join(","))
+                }
+                Kind::Cast(base, name) => format!("({} as {name})", write(base)),
+            }
+        }
+        parse(text).map_or_else(|error| format!("{error}"), |expr| write(&expr))
+    }
+
+    #[test]
+    fn operators_bind_as_people_expect() {
+        let cases = [
+            ("1 + 2 * 3", "(1 + (2 * 3))"),
+            ("a - b - c", "((a - b) - c)"),
+            ("a == 1 && b < 2 || c", "(((a == 1) && (b < 2)) || c)"),
+            ("a & 1 == 1", "((a & 1) == 1)"),
+            ("not a == b and c", "((!(a == b)) && c)"),
+            ("!a == b", "((!a) == b)"),
+            ("-a ** 2", "(-(a ** 2))"),
+            ("2 ** 3 ** 2", "(2 ** (3 ** 2))"),
+            ("a % b", "(a % b)"),
+            ("%a % %b", "(a % b)"),
+            ("%0 %%1", "(0 % 1)"),
+            ("-x as f32", "(-(x as f32))"),
+            ("a as f16[4, 4]", "(a as 4x4xf16)"),
+            ("max(a as tensor<4x8xf32>)", "max((a as 4x8xf32))"),
+            ("t[1, :, -1:, ::2]", "t[1,::,(-1)::,::2]"),
+            ("i2:3 + i4", "(i2:3 + i4)"),
+            ("t[i2:3]", "t[i2:3]"),
+            ("t[i2:5]", "t[i2:5:]"),
+            ("a ? b : c ? d : e", "(a ? b : (c ? d : e))"),
+            ("t.shape[0]", "t.shape[0]"),
+            ("%\"a b\" + %x#1", "(a b + x#1)"),
+            ("@m.f(1, 2.5)", "@m.f(1,2.5)"),
+            ("0x1F + 1e3 + 1_000", "((31 + 1000.0) + 1000)"),
+            ("nan(t) == nan", "(nan(t) == NaN)"),
+            ("x << 2 >> 1", "((x << 2) >> 1)"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(tree(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        let cases = [
+            ("", 0..0, "a value is missing at the end"),
+            ("a +", 3..3, "a value is missing at the end"),
+            ("(a", 2..2, "`)` is missing at the end"),
+            ("a b", 2..3, "an operator or the end is expected instead of `b`"),
+            ("a < b < c", 6..7, "comparisons do not chain"),
+            ("12ab", 0..4, "`12ab` is no number"),
+            ("t[", 2..2, "a value is missing at the end"),
+            ("t[1", 3..3, "`]` is missing at the end"),
+            ("a as ", 5..5, "a type such as"),
+            ("\"abc", 0..4, "the text has no end"),
+        ];
+        for (text, span, message) in cases {
+            let error = parse(text).expect_err(text);
+            assert_eq!(error.span, span, "{text}: {error}");
+            assert!(error.message.starts_with(message), "{text}: {error}");
+        }
+        assert!(parse(&"(".repeat(100_000)).is_err());
+        assert!(parse(&"(".repeat(10_000)).is_err());
+        assert!(parse(&"-".repeat(10_000)).is_err());
+        assert!(parse(&"1+".repeat(10_000)).is_err());
+        assert!(parse(&format!("a{}", "[0]".repeat(10_000))).is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! What has a name in a frame: for expressions, for completions, for the scope of arguments.
+
+use debuginfo::LocalValue;
+use vm::{FrameIndex, Value};
+use vmfb::isa::Bank;
+
+use crate::debugger::{Debugger, Phase};
+use crate::expression::CompletionKind;
+use crate::expression::datum::{Datum, Family, Item, Place};
+use crate::globals;
+use crate::inspect::{self, variable};
+use crate::view::{Node, ScopeKind, Variable};
+
+impl Debugger {
+    /// Where a value is that debug information names: `%sum` in the source, `%7` in the VM program.
+    pub(crate) fn local_slot(&self, frame: FrameIndex, name: &str) -> Option<LocalValue> {
+        let position = self.position_in(frame)?;
+        let module = self.program.module(position.function.module)?;
+        let locals = module.info.live_values(position.function.function, position.offset);
+        let bare = |text: &str| text.trim_start_matches('%') == name;
+        // The source's names come first, the last of a name is the innermost.
+        let by_source = locals.iter().rev().find(|it| it.source_name.as_deref().is_some_and(bare));
+        by_source.or_else(|| locals.iter().find(|it| bare(&it.name))).cloned()
+    }
+
+    /// An argument that the entry function was called with, by the name that its ABI gives it.
+    pub(crate) fn argument_named(&self, frame: FrameIndex, name: &str) -> Option<Datum> {
+        let arguments = self.entry_arguments(frame);
+        let found = arguments.into_iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| Datum::Value(value))
+    }
+
+    /// What the entry function was called with, if the frame is its own.
+    fn entry_arguments(&self, frame: FrameIndex) -> Vec<(String, Value)> {
+        let is_entry = self.position_in(frame).is_some_and(|position| {
+            position.function == self.program.entry()
+                && matches!(self.phase, Phase::Running(_) | Phase::Failed(_))
+        });
+        if !is_entry {
+            return Vec::new();
+        }
+        let names = self.program.argument_names();
+        let values = self.program.arguments().iter().enumerate();
+        let named = values.map(|(index, value)| {
+            let name = names.get(index).cloned().flatten();
+            (name.unwrap_or_else(|| format!("arg{index}")), value.clone())
+        });
+        named.collect()
+    }
+
+    /// The arguments of a frame's function: of the entry function what it was called with, of others
+    /// those that are still alive.
+    pub(crate) fn arguments(&self, frame: FrameIndex) -> Vec<Variable> {
+        let entry = self.entry_arguments(frame);
+        if !entry.is_empty() {
+            let shown = entry.into_iter().map(|(name, value)| {
+                let shown = variable(&name, &value);
+                Variable { evaluate_name: Some(name), ..shown }
+            });
+            return shown.collect();
+        }
+        let (Some(invocation), Some(position)) = (self.invocation(), self.position_in(frame))
+        else {
+            return Vec::new();
+        };
+        let Some(module) = self.program.module(position.function.module) else {
+            return Vec::new();
+        };
+        let locals = module.info.live_values(position.function.function, position.offset);
+        let arguments = locals.into_iter().filter(|local| local.argument.is_some());
+        let shown = arguments.filter_map(|local| {
+            let value = inspect::register_value(invocation, frame, local.register)?;
+            let shown = variable(local.source_name.as_ref().unwrap_or(&local.name), &value);
+            let type_name = local.mlir_type.to_string();
+            Some(Variable { type_name, evaluate_name: Some(local.name), ..shown })
+        });
+        shown.collect()
+    }
+
+    /// One of a family of things that are told apart by number.
+    pub(crate) fn member(
+        &self,
+        frame: FrameIndex,
+        family: Family,
+        index: usize,
+    ) -> Result<Item, String> {
+        let module = || {
+            let position = self.position_in(frame).ok_or("native code has no globals")?;
+            Ok::<_, String>(position.function.module)
+        };
+        match family {
+            Family::Binding => self.binding_value(frame, index).map(Item::from),
+            Family::Constant => {
+                let dispatch = self.dispatch(frame).ok_or("this frame belongs to no dispatch")?;
+                let constants = &dispatch.dispatch.constants;
+                let value = constants.get(index).ok_or_else(|| {
+                    format!("there is no constant {index}; the dispatch has {}", constants.len())
+                })?;
+                Ok(Datum::integer(*value).into())
+            }
+            Family::GlobalBytes => {
+                let module = module()?;
+                let bytes = self.context.global_bytes(module);
+                let loaded = self.program.module(module);
+                let bank = loaded.and_then(|it| it.globals().bank_at(index)).unwrap_or(Bank::I32);
+                let value = globals::read(bytes, index, bank).ok_or_else(|| {
+                    format!("there is no global at byte {index}; the module has {}", bytes.len())
+                })?;
+                let place = Place::GlobalBytes(module, index, bank);
+                Ok(Item::kept(Datum::Value(value), place))
+            }
+            Family::GlobalRefs => {
+                let module = module()?;
+                let refs = self.context.global_refs(module);
+                let value = refs.get(index).ok_or_else(|| {
+                    format!("there is no ref global {index}; the module has {}", refs.len())
+                })?;
+                let place = Place::GlobalRef(module, index);
+                Ok(Item::kept(Datum::Value(Value::Ref(value.clone())), place))
+            }
+        }
+    }
+
+    /// What has a name in a frame, with its value in short.
+    pub(crate) fn named_values(&self, frame: FrameIndex) -> Vec<(String, String, CompletionKind)> {
+        let scopes = [
+            (ScopeKind::Locals, CompletionKind::Value),
+            (ScopeKind::Arguments, CompletionKind::Value),
+            (ScopeKind::Dispatch, CompletionKind::Value),
+            (ScopeKind::Registers, CompletionKind::Register),
+            (ScopeKind::Globals, CompletionKind::Value),
+        ];
+        let mut found: Vec<(String, String, CompletionKind)> = Vec::new();
+        for (scope, kind) in scopes {
+            for shown in self.children(&Node::Scope(frame, scope), None) {
+                let detail = format!("{} = {}", shown.type_name, shown.value);
+                if found.iter().all(|(known, ..)| *known != shown.name) {
+                    found.push((shown.name, detail, kind));
+                }
+            }
+        }
+        found
+    }
+
+    /// The names alone.
+    pub(crate) fn names(&self, frame: FrameIndex) -> Vec<String> {
+        self.named_values(frame).into_iter().map(|(name, ..)| name).collect()
+    }
+}

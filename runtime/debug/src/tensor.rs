@@ -67,7 +67,8 @@ impl TensorView {
     }
 
     /// How many elements there are.
-    pub(crate) fn count(&self) -> usize {
+    #[must_use]
+    pub fn count(&self) -> usize {
         self.tensor_type.element_count().unwrap_or(0)
     }
 

@@ -119,10 +119,10 @@ impl Debugger {
                 vmfb::instructions(module.function_bytecode(next)).map_while(Result::ok)
             {
                 let mnemonic = instruction.op.mnemonic();
-                if mnemonic.starts_with("vm.global.store") {
+                if mnemonic.starts_with("global.store") {
                     return Err(format!("@{name} is not pure: it stores globals"));
                 }
-                if mnemonic.starts_with("vm.global.load") && mnemonic.ends_with(".ref") {
+                if mnemonic.starts_with("global.load") && mnemonic.ends_with(".ref") {
                     return Err(format!("@{name} is not pure: it uses objects in globals"));
                 }
                 if matches!(instruction.op, Op::Break | Op::CondBreak | Op::Yield) {

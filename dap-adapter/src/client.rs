@@ -60,6 +60,12 @@ impl Client {
         u32::try_from(line.max(1)).unwrap_or(u32::MAX)
     }
 
+    /// A column of the client's, counted from 1; columns before the first are the first.
+    pub(crate) fn column_from(&self, column: i64) -> u32 {
+        let column = column.saturating_sub(self.first_column).saturating_add(1);
+        u32::try_from(column.max(1)).unwrap_or(u32::MAX)
+    }
+
     /// A file, as the client names files.
     pub(crate) fn path(&self, path: &Path) -> String {
         let path = path.to_string_lossy();

@@ -5,17 +5,19 @@
 
 use std::collections::HashMap;
 
-use debug::{BreakpointId, BreakpointTable, Children, Debugger, Frame, FrameIndex, StopReason};
+use debug::{BreakpointId, BreakpointTable, Debugger, Frame, FrameIndex, Position, StopReason};
 use vm::Failure;
 
+use crate::cancel::Cancelled;
 use crate::client::Client;
 use crate::error::RequestError;
-use crate::events::{Event, LoadedSource, ModuleEvent};
+use crate::events::{self, Event, LoadedSource, ModuleEvent};
 use crate::handles::Handles;
 use crate::launch::Settings;
+use crate::memories::Memories;
 use crate::protocol;
 use crate::sources::{SourceKey, Sources};
-use crate::to_dap;
+use crate::to_dap::{self, Content, Expandable};
 
 /// See the module.
 pub(crate) struct Debuggee {
@@ -40,7 +42,13 @@ pub(crate) struct Debuggee {
     /// The source files that the client has heard of.
     sources_told: Vec<String>,
     /// What can be expanded at this stop.
-    pub(crate) variables: Handles<Children>,
+    pub(crate) variables: Handles<Expandable>,
+    /// The memory that the client was shown.
+    pub(crate) memories: Memories,
+    /// Where the client may step into, and go to.
+    pub(crate) targets: Handles<Position>,
+    /// What gives an evaluation up.
+    pub(crate) cancelled: Cancelled,
     /// The numbers of this stop's frames.
     frame_handles: Handles<FrameIndex>,
     /// This stop's frames, once somebody has asked.
@@ -55,7 +63,8 @@ pub(crate) struct Kept {
     sources_told: Vec<String>,
     modules_told: usize,
     /// Emptied; their numbers go on, so that those of the earlier run name nothing.
-    variables: Handles<Children>,
+    variables: Handles<Expandable>,
+    targets: Handles<Position>,
     frame_handles: Handles<FrameIndex>,
 }
 
@@ -91,6 +100,9 @@ impl Debuggee {
             modules_told: 0,
             sources_told: Vec::new(),
             variables: Handles::default(),
+            memories: Memories::default(),
+            targets: Handles::default(),
+            cancelled: Cancelled::default(),
             frame_handles: Handles::default(),
             frames: None,
         }
@@ -101,6 +113,7 @@ impl Debuggee {
         self.forget_stop();
         Kept {
             variables: self.variables,
+            targets: self.targets,
             frame_handles: self.frame_handles,
             table: self.debugger.take_breakpoints(),
             breakpoints: self.breakpoints,
@@ -115,6 +128,7 @@ impl Debuggee {
         self.debugger.adopt_breakpoints(kept.table);
         self.breakpoints = kept.breakpoints;
         self.variables = kept.variables;
+        self.targets = kept.targets;
         self.frame_handles = kept.frame_handles;
         self.sources = kept.sources;
         self.sources_told = kept.sources_told;
@@ -163,6 +177,8 @@ impl Debuggee {
     pub(crate) fn forget_stop(&mut self) {
         self.stopped_for = None;
         self.variables.clear();
+        self.targets.clear();
+        self.memories.forget_unopened();
         self.frame_handles.clear();
         self.frames = None;
     }
@@ -183,6 +199,62 @@ impl Debuggee {
                 "frame {number} is not on the stack; ask for the stack trace of this stop"
             ))
         })
+    }
+
+    /// The frame of a number, the innermost if there is none.
+    pub(crate) fn frame_or_innermost(
+        &self,
+        number: Option<i64>,
+    ) -> Result<FrameIndex, RequestError> {
+        number.map_or(Ok(FrameIndex(0)), |number| self.frame(number))
+    }
+
+    /// What a number of a variable stands for.
+    pub(crate) fn expandable(&self, number: i64) -> Result<Expandable, RequestError> {
+        self.variables.get(number).cloned().ok_or_else(|| {
+            RequestError::stale(format!(
+                "variable {number} is not of this stop; ask for the scopes of a frame"
+            ))
+        })
+    }
+
+    /// What names a part of something expandable, and in which frame.
+    pub(crate) fn expression_of(
+        &self,
+        container: i64,
+        name: &str,
+    ) -> Result<(FrameIndex, String), RequestError> {
+        let Expandable { content, parent } = self.expandable(container)?;
+        let Content::Parts(children) = content else {
+            return Err(RequestError::failed(format!("{name} is no value of the program")));
+        };
+        let index = name.strip_prefix('[').and_then(|it| it.strip_suffix(']')?.parse().ok());
+        let range = index.map(|index: usize| index..index.saturating_add(1));
+        let found = self.debugger.children(&children.node, range);
+        let found = found.into_iter().find(|it| it.name == name).ok_or_else(|| {
+            RequestError::failed(format!("there is nothing called {name} in that"))
+        })?;
+        let of_parent = parent.expression.map(|whole| format!("{whole}{name}"));
+        let expression = found.evaluate_name.or(of_parent.filter(|_| name.starts_with('[')));
+        let expression = expression
+            .ok_or_else(|| RequestError::failed(format!("{name} cannot be named or changed")))?;
+        Ok((parent.frame, expression))
+    }
+
+    /// Something has been changed: whoever shows values is told to ask again.
+    pub(crate) fn changed(&mut self, client: &Client, memory: Option<(String, i64, usize)>) {
+        if client.shows_memory {
+            let written = memory.map(|(memory_reference, offset, count)| {
+                Event::Memory(events::Memory { memory_reference, offset, count })
+            });
+            // A value that was set may lie in any memory that the client looks at.
+            let opened = || self.memories.opened().map(Event::Memory).collect();
+            self.to_say.extend(written.map_or_else(opened, |event| vec![event]));
+        }
+        if client.refreshes {
+            let areas = &["variables"];
+            self.to_say.push(Event::Invalidated(events::Invalidated { areas }));
+        }
     }
 
     /// The breakpoints that are not what the client was told last, as they are now.

@@ -19,6 +19,8 @@ pub(crate) enum Event {
     Output(Output),
     Breakpoint(BreakpointEvent),
     Capabilities(CapabilitiesEvent),
+    Invalidated(Invalidated),
+    Memory(Memory),
     ProgressStart(ProgressStart),
     ProgressUpdate(ProgressUpdate),
     ProgressEnd(ProgressEnd),
@@ -96,6 +98,16 @@ pub(crate) struct Continued {
 pub(crate) struct Output {
     pub(crate) category: Category,
     pub(crate) output: String,
+    #[serde(flatten)]
+    pub(crate) place: Option<Place>,
+}
+
+/// Where the program was when it had that to say.
+#[derive(Serialize, Debug)]
+pub(crate) struct Place {
+    pub(crate) source: Source,
+    pub(crate) line: i64,
+    pub(crate) column: i64,
 }
 
 /// Who says what is printed.
@@ -119,6 +131,20 @@ pub(crate) struct BreakpointEvent {
 #[derive(Serialize, Debug)]
 pub(crate) struct CapabilitiesEvent {
     pub(crate) capabilities: Value,
+}
+
+/// What the client has of these areas is no longer so.
+#[derive(Serialize, Debug)]
+pub(crate) struct Invalidated {
+    pub(crate) areas: &'static [&'static str],
+}
+
+#[derive(Serialize, Debug)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Memory {
+    pub(crate) memory_reference: String,
+    pub(crate) offset: i64,
+    pub(crate) count: usize,
 }
 
 #[derive(Serialize, Debug)]

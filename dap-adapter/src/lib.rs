@@ -20,6 +20,7 @@
 //! | `to_dap`, `client` | conversions; lines, columns and paths as the client counts and names them |
 //! | `protocol`, `events`, `error` | messages; what the `dap` crate lacks |
 //! | `progress` | telling that something takes its time |
+//! | `logs`, `memories` | what breakpoints say; memory that clients come back for |
 //! | `framing`, `wire`, `log` | bytes in and out, and the protocol log |
 //! | `cancel` | requests that the client does not want any more |
 //! | `serve` | standard input and output, TCP |
@@ -37,6 +38,8 @@ mod framing;
 mod handles;
 mod launch;
 mod log;
+mod logs;
+mod memories;
 mod progress;
 mod protocol;
 mod requests;

@@ -134,7 +134,11 @@ pub(crate) struct SetBreakpointsArguments {
 pub(crate) struct SourceBreakpoint {
     pub(crate) line: i64,
     #[serde(default)]
+    pub(crate) condition: Option<String>,
+    #[serde(default)]
     pub(crate) hit_condition: Option<String>,
+    #[serde(default)]
+    pub(crate) log_message: Option<String>,
 }
 
 /// What became of a breakpoint.
@@ -174,6 +178,75 @@ pub(crate) struct SourceArguments {
     pub(crate) source_reference: Option<i64>,
 }
 
+/// A value, as it is listed.
+#[derive(Serialize, Debug, Clone, Default)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
+    pub(crate) type_name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) evaluate_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) presentation_hint: Option<Hint>,
+    pub(crate) variables_reference: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) named_variables: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) indexed_variables: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) memory_reference: Option<String>,
+}
+
+/// How to show a value.
+#[derive(Serialize, Debug, Clone)]
+pub(crate) struct Hint {
+    pub(crate) kind: &'static str,
+    /// Whether the client asks for the value when somebody wants to see it.
+    pub(crate) lazy: bool,
+}
+
+/// A value that somebody has asked for by itself: the answers to `evaluate`, `setVariable` and
+/// `setExpression`, which call the same thing by different names.
+#[derive(Serialize, Debug)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) result: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<String>,
+    #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
+    pub(crate) type_name: String,
+    pub(crate) variables_reference: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) named_variables: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) indexed_variables: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) memory_reference: Option<String>,
+}
+
+impl Answer {
+    /// The value of an expression.
+    pub(crate) fn result(shown: Variable) -> Self {
+        Self { result: Some(shown.value.clone()), value: None, ..Self::value(shown) }
+    }
+
+    /// A value that was set.
+    pub(crate) fn value(shown: Variable) -> Self {
+        Self {
+            result: None,
+            value: Some(shown.value),
+            type_name: shown.type_name,
+            variables_reference: shown.variables_reference,
+            named_variables: shown.named_variables,
+            indexed_variables: shown.indexed_variables,
+            memory_reference: shown.memory_reference,
+        }
+    }
+}
+
 /// A frame of the stack.
 #[derive(Serialize, Debug)]
 #[serde(rename_all = "camelCase")]
@@ -186,6 +259,7 @@ pub(crate) struct StackFrame {
     pub(crate) column: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) instruction_pointer_reference: Option<String>,
+    pub(crate) can_restart: bool,
     pub(crate) module_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) presentation_hint: Option<&'static str>,

@@ -35,10 +35,12 @@ use crate::events::{self, BreakpointEvent, Category, Exited, ThreadEvent};
 use crate::framing::Fault;
 use crate::launch::{Launch, LaunchArguments, Launched};
 use crate::log::Log;
+use crate::logs::{Lines, Logs};
 use crate::progress::Progress;
 use crate::protocol::{Incoming, Request};
 use crate::requests::{self, Handler};
 use crate::runner::{Ran, Runner, panic_text};
+use crate::sources;
 use crate::to_dap;
 use crate::wire::Wire;
 
@@ -57,6 +59,8 @@ pub(crate) enum Event {
     CompilerLine(String),
     /// The launch is through.
     Launched(Launched),
+    /// A breakpoint had something to say.
+    Logged,
     /// The program came back.
     Ran(Ran),
 }
@@ -99,6 +103,14 @@ enum Then {
     Leave(Option<Request>),
 }
 
+/// How the program was moved.
+pub(crate) enum Moved {
+    /// It goes on elsewhere.
+    Elsewhere,
+    /// It ran until it stood still.
+    Ran(StopReason),
+}
+
 /// How a session ended.
 pub(crate) enum Ending {
     /// There is no program any more; why it came to its end, unless the client ended it.
@@ -116,6 +128,7 @@ pub(crate) struct Session {
     pub(crate) events: Sender<Event>,
     pub(crate) initialized: bool,
     pub(crate) progress: Progress,
+    logs: Logs,
     pub(crate) cancelled: Cancelled,
     /// What the program was launched with, to launch it anew.
     pub(crate) launched_with: Option<LaunchArguments>,
@@ -141,6 +154,7 @@ impl Session {
             events,
             initialized: false,
             progress: Progress::default(),
+            logs: Logs::default(),
             cancelled,
             launched_with: None,
             offered: None,
@@ -155,15 +169,20 @@ impl Session {
     /// Serves the client until it leaves.
     pub(crate) fn run(mut self, inbox: &Receiver<Event>) -> Ending {
         loop {
-            let event = match self.progress.deadline() {
+            let deadlines = [self.progress.deadline(), self.logs.deadline()];
+            let event = match deadlines.into_iter().flatten().min() {
                 None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
             let flow = match event {
                 Ok(event) => self.handle_guarded(event),
                 Err(RecvTimeoutError::Timeout) => {
-                    let said = self.progress.tick(Instant::now());
+                    let now = Instant::now();
+                    let said = self.progress.tick(now);
                     self.say(said);
+                    if self.logs.deadline().is_some_and(|at| at <= now) {
+                        self.print_logs();
+                    }
                     ControlFlow::Continue(())
                 }
                 Err(RecvTimeoutError::Disconnected) => ControlFlow::Break(()),
@@ -207,6 +226,7 @@ impl Session {
             }
             Event::CompilerLine(line) => self.wire.print(Category::Stderr, [line]),
             Event::Launched(launched) => self.launched(launched),
+            Event::Logged => self.logs.came(),
             Event::Ran(ran) => return self.ran(ran),
         }
         ControlFlow::Continue(())
@@ -355,6 +375,7 @@ impl Session {
 
     /// There is a program, and the client may set its breakpoints.
     pub(crate) fn stand(&mut self, mut debuggee: Box<Debuggee>, start_method: &'static str) {
+        self.connect(&mut debuggee);
         let process = to_dap::process(debuggee.debugger.program(), start_method);
         self.wire.event(events::Event::Process(process));
         self.wire.print(Category::Console, debuggee.debugger.program().notes());
@@ -362,6 +383,12 @@ impl Session {
         self.tell_of_thread("started");
         self.state = State::Standing(debuggee);
         self.wire.event(events::Event::Initialized);
+    }
+
+    /// Lets the program and what is evaluated in it reach the client.
+    fn connect(&mut self, debuggee: &mut Debuggee) {
+        debuggee.debugger.set_log_sink(self.logs.sink(self.events.clone()));
+        debuggee.cancelled = self.cancelled.clone();
     }
 
     /// Tells of modules and sources that the client has not heard of.
@@ -373,6 +400,7 @@ impl Session {
 
     /// The program is there again, from its beginning.
     fn restarted(&mut self, mut debuggee: Box<Debuggee>, kept: Kept, waiting: Waiting) {
+        self.connect(&mut debuggee);
         self.wire.print(Category::Console, debuggee.debugger.program().notes());
         debuggee.adopt(kept);
         self.announce(&mut debuggee);
@@ -430,6 +458,7 @@ impl Session {
                 return ControlFlow::Continue(());
             }
         };
+        self.print_logs();
         self.serve_waiting(&mut debuggee, running.waiting);
         self.announce(&mut debuggee);
         match running.then {
@@ -452,6 +481,26 @@ impl Session {
             self.report(debuggee, reason);
         }
         ControlFlow::Continue(())
+    }
+
+    /// Prints what breakpoints had to say, each place in one event.
+    fn print_logs(&mut self) {
+        let (lines, left_out) = self.logs.take();
+        for Lines { text, source } in lines {
+            let place = source.and_then(|at| {
+                let path = at.path?;
+                let source = sources::file(&path, &self.client);
+                let (line, column) = (self.client.line(at.line), self.client.column(at.column));
+                Some(events::Place { source, line, column })
+            });
+            let category = Category::Console;
+            let output = events::Output { category, output: text, place };
+            self.wire.event(events::Event::Output(output));
+        }
+        if left_out > 0 {
+            let text = format!("… {left_out} more messages came too fast to be shown");
+            self.wire.print(Category::Console, [text]);
+        }
     }
 
     fn serve_waiting(&mut self, debuggee: &mut Debuggee, waiting: Waiting) {
@@ -526,6 +575,39 @@ impl Session {
         }
         if let State::Standing(debuggee) = std::mem::replace(&mut self.state, State::Ended) {
             self.report(debuggee, StopReason::Pause);
+        }
+    }
+
+    /// Moves the program, which then stands still elsewhere: for the client, a new stop.
+    pub(crate) fn move_program(
+        &mut self,
+        request: &Request,
+        how: impl FnOnce(&mut Debuggee) -> Result<Moved, RequestError>,
+    ) {
+        let mut debuggee = match std::mem::replace(&mut self.state, State::Ended) {
+            State::Standing(debuggee) => debuggee,
+            other => {
+                self.state = other;
+                let error = self.not_now(request);
+                return self.wire.respond(request, Err(error));
+            }
+        };
+        match how(&mut debuggee) {
+            Ok(moved) => {
+                self.wire.respond(request, Ok(Value::Null));
+                debuggee.forget_stop();
+                match moved {
+                    Moved::Elsewhere => {
+                        self.wire.event(events::Event::Stopped(to_dap::arrived()));
+                        self.state = State::Standing(debuggee);
+                    }
+                    Moved::Ran(reason) => self.report(debuggee, reason),
+                }
+            }
+            Err(error) => {
+                self.wire.respond(request, Err(error));
+                self.state = State::Standing(debuggee);
+            }
         }
     }
 

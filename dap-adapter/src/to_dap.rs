@@ -1,9 +1,10 @@
 //! From the debugger's words to the protocol's. All line and column arithmetic is here and in
 //! [`crate::client`].
 
-use dap::types::{Scope, ScopePresentationhint, Variable};
+use dap::types::{Scope, ScopePresentationhint};
 use debug::{
-    Breakpoint, Debugger, Frame, ModuleDetails, Node, Program, ScopeKind, SourceLine, StopReason,
+    Breakpoint, Children, Debugger, Frame, FrameIndex, Memory, ModuleDetails, Node, Program,
+    ScopeKind, SourceLine, StopReason,
 };
 
 use crate::client::Client;
@@ -71,6 +72,7 @@ pub(crate) fn frame(
         line,
         column,
         instruction_pointer_reference: address.map(|address| address.to_string()),
+        can_restart: frame.position.is_some(),
         module_id: frame.module.clone(),
     }
 }
@@ -102,7 +104,14 @@ pub(crate) fn source_line(
 }
 
 /// A scope.
-pub(crate) fn scope(kind: ScopeKind, node: Node, debuggee: &mut Debuggee) -> Scope {
+pub(crate) fn scope(
+    kind: ScopeKind,
+    node: Node,
+    frame: FrameIndex,
+    debuggee: &mut Debuggee,
+) -> Scope {
+    let content = Content::Parts(Children { node, indexed: None });
+    let parent = Parent { frame, expression: None };
     let (hint, expensive) = match kind {
         ScopeKind::Locals => (Some(ScopePresentationhint::Locals), false),
         ScopeKind::Arguments => (Some(ScopePresentationhint::Arguments), false),
@@ -113,28 +122,94 @@ pub(crate) fn scope(kind: ScopeKind, node: Node, debuggee: &mut Debuggee) -> Sco
     Scope {
         name: kind.name().into(),
         presentation_hint: hint,
-        variables_reference: debuggee.variables.insert(debug::Children { node, indexed: None }),
+        variables_reference: debuggee.variables.insert(Expandable { content, parent }),
         expensive,
         ..Scope::default()
     }
 }
 
-/// A variable. What is inside it gets a number to ask for.
+/// What a variable is a part of, as far as expressions go.
+#[derive(Clone, Debug)]
+pub(crate) struct Parent {
+    /// The frame in which names mean something.
+    pub(crate) frame: FrameIndex,
+    /// What names the whole, if something does.
+    pub(crate) expression: Option<String>,
+}
+
+/// Something that a client may ask for the inside of.
+#[derive(Clone, Debug)]
+pub(crate) struct Expandable {
+    pub(crate) content: Content,
+    pub(crate) parent: Parent,
+}
+
+/// What is inside.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    /// The parts of a value.
+    Parts(Children),
+    /// What a tensor is like as a whole: one line, which is computed when somebody wants to see it.
+    Summary(Children),
+}
+
+/// A tensor of fewer elements is seen at a glance.
+const LEAST_SUMMARISED: usize = 17;
+
+/// A variable. What is inside it gets a number to ask for, and its memory a reference.
 pub(crate) fn variable(
     variable: debug::Variable,
+    parent: &Parent,
     debuggee: &mut Debuggee,
     client: &Client,
-) -> Variable {
-    let indexed = variable.children.as_ref().and_then(|children| children.indexed);
-    let reference = variable.children.map_or(0, |children| debuggee.variables.insert(children));
-    Variable {
+) -> protocol::Variable {
+    let expression = variable.evaluate_name.or_else(|| {
+        // An element is named by what it is an element of.
+        let whole = parent.expression.as_ref().filter(|_| variable.name.starts_with('['))?;
+        Some(format!("{whole}{}", variable.name))
+    });
+    let mut shown = protocol::Variable {
         name: variable.name,
         value: variable.value,
-        type_field: Some(variable.type_name),
-        evaluate_name: variable.evaluate_name,
-        variables_reference: reference,
-        indexed_variables: indexed.filter(|_| client.pages_variables).map(|count| count as i64),
-        ..Variable::default()
+        type_name: variable.type_name,
+        evaluate_name: expression.clone(),
+        ..protocol::Variable::default()
+    };
+    if let Some(children) = variable.children {
+        shown.memory_reference =
+            Memory::of(&children).map(|memory| debuggee.memories.reference(memory));
+        if client.pages_variables {
+            shown.indexed_variables = children.indexed;
+            shown.named_variables = children.indexed.map(|_| usize::from(is_summarised(&children)));
+        }
+        let parent = Parent { frame: parent.frame, expression };
+        let content = Content::Parts(children);
+        shown.variables_reference = debuggee.variables.insert(Expandable { content, parent });
+    }
+    shown
+}
+
+/// Whether a line about the whole stands before the elements.
+pub(crate) fn is_summarised(children: &Children) -> bool {
+    match &children.node {
+        Node::Tensor(tensor) => tensor.count() >= LEAST_SUMMARISED,
+        _ => false,
+    }
+}
+
+/// The line about a tensor as a whole: not computed yet.
+pub(crate) fn summary(
+    children: &Children,
+    parent: &Parent,
+    debuggee: &mut Debuggee,
+) -> protocol::Variable {
+    let content = Content::Summary(children.clone());
+    let parent = parent.clone();
+    protocol::Variable {
+        name: "summary".into(),
+        variables_reference: debuggee.variables.insert(Expandable { content, parent }),
+        presentation_hint: Some(protocol::Hint { kind: "virtual", lazy: true }),
+        ..protocol::Variable::default()
     }
 }
 
@@ -164,6 +239,18 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events
         all_threads_stopped: true,
         hit_breakpoint_ids: Vec::new(),
     })
+}
+
+/// The stop that a jump leads to.
+pub(crate) fn arrived() -> events::Stopped {
+    events::Stopped {
+        reason: "goto",
+        description: "Paused after a jump".into(),
+        text: None,
+        thread_id: THREAD,
+        all_threads_stopped: true,
+        hit_breakpoint_ids: Vec::new(),
+    }
 }
 
 fn hit_breakpoint<'a>(

@@ -79,11 +79,11 @@ impl Wire {
             output.push('\n');
             if output.len() >= OUTPUT_CHUNK {
                 let output = std::mem::take(&mut output);
-                self.event(Event::Output(Output { category, output }));
+                self.event(Event::Output(Output { category, output, place: None }));
             }
         }
         if !output.is_empty() {
-            self.event(Event::Output(Output { category, output }));
+            self.event(Event::Output(Output { category, output, place: None }));
         }
     }
 

@@ -5,7 +5,7 @@
 //! A breakpoint that was there before and still is keeps its number, its hit count, and its place.
 
 use dap::requests::{SetFunctionBreakpointsArguments, SetInstructionBreakpointsArguments};
-use debug::{BreakpointId, BreakpointSpec, DispatchMoment, HitCondition};
+use debug::{BreakpointId, BreakpointOptions, BreakpointSpec, DispatchMoment, HitCondition};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ use crate::sources::SourceKey;
 use crate::to_dap;
 
 /// A breakpoint as asked for, or why it cannot be.
-type Wanted = Result<(BreakpointSpec, HitCondition), String>;
+type Wanted = Result<(BreakpointSpec, BreakpointOptions), String>;
 
 pub(super) fn set_breakpoints(
     debuggee: &mut Debuggee,
@@ -33,7 +33,10 @@ pub(super) fn set_breakpoints(
     let asked = arguments.breakpoints.unwrap_or_default();
     let wanted = asked
         .iter()
-        .map(|it| refined(spec(&key, client.line_from(it.line))?, it.hit_condition.as_deref()))
+        .map(|it| {
+            let spec = spec(&key, client.line_from(it.line))?;
+            refined(spec, it.condition.clone(), it.hit_condition.as_deref(), it.log_message.clone())
+        })
         .collect();
     let mut breakpoints = replace(debuggee, client, Owner::Source(key), wanted);
     for (breakpoint, asked) in breakpoints.iter_mut().zip(&asked) {
@@ -52,10 +55,16 @@ fn spec(key: &SourceKey, line: u32) -> Result<BreakpointSpec, String> {
     }
 }
 
-/// A breakpoint that stops at some of its hits only, if the client says so.
-fn refined(spec: BreakpointSpec, hit_condition: Option<&str>) -> Wanted {
-    let condition = hit_condition.filter(|text| !text.trim().is_empty());
-    Ok((spec, condition.map_or(Ok(HitCondition::Always), str::parse)?))
+/// A breakpoint that stops only sometimes, or says something instead, if the client wants that.
+fn refined(
+    spec: BreakpointSpec,
+    condition: Option<String>,
+    hit_condition: Option<&str>,
+    log: Option<String>,
+) -> Wanted {
+    let hit_condition = hit_condition.filter(|text| !text.trim().is_empty());
+    let hit_condition = hit_condition.map_or(Ok(HitCondition::Always), str::parse)?;
+    Ok((spec, BreakpointOptions { condition, hit_condition, log }))
 }
 
 pub(super) fn set_function_breakpoints(
@@ -65,8 +74,9 @@ pub(super) fn set_function_breakpoints(
 ) -> Result<Value, RequestError> {
     let arguments: SetFunctionBreakpointsArguments = arguments(request)?;
     let asked = arguments.breakpoints.into_iter();
-    let wanted =
-        asked.map(|it| refined(function_spec(it.name), it.hit_condition.as_deref())).collect();
+    let wanted = asked
+        .map(|it| refined(function_spec(it.name), it.condition, it.hit_condition.as_deref(), None))
+        .collect();
     let breakpoints = replace(debuggee, client, Owner::Functions, wanted);
     breakpoints.iter().for_each(|breakpoint| report(debuggee, breakpoint));
     body(BreakpointsBody { breakpoints })
@@ -97,7 +107,8 @@ pub(super) fn set_instruction_breakpoints(
     let wanted = asked
         .map(|it| match address(&it.instruction_reference, it.offset) {
             Ok(address) => {
-                refined(BreakpointSpec::Instruction { address }, it.hit_condition.as_deref())
+                let spec = BreakpointSpec::Instruction { address };
+                refined(spec, it.condition.clone(), it.hit_condition.as_deref(), None)
             }
             Err(error) => Err(error.text),
         })
@@ -139,7 +150,7 @@ fn replace(
     let mut ids = Vec::new();
     let mut answer = Vec::new();
     for wanted in wanted {
-        let (spec, condition) = match wanted {
+        let (spec, options) = match wanted {
             Ok(wanted) => wanted,
             Err(message) => {
                 answer.push(nowhere(message));
@@ -152,7 +163,13 @@ fn replace(
             Some(id) => id,
             None => debuggee.debugger.add_breakpoint(spec),
         };
-        debuggee.debugger.set_hit_condition(id, condition);
+        if let Err(error) = debuggee.debugger.set_breakpoint_options(id, &options) {
+            // One that stops always is not what was asked for.
+            debuggee.debugger.remove_breakpoint(id);
+            debuggee.breakpoints.reported.remove(&id);
+            answer.push(nowhere(error.to_string()));
+            continue;
+        }
         ids.push(id);
         if let Some(breakpoint) = debuggee.debugger.breakpoint(id) {
             answer.push(to_dap::breakpoint(breakpoint, &debuggee.debugger, client));

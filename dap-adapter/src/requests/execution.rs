@@ -30,6 +30,12 @@ pub(super) fn next(debuggee: &mut Debuggee, request: &Request) -> Resuming {
 
 pub(super) fn step_in(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     let arguments: StepInArguments = arguments(request)?;
+    if let Some(target) = arguments.target_id {
+        let call = debuggee.targets.get(target).copied().ok_or_else(|| {
+            RequestError::stale(format!("target {target} is not of this stop; ask for targets"))
+        })?;
+        return Ok((Resume::StepInto(call), Value::Null));
+    }
     Ok(step(StepKind::Into, arguments.granularity.as_ref(), debuggee.settings))
 }
 

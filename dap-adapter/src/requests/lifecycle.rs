@@ -17,13 +17,27 @@ use crate::launch::{AttachArguments, Launch, LaunchArguments};
 use crate::protocol::Request;
 use crate::session::{Session, State, body};
 
+/// What names begin with in expressions, and what fields do.
+const COMPLETION_TRIGGERS: [&str; 3] = ["%", "@", "."];
+
 /// What is handled, and nothing else: clients believe what they are told.
 pub(crate) fn capabilities() -> Capabilities {
     let yes = Some(true);
     Capabilities {
         supports_configuration_done_request: yes,
         supports_function_breakpoints: yes,
+        supports_conditional_breakpoints: yes,
         supports_hit_conditional_breakpoints: yes,
+        supports_log_points: yes,
+        supports_set_variable: yes,
+        supports_set_expression: yes,
+        supports_read_memory_request: yes,
+        supports_write_memory_request: yes,
+        supports_completions_request: yes,
+        completion_trigger_characters: Some(COMPLETION_TRIGGERS.map(str::to_owned).to_vec()),
+        supports_step_in_targets_request: yes,
+        supports_goto_targets_request: yes,
+        supports_restart_frame: yes,
         supports_instruction_breakpoints: yes,
         supports_evaluate_for_hovers: yes,
         supports_delayed_stack_trace_loading: yes,

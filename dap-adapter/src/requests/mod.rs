@@ -7,9 +7,13 @@
 
 mod breakpoints;
 mod catalog;
+mod changes;
 mod code;
+mod completions;
 mod execution;
 mod lifecycle;
+mod memory;
+mod moves;
 mod stack;
 mod variables;
 
@@ -67,6 +71,15 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("scopes", Handler::Stop(stack::scopes)),
     ("variables", Handler::Stop(variables::variables)),
     ("evaluate", Handler::Stop(variables::evaluate)),
+    ("completions", Handler::Stop(completions::completions)),
+    ("setVariable", Handler::Stop(changes::set_variable)),
+    ("setExpression", Handler::Stop(changes::set_expression)),
+    ("readMemory", Handler::Stop(memory::read_memory)),
+    ("writeMemory", Handler::Stop(memory::write_memory)),
+    ("stepInTargets", Handler::Stop(moves::step_in_targets)),
+    ("gotoTargets", Handler::Stop(moves::goto_targets)),
+    ("goto", Handler::Session(moves::goto)),
+    ("restartFrame", Handler::Session(moves::restart_frame)),
     ("continue", Handler::Resume(execution::go_on)),
     ("next", Handler::Resume(execution::next)),
     ("stepIn", Handler::Resume(execution::step_in)),

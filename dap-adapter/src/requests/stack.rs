@@ -51,7 +51,7 @@ pub(super) fn scopes(
     let arguments: ScopesArguments = arguments(request)?;
     let frame = debuggee.frame(arguments.frame_id)?;
     let scopes = debuggee.debugger.scopes(frame);
-    let scopes = scopes.into_iter().map(|(kind, node)| to_dap::scope(kind, node, debuggee));
+    let scopes = scopes.into_iter().map(|(kind, node)| to_dap::scope(kind, node, frame, debuggee));
     body(ScopesResponse { scopes: scopes.collect() })
 }
 

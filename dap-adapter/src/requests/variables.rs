@@ -3,22 +3,24 @@
 use std::ops::Range;
 
 use dap::requests::{EvaluateArguments, VariablesArguments};
-use dap::responses::{EvaluateResponse, VariablesResponse};
-use dap::types::{Variable, VariablesArgumentsFilter};
-use debug::FrameIndex;
-use serde_json::Value;
+use dap::types::{EvaluateArgumentsContext, VariablesArgumentsFilter};
+use debug::{Children, Limits};
+use serde_json::{Value, json};
 
 use super::arguments;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
 use crate::error::RequestError;
-use crate::protocol::Request;
+use crate::protocol::{Answer, Request, Variable};
 use crate::session::body;
-use crate::to_dap;
+use crate::to_dap::{self, Content, Expandable, Parent};
 
 /// The most elements in one answer. A client that asks for all elements of a large tensor, as those
 /// do that do not know about paging, would freeze on more.
 const MAX_ELEMENTS: usize = 10_000;
+
+/// The most elements that a summary looks at: a blink.
+const MAX_SUMMARISED: usize = 1 << 22;
 
 pub(super) fn variables(
     debuggee: &mut Debuggee,
@@ -26,19 +28,37 @@ pub(super) fn variables(
     request: &Request,
 ) -> Result<Value, RequestError> {
     let arguments: VariablesArguments = arguments(request)?;
-    let reference = arguments.variables_reference;
-    let Some(children) = debuggee.variables.get(reference).cloned() else {
-        return Err(RequestError::stale(format!(
-            "variable {reference} is not of this stop; ask for the scopes of a frame"
-        )));
+    let Expandable { content, parent } = debuggee.expandable(arguments.variables_reference)?;
+    let variables = match content {
+        Content::Parts(children) => parts(&children, &parent, &arguments, debuggee, client),
+        Content::Summary(children) => {
+            let summary = debuggee.debugger.summary(&children, MAX_SUMMARISED);
+            let value = summary.map_or_else(|| "nothing".into(), |summary| summary.to_string());
+            vec![Variable { name: "summary".into(), value, ..Variable::default() }]
+        }
     };
-    let wanted = Wanted::new(&arguments, children.indexed);
+    Ok(json!({ "variables": body(variables)? }))
+}
+
+fn parts(
+    children: &Children,
+    parent: &Parent,
+    arguments: &VariablesArguments,
+    debuggee: &mut Debuggee,
+    client: &Client,
+) -> Vec<Variable> {
+    let wanted = Wanted::new(arguments, children.indexed);
     let found = match wanted.range {
         Some(Range { start, end }) if start >= end => Vec::new(),
         range => debuggee.debugger.children(&children.node, range),
     };
-    let convert = |variable| to_dap::variable(variable, debuggee, client);
-    let mut variables: Vec<Variable> = found.into_iter().map(convert).collect();
+    let mut variables = Vec::with_capacity(found.len() + 1);
+    let is_named_wanted = !matches!(arguments.filter, Some(VariablesArgumentsFilter::Indexed));
+    if is_named_wanted && wanted.is_from_start && to_dap::is_summarised(children) {
+        variables.push(to_dap::summary(children, parent, debuggee));
+    }
+    let convert = |variable| to_dap::variable(variable, parent, debuggee, client);
+    variables.extend(found.into_iter().map(convert));
     if wanted.left > 0 {
         variables.push(Variable {
             name: "…".into(),
@@ -46,7 +66,7 @@ pub(super) fn variables(
             ..Variable::default()
         });
     }
-    body(VariablesResponse { variables })
+    variables
 }
 
 /// Which children a request wants.
@@ -55,15 +75,19 @@ struct Wanted {
     range: Option<Range<usize>>,
     /// How many are left out though they were asked for.
     left: usize,
+    /// Whether what stands before the elements is wanted too.
+    is_from_start: bool,
 }
 
 impl Wanted {
     fn new(arguments: &VariablesArguments, indexed: Option<usize>) -> Self {
-        let nothing = Self { range: Some(0..0), left: 0 };
+        let nothing = Self { range: Some(0..0), left: 0, is_from_start: true };
         let Some(length) = indexed else {
             return match arguments.filter {
                 Some(VariablesArgumentsFilter::Indexed) => nothing,
-                Some(VariablesArgumentsFilter::Named) | None => Self { range: None, left: 0 },
+                Some(VariablesArgumentsFilter::Named) | None => {
+                    Self { range: None, left: 0, is_from_start: true }
+                }
             };
         };
         if matches!(arguments.filter, Some(VariablesArgumentsFilter::Named)) {
@@ -75,34 +99,52 @@ impl Wanted {
             count => count.min(length - start),
         };
         let given = asked.min(MAX_ELEMENTS);
-        Self { range: Some(start..start + given), left: asked - given }
+        let range = Some(start..start + given);
+        Self { range, left: asked - given, is_from_start: start == 0 }
     }
 }
 
-/// Evaluates in a frame, the innermost if none is named.
+/// Evaluates in a frame, the innermost if none is named. The console may do more than watches and
+/// hovers, which nobody has asked for by themselves: it calls functions of the program, and sets
+/// values.
 pub(super) fn evaluate(
     debuggee: &mut Debuggee,
     client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
     let arguments: EvaluateArguments = arguments(request)?;
-    let frame = match arguments.frame_id {
-        Some(number) => debuggee.frame(number)?,
-        None => FrameIndex(0),
+    let frame = debuggee.frame_or_innermost(arguments.frame_id)?;
+    let is_console = matches!(arguments.context, Some(EvaluateArgumentsContext::Repl));
+    let cancel = debuggee.cancelled.begin_evaluation(request.seq);
+    let limits = Limits { cancel, ..debuggee.debugger.limits() };
+    let text = arguments.expression.as_str();
+    let outcome = match assignment(text).filter(|_| is_console) {
+        Some((target, value)) => {
+            let assigned = debuggee.debugger.assign(frame, target, value);
+            debuggee.changed(client, None);
+            assigned
+        }
+        None if is_console => debuggee.debugger.evaluate_in_console(frame, text, limits),
+        None => debuggee.debugger.evaluate_within(frame, text, limits),
     };
-    let value = debuggee.debugger.evaluate(frame, &arguments.expression);
-    let value = to_dap::variable(
-        value.map_err(|error| RequestError::failed(error.message))?,
-        debuggee,
-        client,
-    );
-    body(EvaluateResponse {
-        result: value.value,
-        type_field: value.type_field,
-        variables_reference: value.variables_reference,
-        indexed_variables: value.indexed_variables,
-        ..EvaluateResponse::default()
-    })
+    debuggee.cancelled.end_evaluation();
+    let value = outcome.map_err(|error| {
+        // Where there is room for it, the place of the mistake is shown.
+        let text = if is_console { error.with_caret(text) } else { error.to_string() };
+        RequestError::failed(text)
+    })?;
+    let parent = Parent { frame, expression: value.evaluate_name.clone() };
+    body(Answer::result(to_dap::variable(value, &parent, debuggee, client)))
+}
+
+/// The parts of `target = value`, which only the console knows.
+fn assignment(text: &str) -> Option<(&str, &str)> {
+    let at = text.match_indices('=').map(|(at, _)| at).find(|at| {
+        let before = text[..*at].chars().next_back();
+        !matches!(before, Some('=' | '!' | '<' | '>')) && !text[at + 1..].starts_with('=')
+    })?;
+    let (target, value) = (text[..at].trim(), text[at + 1..].trim());
+    (!target.is_empty() && !value.is_empty()).then_some((target, value))
 }
 
 #[cfg(test)]
@@ -134,6 +176,16 @@ mod tests {
     #[test]
     fn more_elements_than_a_client_can_bear_are_left_out() {
         assert_eq!(wanted(None, None, Some(MAX_ELEMENTS + 7)), (Some(0..MAX_ELEMENTS), 7));
+    }
+
+    #[test]
+    fn an_assignment_is_no_comparison() {
+        assert_eq!(assignment("%x = 3"), Some(("%x", "3")));
+        assert_eq!(assignment("binding[0][1]=2 + 3"), Some(("binding[0][1]", "2 + 3")));
+        assert_eq!(assignment("i0 = i1 == 2"), Some(("i0", "i1 == 2")));
+        for none in ["i0 == 3", "i0 >= 3", "i0 <= 3", "i0 != 3", "= 3", "i0 =", "i0"] {
+            assert_eq!(assignment(none), None, "{none}");
+        }
     }
 
     #[test]

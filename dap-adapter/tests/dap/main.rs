@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `lifecycle` | does a session begin and end well, from every state? |
 //! | `breakpoints` | does the program stop where it was told to? |
+//! | `changes` | are values, memory and places changed, and conditions minded? |
 //! | `inspection` | is what is shown at a stop right? |
 //! | `devices` | are commands, workgroups and tensors shown, and stopped in? |
 //! | `running` | is the client served while the program runs? |
@@ -18,6 +19,7 @@
 mod attach;
 mod breakpoints;
 mod catalog;
+mod changes;
 mod client;
 mod devices;
 mod faults;

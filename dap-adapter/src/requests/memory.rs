@@ -1,0 +1,65 @@
+//! Bytes of the program: `readMemory`, `writeMemory`.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use dap::requests::{ReadMemoryArguments, WriteMemoryArguments};
+use serde_json::{Value, json};
+
+use super::arguments;
+use crate::client::Client;
+use crate::debuggee::Debuggee;
+use crate::error::RequestError;
+use crate::protocol::Request;
+use crate::to_dap;
+
+/// The most bytes in one answer; views ask for 128 kB.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+pub(super) fn read_memory(
+    debuggee: &mut Debuggee,
+    _client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    let arguments: ReadMemoryArguments = arguments(request)?;
+    let (memory, start, moved) = debuggee.memories.open(&arguments.memory_reference)?;
+    let offset = moved.saturating_add(arguments.offset.unwrap_or(0));
+    let asked = to_dap::count(Some(arguments.count));
+    let (missing, bytes) = memory.read(offset, asked.min(MAX_BYTES));
+    let first = i128::from(offset) + missing as i128;
+    let address = start.wrapping_add_signed(i64::try_from(first).unwrap_or(i64::MAX));
+    let mut body = json!({ "address": format!("{address:#x}") });
+    let unreadable = asked - missing - bytes.len();
+    if unreadable > 0 {
+        body["unreadableBytes"] = unreadable.min(i32::MAX as usize).into();
+    }
+    if !bytes.is_empty() {
+        body["data"] = STANDARD.encode(bytes).into();
+    }
+    Ok(body)
+}
+
+pub(super) fn write_memory(
+    debuggee: &mut Debuggee,
+    client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    let arguments: WriteMemoryArguments = arguments(request)?;
+    let (memory, _, moved) = debuggee.memories.open(&arguments.memory_reference)?;
+    let bytes = STANDARD
+        .decode(&arguments.data)
+        .map_err(|error| RequestError::malformed(format!("`data` is not base64: {error}")))?;
+    let given = arguments.offset.unwrap_or(0);
+    let offset = moved.saturating_add(given);
+    let room = i64::try_from(memory.len()).unwrap_or(i64::MAX).saturating_sub(offset).max(0);
+    let fitting = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+    if fitting < bytes.len() && arguments.allow_partial != Some(true) {
+        let length = bytes.len();
+        return Err(RequestError::failed(format!(
+            "{length} bytes do not fit at {offset}: the memory has {}",
+            memory.len()
+        )));
+    }
+    memory.write(offset, &bytes[..fitting]).map_err(RequestError::failed)?;
+    debuggee.changed(client, Some((arguments.memory_reference, given, fitting)));
+    Ok(json!({ "offset": 0, "bytesWritten": fitting }))
+}

@@ -1,0 +1,104 @@
+//! Going elsewhere: `stepInTargets`, `gotoTargets`, `goto`, `restartFrame`.
+
+use std::ops::ControlFlow;
+
+use dap::requests::{GotoArguments, RestartFrameArguments, StepInTargetsArguments};
+use debug::BreakpointSpec;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::arguments;
+use crate::client::Client;
+use crate::debuggee::Debuggee;
+use crate::error::RequestError;
+use crate::protocol::{Request, Source};
+use crate::session::{Moved, Session};
+use crate::sources::SourceKey;
+
+/// The calls of the frame's line, for `stepIn`.
+pub(super) fn step_in_targets(
+    debuggee: &mut Debuggee,
+    client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    let arguments: StepInTargetsArguments = arguments(request)?;
+    let frame = debuggee.frame(arguments.frame_id)?;
+    let found = debuggee.debugger.step_in_targets(frame);
+    let targets = found.into_iter().map(|target| {
+        let mut shown = json!({"id": debuggee.targets.insert(target.call), "label": target.label});
+        if let Some(at) = target.source {
+            shown["line"] = client.line(at.line).into();
+            shown["column"] = client.column(at.column).into();
+        }
+        shown
+    });
+    Ok(json!({ "targets": targets.collect::<Vec<Value>>() }))
+}
+
+/// Where the innermost frame can be made to go on, of what a line was compiled to.
+pub(super) fn goto_targets(
+    debuggee: &mut Debuggee,
+    client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    #[derive(Deserialize)]
+    struct Arguments {
+        source: Source,
+        line: i64,
+    }
+    let arguments: Arguments = arguments(request)?;
+    let line = client.line_from(arguments.line);
+    let Debuggee { debugger, sources, targets, .. } = debuggee;
+    let spec = match sources.identify(&arguments.source, debugger, client) {
+        SourceKey::File(file) => BreakpointSpec::Line { file, line },
+        SourceKey::Listing(module) => BreakpointSpec::ListingLine { module, line },
+        SourceKey::Unknown(name) => {
+            return Err(RequestError::failed(format!("{name} is no source of the program")));
+        }
+    };
+    let is_listing = matches!(spec, BreakpointSpec::ListingLine { .. });
+    let found = debugger.goto_targets(&spec).map_err(RequestError::failed)?;
+    let targets = found.into_iter().map(|position| {
+        let name = debugger.program().function_label(position.function);
+        let source = debugger.source_line(position).filter(|_| !is_listing);
+        let at = source.as_ref().map(|at| at.line).or_else(|| debugger.listing_line(position));
+        let mut shown = json!({
+            "id": targets.insert(position),
+            "label": format!("{name} {}", position.offset),
+            "line": client.line(at.unwrap_or(line)),
+        });
+        if let Some(at) = source {
+            shown["column"] = client.column(at.column).into();
+        }
+        if let Some(address) = debugger.linear(position) {
+            shown["instructionPointerReference"] = address.to_string().into();
+        }
+        shown
+    });
+    Ok(json!({ "targets": targets.collect::<Vec<Value>>() }))
+}
+
+/// Makes the innermost frame go on elsewhere. Nothing runs, and the client sees a new stop.
+pub(super) fn goto(session: &mut Session, request: &Request) -> ControlFlow<()> {
+    session.move_program(request, |debuggee| {
+        let arguments: GotoArguments = arguments(request)?;
+        let target = debuggee.targets.get(arguments.target_id).copied().ok_or_else(|| {
+            let target = arguments.target_id;
+            RequestError::stale(format!("target {target} is not of this stop; ask for targets"))
+        })?;
+        debuggee.debugger.jump(target).map_err(RequestError::failed)?;
+        Ok(Moved::Elsewhere)
+    });
+    ControlFlow::Continue(())
+}
+
+/// Makes a frame begin anew; those inside of it are gone.
+pub(super) fn restart_frame(session: &mut Session, request: &Request) -> ControlFlow<()> {
+    session.move_program(request, |debuggee| {
+        let arguments: RestartFrameArguments = arguments(request)?;
+        let frame = debuggee.frame(arguments.frame_id)?;
+        let reason = debuggee.debugger.restart_frame(frame).map_err(RequestError::failed)?;
+        Ok(Moved::Ran(reason))
+    });
+    ControlFlow::Continue(())
+}

@@ -63,6 +63,11 @@ fn tests_end_in_every_way() {
 }
 
 #[test]
+fn tests_of_the_machine_may_have_to_fail() {
+    prints_what_is_expected("failures.vmasm");
+}
+
+#[test]
 fn no_failed_test_is_a_success() {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let output = check(&[&module(&scratch, "passing.vmasm")]);

@@ -2,6 +2,10 @@
 //!
 //! A test is an exported function without arguments. It fails if it ends with an error or if one of its
 //! `check.*` expectations does not hold.
+//!
+//! Tests of the VM itself have no expectations, and some are there to fail: in a module that imports
+//! nothing from `check`, a function whose name begins with `fail_` has to end with an error. That is how
+//! the tests of IREE's VM are written and run.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,10 +50,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     for (export, calling_convention) in others {
         println!("[ NO TEST  ] {}: it takes arguments, {calling_convention}", export.name);
     }
+    let has_expectations = check::is_imported(module);
     let (mut passed, mut failed) = (0, 0);
     for test in tests {
         println!("[ RUN      ] {}", test.name);
-        let faults = run_test(&modules, test, &Host::new(&config));
+        let should_fail = !has_expectations && test.name.starts_with("fail_");
+        let faults = run_test(&modules, test, should_fail, &Host::new(&config));
         for fault in &faults {
             println!("{}", indented(fault));
         }
@@ -103,11 +109,19 @@ fn exports(module: &Module) -> (Vec<&Export>, Vec<(&Export, &str)>) {
 }
 
 /// What is wrong; nothing, if the test passes.
-fn run_test(modules: &LoadedModules, test: &Export, host: &Host) -> Vec<String> {
-    let outcome = Program::new(modules, test, host).and_then(|mut program| {
+fn run_test(modules: &LoadedModules, test: &Export, should_fail: bool, host: &Host) -> Vec<String> {
+    let started = Program::new(modules, test, host).and_then(|mut program| {
         program.initialize(None)?;
-        program.call(None)
+        Ok(program)
     });
+    let outcome = match started.map(|mut program| program.call(None)) {
+        Ok(outcome) if should_fail => match outcome {
+            Ok(_) => Err("it returned; a test with such a name has to fail".to_owned()),
+            Err(_) => Ok(()),
+        },
+        Ok(outcome) => outcome.map(drop),
+        Err(failure) => Err(failure),
+    };
     let mut faults = host.expectations().take();
     faults.extend(outcome.err());
     faults

@@ -202,6 +202,12 @@ fn element_type(view: &BufferView) -> Result<ElementType, Status> {
     view.element_type().map_err(|error| Status::invalid_argument(error.to_string()))
 }
 
+/// Whether `bytecode` imports any expectation.
+#[must_use]
+pub fn is_imported(bytecode: &Module) -> bool {
+    bytecode.imports().iter().any(|import| import.split_name().0 == NAME)
+}
+
 /// What `bytecode` imports from `check` that this module does not have: full names with calling
 /// conventions.
 #[must_use]

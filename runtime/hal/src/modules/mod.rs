@@ -10,6 +10,7 @@ mod hal_inline;
 mod hal_loader;
 pub mod io_parameters;
 pub mod vmvx;
+mod yieldable_test;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -131,6 +132,7 @@ impl Host {
             vmvx::module(),
             io_parameters::module(self),
             check::module(&self.expectations),
+            yieldable_test::module(),
         ]
     }
 }

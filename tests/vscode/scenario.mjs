@@ -169,5 +169,53 @@ export function scenario({ listing }) {
         await user.debugConsoleHas("4x4xf32=[192 192 192 192]");
       },
     },
+    {
+      title: "a breakpoint with a condition and one with a message",
+      async act(user) {
+        await user.closeAllEditors();
+        await user.open("euclid.mlir");
+        await user.removeAllBreakpoints();
+        await user.goToLine(11);
+        await user.addBreakpoint("Conditional Breakpoint", "%y == 12");
+        await user.goToLine(18);
+        await user.addBreakpoint("Logpoint", "of {%a} and {%b}");
+      },
+    },
+    {
+      title: "F5 stops where the condition holds, and the message is in the console",
+      async act(user) {
+        await user.press("F5");
+        await user.answer("argument 1 of 2", "48");
+        await user.answer("argument 2 of 2", "36");
+        await user.stoppedAt(11);
+        await user.expandScope("Registers");
+        await user.variablesAre({ i0: 36, i1: 12 });
+        await user.debugConsoleHas("of 48 and 36");
+      },
+    },
+    {
+      title: "a watch computes with the values of the source",
+      async act(user) {
+        await user.watch("%x * 100 + %y");
+        await user.watchIs("%x * 100 + %y", 3612);
+      },
+    },
+    {
+      title: "a value that is set changes what depends on it",
+      image: "watch",
+      async act(user) {
+        await user.setValue("i1", "10");
+        await user.variablesAre({ i1: 10 });
+        await user.watchIs("%x * 100 + %y", 3610);
+      },
+    },
+    {
+      title: "the program goes on with it",
+      async act(user) {
+        await user.press("F5");
+        await user.debuggingEnds();
+        await user.debugConsoleHas("i32=864");
+      },
+    },
   ];
 }

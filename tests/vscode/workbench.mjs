@@ -173,6 +173,72 @@ export class User {
     await eventually("the breakpoint's dot", () => dots.count(), (count) => count !== before);
   }
 
+  /** Chooses a command by its title. */
+  async command(title) {
+    await this.press("F1");
+    const box = this.page.locator(".quick-input-widget");
+    const input = box.locator("input.input").first();
+    await input.waitFor();
+    await input.fill(`>${title}`);
+    await box.locator(".monaco-list-row", { hasText: title }).first().click();
+  }
+
+  /** Sets a breakpoint in the cursor's line that needs a text: "Conditional Breakpoint" or "Logpoint". */
+  async addBreakpoint(kind, text) {
+    const dots = this.page.locator(
+      ".editor-instance .codicon-debug-breakpoint-conditional, .editor-instance .codicon-debug-breakpoint-log",
+    );
+    const before = await dots.count();
+    await this.command(`Debug: Add ${kind}...`);
+    const widget = this.page.locator(".breakpoint-widget .inputContainer .monaco-editor").first();
+    await widget.waitFor();
+    await widget.click();
+    await this.page.keyboard.type(text);
+    await this.press("Enter");
+    await eventually("the breakpoint's dot", () => dots.count(), (count) => count !== before);
+  }
+
+  async removeAllBreakpoints() {
+    await this.command("Remove All Breakpoints");
+    await this.page.locator(".editor-instance .codicon-debug-breakpoint").first().waitFor({ state: "detached" });
+  }
+
+  /** Adds an expression to the Watch view. */
+  async watch(expression) {
+    const header = this.page.locator(".pane-header", { hasText: /^Watch/i }).first();
+    if ((await header.getAttribute("aria-expanded")) !== "true") {
+      await header.click();
+    }
+    await header.hover();
+    await this.page.locator(".pane-header .action-label.codicon-add, .pane-header .codicon-watch-expressions-add").first().click();
+    const input = this.page.locator(".debug-watch input").first();
+    await input.waitFor();
+    await input.fill(expression);
+    await this.press("Enter");
+  }
+
+  /** Waits until the Watch view shows an expression's value. */
+  async watchIs(expression, value) {
+    const rows = this.page.locator(".debug-watch .monaco-list-row .expression");
+    await eventually(
+      `${expression} to be ${value}`,
+      async () => (await rows.allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim()),
+      (seen) => seen.some((text) => text.startsWith(expression) && text.endsWith(String(value))),
+    );
+  }
+
+  /** Gives a variable of the Variables view another value. */
+  async setValue(name, value) {
+    const row = this.page.locator(".debug-variables .monaco-list-row .expression", {
+      has: this.page.locator(".name", { hasText: new RegExp(`^${name}\\b`) }),
+    });
+    await row.first().dblclick();
+    const input = this.page.locator(".debug-variables input").first();
+    await input.waitFor();
+    await input.fill(value);
+    await this.press("Enter");
+  }
+
   /** Answers an input box, whose title and prompt are returned. */
   async answer(title, text) {
     const box = this.page.locator(".quick-input-widget");

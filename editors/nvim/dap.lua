@@ -1,0 +1,43 @@
+-- iree-dbg for Neovim's nvim-dap: put this file where `require` finds it, or its lines into init.lua.
+--
+-- `:lua require("dap").continue()` on a .mlir or a .vmfb then asks what to call, and stops at breakpoints.
+
+local dap = require("dap")
+
+dap.adapters.iree = function(callback, configuration)
+  if configuration.request == "attach" then
+    callback({ type = "server", host = configuration.host or "127.0.0.1", port = configuration.port })
+  else
+    callback({ type = "executable", command = "iree-dbg", args = { "dap" } })
+  end
+end
+
+-- One argument a line of the prompt, as for `iree-dbg run --input=`.
+local function inputs()
+  return vim.split(vim.fn.input("Arguments, separated by spaces: "), " ", { trimempty = true })
+end
+
+local configurations = {
+  {
+    type = "iree",
+    request = "launch",
+    name = "Debug this file",
+    program = "${file}",
+    cwd = "${workspaceFolder}",
+    ["function"] = function()
+      return vim.fn.input("Function: ")
+    end,
+    inputs = inputs,
+  },
+  {
+    type = "iree",
+    request = "attach",
+    name = "Attach to iree-dbg run --listen",
+    port = function()
+      return tonumber(vim.fn.input("Port: ", "4711"))
+    end,
+  },
+}
+
+dap.configurations.mlir = configurations
+dap.configurations.vmfb = configurations

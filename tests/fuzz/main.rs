@@ -5,6 +5,8 @@
 //! | `files` | damaged modules of the corpus | no panic, whatever is read, printed, verified and run |
 //! | `programs` | random programs that keep the verifier's rules | that they verify, and end the same however they are watched |
 //! | `mutants` | such programs and the corpus, with operands and tables changed | no fault of what verifies |
+//! | `cconv`, `iree`, `raw`, `sip`, `tvm`, `memref` | damaged signatures of each convention | an error within the text, or a signature that prints as itself |
+//! | `values` | damaged tensors, JSON, headers, values in memory | the same |
 //! | `texts` | damaged `.vmasm`, of the corpus and of random programs | diagnostics, or a module that prints as itself |
 //!
 //! ```text
@@ -20,6 +22,7 @@ mod mutate;
 mod program;
 mod random;
 mod run;
+mod signature;
 mod text;
 
 use std::cell::RefCell;
@@ -33,7 +36,12 @@ use vmfb::build::ModuleImage;
 use vmfb::print::{DisassemblyOptions, Rodata, disassemble};
 use vmfb::{Module, print};
 
-const TARGETS: [&str; 4] = ["files", "programs", "mutants", "texts"];
+const TARGETS: [&str; 11] = [
+    "files", "programs", "mutants", "texts", "cconv", "iree", "raw", "sip", "tvm", "memref",
+    "values",
+];
+/// Those that start from modules.
+const OF_MODULES: [&str; 3] = ["files", "mutants", "texts"];
 /// Tries of each target when nothing else is said.
 const COUNT: u64 = 1_500;
 /// Findings after which it is enough.
@@ -65,6 +73,7 @@ struct Corpus {
     modules: Vec<Vec<u8>>,
     images: Vec<ModuleImage<'static>>,
     texts: Vec<String>,
+    cases: signature::Cases,
 }
 
 fn main() -> ExitCode {
@@ -72,9 +81,8 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(error) => return failure(&error),
     };
-    // Random programs come of nothing.
-    let needs_corpus = options.targets.iter().any(|target| target != "programs");
-    let corpus = match if needs_corpus { Corpus::read() } else { Ok(Corpus::empty()) } {
+    let needs_modules = options.targets.iter().any(|target| OF_MODULES.contains(&target.as_str()));
+    let corpus = match if needs_modules { Corpus::read() } else { Corpus::without_modules() } {
         Ok(corpus) => corpus,
         Err(error) => return failure(&format!("cannot compile the corpus: {error}")),
     };
@@ -93,17 +101,16 @@ fn main() -> ExitCode {
         }
     }
     for target in &options.targets {
-        let share = match options.end {
-            End::Count(count) => End::Count(count),
-            End::Seconds(seconds) => End::Seconds(seconds / options.targets.len() as u64),
-        };
-        let deadline = match share {
-            End::Seconds(seconds) => Some(Instant::now() + Duration::from_secs(seconds)),
+        let deadline = match options.end {
+            End::Seconds(seconds) => {
+                let all = Duration::from_secs(seconds);
+                Some(Instant::now() + all / options.targets.len() as u32)
+            }
             End::Count(_) => None,
         };
         let (mut count, mut sound) = (0, 0);
         for seed in options.seed.. {
-            let is_over = match (share, deadline) {
+            let is_over = match (options.end, deadline) {
                 (End::Count(limit), _) => count >= limit,
                 (_, Some(deadline)) => Instant::now() >= deadline,
                 _ => true,
@@ -159,12 +166,13 @@ fn options() -> Result<Options, String> {
 }
 
 impl Corpus {
-    fn empty() -> Self {
-        Self { modules: Vec::new(), images: Vec::new(), texts: Vec::new() }
+    fn without_modules() -> Result<Self, String> {
+        let cases = signature::Cases::read()?;
+        Ok(Self { modules: Vec::new(), images: Vec::new(), texts: Vec::new(), cases })
     }
 
     fn read() -> Result<Self, String> {
-        let mut corpus = Self::empty();
+        let mut corpus = Self::without_modules()?;
         for source in corpus::sources()? {
             let Some(variant) = source.variants().first().copied() else { continue };
             let path = source.module(variant)?;
@@ -210,7 +218,7 @@ fn try_seed(target: &str, seed: u64, corpus: &Corpus, prints: bool, kept: &mut V
             *kept = text::mutate(&text, &mut random);
             text::exercise(kept)
         }
-        _ => {
+        "programs" | "mutants" => {
             let mut image = match target {
                 "mutants" if random.chance(3) => random.choose(&corpus.images).clone(),
                 _ => program::generate(&mut random),
@@ -233,6 +241,11 @@ fn try_seed(target: &str, seed: u64, corpus: &Corpus, prints: bool, kept: &mut V
                 panic!("the program does not run: {}", defects.join("; "));
             }
             is_sound
+        }
+        _ => {
+            let text = corpus.cases.damaged(target, &mut random);
+            kept.extend(text.as_bytes());
+            signature::exercise(target, &text)
         }
     }
 }

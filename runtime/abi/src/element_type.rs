@@ -235,10 +235,13 @@ impl ElementType {
     }
 
     /// An integer that the type holds. From 32 bits on both signed and unsigned spellings are taken,
-    /// as C's conversions do: -1 for `ui32`, 4294967295 for `si32`.
+    /// as C's conversions do: -1 for `ui32`, 4294967295 for `si32`. Wider ones than 64 bits are not written as numbers.
     pub(crate) fn parse_integer(self, text: &str) -> Option<i128> {
         let value = scalar::integer(text)?;
         let bits = u32::from(self.bits);
+        if !(1..=64).contains(&bits) {
+            return None;
+        }
         let (signed, unsigned) = match self.kind {
             _ if matches!(bits, 32 | 64) => (true, true),
             NumericalKind::Integer => (true, true),

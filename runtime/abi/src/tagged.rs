@@ -52,13 +52,7 @@ impl<'a> Reader<'a> {
         let Some(&tag) = self.bytes().first() else { return Ok(None) };
         let position = self.position;
         if !matches!(tag, b'_' | b'a'..=b'z' | b'A'..=b'Z') {
-            return Err(SyntaxError::at(
-                position,
-                format!(
-                    "expected a tag (`_` or a letter), but `{}` here",
-                    char::from(tag).escape_debug()
-                ),
-            ));
+            return Err(self.no_tag());
         }
         self.position += 1;
         let number_at = self.position;
@@ -69,6 +63,21 @@ impl<'a> Reader<'a> {
             Body::Integer(number)
         };
         Ok(Some(Component { position, tag, body }))
+    }
+
+    /// A length may end within a character, which is shown whole.
+    fn no_tag(&self) -> SyntaxError {
+        let is_inside = |at: &usize| self.text[*at] & 0xC0 == 0x80;
+        let start = self.position.saturating_sub(3);
+        let position = (start..=self.position).rev().find(|at| !is_inside(at));
+        let position = position.unwrap_or(self.position);
+        let end = (self.position + 4).min(self.text.len());
+        let shown = String::from_utf8_lossy(&self.text[position..end]);
+        let found = shown.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER);
+        SyntaxError::at(
+            position,
+            format!("expected a tag (`_` or a letter), but `{}` here", found.escape_debug()),
+        )
     }
 
     fn integer(&mut self) -> Result<i32, SyntaxError> {

@@ -83,8 +83,7 @@ pub(crate) fn parse_type(cursor: &mut Cursor<'_>, depth: usize) -> Result<Type, 
 
 /// MLIR has no floats of any width.
 fn float_or_integer(word: &str) -> Option<ScalarType> {
-    ScalarType::parse(word)
-        .filter(|scalar| !matches!(scalar, ScalarType::Float(bits) if ![16, 32, 64, 80, 128].contains(bits)))
+    ScalarType::parse(word).filter(is_of_mlir)
 }
 
 /// The types up to `close`, which is taken too.
@@ -454,6 +453,15 @@ fn attribute(cursor: &mut Cursor<'_>) -> Result<String, SyntaxError> {
     Ok(cursor.text()[start..cursor.position()].to_owned())
 }
 
+/// Whether MLIR has the type: its floats are of these widths only.
+fn is_of_mlir(scalar: &ScalarType) -> bool {
+    match scalar {
+        ScalarType::Float(bits) => [16, 32, 64, 80, 128].contains(bits),
+        ScalarType::Complex(part) => is_of_mlir(part),
+        _ => true,
+    }
+}
+
 /// How arrays are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayKeyword {
@@ -481,6 +489,9 @@ pub fn write(out: &mut String, ty: &Type, keyword: ArrayKeyword) -> Result<(), S
         Type::Null => out.push_str("none"),
         Type::Scalar(ScalarType::Opaque(bits)) => {
             return Err(format!("MLIR has no opaque elements of {bits} bits"));
+        }
+        Type::Scalar(scalar) if !is_of_mlir(scalar) => {
+            return Err(format!("MLIR has no type `{scalar}`"));
         }
         Type::Scalar(scalar) => {
             let _ = write!(out, "{scalar}");

@@ -12,6 +12,7 @@
 //! | `stop` | why the program stands still, how it may go on |
 //! | `stack`, `inspect`, `known`, `globals` | frames, scopes, variables, names |
 //! | `expression` | the language of watches, conditions and log messages |
+//! | `foreign` | values of native libraries, by their addresses |
 //! | `tensor`, `number`, `memory` | what is in buffers |
 //! | `dispatch` | what a device works on |
 //! | `disassembly`, `address` | code as a view wants it |
@@ -27,6 +28,7 @@ mod debugger;
 mod disassembly;
 mod dispatch;
 mod expression;
+mod foreign;
 mod glob;
 mod globals;
 mod inspect;

@@ -188,7 +188,7 @@ const TABLE: &[Row] = &[
     Row {
         names: &["print", "p"],
         arguments: "NAME [as TYPE]",
-        help: "a value (%x), register (i0, i2:3, r0), global (rwdata[0]), element (r0[1]) or memory (binding[0] as 4x8xf32)",
+        help: "a value (%x), register (i0, i2:3, r0), global (rwdata[0]), element (r0[1]) or memory (binding[0] as 4x8xf32, r0 as memref<?xf32>, r0 as any)",
         read: |a| named(a).map(Command::Print),
     },
     Row {

@@ -12,6 +12,7 @@ use super::error::ExpressionError;
 use super::operators;
 use super::reduce;
 use super::syntax::{Binary, Expr, Kind, Subscript};
+use crate::foreign;
 use crate::number::Number;
 use crate::tensor::{Slice, TensorView};
 use crate::view::BufferView;
@@ -311,6 +312,9 @@ pub(crate) const FIELDS: &[(&str, &str)] = &[
 
 /// Memory as a tensor of a type, or a number as one of another type.
 fn cast(base: &Datum, type_name: &str) -> Result<Item, String> {
+    if foreign::is_type(type_name) {
+        return foreign::cast(base, type_name);
+    }
     let parsed = TensorType::parse(type_name).map_err(|error| error.to_string())?;
     let is_single = matches!(base, Datum::Tensor(tensor) if tensor.scalar().is_some());
     let is_ref = matches!(base, Datum::Value(Value::Ref(_)));

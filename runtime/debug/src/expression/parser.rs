@@ -197,9 +197,27 @@ impl<'t> Parser<'t> {
         Ok(value)
     }
 
-    /// `4x8xf32`, `f16[4,4]`, `tensor<4x8xf32>`; the second and third as the first.
+    /// `4x8xf32`, `f16[4,4]`, `tensor<4x8xf32>`; the second and third as the first. `memref<…>` stays as it is.
     fn type_name(&mut self) -> Result<String, ExpressionError> {
         self.skip_space();
+        if self.rest().starts_with("memref<") {
+            let (mut depth, mut before) = (0_usize, ' ');
+            let end = self.rest().find(|c| {
+                // `->` of a map closes nothing.
+                let closes = c == '>' && before != '-';
+                depth =
+                    if closes { depth.saturating_sub(1) } else { depth + usize::from(c == '<') };
+                before = c;
+                closes && depth == 0
+            });
+            let Some(end) = end else {
+                self.at += self.rest().len();
+                return Err(self.unexpected("`>` after memref<…"));
+            };
+            let name = self.rest()[..=end].to_owned();
+            self.at += name.len();
+            return Ok(name);
+        }
         let is_wrapped = self.eat_word("tensor");
         if is_wrapped {
             self.expect("<")?;
@@ -551,6 +569,11 @@ mod tests {
             ("%0 %%1", "(0 % 1)"),
             ("-x as f32", "(-(x as f32))"),
             ("a as f16[4, 4]", "(a as 4x4xf16)"),
+            ("(r0 as any) == 5", "((r0 as any) == 5)"),
+            (
+                "(a as memref<?xf32, affine_map<(d0) -> (d0)>>)[1]",
+                "(a as memref<?xf32, affine_map<(d0) -> (d0)>>)[1]",
+            ),
             ("max(a as tensor<4x8xf32>)", "max((a as 4x8xf32))"),
             ("t[1, :, -1:, ::2]", "t[1,::,(-1)::,::2]"),
             ("i2:3 + i4", "(i2:3 + i4)"),

@@ -7,6 +7,7 @@
 //! ```
 
 use crate::cconv::{Signature, ValueType};
+use crate::iree_v1::wire_results;
 use crate::signature::{Function, ScalarType, Slot, Type, Unrepresentable, each_slot, note};
 
 /// How values are placed.
@@ -77,13 +78,20 @@ pub fn layout(values: &[ValueType], packing: Packing) -> Layout {
     Layout { places, size }
 }
 
-/// How a function travels through the VM: what iree-compile makes of its types.
+/// How a function travels through the VM: what iree-compile makes of its types. A structure that is the only result travels as
+/// its values.
 ///
 /// # Errors
 /// A type that the VM cannot pass.
 pub fn lower(function: &Function) -> Result<(Signature, Vec<String>), Unrepresentable> {
     let mut notes = Vec::new();
-    let (arguments, results) = each_slot(function, |slot, path| {
+    let mut wire = function.clone();
+    if let [Slot { ty: Type::Sequence(..) | Type::Dictionary(_), .. }] = wire.results.as_slice() {
+        note(&mut notes, "a structure that is the only result travels as its values");
+        let types = wire_results(function).into_iter().cloned();
+        wire.results = types.map(|ty| Slot::of(ty).owned()).collect();
+    }
+    let (arguments, results) = each_slot(&wire, |slot, path| {
         lower_type(&slot.ty, &mut notes)
             .map_err(|reason| Unrepresentable { path: path.to_owned(), reason })
     })?;
@@ -117,6 +125,7 @@ pub fn lower_type(ty: &Type, notes: &mut Vec<String>) -> Result<ValueType, Strin
             });
             ValueType::Span(tuple.collect::<Result<_, _>>()?)
         }
+        Type::Position(_) => return Err(crate::signature::POSITION_ONLY.to_owned()),
         other => return Err(format!("`{other}` cannot be passed through the VM")),
     })
 }
@@ -240,6 +249,13 @@ mod tests {
         assert_eq!(signature.to_cconv(), "0rCiiD_i");
         assert_eq!(parse_any_age("0i.x").unwrap_err().position, 3);
         assert_eq!(parse_any_age("0r.[r]_").unwrap_err().position, 2);
+    }
+
+    #[test]
+    fn a_structure_alone_travels_as_its_values() {
+        let json = r#"{"a":[["slist","i32"]],"r":[["sdict",["a","i64"],["b",["stuple","f32"]]]]}"#;
+        let function = crate::iree_v1::parse(json).unwrap().function;
+        assert_eq!(lower(&function).unwrap().0.to_cconv(), "0r_Ir");
     }
 
     #[test]

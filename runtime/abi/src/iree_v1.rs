@@ -82,13 +82,13 @@ pub fn parse(text: &str) -> Result<Parsed, SyntaxError> {
     };
     let arguments = records("a", "arguments")?;
     let results = records("r", "results")?;
-    let mut names: Vec<_> = arguments.iter().filter_map(|slot| slot.name.as_ref()).collect();
-    names.sort_unstable();
-    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(SyntaxError::at(
-            json.position,
-            format!("two arguments are named `{}`", twice[0]),
-        ));
+    let mut names = std::collections::HashSet::new();
+    for (index, name) in arguments.iter().map(|slot| slot.name.as_ref()).enumerate() {
+        if let Some(name) = name.filter(|name| !names.insert(*name)) {
+            let records = json.get("a").and_then(Json::as_array).unwrap_or_default();
+            let position = records.get(index).map_or(json.position, |record| record.position);
+            return Err(SyntaxError::at(position, format!("a second argument is named `{name}`")));
+        }
     }
     let results = results.into_iter().map(Slot::owned).collect();
     Ok(Parsed { function: Function { name: None, arguments, results }, version, notes })
@@ -437,12 +437,7 @@ fn write_record(out: &mut String, ty: &Type, notes: &mut Vec<String>) -> Result<
         Type::Variadic(_) => {
             return Err("only imports of the VM take a counted span; pass a list".to_owned());
         }
-        Type::Position(_) => {
-            return Err(
-                "only an index path is known here, no type; give the raw signature too (--raw=…)"
-                    .to_owned(),
-            );
-        }
+        Type::Position(_) => return Err(crate::signature::POSITION_ONLY.to_owned()),
     }
     Ok(())
 }

@@ -354,12 +354,7 @@ fn from_type(ty: &Type, notes: &mut Vec<String>) -> Result<RawType, String> {
                 "a raw signature is flat; describe the structure with sip beside it".to_owned()
             );
         }
-        Type::Position(_) => {
-            return Err(
-                "only an index path is known here, no type; give the raw signature too (--raw=…)"
-                    .to_owned(),
-            );
-        }
+        Type::Position(_) => return Err(crate::signature::POSITION_ONLY.to_owned()),
         other => unrecognized(other, notes),
     })
 }

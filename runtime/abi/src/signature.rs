@@ -386,6 +386,10 @@ impl fmt::Display for Layout {
     }
 }
 
+/// Why a type that is only a position cannot be written.
+pub(crate) const POSITION_ONLY: &str =
+    "only an index path is known here, no type; give the raw signature too (--raw=…)";
+
 impl Type {
     /// A number that MLIR writes like this; the name must be right.
     #[must_use]

@@ -142,12 +142,26 @@ fn parse_value(reader: &mut Reader<'_>, depth: usize) -> Result<Tree, SyntaxErro
             .map_err(|_| SyntaxError::at(at, format!("the raw index {index} is negative"))),
         (b'S', Body::Span(mut items)) => {
             let mut fields = BTreeMap::new();
+            let mut last = (0, 0);
             loop {
                 let at = items.position();
-                let Some(key) = items.next()? else { return Ok(Tree::Sequence(fields)) };
+                let Some(key) = items.next()? else {
+                    let (key, at) = last;
+                    if key > fields.len() + MOST_GAPS {
+                        return Err(SyntaxError::at(at, too_many_gaps(key)));
+                    }
+                    return Ok(Tree::Sequence(fields));
+                };
                 let (b'k', Body::Integer(key)) = (key.tag, key.body) else {
                     return Err(not_a_key(at, key.tag, "a sequence has integer keys (`k`)"));
                 };
+                let Ok(number) = usize::try_from(key) else {
+                    return Err(SyntaxError::at(
+                        at,
+                        format!("the key {key} of a sequence is negative"),
+                    ));
+                };
+                last = last.max((number, at));
                 let value = parse_value(&mut items, depth + 1)?;
                 if fields.insert(key, value).is_some() {
                     return Err(SyntaxError::at(at, format!("the key {key} a second time")));
@@ -179,6 +193,10 @@ fn parse_value(reader: &mut Reader<'_>, depth: usize) -> Result<Tree, SyntaxErro
             ),
         )),
     }
+}
+
+fn too_many_gaps(key: usize) -> String {
+    format!("the key {key} of a sequence leaves more than {MOST_GAPS} gaps")
 }
 
 fn not_a_key(at: usize, tag: u8, rule: &str) -> SyntaxError {
@@ -297,9 +315,7 @@ impl Tree {
                     let at = usize::try_from(*key)
                         .map_err(|_| format!("the key {key} of a sequence is negative"))?;
                     let gap = at - items.len();
-                    *gaps = gaps.checked_sub(gap).ok_or_else(|| {
-                        format!("the key {key} of a sequence leaves more than {MOST_GAPS} gaps")
-                    })?;
+                    *gaps = gaps.checked_sub(gap).ok_or_else(|| too_many_gaps(at))?;
                     items.resize(at, Type::Null);
                     items.push(tree.to_type(types, gaps)?);
                 }

@@ -534,6 +534,7 @@ pub fn write(out: &mut String, ty: &Type, keyword: ArrayKeyword) -> Result<(), S
             list(out, "(", &types(&function.arguments), ") -> ")?;
             list(out, "(", &types(&function.results), ")")?;
         }
+        Type::Position(_) => return Err(crate::signature::POSITION_ONLY.to_owned()),
         other => return Err(format!("MLIR has no type for `{other}`")),
     }
     Ok(())

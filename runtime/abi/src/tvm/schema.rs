@@ -220,9 +220,7 @@ impl Schema {
             Type::Variadic(_) => {
                 return Err("only imports of the VM take a counted span; pass an array".to_owned());
             }
-            Type::Position(_) => {
-                return Err("only an index path is known here, no type; give the raw signature too (--raw=…)".to_owned());
-            }
+            Type::Position(_) => return Err(crate::signature::POSITION_ONLY.to_owned()),
         })
     }
 

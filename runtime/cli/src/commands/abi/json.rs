@@ -102,7 +102,8 @@ fn read_function_at(value: &Value, path: &str) -> Result<Function, String> {
     let name = value.get("name").and_then(Value::as_str).map(str::to_owned);
     let slots = |key: &str| {
         let items = value.get(key).and_then(Value::as_array);
-        let items = items.ok_or_else(|| format!("{path}: expected a list `{key}`"))?;
+        let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
+        let items = items.ok_or_else(|| format!("{place}expected a list `{key}`"))?;
         let paths = (0..).map(|index| format!("{path}{key}[{index}]"));
         items.iter().zip(paths).map(|(item, path)| read_slot(item, &path)).collect::<Result<_, _>>()
     };

@@ -141,7 +141,15 @@ fn encode(arguments: &EncodeArguments) -> Result<ExitCode, Failure> {
     };
     let value: Value = serde_json::from_str(&text).map_err(|error| format!("no JSON: {error}"))?;
     let function = json::read_function(&value)?;
-    print_signature(&arguments.kind.convention().print(&function)?)
+    print_signature(&write_as(arguments.kind.convention(), &function)?)
+}
+
+/// A raw signature is flat; the structure that is lost is what sip keeps.
+fn write_as(convention: Convention, function: &Function) -> Result<Printed, Failure> {
+    Ok(match convention {
+        Convention::Raw => convention.print(&abi::sip::flatten(function))?,
+        _ => convention.print(function)?,
+    })
 }
 
 fn convert(arguments: &ConvertArguments) -> Result<ExitCode, Failure> {
@@ -152,13 +160,7 @@ fn convert(arguments: &ConvertArguments) -> Result<ExitCode, Failure> {
         Some(_) => return Err("--raw= is for --from=sip only".into()),
         None => convention.parse(&text.plain).map_err(|error| text.fail(&error))?,
     };
-    let target = arguments.to.convention();
-    let printed = match target {
-        // A raw signature is flat; the structure that is lost is what sip keeps.
-        Convention::Raw => target.print(&abi::sip::flatten(&function))?,
-        _ => target.print(&function)?,
-    };
-    print_signature(&printed)
+    print_signature(&write_as(arguments.to.convention(), &function)?)
 }
 
 fn sip_with_raw(text: &str, raw: &str) -> Result<Function, String> {

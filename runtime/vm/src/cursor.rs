@@ -185,6 +185,12 @@ impl CheckedCode {
         }
     }
 
+    /// Code for tests of handlers.
+    #[cfg(test)]
+    pub(crate) fn of(executables: Box<[Executable]>) -> Self {
+        Self(executables)
+    }
+
     /// A place in the code, if there is an instruction. Made from the whole code, never from a
     /// reference to one instruction: that would not be allowed to move on to the next.
     #[inline]

@@ -15,7 +15,6 @@
 //! Why at all: a checked slice costs six instructions of the host for each of the program's, which
 //! needs less than a dozen in all.
 
-use std::collections::HashMap;
 use std::ptr::NonNull;
 
 use vmfb::Register;
@@ -32,8 +31,8 @@ pub(crate) struct Instructions {
     instructions: Box<[Instr]>,
     /// Whether a jump leads there, or something comes from outside.
     is_target: Box<[bool]>,
-    /// What is known at heads of loops, by their indices.
-    heads: HashMap<usize, Known>,
+    /// What is known at heads of loops, by their indices, ascending.
+    heads: Box<[(usize, Known)]>,
     /// For each jump table, the distances from the instruction that uses it.
     distances: Box<[Box<[u32]>]>,
 }
@@ -87,15 +86,17 @@ impl Instructions {
             }
         }
         let is_target = is_target.into();
-        let heads = HashMap::new();
-        let mut checked = Self { instructions, is_target, heads, distances };
-        checked.heads = loops::heads(&checked, tables, calls);
+        let mut checked = Self { instructions, is_target, heads: Box::default(), distances };
+        let mut heads: Vec<_> = loops::heads(&checked, tables, calls).into_iter().collect();
+        heads.sort_unstable_by_key(|(index, _)| *index);
+        checked.heads = heads.into();
         Some(checked)
     }
 
     /// What is known at a target whichever way was taken to it.
     pub(crate) fn known_at_target(&self, index: usize) -> Known {
-        self.heads.get(&index).copied().unwrap_or_default()
+        let found = self.heads.binary_search_by_key(&index, |(head, _)| *head);
+        found.map_or_else(|_| Known::default(), |found| self.heads[found].1)
     }
 
     /// Whether control comes to an instruction only from the one before it.

@@ -139,9 +139,12 @@ fn call_out(context: &mut Context, invocation: &mut Invocation) -> Option<Exit> 
         return failed("the stack is shorter than its frames");
     };
     let refs = &mut stack.refs[base.reference..base.reference + ref_count];
-    let values = gather(plan, pairs, refs);
-    let call = NativeCall::new(&values, &native.signature, limits);
-    match (native.body)(call) {
+    let mut arguments = std::mem::take(&mut invocation.native_arguments);
+    gather(&mut arguments, plan, pairs, refs);
+    let returned = (native.body)(NativeCall::new(&arguments, &native.signature, limits));
+    arguments.clear();
+    invocation.native_arguments = arguments;
+    match returned {
         Ok(NativeReturn::Results(results)) => {
             if let Err(status) = scatter(results, plan, pairs, refs) {
                 return Some(Exit::Failed(status));

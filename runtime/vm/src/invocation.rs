@@ -156,6 +156,8 @@ pub struct Invocation {
     pub(crate) meter: Meter,
     /// Native functions on the stack, outermost first.
     pub(crate) natives: Vec<NativeFrame>,
+    /// Room for the arguments of native functions; empty between calls.
+    pub(crate) native_arguments: Vec<Value>,
     /// The native function that failed at once, if one did.
     pub(crate) failed_native: Option<(u32, u32)>,
     /// What starts when nothing is on the stack, and what after that: most often nothing.
@@ -211,6 +213,7 @@ impl Invocation {
                 .unwrap_or_default(),
             meter: Meter::new(context.limits.fuel),
             natives: Vec::new(),
+            native_arguments: Vec::new(),
             failed_native: None,
             start: starts.next(),
             later: starts.collect(),

@@ -21,6 +21,9 @@ use std::sync::Arc;
 
 use vmfb::{FileBytes, PrivateMapping};
 
+/// What the system aligns memory to without being asked.
+const SYSTEM_ALIGNMENT: usize = 16;
+
 /// Bytes of a program.
 pub(crate) struct Memory {
     data: NonNull<u8>,
@@ -62,10 +65,19 @@ impl Memory {
                 owner: None,
             });
         }
-        let layout = Layout::from_size_align(length, alignment).ok()?;
+        // At larger alignments than this, zeroed pages of the system are zeroed once more.
+        let (system, slack) = match alignment {
+            0..=SYSTEM_ALIGNMENT | 4097.. => (alignment, 0),
+            _ => (SYSTEM_ALIGNMENT, alignment - SYSTEM_ALIGNMENT),
+        };
+        let layout = Layout::from_size_align(length.checked_add(slack)?, system).ok()?;
         // SAFETY: the layout's size is not zero.
-        let data = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        let owner = Some(Arc::new(Owner::Heap(data, layout)));
+        let first = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let behind = (first.as_ptr() as usize).wrapping_neg() & alignment.wrapping_sub(1);
+        // SAFETY: `first` is at a multiple of `system`, a power of two as `alignment` is, so the next
+        // multiple of `alignment` is at most `slack` bytes behind it.
+        let data = unsafe { first.add(behind) };
+        let owner = Some(Arc::new(Owner::Heap(first, layout)));
         Some(Self { data, length, is_writable: true, owner })
     }
 
@@ -393,6 +405,21 @@ mod tests {
         assert_eq!(part.load::<4>(0), Some([3, 4, 1, 2]));
         assert_eq!(memory.copy_from(0, &part, 0, 6), Some(()));
         assert_eq!(memory.load::<8>(0), Some([3, 4, 1, 2, 3, 4, 3, 4]));
+    }
+
+    #[test]
+    fn memory_is_aligned_and_zeroed() {
+        for alignment in [1, 8, 16, 32, 64, 4096, 8192, 1 << 16] {
+            for length in [1, 64, 5000] {
+                let memory = Memory::zeroed(length, alignment).unwrap();
+                assert_eq!(memory.address() as usize % alignment, 0, "{alignment}");
+                let mut bytes = vec![1; length];
+                memory.read(0, &mut bytes).unwrap();
+                assert!(bytes.iter().all(|byte| *byte == 0));
+                memory.write(0, &bytes).unwrap();
+            }
+        }
+        assert!(Memory::zeroed(usize::MAX - 20, 64).is_none());
     }
 
     #[test]

@@ -213,8 +213,13 @@ fn complete(machine: &mut Machine<'_>, cursor: Cursor, budget: u32, list: &[u16]
     machine.stack.pop();
 }
 
-/// The arguments of a native function.
-pub(crate) fn gather(plan: &CallPlan, pairs: &[u64; WINDOW], refs: &mut [Ref]) -> Vec<Value> {
+/// Makes `target` the arguments of a native function.
+pub(crate) fn gather(
+    target: &mut Vec<Value>,
+    plan: &CallPlan,
+    pairs: &[u64; WINDOW],
+    refs: &mut [Ref],
+) {
     let words = bytemuck::must_cast_ref::<[u64; WINDOW], [u32; 2 * WINDOW]>(pairs);
     let word = |register: u16| words[usize::from(register)];
     let pair = |register: u16| pairs[usize::from(register)];
@@ -226,7 +231,8 @@ pub(crate) fn gather(plan: &CallPlan, pairs: &[u64; WINDOW], refs: &mut [Ref]) -
         NativeArgument::Ref(register) => Value::Ref(read_ref(refs, register)),
         NativeArgument::Count(count) => Value::I32(count.into()),
     });
-    values.collect()
+    target.clear();
+    target.extend(values);
 }
 
 /// Stores the results of a native function.

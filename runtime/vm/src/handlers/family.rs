@@ -250,6 +250,8 @@ macro_rules! ternary {
             [Register, Register, Last],
             [Last, Previous, Register],
             [Previous, Last, Register],
+            [Register, Last, Previous],
+            [Register, Previous, Last],
         }));
         entry.shape.reads = [Some(<$type as Operand>::BANK); 3];
         entry.shape.writes = Some((Field::D, <$type as Operand>::BANK));

@@ -73,6 +73,18 @@ pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
         Code::GlobalStoreIndirectI64 => {
             global_store!(i64, b 1, |state, instr| state.size(instr.a))
         }
+        Code::GlobalLoadF32 => global_load!(f32, a A, |state, instr| instr.low()),
+        Code::GlobalLoadF64 => global_load!(f64, a A, |state, instr| instr.low()),
+        Code::GlobalLoadIndirectF32 => global_load!(f32, b B, |state, instr| state.size(instr.a)),
+        Code::GlobalLoadIndirectF64 => global_load!(f64, b B, |state, instr| state.size(instr.a)),
+        Code::GlobalStoreF32 => global_store!(f32, a 0, |state, instr| instr.low()),
+        Code::GlobalStoreF64 => global_store!(f64, a 0, |state, instr| instr.low()),
+        Code::GlobalStoreIndirectF32 => {
+            global_store!(f32, b 1, |state, instr| state.size(instr.a))
+        }
+        Code::GlobalStoreIndirectF64 => {
+            global_store!(f64, b 1, |state, instr| state.size(instr.a))
+        }
         Code::GlobalLoadRef => slow!(|frame, instr| {
             let global = frame.globals.reference(instr.low())?;
             check_type(&frame.types[instr.high()], global)?;
@@ -101,6 +113,8 @@ pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
         // Constants and refs.
         Code::ConstI32 => constant!(i32, |instr: &Instr| instr.imm as i32),
         Code::ConstI64 => constant!(i64, |instr: &Instr| instr.imm.cast_signed()),
+        Code::ConstF32 => constant!(f32, |instr: &Instr| f32::from_bits(instr.imm as u32)),
+        Code::ConstF64 => constant!(f64, |instr: &Instr| f64::from_bits(instr.imm)),
         Code::ConstRefZero => slow!(|frame, instr| *frame.reference(instr.a) = Ref::Null),
         Code::ConstRefRodata => slow!(|frame, instr| {
             *frame.reference(instr.a) = frame.rodata[instr.low()].clone();
@@ -151,6 +165,8 @@ pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
         // Conditional assignment.
         Code::SelectI32 => select!(i32),
         Code::SelectI64 => select!(i64),
+        Code::SelectF32 => select!(f32),
+        Code::SelectF64 => select!(f64),
         Code::SelectRef => slow!(|frame, instr| {
             let (chosen, other) = match frame.get::<i32>(instr.a) {
                 0 => (instr.c, instr.b),
@@ -255,10 +271,14 @@ pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
         Code::BufferLoadI16S => buffer_load!(i32, i16),
         Code::BufferLoadI32 => buffer_load!(i32, i32),
         Code::BufferLoadI64 => buffer_load!(i64, i64),
+        Code::BufferLoadF32 => buffer_load!(f32, f32),
+        Code::BufferLoadF64 => buffer_load!(f64, f64),
         Code::BufferStoreI8 => buffer_store!(i32, u8),
         Code::BufferStoreI16 => buffer_store!(i32, u16),
         Code::BufferStoreI32 => buffer_store!(i32, u32),
         Code::BufferStoreI64 => buffer_store!(i64, u64),
+        Code::BufferStoreF32 => buffer_store!(f32, f32),
+        Code::BufferStoreF64 => buffer_store!(f64, f64),
         Code::BufferFillI8 => slow!(|frame, instr| frame.fill(instr, |it: i32| [it as u8])?),
         Code::BufferFillI16 => {
             slow!(|frame, instr| frame.fill(instr, |it: i32| (it as u16).to_le_bytes())?)

@@ -16,6 +16,7 @@
 //! needs less than a dozen in all.
 
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use vmfb::Register;
 
@@ -24,6 +25,9 @@ use crate::fusion::{self, Known, known_behind};
 use crate::handlers::shape;
 use crate::loops;
 use crate::machine::Handler;
+
+/// Distances of jump tables. They stay where they are for as long as somebody has them.
+type Distances = Arc<[Box<[u32]>]>;
 
 /// A function's instructions, all ways through them checked.
 #[derive(Clone, Debug)]
@@ -34,7 +38,7 @@ pub(crate) struct Instructions {
     /// What is known at heads of loops, by their indices, ascending.
     heads: Box<[(usize, Known)]>,
     /// For each jump table, the distances from the instruction that uses it.
-    distances: Box<[Box<[u32]>]>,
+    distances: Distances,
 }
 
 impl Instructions {
@@ -54,7 +58,7 @@ impl Instructions {
         // Calls enter behind the block marker.
         target(0)?;
         target(1);
-        let mut distances: Box<[Box<[u32]>]> = vec![Box::default(); tables.len()].into();
+        let mut distances: Vec<Box<[u32]>> = vec![Box::default(); tables.len()];
         for (index, instr) in instructions.iter().enumerate() {
             match instr.code {
                 Code::Jump | Code::JumpBack | Code::Yield | Code::Stop | Code::CondStop => {
@@ -86,7 +90,8 @@ impl Instructions {
             }
         }
         let is_target = is_target.into();
-        let mut checked = Self { instructions, is_target, heads: Box::default(), distances };
+        let (heads, distances) = (Box::default(), distances.into());
+        let mut checked = Self { instructions, is_target, heads, distances };
         let mut heads: Vec<_> = loops::heads(&checked, tables, calls).into_iter().collect();
         heads.sort_unstable_by_key(|(index, _)| *index);
         checked.heads = heads.into();
@@ -104,10 +109,13 @@ impl Instructions {
         index > 0 && !self.is_target[index] && self.instructions[index - 1].code.falls_through()
     }
 
-    /// The distances of a jump table: the last, which is for an index outside of the others, and them.
-    #[inline(always)]
-    pub(crate) fn distances(&self, table: usize) -> Option<(&u32, &[u32])> {
-        self.distances.get(table)?.split_last()
+    /// A jump by table as it runs: `imm` is where the distances are, `b` and `c` say how many are before
+    /// the last one, which is for every index that is not below that.
+    pub(crate) fn with_table(&self, instr: Instr) -> Instr {
+        let Some(distances) = self.distances.get(instr.low()) else { return instr };
+        let last = distances.len().saturating_sub(1) as u32;
+        let imm = distances.as_ptr().expose_provenance() as u64;
+        Instr { b: last as u16, c: (last >> 16) as u16, imm, ..instr }
     }
 
     /// Puts a breakpoint in the place of an instruction.
@@ -140,9 +148,12 @@ pub(crate) struct Executable {
     pub(crate) instr: Instr,
 }
 
-/// What runs: [`Instructions`] with handlers, at the same indices.
+/// What runs: [`Instructions`] with handlers, at the same indices; and the distances that they refer to.
 #[derive(Clone, Debug)]
-pub(crate) struct CheckedCode(Box<[Executable]>);
+pub(crate) struct CheckedCode(
+    Box<[Executable]>,
+    #[expect(dead_code, reason = "it keeps them")] Distances,
+);
 
 impl CheckedCode {
     /// For free running: instructions that are behind each other know it.
@@ -152,12 +163,13 @@ impl CheckedCode {
             known = known_behind(known, instructions, index);
             fusion::free(instructions, index, known)
         };
-        Self((0..instructions.len()).map(executable).collect())
+        Self((0..instructions.len()).map(executable).collect(), instructions.distances.clone())
     }
 
     /// For observers: one instruction at a time.
     pub(crate) fn observed(instructions: &Instructions) -> Self {
-        Self((0..instructions.len()).map(|index| fusion::observed(instructions, index)).collect())
+        let executable = |index| fusion::observed(instructions, index);
+        Self((0..instructions.len()).map(executable).collect(), instructions.distances.clone())
     }
 
     /// Adapts code for free running to a change of the instruction at `index`: what is before it may
@@ -188,8 +200,8 @@ impl CheckedCode {
 
     /// Code for tests of handlers.
     #[cfg(test)]
-    pub(crate) fn of(executables: Box<[Executable]>) -> Self {
-        Self(executables)
+    pub(crate) fn of(executables: Box<[Executable]>, instructions: &Instructions) -> Self {
+        Self(executables, instructions.distances.clone())
     }
 
     /// A place in the code, if there is an instruction. Made from the whole code, never from a
@@ -226,6 +238,19 @@ impl Cursor {
     pub(crate) fn handler(self) -> Handler {
         // SAFETY: a cursor always points at an instruction, of code that is borrowed.
         unsafe { (*self.0.as_ptr()).handler }
+    }
+
+    /// The distance in the table of the instruction here.
+    ///
+    /// # Safety
+    /// It is a jump by table, made by [`Instructions::with_table`].
+    #[inline(always)]
+    pub(crate) unsafe fn table_distance(self, index: u32) -> usize {
+        let instr = self.instr();
+        let last = u32::from(instr.b) | u32::from(instr.c) << 16;
+        let first = std::ptr::with_exposed_provenance::<u32>(instr.imm as usize);
+        // SAFETY: no table is empty, and the code that is borrowed keeps them.
+        unsafe { *first.add(index.min(last) as usize) as usize }
     }
 
     /// The next place.

@@ -145,7 +145,7 @@ pub(crate) fn observed(instructions: &Instructions, index: usize) -> Executable 
     let instr = instructions[index];
     let Entry { shape, variants, .. } = entry::<Observed>(instr.code);
     let handler = choose(variants, &shape, &instr, Known::default());
-    Executable { handler, instr: relative(instr, index) }
+    Executable { handler, instr: relative(instructions, instr, index) }
 }
 
 /// What runs the instruction at `index` freely, whatever is around it.
@@ -157,7 +157,10 @@ pub(crate) fn alone(instructions: &Instructions, index: usize) -> Handler {
 
 /// The instruction at `index` behind a guard, which is asked first.
 pub(crate) fn guarded(instructions: &Instructions, index: usize) -> Executable {
-    Executable { handler: guard::<Free>(), instr: relative(instructions[index], index) }
+    Executable {
+        handler: guard::<Free>(),
+        instr: relative(instructions, instructions[index], index),
+    }
 }
 
 /// The instruction at `index` for free running.
@@ -178,7 +181,7 @@ pub(crate) fn free(instructions: &Instructions, index: usize, known: Known) -> E
         }
     }
     let handler = choose(variants, &shape, &instr, known);
-    Executable { handler, instr: relative(instr, index) }
+    Executable { handler, instr: relative(instructions, instr, index) }
 }
 
 /// The variant that takes most operands from where they are at hand.
@@ -213,8 +216,9 @@ fn choose(variants: Variants, shape: &Shape, instr: &Instr, known: Known) -> Han
 const NOTHING: Handler = |_, _, _, _, _, _, _, _, _, _| crate::machine::Signal::Leave;
 
 /// An instruction with targets as distances.
-fn relative(instr: Instr, index: usize) -> Instr {
+fn relative(instructions: &Instructions, instr: Instr, index: usize) -> Instr {
     match instr.code {
+        Code::JumpTable => instructions.with_table(instr),
         Code::Jump | Code::JumpBack | Code::CondJump | Code::CondJumpBack => {
             Instr { imm: with_distances(instr.imm, index), ..instr }
         }

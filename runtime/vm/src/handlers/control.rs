@@ -237,15 +237,12 @@ pub(crate) struct JumpTable<A>(std::marker::PhantomData<A>);
 impl<A: Source> Operation for JumpTable<A> {
     #[inline(always)]
     fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
-        let instr = state.cursor.instr();
-        let index: i32 = A::read(state, instr.a);
-        let index = index.cast_unsigned() as usize;
-        let Some((default, others)) = machine.code.instructions.distances(instr.low()) else {
-            return EndOfFunction::run::<D>(state, machine);
-        };
-        let distance = *others.get(index).unwrap_or(default);
-        // SAFETY: the table has distances from the running instruction, the only one that uses it.
-        unsafe { state.jump::<D>(machine, distance as usize) }
+        let index: i32 = A::read(state, state.cursor.instr().a);
+        // SAFETY: `fusion` gave the instruction its table, whose distances are from here: no other uses it.
+        unsafe {
+            let distance = state.cursor.table_distance(index.cast_unsigned());
+            state.jump::<D>(machine, distance)
+        }
     }
 }
 

@@ -170,12 +170,14 @@ fn function(instr: Instr, handler: Handler) -> Box<FunctionCode> {
     let tables = [vec![BEHIND as u32; 2].into()];
     let calls = [plan];
     let instructions = Instructions::new(Box::new([absolute(instr), end]), &tables, &calls, 2);
+    let instructions = instructions.unwrap();
+    let instr = if instr.code == Code::JumpTable { instructions.with_table(instr) } else { instr };
     let executables = [Executable { handler, instr }, Executable { handler: probe, instr: end }];
-    let code = || CheckedCode::of(executables.into());
+    let code = || CheckedCode::of(executables.into(), &instructions);
     Box::new(FunctionCode {
-        instructions: instructions.unwrap(),
         free: code(),
         observed: OnceLock::from(code()),
+        instructions,
         offsets: Box::new([0, 0]),
         starts: Box::new([(0, 0)]),
         calls: calls.into(),

@@ -1,0 +1,64 @@
+"""Models on a device: the latency of a call, and of a whole process that makes one."""
+
+import subprocess
+import time
+
+from tools import (
+    HERE, comments, compiled, in_turns, iree, median, must_agree, our_ns, ratio, ratio_text, reference_ns,
+    table,
+)
+
+SOURCES = {path.stem: path for path in sorted((HERE / "models").iterdir())}
+BACKENDS = {"vmvx": [], "llvm-cpu": ["--iree-llvmcpu-target-cpu=host"]}
+
+
+class Model:
+    """A source in models/ for one back end, and what its rounds measured."""
+
+    def __init__(self, name, backend, options):
+        self.name = f"{name}, {backend}"
+        self.seconds = options.seconds
+        text = SOURCES[name].read_text()
+        target = ["--iree-hal-target-device=local", f"--iree-hal-local-target-device-backends={backend}"]
+        module = compiled(f"{name}-{backend}.mlir", text, [*target, *BACKENDS[backend]])
+        inputs = [f"--input={value}" for value in comments(text, "INPUT")]
+        self.call = [f"--module={module}", "--function=main", "--device=local-sync", *inputs]
+        self.rounds = []
+
+    def check(self, binary):
+        must_agree(self.name, binary, self.call)
+
+    def measure(self, binary, is_swapped):
+        timings = {
+            "iree": lambda: reference_ns(self.call, self.seconds),
+            "ours": lambda: our_ns(binary, self.call, self.seconds),
+            "iree process": lambda: wall_ms([iree("iree-run-module"), *self.call]),
+            "our process": lambda: wall_ms([binary, "run", *self.call]),
+        }
+        self.rounds.append(in_turns(timings, is_swapped))
+
+
+def wall_ms(command):
+    start = time.perf_counter()
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+    return (time.perf_counter() - start) * 1e3
+
+
+def report(models):
+    titles = [
+        "model", "IREE, ns a call", "iree-dbg, ns a call", "ratio",
+        "iree-run-module, ms", "iree-dbg run, ms", "ratio",
+    ]
+    rows = [
+        [
+            model.name,
+            f"{median(model.rounds, 'iree'):,.0f}",
+            f"{median(model.rounds, 'ours'):,.0f}",
+            ratio_text(ratio(model.rounds, "ours", "iree")),
+            f"{median(model.rounds, 'iree process'):.1f}",
+            f"{median(model.rounds, 'our process'):.1f}",
+            ratio_text(ratio(model.rounds, "our process", "iree process")),
+        ]
+        for model in models
+    ]
+    return table(titles, rows)

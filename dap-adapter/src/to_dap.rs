@@ -223,6 +223,17 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events
         }
         StopReason::Step => ("step", "Paused on step", None),
         StopReason::Pause => ("pause", "Paused", None),
+        StopReason::Data(hits) => {
+            let hit: Vec<debug::BreakpointId> = hits.iter().map(|hit| hit.breakpoint).collect();
+            let text = hits.first().map(|hit| format!("{}: {} -> {}", hit.name, hit.old, hit.new));
+            return Some(events::Stopped {
+                reason: "data breakpoint",
+                description: "Paused on data breakpoint".to_owned(),
+                text,
+                ..hit_breakpoint(std::iter::empty(), &hit)
+            });
+        }
+        StopReason::Trap(text) => ("exception", "Paused on a float", Some(text.clone())),
         StopReason::BreakInstruction => {
             ("breakpoint", "Paused on a break instruction of the program", None)
         }
@@ -257,8 +268,9 @@ fn hit_breakpoint<'a>(
     mut specs: impl Iterator<Item = &'a debug::BreakpointSpec>,
     hit: &[debug::BreakpointId],
 ) -> events::Stopped {
-    use debug::BreakpointSpec::{Dispatch, Function, Instruction, Line, ListingLine};
+    use debug::BreakpointSpec::{Data, Dispatch, Function, Instruction, Line, ListingLine};
     let (reason, description) = match specs.next() {
+        Some(Data { .. }) => ("data breakpoint", "Paused on data breakpoint"),
         Some(Dispatch { .. }) => ("function breakpoint", "Paused on dispatch breakpoint"),
         Some(Function { .. }) => ("function breakpoint", "Paused on function breakpoint"),
         Some(Instruction { .. }) => ("instruction breakpoint", "Paused on instruction breakpoint"),

@@ -27,7 +27,7 @@ fn sessions_print_what_they_printed() {
     let module = compile(&directory);
     let is_update = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut changed = Vec::new();
-    for name in ["dispatches", "lines", "counts"] {
+    for name in ["dispatches", "lines", "counts", "values"] {
         let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
             .current_dir(&directory)
             .args(["debug", "--batch", "--input=4x8xf32=1", "-x"])

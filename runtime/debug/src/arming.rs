@@ -156,7 +156,8 @@ impl Debugger {
     }
 
     fn watch_dispatches(&mut self) {
-        let any_dispatch = self.breakpoints.iter().any(|it| it.spec.is_of_dispatches());
+        let any_dispatch = self.watcher.traps.watches_dispatches()
+            || self.breakpoints.iter().any(|it| it.spec.is_of_dispatches());
         self.context.set_watch(if any_dispatch { Watch::Steps } else { Watch::Nothing });
     }
 

@@ -13,6 +13,7 @@ use crate::address::LinearAddress;
 use crate::expression::template::Template;
 use crate::expression::{Expression, ExpressionError};
 use crate::glob;
+use crate::watch::{DataAccess, WatchTarget};
 
 /// Names a breakpoint for as long as the session lives; never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -44,6 +45,13 @@ pub enum BreakpointSpec {
     Instruction {
         /// Where.
         address: LinearAddress,
+    },
+    /// Data, by the way it is used.
+    Data {
+        /// What.
+        target: WatchTarget,
+        /// What is done to it.
+        access: DataAccess,
     },
     /// Dispatches on a device, whatever executes them.
     Dispatch {
@@ -195,7 +203,8 @@ impl Breakpoint {
     /// Whether it can stop the program.
     #[must_use]
     pub fn is_verified(&self) -> bool {
-        !self.locations.is_empty() || self.spec.is_of_dispatches()
+        !self.locations.is_empty()
+            || matches!(self.spec, BreakpointSpec::Dispatch { .. } | BreakpointSpec::Data { .. })
     }
 }
 

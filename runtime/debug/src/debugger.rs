@@ -22,6 +22,7 @@ use crate::arming::{Arms, LogSink};
 use crate::breakpoint::{Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable};
 use crate::program::{LaunchError, LaunchOptions, Program};
 use crate::stepping::StepPlan;
+use crate::watch::Watcher;
 
 /// Stops a running program from another thread.
 #[derive(Clone, Debug, Default)]
@@ -81,6 +82,9 @@ pub struct Debugger {
     pub(crate) breakpoints: BreakpointTable,
     pub(crate) arms: Arms,
     pub(crate) log: LogSink,
+    pub(crate) watcher: Watcher,
+    /// NaN and infinities in what the dispatch is bound to that runs.
+    pub(crate) before_dispatch: Vec<(usize, usize)>,
     pub(crate) interrupt: InterruptHandle,
     /// What a pause has cut in two.
     pub(crate) unfinished: Option<Unfinished>,
@@ -118,6 +122,8 @@ impl Debugger {
             breakpoints: BreakpointTable::default(),
             arms: Arms::default(),
             log: LogSink::default(),
+            watcher: Watcher::default(),
+            before_dispatch: Vec::new(),
             interrupt,
             unfinished: None,
         })

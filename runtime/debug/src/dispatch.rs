@@ -299,8 +299,8 @@ fn accessed_type(module: &Module, function: FunctionId) -> Option<&'static str> 
     for instruction in vmfb::instructions(code).map_while(Result::ok) {
         let mnemonic = instruction.op.mnemonic();
         let Some(access) = mnemonic
-            .strip_prefix("vm.buffer.load.")
-            .or_else(|| mnemonic.strip_prefix("vm.buffer.store."))
+            .strip_prefix("buffer.load.")
+            .or_else(|| mnemonic.strip_prefix("buffer.store."))
         else {
             continue;
         };

@@ -172,16 +172,16 @@ pub(crate) fn register_name(slot: RegisterSlot) -> String {
     }
 }
 
-/// The elements of a list within `range`, which counts from element `first`.
+/// Those of some elements of a list that are within `range`, which counts from the first of them.
 #[must_use]
 pub(crate) fn list_children(
     list: &List,
-    first: usize,
+    part: Range<usize>,
     range: Option<Range<usize>>,
 ) -> Vec<Variable> {
-    page(range, list.len().saturating_sub(first))
+    page(range, part.end.min(list.len()).saturating_sub(part.start))
         .map(|index| {
-            let index = first + index;
+            let index = part.start + index;
             let name = format!("[{index}]");
             list.get(index).map_or_else(
                 || Variable {

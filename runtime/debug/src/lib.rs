@@ -8,6 +8,7 @@
 //! | `breakpoint`, `resolve`, `glob` | what was asked for, and which instructions that is |
 //! | `catalog` | modules, sources and lines with code, for lists of them |
 //! | `arming` | breakpoints in the machine: guards, hits, log messages |
+//! | `watch`, `effects`, `dispatch_traps` | data breakpoints; floats that go bad |
 //! | `moves` | jumping, restarting a frame, targets to step into |
 //! | `stop` | why the program stands still, how it may go on |
 //! | `stack`, `inspect`, `known`, `globals` | frames, scopes, variables, names |
@@ -27,6 +28,8 @@ mod catalog;
 mod debugger;
 mod disassembly;
 mod dispatch;
+mod dispatch_traps;
+mod effects;
 mod expression;
 mod foreign;
 mod glob;
@@ -44,6 +47,7 @@ mod stepping;
 mod stop;
 mod tensor;
 mod view;
+mod watch;
 
 pub use address::LinearAddress;
 pub use arming::LogMessage;
@@ -65,3 +69,4 @@ pub use view::{
     BufferView, Children, DisassembledInstruction, Frame, Node, ScopeKind, SourceLine, Variable,
 };
 pub use vm::{FrameIndex, FunctionId, ModuleIndex, Position};
+pub use watch::{DataAccess, DataHit, Traps, WatchTarget};

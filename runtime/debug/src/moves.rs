@@ -2,7 +2,7 @@
 //! frame. And what a tensor is like as a whole.
 
 use debuginfo::RegisterSlot;
-use vm::{FrameIndex, Invocation, Position};
+use vm::{FrameIndex, Position};
 use vmfb::decode::{Instruction, Operand};
 use vmfb::{Callee, Op};
 
@@ -151,7 +151,7 @@ impl Debugger {
     fn run_to_any(&mut self, places: &[Position], depth: Option<usize>) -> StopReason {
         self.arm(places.iter().copied());
         loop {
-            if let Some(reason) = self.advance(Invocation::run) {
+            if let Some(reason) = self.run_on() {
                 return reason;
             }
             let is_there = self.position().is_some_and(|at| places.contains(&at));

@@ -53,6 +53,7 @@ impl Program {
                 Some(module) => resolve_listing_line(module, *line),
                 None => Resolution::nowhere("there is no such module"),
             },
+            BreakpointSpec::Data { .. } => Resolution::default(),
             BreakpointSpec::Function { name } => self.resolve_function(name),
             BreakpointSpec::Dispatch { pattern, .. } => self.resolve_dispatch(pattern),
             BreakpointSpec::Instruction { address } => match self.position_of(*address) {

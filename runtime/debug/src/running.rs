@@ -13,6 +13,7 @@ use vmfb::{BytecodeOffset, Op};
 use crate::debugger::{Debugger, Phase, Unfinished};
 use crate::stepping::{Origin, StepObserver, StepPlan, Verdict};
 use crate::stop::{Granularity, Resume, StepKind, StopReason};
+use crate::watch::WatchObserver;
 
 impl Debugger {
     /// Runs until something stops the program. A program that has failed or completed stays so.
@@ -22,6 +23,8 @@ impl Debugger {
 
     /// Does something that runs the program, and what comes after all of that.
     pub(crate) fn after(&mut self, run: impl FnOnce(&mut Self) -> StopReason) -> StopReason {
+        self.begin_watching();
+        self.recount_before_dispatch();
         let reason = run(self);
         let reason = self.with_a_frame(reason);
         self.meet_modules();
@@ -72,7 +75,7 @@ impl Debugger {
 
     fn run_to_first_instruction(&mut self) -> StopReason {
         while matches!(self.phase, Phase::Initializing(_)) {
-            if let Some(reason) = self.advance(Invocation::run) {
+            if let Some(reason) = self.run_on() {
                 return reason;
             }
         }
@@ -92,9 +95,38 @@ impl Debugger {
 
     fn run_free(&mut self) -> StopReason {
         loop {
-            if let Some(reason) = self.advance(Invocation::run) {
+            if let Some(reason) = self.run_on() {
                 return reason;
             }
+        }
+    }
+
+    /// Runs until something stops the program or a stretch is at its end.
+    pub(crate) fn run_on(&mut self) -> Option<StopReason> {
+        if !self.watcher.is_needed() {
+            return self.advance(Invocation::run);
+        }
+        let mut watcher = std::mem::take(&mut self.watcher);
+        let (breakpoints, watch) = (std::mem::take(&mut self.breakpoints), self.context.watch());
+        let outcome = self.advance_with(|invocation, context| {
+            // The observer is not asked about the instruction that the program stands before.
+            if let Some(position) = innermost(context, invocation)
+                && watcher.before(context, invocation, position)
+            {
+                return Outcome::Stopped(Stop::Step(position));
+            }
+            let mut observer =
+                WatchObserver { watcher: &mut watcher, breakpoints: &breakpoints, watch };
+            invocation.observe(context, &mut observer)
+        });
+        (self.watcher, self.breakpoints) = (watcher, breakpoints);
+        let reason = match outcome {
+            Ok(outcome) => self.settle(outcome),
+            Err(reason) => Some(reason),
+        };
+        match reason {
+            Some(reason) if reason.is_final() => Some(reason),
+            reason => self.found_by_watching().or(reason),
         }
     }
 
@@ -103,18 +135,28 @@ impl Debugger {
         &mut self,
         run: impl FnOnce(&mut Invocation, &mut Context) -> Outcome,
     ) -> Option<StopReason> {
+        match self.advance_with(run) {
+            Ok(outcome) => self.settle(outcome),
+            Err(reason) => Some(reason),
+        }
+    }
+
+    fn advance_with(
+        &mut self,
+        run: impl FnOnce(&mut Invocation, &mut Context) -> Outcome,
+    ) -> Result<Outcome, StopReason> {
         if self.interrupt.take() {
-            return Some(StopReason::Pause);
+            return Err(StopReason::Pause);
         }
         let outcome = match &mut self.phase {
             Phase::Initializing(invocation) | Phase::Running(invocation) => {
                 run(invocation, &mut self.context)
             }
             Phase::Failed(_) | Phase::Completed => {
-                return Some(StopReason::Completed(Vec::new()));
+                return Err(StopReason::Completed(Vec::new()));
             }
         };
-        self.settle(outcome)
+        Ok(outcome)
     }
 
     /// What a stretch came to. None: nothing to report, go on.
@@ -129,6 +171,9 @@ impl Debugger {
             Outcome::Stopped(Stop::Boundary) => {
                 let boundary = self.invocation().and_then(Invocation::boundary).cloned()?;
                 let hit = self.hit(self.breakpoints.at_boundary(&boundary));
+                if let Some(text) = self.trap_dispatch(boundary.kind, &boundary.name) {
+                    return Some(StopReason::Trap(text));
+                }
                 (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
             }
             Outcome::Stopped(Stop::Attached) => {
@@ -236,11 +281,22 @@ impl Debugger {
         if self.interrupt.take() {
             return Err(StopReason::Pause);
         }
+        if !matches!(self.phase, Phase::Initializing(_) | Phase::Running(_)) {
+            return Err(StopReason::Completed(Vec::new()));
+        }
+        let mut watcher = std::mem::take(&mut self.watcher);
+        if let Some(invocation) = self.invocation()
+            && let Some(position) = innermost(&self.context, invocation)
+            && watcher.is_needed()
+        {
+            watcher.before(&self.context, invocation, position);
+        }
         let mut observer = StepObserver {
             plan,
             program: &self.program,
             breakpoints: &self.breakpoints,
             verdict: Verdict::GoOn,
+            watcher: &mut watcher,
         };
         let outcome = match &mut self.phase {
             Phase::Initializing(invocation) | Phase::Running(invocation) => {
@@ -251,9 +307,13 @@ impl Debugger {
             }
         };
         let verdict = observer.verdict;
+        self.watcher = watcher;
         match self.settle(outcome) {
-            Some(reason) => Err(reason),
-            None => Ok(verdict),
+            Some(reason) if reason.is_final() => Err(reason),
+            reason => match self.found_by_watching().or(reason) {
+                Some(reason) => Err(reason),
+                None => Ok(verdict),
+            },
         }
     }
 
@@ -280,7 +340,7 @@ impl Debugger {
         self.arm(target);
         self.context.set_watch(self.context.watch().max(watch));
         loop {
-            if let Some(reason) = self.advance(Invocation::run) {
+            if let Some(reason) = self.run_on() {
                 return Some(reason);
             }
             // A recursive call may come through the same instruction further up.
@@ -337,5 +397,13 @@ impl Debugger {
             _ => return None,
         };
         Some(Position { function: call.function, offset })
+    }
+}
+
+/// The instruction that runs next, if the innermost frame is bytecode.
+fn innermost(context: &Context, invocation: &Invocation) -> Option<Position> {
+    match invocation.frames(context).next()?.function {
+        FrameFunction::Bytecode(position) => Some(position),
+        FrameFunction::Native(_) | FrameFunction::Part { .. } => None,
     }
 }

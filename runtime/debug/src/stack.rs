@@ -126,8 +126,8 @@ impl Debugger {
             Node::Tensor(tensor) => {
                 tensor.children(inspect::page(range, tensor.length().unwrap_or(0)))
             }
-            Node::List(list) => inspect::list_children(list, 0, range),
-            Node::ListPart(list, first) => inspect::list_children(list, *first, range),
+            Node::List(list) => inspect::list_children(list, 0..list.len(), range),
+            Node::ListPart(list, first, end) => inspect::list_children(list, *first..*end, range),
             Node::Buffer(buffer, view) => inspect::buffer_children(buffer, *view, range),
         }
     }

@@ -27,6 +27,7 @@ use crate::breakpoint::BreakpointTable;
 
 use crate::program::{LineKey, Program};
 use crate::stop::{Granularity, StepKind};
+use crate::watch::Watcher;
 
 /// What a step began at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -138,17 +139,20 @@ pub(crate) struct StepObserver<'a> {
     pub(crate) program: &'a Program,
     pub(crate) breakpoints: &'a BreakpointTable,
     pub(crate) verdict: Verdict,
+    pub(crate) watcher: &'a mut Watcher,
 }
 
 impl Observer for StepObserver<'_> {
     fn before_instruction(
         &mut self,
-        _context: &Context,
+        context: &Context,
         invocation: &Invocation,
         position: Position,
     ) -> Reaction {
+        let is_found =
+            self.watcher.is_needed() && self.watcher.before(context, invocation, position);
         self.verdict = self.plan.verdict(self.program, position, invocation.depth());
-        self.verdict.reaction()
+        if is_found { Reaction::Stop } else { self.verdict.reaction() }
     }
 
     fn before_activity(&mut self, _context: &Context, invocation: &Invocation) -> Reaction {
@@ -160,7 +164,8 @@ impl Observer for StepObserver<'_> {
         let Some(boundary) = invocation.boundary() else { return Reaction::Continue };
         self.verdict = self.plan.verdict_at_boundary(boundary.kind, invocation.depth());
         // Whether a breakpoint counts it is for the debugger to find out, once.
-        if self.breakpoints.is_at_boundary(boundary) {
+        let is_trapped = self.watcher.traps.watches_dispatches();
+        if is_trapped || self.breakpoints.is_at_boundary(boundary) {
             return Reaction::Stop;
         }
         self.verdict.reaction()

@@ -3,6 +3,7 @@
 use vm::{Failure, Position, Value};
 
 use crate::breakpoint::BreakpointId;
+use crate::watch::DataHit;
 
 /// How far a step goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,6 +52,10 @@ pub enum StopReason {
     Step,
     /// Somebody asked for it.
     Pause,
+    /// Data was touched that these breakpoints watch.
+    Data(Vec<DataHit>),
+    /// A float went bad that [`crate::Traps`] are set for; the text says which and where.
+    Trap(String),
     /// The program executed `vm.break`.
     BreakInstruction,
     /// It failed; the frames are as they were at the failure.

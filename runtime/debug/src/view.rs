@@ -81,8 +81,8 @@ pub enum Node {
     Scope(FrameIndex, ScopeKind),
     /// A list's elements.
     List(Arc<List>),
-    /// A list's elements from one of them on.
-    ListPart(Arc<List>, usize),
+    /// A list's elements: from, to.
+    ListPart(Arc<List>, usize, usize),
     /// A buffer's contents.
     Buffer(Arc<Buffer>, BufferView),
     /// A tensor's rows or elements.

@@ -2,7 +2,7 @@
 //!
 //! The words are gdb's, and so are the short forms. One table gives the help text too.
 
-use debug::{DispatchMoment, HitCondition};
+use debug::{BreakpointOptions, DataAccess, DispatchMoment, HitCondition};
 use vmfb::BytecodeOffset;
 
 /// A command, read.
@@ -16,7 +16,20 @@ pub(crate) enum Command {
     StepInstruction { times: u32 },
     NextInstruction { times: u32 },
     Finish,
-    Break(Place, HitCondition),
+    Break(Place, BreakpointOptions),
+    Condition(u32, Option<String>),
+    Watch(DataAccess, String),
+    Catch(Option<Trap>),
+    Until(Place),
+    Jump(Place),
+    Into(Option<String>),
+    Calls,
+    RestartFrame,
+    Arguments,
+    Display(Option<String>),
+    Undisplay(Option<usize>),
+    Set(String, String),
+    Examine(String, usize),
     Delete(Option<u32>),
     Breakpoints,
     Backtrace,
@@ -50,6 +63,17 @@ pub(crate) enum Place {
     Offset(String, BytecodeOffset),
     /// Dispatches by name.
     Dispatch(String, DispatchMoment),
+}
+
+/// Which floats stop the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Trap {
+    Nan,
+    Infinity,
+    DispatchNan,
+    DispatchInfinity,
+    /// None any more.
+    Off,
 }
 
 /// What to list.
@@ -119,10 +143,74 @@ const TABLE: &[Row] = &[
         read: |_| Ok(Command::Finish),
     },
     Row {
+        names: &["until", "advance"],
+        arguments: "PLACE",
+        help: "go on to a place, as `break` takes it",
+        read: |a| place(a).map(Command::Until),
+    },
+    Row {
+        names: &["into"],
+        arguments: "[FUNCTION]",
+        help: "step into the call of the line that `info calls` names",
+        read: |a| Ok(Command::Into(some(a))),
+    },
+    Row {
+        names: &["jump"],
+        arguments: "PLACE",
+        help: "make the innermost frame go on elsewhere in its function",
+        read: |a| place(a).map(Command::Jump),
+    },
+    Row {
+        names: &["again"],
+        arguments: "",
+        help: "begin the selected frame anew, with the same arguments",
+        read: |_| Ok(Command::RestartFrame),
+    },
+    Row {
         names: &["break", "b", "br"],
-        arguments: "PLACE [if count COND]",
+        arguments: "PLACE [if EXPR] [if count COND]",
         help: "stop at LINE, FILE:LINE, FUNCTION, *FUNCTION+OFFSET, *ADDRESS or dispatch 'GLOB' [after]",
         read: read_break,
+    },
+    Row {
+        names: &["log"],
+        arguments: "PLACE, TEXT",
+        help: "write TEXT there, with values for {EXPR}, and go on",
+        read: read_log,
+    },
+    Row {
+        names: &["condition"],
+        arguments: "N [EXPR]",
+        help: "stop at breakpoint N only where EXPR holds; without one, always",
+        read: |a| {
+            let (number, text) = a.split_once(char::is_whitespace).unwrap_or((a, ""));
+            let number = optional(number)?.ok_or("a condition of which breakpoint?")?;
+            Ok(Command::Condition(number, some(text)))
+        },
+    },
+    Row {
+        names: &["watch"],
+        arguments: "EXPR",
+        help: "stop where a register, global, element or memory gets another value",
+        read: |a| Ok(Command::Watch(DataAccess::Change, named(a)?)),
+    },
+    Row {
+        names: &["rwatch"],
+        arguments: "EXPR",
+        help: "stop where it is read",
+        read: |a| Ok(Command::Watch(DataAccess::Read, named(a)?)),
+    },
+    Row {
+        names: &["awatch"],
+        arguments: "EXPR",
+        help: "stop where it is read or written",
+        read: |a| Ok(Command::Watch(DataAccess::ReadWrite, named(a)?)),
+    },
+    Row {
+        names: &["catch"],
+        arguments: "[nan|inf|dispatch nan|dispatch inf|off]",
+        help: "stop where a float first goes bad, in bytecode or in what a dispatch leaves",
+        read: |a| trap(a).map(Command::Catch),
     },
     Row {
         names: &["delete", "d"],
@@ -186,10 +274,46 @@ const TABLE: &[Row] = &[
         read: |_| Ok(Command::Allocations),
     },
     Row {
+        names: &["args", "info args"],
+        arguments: "",
+        help: "what the frame's function was called with",
+        read: |_| Ok(Command::Arguments),
+    },
+    Row {
+        names: &["calls", "info calls"],
+        arguments: "",
+        help: "the calls of the current line",
+        read: |_| Ok(Command::Calls),
+    },
+    Row {
         names: &["print", "p"],
-        arguments: "NAME [as TYPE]",
-        help: "a value (%x), register (i0, i2:3, r0), global (rwdata[0]), element (r0[1]) or memory (binding[0] as 4x8xf32, r0 as memref<?xf32>, r0 as any)",
+        arguments: "EXPR[,x]",
+        help: "a value: %x, i0, r0[1], binding[0] as 4x8xf32, r0 as memref<?xf32>, max(abs(t[0])), @f(1); ,x in hexadecimal",
         read: |a| named(a).map(Command::Print),
+    },
+    Row {
+        names: &["display"],
+        arguments: "[EXPR]",
+        help: "print a value at every stop",
+        read: |a| Ok(Command::Display(some(a))),
+    },
+    Row {
+        names: &["undisplay"],
+        arguments: "[N]",
+        help: "do not print value N any more, or any",
+        read: |a| Ok(Command::Undisplay(optional(a)?)),
+    },
+    Row {
+        names: &["set var", "set"],
+        arguments: "TARGET = EXPR",
+        help: "change a register, global or element",
+        read: read_set,
+    },
+    Row {
+        names: &["x"],
+        arguments: "/COUNT EXPR",
+        help: "the bytes behind a value",
+        read: read_examine,
     },
     Row {
         names: &["disas", "disassemble"],
@@ -216,6 +340,9 @@ impl Command {
     /// Reads a line. Words may be cut short where that leaves no doubt, as in gdb.
     pub(crate) fn parse(line: &str) -> Result<Command, String> {
         let line = line.trim();
+        if let Some(rest) = line.strip_prefix("x/") {
+            return read_examine(&format!("/{rest}"));
+        }
         let mut exact = None;
         let mut by_prefix: Vec<(&Row, &str)> = Vec::new();
         for row in TABLE {
@@ -288,14 +415,72 @@ fn named(text: &str) -> Result<String, String> {
     if text.is_empty() { Err("print what?".to_owned()) } else { Ok(text.to_owned()) }
 }
 
-/// A place, and which hits count: `improve if count >= 3`.
+fn some(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// A place, and which visits count: `improve if %x > 2 if count >= 3`.
 fn read_break(text: &str) -> Result<Command, String> {
-    match text.rsplit_once(" if count") {
-        Some((text, condition)) => {
-            Ok(Command::Break(place(text.trim())?, condition.parse::<HitCondition>()?))
+    let (text, hit_condition) = match text.rsplit_once(" if count") {
+        Some((text, condition)) => (text, condition.parse::<HitCondition>()?),
+        None => (text, HitCondition::Always),
+    };
+    let (text, condition) = match text.split_once(" if ") {
+        Some((text, condition)) => (text, some(condition)),
+        None => (text, None),
+    };
+    let options = BreakpointOptions { condition, hit_condition, log: None };
+    Ok(Command::Break(place(text.trim())?, options))
+}
+
+/// A place and a message: `improve, guess is {%guess}`.
+fn read_log(text: &str) -> Result<Command, String> {
+    let (text, log) = text.split_once(',').ok_or("log what? log PLACE, TEXT with {EXPR}")?;
+    let log = log.trim().trim_matches('"');
+    let options = BreakpointOptions { log: some(log), ..BreakpointOptions::default() };
+    Ok(Command::Break(place(text.trim())?, options))
+}
+
+fn trap(text: &str) -> Result<Option<Trap>, String> {
+    Ok(Some(match text {
+        "" => return Ok(None),
+        "nan" => Trap::Nan,
+        "inf" => Trap::Infinity,
+        "dispatch nan" => Trap::DispatchNan,
+        "dispatch inf" => Trap::DispatchInfinity,
+        "off" => Trap::Off,
+        other => {
+            return Err(format!(
+                "cannot catch {other:?}; nan, inf, dispatch nan, dispatch inf, off"
+            ));
         }
-        None => Ok(Command::Break(place(text)?, HitCondition::Always)),
+    }))
+}
+
+/// A target and a value around the `=` that is no comparison.
+fn read_set(text: &str) -> Result<Command, String> {
+    let text = text.strip_prefix("var ").unwrap_or(text);
+    let (target, value) = text.split_once('=').ok_or("set what? set var TARGET = EXPR")?;
+    match (target.trim(), value.trim()) {
+        ("", _) | (_, "") => Err("set what? set var TARGET = EXPR".to_owned()),
+        (target, value) => Ok(Command::Set(target.to_owned(), value.to_owned())),
     }
+}
+
+/// How many bytes of what: `/32 r0`.
+fn read_examine(text: &str) -> Result<Command, String> {
+    let (count, text) = match text.strip_prefix('/') {
+        Some(rest) => {
+            let (count, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+            (optional(count)?.unwrap_or(16), text.trim())
+        }
+        None => (16, text),
+    };
+    if text.is_empty() {
+        return Err("the bytes of what? x/COUNT EXPR".to_owned());
+    }
+    Ok(Command::Examine(text.to_owned(), count))
 }
 
 /// Dispatches by a pattern, in quotes or not: `'mlp_*' after`.
@@ -358,11 +543,11 @@ mod tests {
     use super::*;
 
     fn breaks(place: Place) -> Command {
-        breaks_if(place, HitCondition::Always)
+        Command::Break(place, BreakpointOptions::default())
     }
 
-    fn breaks_if(place: Place, condition: HitCondition) -> Command {
-        Command::Break(place, condition)
+    fn breaks_if(place: Place, hit_condition: HitCondition) -> Command {
+        Command::Break(place, BreakpointOptions { hit_condition, ..BreakpointOptions::default() })
     }
 
     #[test]
@@ -385,6 +570,21 @@ mod tests {
             ),
             ("b dispatch *", breaks(Place::Dispatch("*".into(), DispatchMoment::Before))),
             ("b 7 if count == 2", breaks_if(Place::Line(7), HitCondition::Exactly(2))),
+            (
+                "b improve if %guess == 2 if count % 2",
+                Command::Break(
+                    Place::Function("improve".into()),
+                    BreakpointOptions {
+                        condition: Some("%guess == 2".into()),
+                        hit_condition: HitCondition::Every(2),
+                        log: None,
+                    },
+                ),
+            ),
+            ("set var i0 = i1 == 2", Command::Set("i0".into(), "i1 == 2".into())),
+            ("x/8 r0", Command::Examine("r0".into(), 8)),
+            ("x r0", Command::Examine("r0".into(), 16)),
+            ("catch dispatch nan", Command::Catch(Some(Trap::DispatchNan))),
             ("s", Command::Step { times: 1 }),
             ("n 3", Command::Next { times: 3 }),
             ("si", Command::StepInstruction { times: 1 }),
@@ -404,8 +604,8 @@ mod tests {
     #[test]
     fn mistakes_are_explained() {
         assert_eq!(
-            Command::parse("jump 3").unwrap_err(),
-            "no command \"jump 3\"; `help` lists them"
+            Command::parse("skip 3").unwrap_err(),
+            "no command \"skip 3\"; `help` lists them"
         );
         assert_eq!(Command::parse("next x").unwrap_err(), "\"x\" is not a number");
         assert_eq!(Command::parse("st").unwrap_err(), "\"st\" could be start, step, stepi");

@@ -1,17 +1,20 @@
 //! The debugger in a terminal: one command a line, gdb's words.
 //!
-//! [`command`] reads lines, [`show`] writes what the program looks like, this file does what is asked.
+//! [`command`] reads lines, [`show`] writes what the program looks like, this file and [`actions`] do
+//! what is asked.
 //! Input comes from a prompt, a pipe or a script; output goes to any writer, so a test can compare it.
 
+mod actions;
 pub(crate) mod command;
 mod show;
 
 use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
 
 use debug::{
     BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, FrameIndex, Granularity,
-    HitCondition, InterruptHandle, LaunchError, LaunchOptions, LinearAddress, Resume, StepKind,
-    StopReason,
+    InterruptHandle, LaunchError, LaunchOptions, LinearAddress, Resume, StepKind, StopReason,
+    Traps,
 };
 
 use command::{Command, ListTarget, Place};
@@ -34,6 +37,11 @@ pub(crate) struct Terminal<W> {
     listed: Option<(String, u32)>,
     last: Option<Command>,
     has_failed: bool,
+    /// What is shown at every stop.
+    displays: Vec<(usize, String)>,
+    traps: Traps,
+    /// What breakpoints have said since the program was let go.
+    log: Arc<Mutex<Vec<String>>>,
 }
 
 /// How far the program has come, for commands that need it to run.
@@ -78,7 +86,7 @@ impl<W: Write> Terminal<W> {
             // A lost note is lost; the first command will meet the same broken pipe.
             let _ = writeln!(out, "note: {note}");
         }
-        Ok(Self {
+        let mut terminal = Self {
             options,
             debugger,
             out,
@@ -87,7 +95,12 @@ impl<W: Write> Terminal<W> {
             listed: None,
             last: None,
             has_failed: false,
-        })
+            displays: Vec::new(),
+            traps: Traps::default(),
+            log: Arc::default(),
+        };
+        terminal.listen();
+        Ok(terminal)
     }
 
     /// Stops the program that [`Terminal::execute`] is running.
@@ -150,7 +163,21 @@ impl<W: Write> Terminal<W> {
                 self.step(StepKind::Over, Granularity::Instruction, times)?;
             }
             Command::Finish => self.step(StepKind::Out, Granularity::Line, 1)?,
-            Command::Break(place, condition) => self.add_breakpoint(place, condition)?,
+            Command::Break(place, options) => self.add_breakpoint(place, &options)?,
+            Command::Condition(number, condition) => self.set_condition(number, condition)?,
+            Command::Watch(access, text) => self.watch(access, &text)?,
+            Command::Catch(trap) => self.catch(trap)?,
+            Command::Until(place) => self.until(place)?,
+            Command::Jump(place) => self.jump(place)?,
+            Command::Into(name) => self.step_into(name.as_deref())?,
+            Command::Calls => self.show_calls()?,
+            Command::RestartFrame => self.restart_frame()?,
+            Command::Arguments => self.scope(debug::ScopeKind::Arguments)?,
+            Command::Display(None) => self.show_displays()?,
+            Command::Display(Some(text)) => self.display(text)?,
+            Command::Undisplay(which) => self.undisplay(which)?,
+            Command::Set(target, value) => self.set(&target, &value)?,
+            Command::Examine(text, count) => self.examine(&text, count)?,
             Command::Delete(which) => self.delete(which)?,
             Command::Breakpoints => show::breakpoints(&mut self.out, &self.debugger)?,
             Command::Backtrace => show::backtrace(&mut self.out, &self.debugger)?,
@@ -186,19 +213,13 @@ impl<W: Write> Terminal<W> {
     /// Loads the program anew, unless it is fresh, and keeps the breakpoints.
     fn restart(&mut self) -> Result<(), Problem> {
         if self.progress != Progress::NotStarted {
-            let specs: Vec<(BreakpointSpec, BreakpointOptions)> = self
-                .debugger
-                .breakpoints()
-                .iter()
-                .map(|it| (it.spec.clone(), it.options()))
-                .collect();
-            self.debugger =
+            let mut fresh =
                 Debugger::load(self.options.clone()).map_err(|error| error.to_string())?;
-            for (spec, options) in specs {
-                let id = self.debugger.add_breakpoint(spec);
-                let set = self.debugger.set_breakpoint_options(id, &options);
-                set.map_err(|error| error.to_string())?;
-            }
+            fresh.adopt_breakpoints(self.debugger.take_breakpoints());
+            fresh.set_traps(self.traps);
+            self.debugger = fresh;
+            self.listen();
+            self.forget_watched()?;
             self.progress = Progress::NotStarted;
         }
         Ok(())
@@ -239,19 +260,28 @@ impl<W: Write> Terminal<W> {
             }
             reason = self.debugger.resume(how);
         }
+        self.stopped(&reason)
+    }
+
+    /// Shows where the program stands now.
+    fn stopped(&mut self, reason: &StopReason) -> Result<(), Problem> {
+        self.write_log()?;
         self.frame = FrameIndex(0);
         self.listed = None;
-        self.progress = match &reason {
+        self.progress = match reason {
             StopReason::Completed(_) => Progress::Over,
             StopReason::Failed(_) => Progress::Failed,
             _ => Progress::Stopped,
         };
-        show::stop(&mut self.out, &self.debugger, &reason)?;
+        show::stop(&mut self.out, &self.debugger, reason)?;
+        if self.progress == Progress::Stopped {
+            self.show_displays()?;
+        }
         Ok(())
     }
 
-    fn add_breakpoint(&mut self, place: Place, condition: HitCondition) -> Result<(), Problem> {
-        let spec = match place {
+    fn spec(&self, place: Place) -> Result<BreakpointSpec, Problem> {
+        Ok(match place {
             Place::Line(line) => BreakpointSpec::Line { file: self.current_file()?, line },
             Place::FileLine(file, line) => BreakpointSpec::Line { file, line },
             Place::Function(name) => BreakpointSpec::Function { name },
@@ -267,14 +297,21 @@ impl<W: Write> Terminal<W> {
                     address.ok_or_else(|| format!("there is no function {function:?}"))?;
                 BreakpointSpec::Instruction { address }
             }
-        };
+        })
+    }
+
+    fn add_breakpoint(&mut self, place: Place, options: &BreakpointOptions) -> Result<(), Problem> {
+        let spec = self.spec(place)?;
         let resolution = self.debugger.program().resolve(&spec);
         let is_nowhere = resolution.locations.is_empty();
         if is_nowhere && !matches!(spec, BreakpointSpec::Dispatch { .. }) {
             return Err(resolution.message.unwrap_or_default().into());
         }
         let id = self.debugger.add_breakpoint(spec);
-        self.debugger.set_hit_condition(id, condition);
+        if let Err(error) = self.debugger.set_breakpoint_options(id, options) {
+            self.debugger.remove_breakpoint(id);
+            return Err(actions::option_problem(&error, options));
+        }
         show::breakpoint_set(&mut self.out, &self.debugger, id)?;
         Ok(())
     }

@@ -3,9 +3,12 @@
 use std::io::{self, Write};
 
 use debug::{
-    BreakpointId, BreakpointSpec, Debugger, DispatchMoment, Frame, FrameIndex, Node, Position,
-    StopReason, Variable,
+    BreakpointId, BreakpointSpec, DataAccess, Debugger, DispatchMoment, Frame, FrameIndex, Node,
+    Position, StopReason, Variable,
 };
+
+/// Elements of a tensor that its summary looks at.
+const SUMMARIZED: usize = 1 << 24;
 
 /// Why the program stands still, and where.
 pub(super) fn stop(
@@ -19,6 +22,13 @@ pub(super) fn stop(
             let ids: Vec<String> = ids.iter().map(|id| id.0.to_string()).collect();
             writeln!(out, "Breakpoint {}", ids.join(", "))?;
         }
+        StopReason::Data(hits) => {
+            for hit in hits {
+                let (id, name) = (hit.breakpoint.0, &hit.name);
+                writeln!(out, "Breakpoint {id}: {name} was {}, is {}", hit.old, hit.new)?;
+            }
+        }
+        StopReason::Trap(text) => writeln!(out, "Caught {text}")?,
         StopReason::Pause => writeln!(out, "Interrupted")?,
         StopReason::BreakInstruction => writeln!(out, "The program asked to stop (vm.break)")?,
         StopReason::Failed(failure) => writeln!(out, "The program failed: {failure}")?,
@@ -100,6 +110,15 @@ fn breakpoint_line(out: &mut impl Write, debugger: &Debugger, id: BreakpointId) 
             let after = if *when == DispatchMoment::After { " after" } else { "" };
             format!("dispatch '{pattern}'{after}")
         }
+        BreakpointSpec::Data { target, access } => {
+            let access = match access {
+                DataAccess::Read => "reads of",
+                DataAccess::Write => "writes of",
+                DataAccess::Change => "changes of",
+                DataAccess::ReadWrite => "uses of",
+            };
+            format!("{access} {}", target.name)
+        }
         BreakpointSpec::Instruction { address } => match breakpoint.locations.first() {
             Some(at) => {
                 format!("*{}+{}", debugger.program().function_label(at.function), at.offset)
@@ -111,6 +130,13 @@ fn breakpoint_line(out: &mut impl Write, debugger: &Debugger, id: BreakpointId) 
     for position in &breakpoint.locations {
         let name = debugger.program().function_label(position.function);
         write!(out, ", {name} [{}]", position.offset)?;
+    }
+    let options = breakpoint.options();
+    if let Some(condition) = options.condition {
+        write!(out, ", if {condition}")?;
+    }
+    if let Some(log) = options.log {
+        write!(out, ", says {log:?}")?;
     }
     match breakpoint.hits {
         0 => writeln!(out),
@@ -137,6 +163,9 @@ pub(super) fn variable(
     variable_line(out, variable)?;
     match &variable.children {
         Some(children) => {
+            if let Some(summary) = debugger.summary(children, SUMMARIZED) {
+                writeln!(out, "  {summary}")?;
+            }
             let inside = debugger.children(&children.node, Some(0..32));
             for child in &inside {
                 write!(out, "  ")?;

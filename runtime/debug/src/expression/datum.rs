@@ -207,7 +207,7 @@ impl Datum {
                 let count = end.saturating_sub(*start);
                 Variable {
                     children: Some(Children {
-                        node: Node::ListPart(Arc::clone(list), *start),
+                        node: Node::ListPart(Arc::clone(list), *start, *end),
                         indexed: Some(count),
                     }),
                     ..plain(

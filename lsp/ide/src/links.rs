@@ -1,5 +1,6 @@
 //! Places in other files: `loc("model.mlir":3:5)`, and the source lines that a module's disassembly names in comments.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use syntax::TextRange;
@@ -7,6 +8,8 @@ use syntax::lexer::TokenKind;
 
 use crate::Document;
 use crate::analysis::Analysed;
+use crate::entity::{Entity, entity_at};
+use crate::module_text::{ModuleText, module_text};
 
 /// A place in another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +38,7 @@ pub fn links(document: &Document) -> Vec<Link> {
         return found;
     }
     let mut found: Vec<Link> = Vec::new();
-    let mut known: std::collections::HashMap<PathBuf, bool> = std::collections::HashMap::new();
+    let mut known: HashMap<PathBuf, bool> = HashMap::new();
     for placed in document.chunks().iter() {
         for link in in_chunk(document, &document.analysis(&placed)) {
             if found.len() >= LIMIT {
@@ -49,34 +52,57 @@ pub fn links(document: &Document) -> Vec<Link> {
     found
 }
 
+/// What the text of a module says of its lines, if the document is one.
+fn module_of(document: &Document) -> Option<ModuleText> {
+    let path = document.path().filter(|path| path.extension().is_some_and(|ext| ext == "vmfb"))?;
+    module_text(path).ok()
+}
+
 /// In the disassembly of a module: from each instruction's offset to the source line that it comes from.
 fn of_module(document: &Document) -> Option<Vec<Link>> {
-    let path = document.path().filter(|path| path.extension().is_some_and(|ext| ext == "vmfb"))?;
-    let module = crate::module_text::module_text(path).ok()?;
+    let module = module_of(document)?;
+    let mut known: HashMap<&Path, bool> = HashMap::new();
     let mut found = Vec::new();
     let text = document.text().slice(0..document.text().len());
     let mut start = 0;
     for (line, place) in text.split_inclusive('\n').zip(&module.places) {
-        let offset = line.find('[').zip(line.find(']'));
-        if let (Some((open, close)), Some((path, line, column))) = (offset, place)
-            && found.len() < LIMIT
-            && open < close
-            && path.is_file()
+        if found.len() < LIMIT
+            && let Some((range, place)) = prefix(line).zip(place.as_ref())
+            && *known.entry(&place.0).or_insert_with(|| place.0.is_file())
         {
-            let range = start + open..start + close + 1;
-            found.push(Link { range, path: path.clone(), line: *line, column: *column });
+            found.push(link_to(start + range.start..start + range.end, place));
         }
         start += line.len();
     }
     Some(found)
 }
 
-/// The link at `offset`.
+/// The offset of an instruction, `[0000001A]`, in its line.
+fn prefix(line: &str) -> Option<TextRange> {
+    let (open, close) = line.find('[').zip(line.find(']'))?;
+    (open < close).then_some(open..close + 1)
+}
+
+fn link_to(range: TextRange, (path, line, column): &(PathBuf, u32, u32)) -> Link {
+    Link { range, path: path.clone(), line: *line, column: *column }
+}
+
+/// The link at `offset`: in a module's disassembly of the offset before an instruction, and of the instruction's name.
 pub fn link_at(document: &Document, offset: usize) -> Option<Link> {
-    if let Some(links) = of_module(document) {
-        return links
-            .into_iter()
-            .find(|link| link.range.start <= offset && offset <= link.range.end);
+    if let Some(module) = module_of(document) {
+        let text = document.text();
+        let breaks = syntax::search::find_all(text, 0..offset.min(text.len()), "\n");
+        let (start, number) = breaks.fold((0, 0), |(_, number), at| (at + 1, number + 1));
+        let place = module.places.get(number)?.as_ref()?;
+        let line = text.slice(start..text.len().min(start + 4096));
+        let prefix = prefix(line.lines().next()?)?;
+        let prefix = start + prefix.start..start + prefix.end;
+        if prefix.start <= offset && offset <= prefix.end {
+            return Some(link_to(prefix, place));
+        }
+        let named = entity_at(document, offset)?;
+        return matches!(named.entity, Entity::Operation { .. })
+            .then(|| link_to(named.range.clone(), place));
     }
     let analysed = document.analysis_at(offset)?;
     in_chunk(document, &analysed)

@@ -37,7 +37,12 @@ pub fn module_text(path: &Path) -> Result<ModuleText, String> {
     body(&mut made, path, &disassembly, &info);
     made.push("");
     for line in print::metadata(&module).lines() {
-        made.push(&format!("// {line}"));
+        // Its headings are comments already, and an empty line needs no mark.
+        match line {
+            "" => made.push("//"),
+            _ if line.starts_with("//") => made.push(line),
+            _ => made.push(&format!("// {line}")),
+        }
     }
     for message in info.completeness().messages() {
         made.push(&format!("// {message}"));

@@ -62,6 +62,9 @@ async fn modules_are_documents_with_links_both_ways() {
         hover["contents"]["value"].as_str().is_some_and(|text| text.contains("Opcode")),
         "{hover}"
     );
+    // Its name leads to the source too.
+    let named = client.ask("textDocument/definition", place(&uri, line, column + 1)).await;
+    assert_eq!(named["result"], target);
     // And back.
     let uri = format!("file://{}", source.display());
     client.open(&uri, SOURCE).await;

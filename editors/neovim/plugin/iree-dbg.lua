@@ -1,0 +1,90 @@
+-- Starts `iree-dbg lsp` for MLIR (.mlir) and VM assembly (.vmasm), and opens a compiled module (.vmfb) as its disassembly.
+-- Neovim 0.7 and later; nothing but this file is needed.
+--
+--   vim.g.iree_dbg_command   how the server is started; { "iree-dbg", "lsp" } if unset
+--   vim.g.iree_dbg_settings  its settings, such as { checkOnSave = true }; the table is in the project's README
+--
+-- Keys are Neovim's own affair: see `:help lsp-defaults`, or `:help vim.lsp.buf` for what can be mapped.
+
+if vim.g.loaded_iree_dbg then
+  return
+end
+vim.g.loaded_iree_dbg = true
+
+local client_id
+
+-- The one server of this editor, started when it is first needed.
+local function client()
+  local running = client_id and vim.lsp.get_client_by_id(client_id)
+  if not running then
+    client_id = vim.lsp.start_client({
+      name = "iree-dbg",
+      cmd = vim.g.iree_dbg_command or { "iree-dbg", "lsp" },
+      root_dir = vim.fn.getcwd(),
+      init_options = vim.g.iree_dbg_settings or vim.empty_dict(),
+      on_exit = function()
+        client_id = nil
+      end,
+    })
+    running = client_id and vim.lsp.get_client_by_id(client_id)
+  end
+  return running
+end
+
+-- The text of a module takes the place of its bytes. The server reads the file itself.
+local function read_module(buffer, path)
+  local server = client()
+  local ready = server and vim.wait(10000, function()
+    return server.initialized
+  end, 10)
+  if not ready then
+    return nil, "iree-dbg does not run; vim.g.iree_dbg_command says how it is started"
+  end
+  local uri = vim.uri_from_fname(path):gsub("^file://", "iree-vmfb:") .. ".vmasm"
+  local answer, problem = server.request_sync("iree-dbg/textDocumentContent", { uri = uri }, 60000, buffer)
+  if not answer or answer.err then
+    return nil, answer and answer.err.message or problem
+  end
+  return vim.split((answer.result.text:gsub("\n$", "")), "\n", { plain = true })
+end
+
+local group = vim.api.nvim_create_augroup("iree-dbg", {})
+
+vim.api.nvim_create_autocmd({ "BufNewFile", "BufRead" }, {
+  group = group,
+  pattern = { "*.mlir", "*.vmasm" },
+  callback = function(event)
+    vim.bo[event.buf].filetype = event.match:match("%.(%w+)$")
+    vim.bo[event.buf].commentstring = "// %s"
+  end,
+})
+
+vim.api.nvim_create_autocmd("BufReadCmd", {
+  group = group,
+  pattern = "*.vmfb",
+  callback = function(event)
+    local path = vim.fn.fnamemodify(event.match, ":p")
+    local lines, problem = read_module(event.buf, path)
+    if not lines then
+      vim.notify(problem, vim.log.levels.ERROR)
+      return
+    end
+    vim.api.nvim_buf_set_lines(event.buf, 0, -1, false, lines)
+    -- Written back it would be text under a module's name.
+    vim.bo[event.buf].buftype = "nowrite"
+    vim.bo[event.buf].modified = false
+    vim.bo[event.buf].modifiable = false
+    vim.bo[event.buf].filetype = "vmasm"
+  end,
+})
+
+vim.api.nvim_create_autocmd("FileType", {
+  group = group,
+  pattern = { "mlir", "vmasm" },
+  callback = function(event)
+    local server = client()
+    if server then
+      vim.lsp.buf_attach_client(event.buf, server.id)
+    end
+  end,
+})

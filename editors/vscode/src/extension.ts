@@ -5,13 +5,17 @@
 //   adapter.ts             starts `iree-dbg dap`
 //   moduleView.ts          a .vmfb as its disassembly
 //   languageClient.ts      `iree-dbg lsp`
+//   lenses.ts              what the lenses over exports do
+//   largeFiles.ts          files that VS Code keeps from extensions
 //   values.ts              values under the pointer and beside the code while debugging
 
 import * as vscode from "vscode";
 import { AdapterFactory } from "./adapter";
 import { Binary } from "./binary";
 import { ConfigurationProvider, launchOf } from "./debugConfiguration";
+import { registerLargeFiles } from "./largeFiles";
 import { LanguageServer } from "./languageClient";
+import { registerLenses } from "./lenses";
 import { registerModuleView } from "./moduleView";
 import { registerValues } from "./values";
 
@@ -29,6 +33,8 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterDescriptorFactory("iree", new AdapterFactory(binary)),
     registerModuleView(binary),
     registerValues(),
+    registerLenses(),
+    registerLargeFiles(server),
     server,
     vscode.commands.registerCommand("iree-dbg.restartServer", () => server.restart()),
     vscode.commands.registerCommand("iree-dbg.debug", debugFile),

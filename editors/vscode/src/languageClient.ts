@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions } from "vscode-languageclient/node";
 import { type Binary, BinaryMissing, explainMissing, SECTION } from "./binary";
+import { showAbi } from "./lenses";
 
 export class LanguageServer implements vscode.Disposable {
   private client: LanguageClient | undefined;
@@ -33,7 +34,17 @@ export class LanguageServer implements vscode.Disposable {
       const options: LanguageClientOptions = {
         documentSelector: [{ language: "mlir" }, { language: "vmasm" }],
         // What a hover says of a function comes from the compiled module beside the source.
-        synchronize: { fileEvents: this.watcher },
+        synchronize: { fileEvents: this.watcher, configurationSection: SECTION },
+        initializationOptions: vscode.workspace.getConfiguration(SECTION),
+        middleware: {
+          async executeCommand(command, args, next) {
+            const answer: unknown = await next(command, args);
+            if (command === "iree-dbg.showAbi" && isShown(answer)) {
+              await showAbi(String(args[1]), answer.markdown);
+            }
+            return answer;
+          },
+        },
       };
       const server = { command, args: ["lsp"] };
       this.client = new LanguageClient(SECTION, "IREE Language Server", server, options);
@@ -47,6 +58,20 @@ export class LanguageServer implements vscode.Disposable {
     }
   }
 
+  /** A document that the server makes of a file which it reads itself. */
+  async content(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
+    await this.turn;
+    const answer = await this.client?.sendRequest<{ text: string }>(
+      "iree-dbg/textDocumentContent",
+      { uri: uri.toString() },
+      token,
+    );
+    if (answer === undefined) {
+      throw new Error("the IREE language server does not run");
+    }
+    return answer.text;
+  }
+
   private async stopNow(): Promise<void> {
     const client = this.client;
     this.client = undefined;
@@ -58,4 +83,8 @@ export class LanguageServer implements vscode.Disposable {
     this.watcher.dispose();
     void this.turn.then(() => this.stopNow());
   }
+}
+
+function isShown(answer: unknown): answer is { markdown: string } {
+  return typeof answer === "object" && answer !== null && "markdown" in answer && typeof answer.markdown === "string";
 }

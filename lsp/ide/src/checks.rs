@@ -22,6 +22,8 @@ use crate::references::{reference_at, resolve};
 pub(crate) struct FileNames {
     /// Where each file begins, and its aliases.
     files: Vec<(usize, HashSet<u64>)>,
+    /// The names of all symbols: looking each reference up in the chunks would take the square of their number.
+    symbols: HashSet<u32>,
     /// Chunks that define a symbol that an earlier one of the same table defines, with that one.
     duplicates: HashMap<usize, Placed>,
 }
@@ -38,6 +40,9 @@ impl FileNames {
                 if let (Some(token), Some((_, aliases))) = (first, found.files.last_mut()) {
                     aliases.insert(hash(&token.text(document.text())));
                 }
+            }
+            if placed.chunk.name != 0 && !only_exports(document, &placed) {
+                found.symbols.insert(placed.chunk.name);
             }
             if placed.chunk.name != 0 && defines_symbol(document, &placed) {
                 let earlier = tables.last_mut().and_then(|table| {
@@ -79,10 +84,16 @@ fn defines_symbol(document: &Document, placed: &Placed) -> bool {
         | OpClass::Rodata
         | OpClass::Module
         | OpClass::Executable => true,
-        OpClass::Export => Symbol::read(document.text(), placed)
-            .is_some_and(|symbol| !crate::references::is_vm_export(&symbol)),
+        OpClass::Export => !only_exports(document, placed),
         _ => false,
     }
+}
+
+/// Whether a chunk names what another one defines.
+fn only_exports(document: &Document, placed: &Placed) -> bool {
+    placed.chunk.class == OpClass::Export
+        && Symbol::read(document.text(), placed)
+            .is_none_or(|symbol| crate::references::is_vm_export(&symbol))
 }
 
 /// The faults of a chunk that is not visibly broken.
@@ -353,7 +364,8 @@ impl Check<'_> {
             };
             let range = self.analysed.absolute(&(callee.start..callee.end));
             let Some(reference) = reference_at(self.document, range.start + 1) else { continue };
-            if resolve(self.document, &reference, range.start).is_none() {
+            let is_there = matches!(reference.path.as_slice(), [name] if self.files.symbols.contains(&name_hash(name)));
+            if !is_there && resolve(self.document, &reference, range.start).is_none() {
                 let message = format!("no function `{}` is in this file", reference.shown());
                 found.push(Diagnostic::error(reference.range, "undefined-symbol", message));
             }

@@ -1,0 +1,39 @@
+// VS Code gives no extension a file over 50 MB: such a .mlir opens without colours, outline or hovers. The language server
+// reads the file itself and makes a text of it whose long constants are cut, line for line the same; it is offered instead.
+
+import * as vscode from "vscode";
+import type { LanguageServer } from "./languageClient";
+
+const SCHEME = "iree-text";
+/** VS Code's own limit. */
+const LARGEST = 50 * 1024 * 1024;
+
+export function registerLargeFiles(server: LanguageServer): vscode.Disposable {
+  return vscode.Disposable.from(
+    vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
+      provideTextDocumentContent: (uri, token) => server.content(uri, token),
+    }),
+    vscode.window.tabGroups.onDidChangeTabs(({ opened }) => opened.forEach((tab) => void offer(tab))),
+  );
+}
+
+async function offer(tab: vscode.Tab): Promise<void> {
+  const uri = tab.input instanceof vscode.TabInputText ? tab.input.uri : undefined;
+  if (uri?.scheme !== "file" || !/\.(mlir|vmasm)$/.test(uri.path)) {
+    return;
+  }
+  const { size } = await vscode.workspace.fs.stat(uri);
+  if (size <= LARGEST) {
+    return;
+  }
+  const open = "Open Read-Only with Language Features";
+  const name = uri.path.slice(uri.path.lastIndexOf("/") + 1);
+  const answer = await vscode.window.showInformationMessage(
+    `${name} is over 50 MB, and VS Code keeps such files from extensions.`,
+    open,
+  );
+  if (answer === open) {
+    const text = await vscode.workspace.openTextDocument(uri.with({ scheme: SCHEME }));
+    await vscode.window.showTextDocument(text, { preview: false });
+  }
+}

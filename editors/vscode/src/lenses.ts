@@ -1,0 +1,39 @@
+// What the lenses over an export do. The server draws "Run", "Debug" and "Show ABI", and passes each the document and the
+// function's name. The first two start a session; for the third the server makes a text, and it is shown here.
+
+import * as vscode from "vscode";
+import { launchOf } from "./debugConfiguration";
+
+const SCHEME = "iree-abi";
+
+export function registerLenses(): vscode.Disposable {
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand("iree-dbg.runFunction", (uri: string, name: string) => start(uri, name, true)),
+    vscode.commands.registerCommand("iree-dbg.debugFunction", (uri: string, name: string) => start(uri, name, false)),
+    vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
+      provideTextDocumentContent: (uri) => texts.get(uri.toString()) ?? "",
+    }),
+    vscode.workspace.onDidCloseTextDocument((document) => texts.delete(document.uri.toString())),
+  );
+}
+
+async function start(document: string, name: string, noDebug: boolean): Promise<void> {
+  const uri = vscode.Uri.parse(document);
+  const launch = launchOf(uri);
+  if (launch === undefined) {
+    void vscode.window.showErrorMessage("Only a function of a .mlir or a .vmfb on disk can be run.");
+    return;
+  }
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  await vscode.debug.startDebugging(folder, { ...launch, function: name }, { noDebug });
+}
+
+/** The texts that are shown, by the name of their document. */
+const texts = new Map<string, string>();
+
+/** Shows what the server answered to `iree-dbg.showAbi`, beside the code. */
+export async function showAbi(name: string, markdown: string): Promise<void> {
+  const uri = vscode.Uri.from({ scheme: SCHEME, path: `/@${name.replaceAll("/", "_")}.md` });
+  texts.set(uri.toString(), markdown);
+  await vscode.commands.executeCommand("markdown.showPreviewToSide", uri);
+}

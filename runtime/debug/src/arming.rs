@@ -100,8 +100,7 @@ impl Debugger {
             of_dispatch
                 || self.program.name_slot(place, name).is_some()
                 || (place.function == self.program.entry()
-                    && (name.starts_with("arg")
-                        || arguments().iter().flatten().any(|known| known == name)))
+                    && (name.starts_with("arg") || arguments().iter().any(|known| known == name)))
         };
         expression.check_names(&is_known)
     }

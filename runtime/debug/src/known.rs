@@ -42,7 +42,7 @@ impl Debugger {
         let names = self.program.argument_names();
         let values = self.program.arguments().iter().enumerate();
         let named = values.map(|(index, value)| {
-            let name = names.get(index).cloned().flatten();
+            let name = names.get(index).cloned();
             (name.unwrap_or_else(|| format!("arg{index}")), value.clone())
         });
         named.collect()

@@ -332,8 +332,8 @@ impl Program {
         named.next().map_or("", |export| &export.name)
     }
 
-    /// The names that the ABI gives the arguments of the entry function, where it gives any.
-    pub(crate) fn argument_names(&self) -> Vec<Option<String>> {
+    /// The names that the ABI gives the arguments of the entry function; those of its fences and of unnamed ones, too.
+    pub(crate) fn argument_names(&self) -> Vec<String> {
         let module = self.module(self.entry.module).map(|loaded| &loaded.module);
         let Some(function) = module.and_then(|module| module.function(self.entry.function)) else {
             return Vec::new();
@@ -341,8 +341,9 @@ impl Program {
         let signature = &function.signature;
         let attributes: Vec<(&str, &str)> =
             signature.attributes.iter().map(|it| (&*it.key, &*it.value)).collect();
-        let explained = abi::explain::explain(signature.calling_convention.as_deref(), &attributes);
-        explained.function.arguments.into_iter().map(|slot| slot.name).collect()
+        let cconv = signature.calling_convention.as_deref();
+        let named = abi::explain::argument_names(cconv, &attributes);
+        named.into_iter().map(|argument| argument.name).collect()
     }
 
     /// The functions that modules export by name, but for those that the runtime calls.
@@ -364,7 +365,7 @@ impl Program {
             return Some(local.register);
         }
         if position.function == self.entry
-            && self.argument_names().iter().flatten().any(|argument| argument == name)
+            && self.argument_names().iter().any(|argument| argument == name)
         {
             return None;
         }

@@ -28,7 +28,7 @@ fn folder() -> &'static Path {
                 .status();
             assert!(status.is_ok_and(|status| status.success()), "model.mlir is compiled");
             let write = |name: &str, text: &[u8]| {
-                std::fs::write(folder.path().join(name), text).expect("a file")
+                std::fs::write(folder.path().join(name), text).expect("a file");
             };
             write(
                 "inputs.json",

@@ -43,7 +43,7 @@ pub(crate) struct Armed {
 pub(crate) fn arm(program: &mut Program, count: usize) -> Result<Armed, String> {
     let mut visited = Visited::default();
     if count > 0 {
-        program.call(Some(&mut visited))?;
+        program.call(Some(&mut visited)).map_err(|failure| failure.to_string())?;
     }
     let mut armed = Armed { total: 0, in_running_functions: 0 };
     let mut functions = bytecode_functions(&program.context);

@@ -3,9 +3,9 @@
 //! Results go to standard output and nothing else does; errors are one `error: …` on standard error.
 //! The exit status is 0 for success, 1 for a failure, 2 for a command line that cannot be read.
 
-mod backtrace;
 mod commands;
 mod example;
+mod failure;
 mod idle_breakpoints;
 mod libraries;
 mod listening;

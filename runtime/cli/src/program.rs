@@ -18,7 +18,7 @@ use vm::{
 use vmfb::Module;
 use vmfb::module::Export;
 
-use crate::backtrace::backtrace;
+use crate::failure::RunFailure;
 use crate::libraries::{self, Lent};
 use crate::modules::{LoadedModules, is_for_users};
 use crate::structured::{Structure, StructuredArguments};
@@ -249,52 +249,53 @@ impl Program {
     }
 
     /// Runs the initialisers of all modules to their end.
-    pub(crate) fn initialize(&mut self, observer: Option<&mut dyn Observer>) -> Result<(), String> {
+    pub(crate) fn initialize(
+        &mut self,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<(), RunFailure> {
         let mut invocation = Invocation::initialize(&self.context);
-        finish(&mut self.context, &mut invocation, observer)
-            .map(drop)
-            .map_err(|failure| self.describe(&failure, "calling module initializers", None))
+        finish(&mut self.context, &mut invocation, observer).map(drop).map_err(|failure| {
+            let notes = vec!["calling module initializers".to_owned()];
+            RunFailure::new(failure, notes, &self.context, &self.modules)
+        })
     }
 
     /// Calls the function with the inputs and runs it to its end. May be done again.
     pub(crate) fn call(
         &mut self,
         observer: Option<&mut dyn Observer>,
-    ) -> Result<Vec<Value>, String> {
+    ) -> Result<Vec<Value>, RunFailure> {
         let mut inputs = self.inputs.clone();
         let module = self.context.bytecode_module(self.function.module);
         let function = module.and_then(|module| module.function(self.function.function));
         let done = function.and_then(|function| append_fences(function, &mut inputs));
         // The texts of errors are made when there is one: `bench` measures this.
         let mut invocation = Invocation::new(&self.context, self.function, inputs)
-            .map_err(|status| self.describe_status(&status))?;
+            .map_err(|status| RunFailure::outside(status, self.notes()))?;
         let results = finish(&mut self.context, &mut invocation, observer).map_err(|failure| {
-            self.describe(&failure, &self.what(), self.declaration.as_deref())
+            RunFailure::new(failure, self.notes(), &self.context, &self.modules)
         })?;
         match done.map_or(Ok(true), |fence| fence.is_reached()) {
             Ok(true) => Ok(results),
-            Ok(false) => Err(self.describe_status(&Status::failed_precondition(
-                "the function returned, but nothing that it has submitted will signal its fence",
-            ))),
+            Ok(false) => Err(RunFailure::outside(
+                Status::failed_precondition(
+                    "the function returned, but nothing that it has submitted will signal its fence",
+                ),
+                self.notes(),
+            )),
             Err(status) => {
-                Err(format!("{}; waiting on finish fence", self.describe_status(&status)))
+                let mut notes = self.notes();
+                notes.push("waiting on finish fence".to_owned());
+                Err(RunFailure::outside(status, notes))
             }
         }
     }
 
-    fn describe_status(&self, status: &Status) -> String {
-        annotate(&status.to_string(), &self.what(), self.declaration.as_deref())
-    }
-
-    fn what(&self) -> String {
-        format!("invoking function '{}'", self.function_name)
-    }
-
-    /// The failure as one text: status, what was done, where.
-    fn describe(&self, failure: &Failure, what: &str, declaration: Option<&str>) -> String {
-        let mut text = annotate(&failure.status.to_string(), what, declaration);
-        text.push_str(&backtrace(failure, &self.context, &self.modules));
-        text
+    /// What is being done, as IREE's tools say it.
+    fn notes(&self) -> Vec<String> {
+        let invoking = format!("invoking function '{}'", self.function_name);
+        let declaration = self.declaration.as_ref().map(|it| format!("`{it}`"));
+        [invoking].into_iter().chain(declaration).collect()
     }
 }
 
@@ -322,12 +323,5 @@ fn finish(
             }
             Outcome::Yielded | Outcome::Stopped(_) => {}
         }
-    }
-}
-
-fn annotate(status: &str, what: &str, declaration: Option<&str>) -> String {
-    match declaration {
-        Some(declaration) => format!("{status}; {what}; `{declaration}`"),
-        None => format!("{status}; {what}"),
     }
 }

@@ -87,6 +87,46 @@ fn mistakes_are_told_and_fail() {
 }
 
 #[test]
+fn failures_are_one_value_in_two_forms() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check/failures.vmasm");
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let module = scratch.path().join("failures.vmfb");
+    let (module, source) = (module.display().to_string(), source.display().to_string());
+    assert_eq!(iree_dbg(&["asm", "--output", &module, &source]).0, Some(0));
+    let arguments =
+        ["run", "--module", &module, "--function=fails_without_the_name", "--error_format=json"];
+    let (status, stdout, stderr) = iree_dbg(&arguments[..4]);
+    assert_eq!((status, stdout.as_str()), (Some(1), "EXEC @fails_without_the_name\n"));
+    assert_eq!(
+        stderr,
+        "error: FAILED_PRECONDITION; precondition; invoking function 'fails_without_the_name'\n    \
+         0 failures.fails_without_the_name [00000008]\n"
+    );
+    let (status, stdout, stderr) = iree_dbg(&arguments);
+    assert_eq!((status, stdout.as_str()), (Some(1), "EXEC @fails_without_the_name\n"));
+    let failure: serde_json::Value = serde_json::from_str(&stderr).expect("JSON");
+    let expected = serde_json::json!({
+        "code": "FAILED_PRECONDITION",
+        "number": 9,
+        "message": "precondition",
+        "notes": ["invoking function 'fails_without_the_name'"],
+        "frames": [{
+            "module": "failures",
+            "function": "fails_without_the_name",
+            "ordinal": 2,
+            "offset": 8,
+            "part": null,
+            "sources": [],
+        }],
+    });
+    assert_eq!(failure, expected);
+    let (_, _, stderr) =
+        iree_dbg(&["run", "--module", &module, "--function=nope", "--error_format=json"]);
+    let failure: serde_json::Value = serde_json::from_str(&stderr).expect("JSON");
+    assert_eq!(failure["code"], "NOT_FOUND");
+}
+
+#[test]
 fn modules_are_printed_and_verified() {
     let module = example();
     let module = module.to_str().expect("a path in UTF-8");

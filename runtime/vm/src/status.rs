@@ -63,6 +63,12 @@ impl StatusCode {
         Some(Self::ALL.get(index).map_or(Self::Unknown, |(code, _)| *code))
     }
 
+    /// The code with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, other)| *other == name).map(|(code, _)| *code)
+    }
+
     /// The name as IREE's tools print it.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -111,7 +111,7 @@ fn exports(module: &Module) -> (Vec<&Export>, Vec<(&Export, &str)>) {
 /// What is wrong; nothing, if the test passes.
 fn run_test(modules: &LoadedModules, test: &Export, should_fail: bool, host: &Host) -> Vec<String> {
     let started = Program::new(modules, test, host).and_then(|mut program| {
-        program.initialize(None)?;
+        program.initialize(None).map_err(|failure| failure.to_string())?;
         Ok(program)
     });
     let outcome = match started.map(|mut program| program.call(None)) {
@@ -119,7 +119,7 @@ fn run_test(modules: &LoadedModules, test: &Export, should_fail: bool, host: &Ho
             Ok(_) => Err("it returned; a test with such a name has to fail".to_owned()),
             Err(_) => Ok(()),
         },
-        Ok(outcome) => outcome.map(drop),
+        Ok(outcome) => outcome.map(drop).map_err(|failure| failure.to_string()),
         Err(failure) => Err(failure),
     };
     let mut faults = host.expectations().take();

@@ -17,7 +17,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 /// Why a command failed. What it prints is what the user sees after `error: `.
-type Failure = Box<dyn Error>;
+pub(crate) type Failure = Box<dyn Error>;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use vm::{Observer, Value};
 
 use super::Failure;
+use crate::failure::{ErrorFormat, RunFailure};
 use crate::listening;
 use crate::outputs::OutputArguments;
 use crate::program::{Program, ProgramArguments};
@@ -25,6 +26,15 @@ pub(crate) struct Arguments {
     #[arg(default_value_t = false, default_missing_value = "true")]
     trace_execution: bool,
 
+    /// How a failure is told on standard error
+    #[arg(
+        long = "error_format",
+        alias = "error-format",
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
+    error_format: ErrorFormat,
+
     /// Let debuggers attach over this TCP address while the program runs, one after the other; port 0 takes any that
     /// is free
     #[arg(long, value_name = "HOST:PORT")]
@@ -37,6 +47,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    Ok(execute(arguments).unwrap_or_else(|error| {
+        arguments.error_format.report(&error);
+        ExitCode::FAILURE
+    }))
+}
+
+fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut program = arguments.program.load()?;
     if let Some(address) = &arguments.listen {
         let options = arguments.program.launch_options()?;
@@ -47,9 +64,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let modules = TracedModules::new(&program.context);
         let names = modules.names();
         let mut tracer = Tracer::new(&modules, &names, std::io::stderr().lock());
-        execute(&mut program, Some(&mut tracer))?
+        call(&mut program, Some(&mut tracer))?
     } else {
-        execute(&mut program, None)?
+        call(&mut program, None)?
     };
     let code = arguments.outputs.process(&program, &results)?;
     if let Some(lent) = &program.lent {
@@ -58,10 +75,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
-fn execute(
+fn call(
     program: &mut Program,
     mut observer: Option<&mut dyn Observer>,
-) -> Result<Vec<Value>, String> {
+) -> Result<Vec<Value>, RunFailure> {
     // Not `as_deref_mut`: it would ask the trait object to live as long as the option.
     program.initialize(match &mut observer {
         Some(observer) => Some(&mut **observer),

@@ -1,0 +1,203 @@
+//! How a run has failed: one value, printed as text or as JSON (`--error_format`).
+//!
+//! ```text
+//! INVALID_ARGUMENT; input0 shape dimension 0 mismatch; while invoking native function hal.buffer_view.assert; …
+//!     0 hal.buffer_view.assert (native)
+//!     1 module.main [00000016]
+//!       at model.mlir:12:8 (inlined) in helper
+//!       at model.mlir:30:10 in main
+//! ```
+//!
+//! The first line is iree-run-module's, without the place in its own sources. Debug information is read
+//! when a run has failed, not before: a companion can be as large as the constants of its model.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt;
+
+use debuginfo::{Companion, DebugInfo};
+use serde_json::{Value, json};
+use vm::{Context, Failure, FramePosition, ModuleIndex, Status, StatusCode};
+
+use crate::modules::LoadedModules;
+
+/// A failed run.
+#[derive(Debug)]
+pub(crate) struct RunFailure {
+    pub(crate) status: Status,
+    /// What was being done, innermost first, as IREE's tools say it.
+    pub(crate) notes: Vec<String>,
+    /// Innermost first.
+    pub(crate) frames: Vec<ReportedFrame>,
+}
+
+/// A frame and the lines of the source that it is at.
+#[derive(Debug)]
+pub(crate) struct ReportedFrame {
+    position: FramePosition,
+    /// Innermost first: functions that the compiler inlined, then the one that the frame is of.
+    sources: Vec<ReportedLine>,
+}
+
+#[derive(Debug)]
+struct ReportedLine {
+    file: String,
+    line: u32,
+    column: u32,
+    function: Option<String>,
+    is_inlined: bool,
+}
+
+impl RunFailure {
+    /// One that has happened outside of the program's code.
+    pub(crate) fn outside(status: Status, notes: Vec<String>) -> Self {
+        Self { status, notes, frames: Vec::new() }
+    }
+
+    /// One of the program. `notes` are added to those about calls of native functions.
+    pub(crate) fn new(
+        failure: Failure,
+        notes: Vec<String>,
+        context: &Context,
+        modules: &LoadedModules,
+    ) -> Self {
+        let mut known: HashMap<ModuleIndex, DebugInfo> = HashMap::new();
+        let native = native_import(&failure.backtrace).into_iter().flatten();
+        let notes = native.chain(notes).collect();
+        let frames = failure.backtrace.into_iter().map(|position| {
+            let sources = context.bytecode_module(position.module).map(|module| {
+                let info = known.entry(position.module).or_insert_with(|| {
+                    // A damaged companion is no companion: what failed is the program.
+                    let path = modules.path(module);
+                    let companion = path.and_then(|path| Companion::beside(path).ok().flatten());
+                    DebugInfo::load(module, companion.as_ref())
+                });
+                source_lines(info, &position)
+            });
+            ReportedFrame { position, sources: sources.unwrap_or_default() }
+        });
+        let frames = frames.collect();
+        Self { status: failure.status, notes, frames }
+    }
+
+    /// The same as an object. Keys are only ever added.
+    pub(crate) fn to_json(&self) -> Value {
+        let frames: Vec<Value> = self.frames.iter().map(ReportedFrame::to_json).collect();
+        json!({
+            "code": self.status.code.name(),
+            "number": self.status.code as u32,
+            "message": self.status.message,
+            "notes": self.notes,
+            "frames": frames,
+        })
+    }
+}
+
+/// What IREE's VM says of a native function that fails.
+fn native_import(backtrace: &[FramePosition]) -> Option<[String; 2]> {
+    let function = backtrace.iter().find(|position| position.part.is_none())?;
+    let FramePosition { module_name, function_name, bytecode, .. } = function;
+    let called = bytecode.is_none() && backtrace.iter().any(|it| it.bytecode.is_some());
+    called.then(|| {
+        [
+            format!("while invoking native function {module_name}.{function_name}"),
+            "while calling import".to_owned(),
+        ]
+    })
+}
+
+fn source_lines(info: &DebugInfo, position: &FramePosition) -> Vec<ReportedLine> {
+    let Some((function, offset)) = position.bytecode else { return Vec::new() };
+    let frames = info.frames_at(function, offset).into_iter();
+    let lines = frames.filter_map(|frame| {
+        let place = frame.position.filter(debuginfo::SourcePosition::is_written)?;
+        Some(ReportedLine {
+            file: info.locations().file(place.file).to_owned(),
+            line: place.line,
+            column: place.column,
+            function: frame.function.map(|name| name.to_string()),
+            is_inlined: frame.is_inlined,
+        })
+    });
+    lines.collect()
+}
+
+impl ReportedFrame {
+    fn to_json(&self) -> Value {
+        let FramePosition { module_name, function_name, bytecode, part, .. } = &self.position;
+        let sources: Vec<Value> = self
+            .sources
+            .iter()
+            .map(|source| {
+                json!({
+                    "file": source.file,
+                    "line": source.line,
+                    "column": source.column,
+                    "function": source.function,
+                    "inlined": source.is_inlined,
+                })
+            })
+            .collect();
+        json!({
+            "module": module_name,
+            "function": function_name,
+            "ordinal": bytecode.map(|(function, _)| function.0),
+            "offset": bytecode.map(|(_, offset)| offset.0),
+            "part": part,
+            "sources": sources,
+        })
+    }
+}
+
+impl fmt::Display for RunFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.status)?;
+        for note in &self.notes {
+            write!(f, "; {note}")?;
+        }
+        for (number, frame) in self.frames.iter().enumerate() {
+            write!(f, "\n  {number:3} {}", frame.position)?;
+            for ReportedLine { file, line, column, function, is_inlined } in &frame.sources {
+                let inlined = if *is_inlined { " (inlined)" } else { "" };
+                write!(f, "\n      at {file}:{line}:{column}{inlined}")?;
+                if let Some(name) = function {
+                    write!(f, " in {name}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Error for RunFailure {}
+
+/// How a failure is told.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
+pub(crate) enum ErrorFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One object on one line of standard error
+    Json,
+}
+
+impl ErrorFormat {
+    /// Tells of a failure in this format.
+    pub(crate) fn report(self, error: &super::commands::Failure) {
+        match (self, error.downcast_ref::<RunFailure>()) {
+            (Self::Text, _) => super::commands::report(error),
+            (Self::Json, Some(failure)) => eprintln!("{}", failure.to_json()),
+            // What is not about the program's code begins with its code, if it has one.
+            (Self::Json, None) => {
+                let text = error.to_string();
+                let (code, message) = text.split_once("; ").unwrap_or(("", &text));
+                let known = StatusCode::named(code);
+                let status = match known {
+                    Some(code) => Status::new(code, message),
+                    None => Status::new(StatusCode::Unknown, &text),
+                };
+                eprintln!("{}", RunFailure::outside(status, Vec::new()).to_json());
+            }
+        }
+    }
+}

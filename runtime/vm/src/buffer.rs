@@ -50,7 +50,13 @@ impl Buffer {
                 limits.allocation_bytes
             )));
         }
-        let memory = Memory::zeroed(length, alignment.max(MINIMUM_ALIGNMENT)).ok_or_else(|| {
+        let alignment = alignment.max(MINIMUM_ALIGNMENT);
+        let charge = limits.memory.charge(length.saturating_add(alignment)).ok_or_else(|| {
+            Status::resource_exhausted(format!(
+                "a buffer of {length} bytes exceeds the memory that the program may use"
+            ))
+        })?;
+        let memory = Memory::zeroed(length, alignment, Some(charge)).ok_or_else(|| {
             Status::resource_exhausted(format!("no memory for a buffer of {length} bytes"))
         })?;
         Ok(Self { access: Access::ReadWrite, memory })

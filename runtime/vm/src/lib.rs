@@ -62,7 +62,7 @@ pub use context::{BreakpointError, Context, FunctionId, ModuleIndex, ModuleKind}
 pub use guard::{Guard, GuardFrame};
 pub use inspect::{Frame, FrameFunction, FrameIndex};
 pub use invocation::{Invocation, Observer, Outcome, Position, Reaction, Stop};
-pub use limits::ExecutionLimits;
+pub use limits::{ExecutionLimits, MemoryLimit};
 pub use link::{ContextBuilder, LinkError};
 pub use list::{ElementType, List};
 pub use meter::Interrupt;

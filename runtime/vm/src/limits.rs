@@ -1,7 +1,10 @@
 //! How much a program may use. Modules come from outside; none of them may take the host down.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 /// Bounds on one context and its invocations. What goes past one fails with `RESOURCE_EXHAUSTED`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct ExecutionLimits {
     /// Backward branches and calls that one invocation may make; `None`: as many as it wants.
     /// Between two of them only straight-line code runs, so this bounds time.
@@ -12,10 +15,107 @@ pub struct ExecutionLimits {
     pub stack_bytes: usize,
     /// Bytes in one buffer or list that the program allocates.
     pub allocation_bytes: usize,
+    /// Bytes in all buffers and lists that the program has.
+    pub memory: MemoryLimit,
 }
 
 impl Default for ExecutionLimits {
     fn default() -> Self {
-        Self { fuel: None, stack_depth: 1 << 16, stack_bytes: 64 << 20, allocation_bytes: 16 << 30 }
+        Self {
+            fuel: None,
+            stack_depth: 1 << 16,
+            stack_bytes: 64 << 20,
+            allocation_bytes: 16 << 30,
+            memory: MemoryLimit::new(64 << 30),
+        }
+    }
+}
+
+/// How many bytes the objects of a program may take together, and how many they take. Clones are the same
+/// account.
+#[derive(Clone, Debug)]
+pub struct MemoryLimit {
+    maximum: usize,
+    used: Arc<AtomicUsize>,
+}
+
+impl MemoryLimit {
+    /// A new account that allows `maximum` bytes.
+    #[must_use]
+    pub fn new(maximum: usize) -> Self {
+        Self { maximum, used: Arc::default() }
+    }
+
+    /// Bytes that objects take now.
+    #[must_use]
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Bytes for an object, until the charge is dropped; `None` if that is too much.
+    pub(crate) fn charge(&self, bytes: usize) -> Option<Charge> {
+        let charge = Charge { account: self.clone(), bytes: AtomicUsize::new(0) };
+        charge.grow_to(bytes).then_some(charge)
+    }
+
+    /// The same for an object whose making cannot fail; it counts when the next grows.
+    pub(crate) fn charge_anyway(&self, bytes: usize) -> Charge {
+        self.used.fetch_add(bytes, Ordering::Relaxed);
+        Charge { account: self.clone(), bytes: AtomicUsize::new(bytes) }
+    }
+}
+
+/// What one object takes.
+#[derive(Debug)]
+pub(crate) struct Charge {
+    account: MemoryLimit,
+    bytes: AtomicUsize,
+}
+
+impl Charge {
+    /// Sees to it that at least these bytes are paid for; whether they are.
+    pub(crate) fn grow_to(&self, bytes: usize) -> bool {
+        let paid = self.bytes.load(Ordering::Relaxed);
+        let Some(more) = bytes.checked_sub(paid).filter(|more| *more > 0) else { return true };
+        let MemoryLimit { maximum, used } = &self.account;
+        let add = |used: usize| used.checked_add(more).filter(|sum| sum <= maximum);
+        let is_paid = used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok();
+        if is_paid {
+            self.bytes.fetch_add(more, Ordering::Relaxed);
+        }
+        is_paid
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.account.used.fetch_sub(*self.bytes.get_mut(), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::Buffer;
+    use crate::list::List;
+    use crate::types::Type;
+    use crate::value::Value;
+
+    #[test]
+    fn objects_count_together_and_give_back() {
+        let limits = ExecutionLimits { memory: MemoryLimit::new(10_000), ..Default::default() };
+        let first = Buffer::alloc(4_000, 0, &limits).unwrap();
+        let list = List::new(Type::Variant, &limits);
+        list.resize(100).unwrap();
+        let part = first.subspan(10, 20).unwrap();
+        assert!((7_000..10_000).contains(&limits.memory.used()), "{}", limits.memory.used());
+        assert!(Buffer::alloc(4_000, 0, &limits).is_err());
+        assert!(list.resize(1_000).is_err());
+        assert!(list.push(Value::I32(1)).is_ok());
+        drop(first);
+        assert!(Buffer::alloc(4_000, 0, &limits).is_err(), "a part keeps the whole");
+        drop((part, list));
+        assert_eq!(limits.memory.used(), 0);
+        assert!(Buffer::alloc(9_000, 0, &limits).is_ok());
     }
 }

@@ -9,7 +9,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::cells::Cells;
-use crate::limits::ExecutionLimits;
+use crate::limits::{Charge, ExecutionLimits};
 use crate::status::Status;
 use crate::types::{RefType, ScalarType, Type};
 use crate::value::{Ref, Value};
@@ -22,6 +22,8 @@ pub type ElementType = Type;
 pub struct List {
     element_type: ElementType,
     maximum_size: usize,
+    element_size: usize,
+    charge: Charge,
     elements: Elements,
 }
 
@@ -46,7 +48,8 @@ impl List {
             Type::Variant => (Elements::Variants(Mutex::default()), size_of::<Option<Value>>()),
         };
         let maximum_size = limits.allocation_bytes / element_size;
-        Self { element_type, maximum_size, elements }
+        let charge = limits.memory.charge_anyway(size_of::<Self>());
+        Self { element_type, maximum_size, element_size, charge, elements }
     }
 
     /// What the elements are.
@@ -117,7 +120,7 @@ impl List {
     /// # Errors
     /// There is no room.
     pub fn reserve(&self, capacity: usize) -> Result<(), Status> {
-        if capacity > self.maximum_size {
+        if capacity > self.maximum_size || !self.pay_for(capacity) {
             return Err(too_large(capacity));
         }
         let is_there = match &self.elements {
@@ -128,12 +131,22 @@ impl List {
         is_there.ok_or_else(|| too_large(capacity))
     }
 
+    /// Memory for so many elements; what is paid for stays so until the list is gone. Rounded up, as the
+    /// memory of a list that grows is, and for those who grow one by one.
+    fn pay_for(&self, size: usize) -> bool {
+        let bytes = |elements: usize| {
+            elements.saturating_mul(self.element_size).saturating_add(size_of::<Self>())
+        };
+        let rounded = size.checked_next_power_of_two().unwrap_or(size);
+        self.charge.grow_to(bytes(rounded)) || self.charge.grow_to(bytes(size))
+    }
+
     /// Cuts the list short, or extends it with zeros, nulls or unset variants.
     ///
     /// # Errors
     /// There is no room.
     pub fn resize(&self, size: usize) -> Result<(), Status> {
-        if size > self.maximum_size && size > self.len() {
+        if size > self.len() && (size > self.maximum_size || !self.pay_for(size)) {
             return Err(too_large(size));
         }
         let is_there = match &self.elements {

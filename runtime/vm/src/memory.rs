@@ -21,6 +21,8 @@ use std::sync::Arc;
 
 use vmfb::{FileBytes, PrivateMapping};
 
+use crate::limits::Charge;
+
 /// What the system aligns memory to without being asked.
 const SYSTEM_ALIGNMENT: usize = 16;
 
@@ -34,8 +36,8 @@ pub(crate) struct Memory {
 }
 
 enum Owner {
-    /// Ours, to be freed with the layout.
-    Heap(NonNull<u8>, Layout),
+    /// Ours, to be freed with the layout, and what it counts for.
+    Heap { data: NonNull<u8>, layout: Layout, _charge: Option<Charge> },
     /// A (mapped) file.
     File(FileBytes),
     /// A private mapping of a part of a file. Held for its drop only.
@@ -55,8 +57,9 @@ unsafe impl Send for Owner {}
 unsafe impl Sync for Owner {}
 
 impl Memory {
-    /// Zeroed memory; `None` if the system has none or the size or alignment cannot be.
-    pub(crate) fn zeroed(length: usize, alignment: usize) -> Option<Self> {
+    /// Zeroed memory; `None` if the system has none or the size or alignment cannot be. `charge` is held as
+    /// long as the memory.
+    pub(crate) fn zeroed(length: usize, alignment: usize, charge: Option<Charge>) -> Option<Self> {
         if length == 0 {
             return Some(Self {
                 data: NonNull::dangling(),
@@ -77,7 +80,7 @@ impl Memory {
         // SAFETY: `first` is at a multiple of `system`, a power of two as `alignment` is, so the next
         // multiple of `alignment` is at most `slack` bytes behind it.
         let data = unsafe { first.add(behind) };
-        let owner = Some(Arc::new(Owner::Heap(first, layout)));
+        let owner = Some(Arc::new(Owner::Heap { data: first, layout, _charge: charge }));
         Some(Self { data, length, is_writable: true, owner })
     }
 
@@ -97,7 +100,7 @@ impl Memory {
             let owner = Some(Arc::new(Owner::Private { _mapping: mapping }));
             return Some(Self { data, length, is_writable: true, owner });
         }
-        let copy = Self::zeroed(self.length, 64)?;
+        let copy = Self::zeroed(self.length, 64, None)?;
         copy.copy_from(0, self, 0, self.length)?;
         Some(copy)
     }
@@ -371,7 +374,7 @@ unsafe fn are_equal(left: *const u8, right: *const u8, length: usize) -> bool {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        if let Self::Heap(data, layout) = self {
+        if let Self::Heap { data, layout, .. } = self {
             // SAFETY: `Memory::zeroed` allocated `data` with this layout, and it is freed only here.
             unsafe { dealloc(data.as_ptr(), *layout) };
         }
@@ -390,7 +393,7 @@ mod tests {
 
     #[test]
     fn ranges_are_checked_without_overflow() {
-        let memory = Arc::new(Memory::zeroed(16, 16).unwrap());
+        let memory = Arc::new(Memory::zeroed(16, 16, None).unwrap());
         assert_eq!(memory.load::<4>(12), Some([0; 4]));
         for offset in [13, 16, 17, usize::MAX - 3, usize::MAX] {
             assert_eq!(memory.load::<4>(offset), None);
@@ -411,7 +414,7 @@ mod tests {
     fn memory_is_aligned_and_zeroed() {
         for alignment in [1, 8, 16, 32, 64, 4096, 8192, 1 << 16] {
             for length in [1, 64, 5000] {
-                let memory = Memory::zeroed(length, alignment).unwrap();
+                let memory = Memory::zeroed(length, alignment, None).unwrap();
                 assert_eq!(memory.address() as usize % alignment, 0, "{alignment}");
                 let mut bytes = vec![1; length];
                 memory.read(0, &mut bytes).unwrap();
@@ -419,14 +422,14 @@ mod tests {
                 memory.write(0, &bytes).unwrap();
             }
         }
-        assert!(Memory::zeroed(usize::MAX - 20, 64).is_none());
+        assert!(Memory::zeroed(usize::MAX - 20, 64, None).is_none());
     }
 
     #[test]
     fn blocks_and_what_is_left_behind_them_are_filled_and_compared() {
         for count in [0, 1, 15, 16, 17, 33] {
             let (left, right) =
-                (Memory::zeroed(140, 16).unwrap(), Memory::zeroed(140, 16).unwrap());
+                (Memory::zeroed(140, 16, None).unwrap(), Memory::zeroed(140, 16, None).unwrap());
             left.fill(3, count, [1u8, 2, 3, 4]).unwrap();
             let mut bytes = [0; 140];
             left.read(0, &mut bytes).unwrap();

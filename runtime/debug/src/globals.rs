@@ -59,7 +59,8 @@ impl Globals {
         let refs = context.global_refs(module).iter().enumerate();
         let refs =
             refs.map(|(index, it)| variable(format!("refs[{index}]"), &Value::Ref(it.clone())));
-        primitives.chain(refs).collect()
+        let named = |it: Variable| Variable { evaluate_name: Some(it.name.clone()), ..it };
+        primitives.chain(refs).map(named).collect()
     }
 }
 

@@ -11,13 +11,15 @@ use vm::Failure;
 use crate::cancel::Cancelled;
 use crate::client::Client;
 use crate::error::RequestError;
-use crate::events::{self, Event, LoadedSource, ModuleEvent};
+use crate::events::{self, BreakpointEvent, Event, LoadedSource, ModuleEvent};
+use crate::exceptions::Exceptions;
 use crate::handles::Handles;
 use crate::launch::Settings;
 use crate::memories::Memories;
 use crate::protocol;
 use crate::sources::{SourceKey, Sources};
 use crate::to_dap::{self, Content, Expandable};
+use crate::watched::Watched;
 
 /// See the module.
 pub(crate) struct Debuggee {
@@ -47,6 +49,10 @@ pub(crate) struct Debuggee {
     pub(crate) memories: Memories,
     /// Where the client may step into, and go to.
     pub(crate) targets: Handles<Position>,
+    /// The data that the client may want to watch.
+    pub(crate) watched: Watched,
+    /// What stops the program without a breakpoint.
+    pub(crate) exceptions: Exceptions,
     /// What gives an evaluation up.
     pub(crate) cancelled: Cancelled,
     /// The numbers of this stop's frames.
@@ -65,6 +71,7 @@ pub(crate) struct Kept {
     /// Emptied; their numbers go on, so that those of the earlier run name nothing.
     variables: Handles<Expandable>,
     targets: Handles<Position>,
+    exceptions: Exceptions,
     frame_handles: Handles<FrameIndex>,
 }
 
@@ -82,6 +89,7 @@ pub(crate) enum Owner {
     Source(SourceKey),
     Functions,
     Instructions,
+    Data,
 }
 
 impl Debuggee {
@@ -102,6 +110,8 @@ impl Debuggee {
             variables: Handles::default(),
             memories: Memories::default(),
             targets: Handles::default(),
+            watched: Watched::default(),
+            exceptions: Exceptions::default(),
             cancelled: Cancelled::default(),
             frame_handles: Handles::default(),
             frames: None,
@@ -114,6 +124,7 @@ impl Debuggee {
         Kept {
             variables: self.variables,
             targets: self.targets,
+            exceptions: self.exceptions,
             frame_handles: self.frame_handles,
             table: self.debugger.take_breakpoints(),
             breakpoints: self.breakpoints,
@@ -129,6 +140,9 @@ impl Debuggee {
         self.breakpoints = kept.breakpoints;
         self.variables = kept.variables;
         self.targets = kept.targets;
+        self.debugger.set_traps(kept.exceptions.traps);
+        self.exceptions = kept.exceptions;
+        self.forget_data_breakpoints();
         self.frame_handles = kept.frame_handles;
         self.sources = kept.sources;
         self.sources_told = kept.sources_told;
@@ -136,10 +150,25 @@ impl Debuggee {
         self.configured = true;
     }
 
+    /// Data is that of one run: what was watched in an earlier one is no more.
+    fn forget_data_breakpoints(&mut self) {
+        for id in self.breakpoints.owned.remove(&Owner::Data).unwrap_or_default() {
+            self.debugger.remove_breakpoint(id);
+            self.breakpoints.reported.remove(&id);
+            let id = Some(i64::from(id.0));
+            let breakpoint = protocol::Breakpoint { id, ..protocol::Breakpoint::default() };
+            let event = BreakpointEvent { reason: "removed", breakpoint };
+            self.to_say.push(Event::Breakpoint(event));
+        }
+    }
+
     /// Forgets what a client has set and asked for; another one may come.
     pub(crate) fn forget_client(&mut self) {
         self.debugger.take_breakpoints();
         self.breakpoints = BreakpointSets::default();
+        self.exceptions = Exceptions::default();
+        self.debugger.set_traps(self.exceptions.traps);
+        self.watched = Watched::default();
         self.sources = Sources::default();
         self.sources_told.clear();
         self.modules_told = 0;

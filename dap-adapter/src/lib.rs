@@ -20,7 +20,8 @@
 //! | `to_dap`, `client` | conversions; lines, columns and paths as the client counts and names them |
 //! | `protocol`, `events`, `error` | messages; what the `dap` crate lacks |
 //! | `progress` | telling that something takes its time |
-//! | `logs`, `memories` | what breakpoints say; memory that clients come back for |
+//! | `logs`, `memories`, `watched` | what breakpoints say; memory and data that clients come back for |
+//! | `exceptions` | what stops the program without a breakpoint |
 //! | `framing`, `wire`, `log` | bytes in and out, and the protocol log |
 //! | `cancel` | requests that the client does not want any more |
 //! | `serve` | standard input and output, TCP |
@@ -34,6 +35,7 @@ mod client;
 mod debuggee;
 mod error;
 mod events;
+mod exceptions;
 mod framing;
 mod handles;
 mod launch;
@@ -48,6 +50,7 @@ mod serve;
 mod session;
 mod sources;
 mod to_dap;
+mod watched;
 mod wire;
 
 pub use attach::Beginning;

@@ -142,7 +142,7 @@ pub(crate) struct SourceBreakpoint {
 }
 
 /// What became of a breakpoint.
-#[derive(Serialize, Debug, Clone, PartialEq, Eq)]
+#[derive(Serialize, Debug, Clone, Default, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Breakpoint {
     #[serde(skip_serializing_if = "Option::is_none")]

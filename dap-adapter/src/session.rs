@@ -539,7 +539,7 @@ impl Session {
             StopReason::Failed(failure) => {
                 debuggee.failure = Some(failure.clone());
                 self.wire.print(Category::Stderr, [failure.status.to_string()]);
-                if debuggee.settings.no_debug {
+                if debuggee.settings.no_debug || !debuggee.exceptions.stops_for(failure) {
                     self.outcome = Some(reason);
                     return self.over(EXIT_UNFINISHED);
                 }

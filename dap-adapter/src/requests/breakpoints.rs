@@ -1,19 +1,26 @@
 //! Where to stop: `setBreakpoints`, `setFunctionBreakpoints`, `setInstructionBreakpoints`,
-//! `setExceptionBreakpoints`.
+//! `setExceptionBreakpoints`, `setDataBreakpoints`, `dataBreakpointInfo`.
 //!
 //! Each request replaces what an earlier one of its kind (for sources: for the same source) had set.
 //! A breakpoint that was there before and still is keeps its number, its hit count, and its place.
 
-use dap::requests::{SetFunctionBreakpointsArguments, SetInstructionBreakpointsArguments};
-use debug::{BreakpointId, BreakpointOptions, BreakpointSpec, DispatchMoment, HitCondition};
+use dap::requests::{
+    SetDataBreakpointsArguments, SetFunctionBreakpointsArguments,
+    SetInstructionBreakpointsArguments,
+};
+use dap::types::DataBreakpointAccessType;
+use debug::{
+    BreakpointId, BreakpointOptions, BreakpointSpec, DataAccess, DispatchMoment, HitCondition,
+};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::arguments;
 use super::code::address;
 use crate::client::Client;
 use crate::debuggee::{Debuggee, Owner};
 use crate::error::RequestError;
+use crate::exceptions::Exceptions;
 use crate::protocol::{Breakpoint, BreakpointsBody, Request, SetBreakpointsArguments};
 use crate::session::body;
 use crate::sources::SourceKey;
@@ -118,21 +125,91 @@ pub(super) fn set_instruction_breakpoints(
     body(BreakpointsBody { breakpoints })
 }
 
-/// There are no filters to choose from: a failure always stops. Some clients send the request all
-/// the same, with none.
+/// Failures, and floats that go bad.
 pub(super) fn set_exception_breakpoints(
-    _debuggee: &mut Debuggee,
+    debuggee: &mut Debuggee,
+    _client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    let (wanted, answers) = Exceptions::new(&arguments(request)?);
+    if !debuggee.settings.no_debug {
+        debuggee.debugger.set_traps(wanted.traps);
+    }
+    debuggee.exceptions = wanted;
+    let breakpoints = answers.into_iter().map(|answer| match answer {
+        Ok(()) => Breakpoint { verified: true, message: None, reason: None, ..nowhere("".into()) },
+        Err(message) => nowhere(message),
+    });
+    body(BreakpointsBody { breakpoints: breakpoints.collect() })
+}
+
+/// Whether a value can be watched, and by which name.
+pub(super) fn data_breakpoint_info(
+    debuggee: &mut Debuggee,
     _client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
     #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
     struct Arguments {
+        name: String,
         #[serde(default)]
-        filters: Vec<String>,
+        variables_reference: Option<i64>,
+        #[serde(default)]
+        frame_id: Option<i64>,
     }
-    let Arguments { filters } = arguments(request)?;
-    let refuse = |filter: &String| nowhere(format!("there is no filter {filter:?}"));
-    body(BreakpointsBody { breakpoints: filters.iter().map(refuse).collect() })
+    let arguments: Arguments = arguments(request)?;
+    let named = match arguments.variables_reference.filter(|reference| *reference != 0) {
+        Some(container) => debuggee.expression_of(container, &arguments.name),
+        None => debuggee
+            .frame_or_innermost(arguments.frame_id)
+            .map(|frame| (frame, arguments.name.clone())),
+    };
+    let target = named.and_then(|(frame, expression)| {
+        let target = debuggee.debugger.watch_target(frame, &expression);
+        target.map_err(RequestError::failed)
+    });
+    match target {
+        Ok(target) => {
+            let description = target.name.clone();
+            let data_id = debuggee.watched.name(target);
+            Ok(json!({
+                "dataId": data_id,
+                "description": description,
+                "accessTypes": ["read", "write", "readWrite"],
+                "canPersist": false,
+            }))
+        }
+        Err(error) => Ok(json!({"dataId": null, "description": error.text})),
+    }
+}
+
+/// A `write` is a change: that is what editors call it, and what people want to know of.
+pub(super) fn set_data_breakpoints(
+    debuggee: &mut Debuggee,
+    client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    let arguments: SetDataBreakpointsArguments = arguments(request)?;
+    let wanted = arguments
+        .breakpoints
+        .into_iter()
+        .map(|it| {
+            let target = debuggee.watched.target(&it.data_id).ok_or_else(|| {
+                format!("{:?} is no data of this program; ask for it again", it.data_id)
+            })?;
+            let access = match it.access_type {
+                Some(DataBreakpointAccessType::Read) => DataAccess::Read,
+                Some(DataBreakpointAccessType::ReadWrite) => DataAccess::ReadWrite,
+                Some(DataBreakpointAccessType::Write) | None => DataAccess::Change,
+            };
+            let spec = BreakpointSpec::Data { target, access };
+            refined(spec, it.condition, it.hit_condition.as_deref(), None)
+        })
+        .collect();
+    let breakpoints = replace(debuggee, client, Owner::Data, wanted);
+    breakpoints.iter().for_each(|breakpoint| report(debuggee, breakpoint));
+    body(BreakpointsBody { breakpoints })
 }
 
 /// Makes an owner's breakpoints those that are wanted.

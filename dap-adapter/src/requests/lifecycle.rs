@@ -13,6 +13,7 @@ use super::arguments;
 use crate::client::Client;
 use crate::error::RequestError;
 use crate::events::{CapabilitiesEvent, Event};
+use crate::exceptions;
 use crate::launch::{AttachArguments, Launch, LaunchArguments};
 use crate::protocol::Request;
 use crate::session::{Session, State, body};
@@ -51,6 +52,9 @@ pub(crate) fn capabilities() -> Capabilities {
         supports_loaded_sources_request: yes,
         supports_breakpoint_locations_request: yes,
         supports_exception_info_request: yes,
+        supports_exception_filter_options: yes,
+        supports_data_breakpoints: yes,
+        supports_clipboard_context: yes,
         ..Capabilities::default()
     }
 }
@@ -61,7 +65,10 @@ pub(super) fn initialize(session: &mut Session, request: &Request) -> ControlFlo
             return Err(RequestError::state("`initialize` came twice"));
         }
         session.client = Client::new(&arguments);
-        body(capabilities())
+        let mut capabilities = body(capabilities())?;
+        // The `dap` crate writes absent parts of filters as null.
+        capabilities["exceptionBreakpointFilters"] = exceptions::filters();
+        Ok(capabilities)
     });
     session.wire.respond(request, outcome);
     ControlFlow::Continue(())

@@ -62,6 +62,8 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("setFunctionBreakpoints", Handler::Program(breakpoints::set_function_breakpoints)),
     ("setInstructionBreakpoints", Handler::Program(breakpoints::set_instruction_breakpoints)),
     ("setExceptionBreakpoints", Handler::Program(breakpoints::set_exception_breakpoints)),
+    ("dataBreakpointInfo", Handler::Stop(breakpoints::data_breakpoint_info)),
+    ("setDataBreakpoints", Handler::Program(breakpoints::set_data_breakpoints)),
     ("breakpointLocations", Handler::Program(catalog::breakpoint_locations)),
     ("exceptionInfo", Handler::Stop(stack::exception_info)),
     ("modules", Handler::Program(catalog::modules)),

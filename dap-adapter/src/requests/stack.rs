@@ -62,17 +62,21 @@ pub(super) fn exception_info(
     request: &Request,
 ) -> Result<Value, RequestError> {
     check_thread(arguments::<ExceptionInfoArguments>(request)?.thread_id)?;
-    let Some(StopReason::Failed(failure)) = &debuggee.stopped_for else {
-        return Err(RequestError::state("the program has not stopped for a failure"));
+    let (code, description, message, break_mode) = match &debuggee.stopped_for {
+        Some(StopReason::Failed(failure)) => {
+            let status = &failure.status;
+            (status.code.name(), status.to_string(), status.message.as_str(), "unhandled")
+        }
+        Some(StopReason::Trap(text)) => ("float", text.clone(), text.as_str(), "always"),
+        _ => return Err(RequestError::state("the program has not stopped for a failure")),
     };
-    let code = failure.status.code.to_string();
     let trace: Vec<String> = debuggee.debugger.frames().iter().map(to_dap::frame_line).collect();
     Ok(json!({
         "exceptionId": code,
-        "description": failure.status.to_string(),
-        "breakMode": "unhandled",
+        "description": description,
+        "breakMode": break_mode,
         "details": {
-            "message": failure.status.message,
+            "message": message,
             "typeName": code,
             "stackTrace": trace.join("\n"),
         },

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dap::requests::{EvaluateArguments, VariablesArguments};
 use dap::types::{EvaluateArgumentsContext, VariablesArgumentsFilter};
-use debug::{Children, Limits};
+use debug::{Children, Debugger, Limits};
 use serde_json::{Value, json};
 
 use super::arguments;
@@ -133,8 +133,59 @@ pub(super) fn evaluate(
         let text = if is_console { error.with_caret(text) } else { error.to_string() };
         RequestError::failed(text)
     })?;
+    let whole = match &arguments.context {
+        Some(EvaluateArgumentsContext::Clipboard) => {
+            value.children.as_ref().and_then(|children| whole_text(children, &debuggee.debugger))
+        }
+        _ => None,
+    };
     let parent = Parent { frame, expression: value.evaluate_name.clone() };
-    body(Answer::result(to_dap::variable(value, &parent, debuggee, client)))
+    let mut shown = to_dap::variable(value, &parent, debuggee, client);
+    if let Some(whole) = whole {
+        shown.value = whole;
+    }
+    body(Answer::result(shown))
+}
+
+/// All elements of what has elements, in brackets: what is copied is wanted whole. None for other
+/// things.
+fn whole_text(children: &Children, debugger: &Debugger) -> Option<String> {
+    let mut text = String::new();
+    let mut left = MAX_ELEMENTS;
+    write_elements(children, debugger, &mut text, &mut left)?;
+    Some(text)
+}
+
+fn write_elements(
+    children: &Children,
+    debugger: &Debugger,
+    text: &mut String,
+    left: &mut usize,
+) -> Option<()> {
+    let length = children.indexed?;
+    text.push('[');
+    let elements = debugger.children(&children.node, Some(0..length.min(*left)));
+    for (index, element) in elements.iter().enumerate() {
+        if index > 0 {
+            text.push_str(", ");
+        }
+        if *left == 0 {
+            text.push_str("…]");
+            return Some(());
+        }
+        let inside = element.children.as_ref().filter(|inside| inside.indexed.is_some());
+        if let Some(inside) = inside {
+            write_elements(inside, debugger, text, left)?;
+        } else {
+            *left -= 1;
+            text.push_str(&element.value);
+        }
+    }
+    if elements.len() < length {
+        text.push_str(", …");
+    }
+    text.push(']');
+    Some(())
 }
 
 /// The parts of `target = value`, which only the console knows.

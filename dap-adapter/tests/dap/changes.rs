@@ -164,6 +164,11 @@ fn a_tensor_says_what_it_is_like_as_a_whole_when_asked() {
     client.request("setVariable", &arguments);
     everything_is_asked_again(&mut client);
     assert_eq!(evaluate(&mut client, "nan(binding[0])", "watch")["result"], "1");
+    // What is copied is whole.
+    let ones = |count: usize| vec!["1"; count].join(", ");
+    let whole = format!("[[{0}], [{0}], [{0}], [{1}, nan]]", ones(8), ones(7));
+    let copied = evaluate(&mut client, "binding[0]", "clipboard")["result"].clone();
+    assert_eq!(copied.as_str().unwrap().to_lowercase(), whole);
     client.disconnect_from_stop();
 }
 

@@ -19,7 +19,11 @@ fn with(mut arguments: Value, settings: &Value) -> Value {
 #[test]
 fn what_is_advertised_is_what_is_handled() {
     let mut client = Client::new();
-    let capabilities = client.initialize();
+    let mut capabilities = client.initialize();
+    let filters = capabilities.as_object_mut().unwrap().remove("exceptionBreakpointFilters");
+    let names: Vec<Value> =
+        filters.unwrap().as_array().unwrap().iter().map(|it| it["filter"].clone()).collect();
+    assert_eq!(names, ["failure", "nan", "infinity", "dispatch-nan", "dispatch-infinity"]);
     let expected = json!({
         "supportsConfigurationDoneRequest": true,
         "supportsFunctionBreakpoints": true,
@@ -48,6 +52,9 @@ fn what_is_advertised_is_what_is_handled() {
         "supportsLoadedSourcesRequest": true,
         "supportsBreakpointLocationsRequest": true,
         "supportsExceptionInfoRequest": true,
+        "supportsExceptionFilterOptions": true,
+        "supportsDataBreakpoints": true,
+        "supportsClipboardContext": true,
     });
     assert_eq!(capabilities, expected);
     assert_eq!(

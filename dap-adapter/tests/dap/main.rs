@@ -12,6 +12,7 @@
 //! | `restart` | is the program as it was, and yet new? |
 //! | `attach` | does a program go on when its client leaves? |
 //! | `faults` | do unknown and unreadable messages leave the session alive? |
+//! | `watching` | does the program stop where data changes, and where it fails? |
 //! | `tcp` | clients in turn |
 //! | `client`, `program` | the client, and what it debugs |
 //! | `schema` | every message is held against the protocol's schema |
@@ -30,3 +31,4 @@ mod restart;
 mod running;
 mod schema;
 mod tcp;
+mod watching;

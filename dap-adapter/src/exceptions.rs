@@ -1,0 +1,164 @@
+//! What stops the program without a breakpoint: failures, and floats that go bad.
+
+use dap::requests::SetExceptionBreakpointsArguments;
+use debug::Traps;
+use serde_json::{Value, json};
+use vm::{Failure, StatusCode};
+
+/// A filter that a client offers to its user.
+struct Filter {
+    name: &'static str,
+    label: &'static str,
+    description: &'static str,
+    is_default: bool,
+}
+
+const FAILURE: &str = "failure";
+
+const FILTERS: [Filter; 5] = [
+    Filter {
+        name: FAILURE,
+        label: "Failures",
+        description: "Stop where the program fails, before it is over",
+        is_default: true,
+    },
+    Filter {
+        name: "nan",
+        label: "NaN",
+        description: "Stop behind an instruction that makes a NaN of operands that are none",
+        is_default: false,
+    },
+    Filter {
+        name: "infinity",
+        label: "Infinity",
+        description: "Stop behind an instruction that makes an infinity of operands that are none",
+        is_default: false,
+    },
+    Filter {
+        name: "dispatch-nan",
+        label: "NaN in a dispatch's results",
+        description: "Stop behind a dispatch that leaves more NaN than it found",
+        is_default: false,
+    },
+    Filter {
+        name: "dispatch-infinity",
+        label: "Infinity in a dispatch's results",
+        description: "Stop behind a dispatch that leaves more infinities than it found",
+        is_default: false,
+    },
+];
+
+/// The filters, as clients hear of them.
+pub(crate) fn filters() -> Value {
+    let filters = FILTERS.iter().map(|filter| {
+        let mut shown = json!({
+            "filter": filter.name,
+            "label": filter.label,
+            "description": filter.description,
+            "default": filter.is_default,
+        });
+        if filter.name == FAILURE {
+            shown["supportsCondition"] = true.into();
+            shown["conditionDescription"] =
+                "Status codes to stop for, as OUT_OF_RANGE, INVALID_ARGUMENT".into();
+        }
+        shown
+    });
+    filters.collect()
+}
+
+/// What is to stop the program.
+#[derive(Clone, Debug)]
+pub(crate) struct Exceptions {
+    failures: Failures,
+    pub(crate) traps: Traps,
+}
+
+#[derive(Clone, Debug)]
+enum Failures {
+    All,
+    None,
+    Some(Vec<StatusCode>),
+}
+
+impl Default for Exceptions {
+    /// Until a client says something, failures stop.
+    fn default() -> Self {
+        Self { failures: Failures::All, traps: Traps::default() }
+    }
+}
+
+impl Exceptions {
+    /// What a client asks for, and for each of its filters what is wrong with it, if anything is.
+    pub(crate) fn new(
+        arguments: &SetExceptionBreakpointsArguments,
+    ) -> (Self, Vec<Result<(), String>>) {
+        let mut wanted = Self { failures: Failures::None, traps: Traps::default() };
+        let mut answers = Vec::new();
+        for filter in &arguments.filters {
+            answers.push(wanted.add(filter, None));
+        }
+        for option in arguments.filter_options.iter().flatten() {
+            answers.push(wanted.add(&option.filter_id, option.condition.as_deref()));
+        }
+        (wanted, answers)
+    }
+
+    fn add(&mut self, filter: &str, condition: Option<&str>) -> Result<(), String> {
+        match filter {
+            FAILURE => self.failures = failures(condition)?,
+            "nan" => self.traps.nan = true,
+            "infinity" => self.traps.infinity = true,
+            "dispatch-nan" => self.traps.dispatch_nan = true,
+            "dispatch-infinity" => self.traps.dispatch_infinity = true,
+            other => return Err(format!("there is no filter {other:?}")),
+        }
+        Ok(())
+    }
+
+    /// Whether a failure is to be looked at.
+    pub(crate) fn stops_for(&self, failure: &Failure) -> bool {
+        match &self.failures {
+            Failures::All => true,
+            Failures::None => false,
+            Failures::Some(codes) => codes.contains(&failure.status.code),
+        }
+    }
+}
+
+fn failures(condition: Option<&str>) -> Result<Failures, String> {
+    let words = condition.unwrap_or_default().split([',', ' ', '|']);
+    let names: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    if names.is_empty() {
+        return Ok(Failures::All);
+    }
+    names.into_iter().map(code).collect::<Result<_, _>>().map(Failures::Some)
+}
+
+fn code(name: &str) -> Result<StatusCode, String> {
+    let all = || (1..).map_while(StatusCode::from_number).take(MOST_CODES);
+    all().find(|code| code.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
+        let known: Vec<&str> = all().map(StatusCode::name).collect();
+        format!("there is no status {name:?}; there are {}", known.join(", "))
+    })
+}
+
+/// Numbers behind the last code are all `UNKNOWN`.
+const MOST_CODES: usize = 18;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_name_status_codes() {
+        assert!(matches!(failures(None), Ok(Failures::All)));
+        assert!(matches!(failures(Some("  ")), Ok(Failures::All)));
+        let Ok(Failures::Some(codes)) = failures(Some("out_of_range, INTERNAL")) else {
+            panic!("no codes")
+        };
+        assert_eq!(codes, [StatusCode::OutOfRange, StatusCode::Internal]);
+        let wrong = failures(Some("SEGFAULT")).err().unwrap_or_default();
+        assert!(wrong.contains("INCOMPATIBLE"), "{wrong}");
+    }
+}

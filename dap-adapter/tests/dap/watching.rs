@@ -1,0 +1,131 @@
+//! Stops without a place: data that changes, failures, floats that go bad.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::program::{call, line, source};
+
+#[track_caller]
+fn scope(client: &mut Client, name: &str) -> Value {
+    let trace = client.request("stackTrace", &json!({"threadId": 1, "levels": 1}));
+    let frame = trace["stackFrames"][0]["id"].clone();
+    let scopes = client.request("scopes", &json!({"frameId": frame}));
+    let scopes = scopes["scopes"].as_array().unwrap();
+    let scope = scopes.iter().find(|scope| scope["name"] == name);
+    scope.unwrap_or_else(|| panic!("no {name} in {scopes:?}"))["variablesReference"].clone()
+}
+
+/// Stands at the first call of `twice`, with nothing else to stop the program.
+fn in_twice(n: &str) -> Client {
+    let mut client = Client::new();
+    client.launch_to_line(&call("sum", &[n]), &source(), line("doubling"));
+    client.request("setBreakpoints", &json!({"source": {"path": source()}}));
+    client
+}
+
+#[test]
+fn a_global_that_changes_stops_the_program() {
+    let mut client = in_twice("3");
+    let globals = scope(&mut client, "Globals");
+    let variables = client.request("variables", &json!({"variablesReference": globals}));
+    let name = variables["variables"][0]["name"].clone();
+    let info =
+        client.request("dataBreakpointInfo", &json!({"variablesReference": globals, "name": name}));
+    assert_eq!(info["accessTypes"], json!(["read", "write", "readWrite"]), "{info} {variables}");
+    let again =
+        client.request("dataBreakpointInfo", &json!({"variablesReference": globals, "name": name}));
+    assert_eq!(again["dataId"], info["dataId"]);
+    let set = json!({"breakpoints": [{"dataId": info["dataId"], "accessType": "write"}]});
+    let breakpoint = client.request("setDataBreakpoints", &set)["breakpoints"][0].clone();
+    assert_eq!(breakpoint["verified"], true, "{breakpoint}");
+    for calls in 1..=3 {
+        client.request("continue", &json!({"threadId": 1}));
+        let stopped = client.event("stopped");
+        assert_eq!(stopped["reason"], "data breakpoint");
+        assert_eq!(stopped["hitBreakpointIds"], json!([breakpoint["id"]]));
+        let text = stopped["text"].as_str().unwrap();
+        assert!(text.ends_with(&format!("{} -> {calls}", calls - 1)), "{text}");
+        assert_eq!(client.top().0, "twice");
+    }
+    client.request("setDataBreakpoints", &json!({"breakpoints": []}));
+    client.request("continue", &json!({"threadId": 1}));
+    client.ends(0);
+    client.disconnect();
+}
+
+#[test]
+fn what_cannot_be_watched_says_why() {
+    let mut client = in_twice("3");
+    let info = client.request("dataBreakpointInfo", &json!({"name": "%x + 1"}));
+    assert_eq!(info["dataId"], Value::Null);
+    assert!(info["description"].as_str().unwrap().contains("computed"), "{info}");
+    let info = client.request("dataBreakpointInfo", &json!({"name": "%nobody"}));
+    assert_eq!(info["dataId"], Value::Null);
+    let set = json!({"breakpoints": [{"dataId": "4711"}, {"dataId": "%x"}]});
+    for breakpoint in client.request("setDataBreakpoints", &set)["breakpoints"].as_array().unwrap()
+    {
+        assert_eq!(breakpoint["verified"], false);
+        assert!(breakpoint["message"].as_str().unwrap().contains("is no data"), "{breakpoint}");
+    }
+    client.disconnect_from_stop();
+}
+
+#[test]
+fn data_is_watched_for_one_run() {
+    let mut client = in_twice("3");
+    let info = client.request("dataBreakpointInfo", &json!({"name": "%x"}));
+    let set = json!({"breakpoints": [{"dataId": info["dataId"], "accessType": "read"}]});
+    let breakpoint = client.request("setDataBreakpoints", &set)["breakpoints"][0].clone();
+    assert_eq!(breakpoint["verified"], true, "{info} {breakpoint}");
+    client.request("restart", &json!({}));
+    let removed = client.event("breakpoint");
+    assert_eq!(
+        (&removed["reason"], &removed["breakpoint"]["id"]),
+        (&json!("removed"), &breakpoint["id"])
+    );
+    client.event("continued");
+    client.ends(0);
+    client.disconnect();
+}
+
+#[test]
+fn failures_stop_if_they_are_to() {
+    let filters =
+        |filters: &[&str], options: Value| json!({"filters": filters, "filterOptions": options});
+    let cases = [
+        (filters(&["failure"], json!([])), true),
+        (filters(&[], json!([])), false),
+        (filters(&[], json!([{"filterId": "failure"}])), true),
+        (filters(&[], json!([{"filterId": "failure", "condition": "OUT_OF_RANGE"}])), false),
+        (filters(&["nan"], json!([])), false),
+    ];
+    for (arguments, stops) in cases {
+        let mut client = Client::new();
+        client.launch(&call("check", &["-1"]));
+        let set = client.request("setExceptionBreakpoints", &arguments);
+        assert!(set["breakpoints"].as_array().unwrap().iter().all(|it| it["verified"] == true));
+        client.request("configurationDone", &json!({}));
+        if stops {
+            assert_eq!(client.event("stopped")["reason"], "exception");
+            client.request("continue", &json!({"threadId": 1}));
+        }
+        client.ends(1);
+        assert!(client.printed("stderr").contains("the number is below zero"));
+        client.disconnect();
+    }
+    let mut client = Client::new();
+    client.launch(&call("check", &["-1"]));
+    let wrong = filters(&["thunder"], json!([{"filterId": "failure", "condition": "SEGFAULT"}]));
+    let set = client.request("setExceptionBreakpoints", &wrong);
+    let messages: Vec<&str> = set["breakpoints"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["message"].as_str().unwrap())
+        .collect();
+    assert!(messages[0].contains("there is no filter"), "{messages:?}");
+    assert!(messages[1].contains("there is no status"), "{messages:?}");
+    client.request("terminate", &json!({}));
+    client.ends(1);
+    client.disconnect();
+}

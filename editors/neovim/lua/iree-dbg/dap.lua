@@ -1,4 +1,4 @@
--- iree-dbg for Neovim's nvim-dap: put this file where `require` finds it, or its lines into init.lua.
+-- The debugger, for the plugin nvim-dap: `require("iree-dbg.dap")` in init.lua.
 --
 -- `:lua require("dap").continue()` on a .mlir or a .vmfb then asks what to call, and stops at breakpoints.
 

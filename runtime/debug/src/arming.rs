@@ -72,7 +72,13 @@ impl Debugger {
             None | Some("") => None,
             Some(text) => {
                 let template = Template::parse(text).map_err(OptionError::Log)?;
-                template.expressions().try_for_each(check).map_err(OptionError::Log)?;
+                for expression in template.expressions() {
+                    check(expression).map_err(|error| {
+                        let start = text.find(expression.text()).unwrap_or(0);
+                        let span = error.span.start + start..error.span.end + start;
+                        OptionError::Log(ExpressionError::new(span, error.message))
+                    })?;
+                }
                 Some(Arc::new(template))
             }
         };

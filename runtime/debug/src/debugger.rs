@@ -209,20 +209,36 @@ impl Debugger {
 mod tests {
     use std::collections::HashMap;
 
+    use vm::FrameIndex;
+
     use super::*;
+    use crate::breakpoint::{BreakpointOptions, HitCondition};
     use crate::program::ModuleSource;
     use crate::stop::{Granularity, Resume, StepKind, StopReason};
+    use crate::watch::DataAccess;
 
     /// The embedded example of the command line, `main(2.0, 5)`.
     fn example() -> Debugger {
+        loaded(None)
+    }
+
+    /// The same with its names.
+    fn named_example() -> Debugger {
+        loaded(Some(include_bytes!("../../cli/example/newton.vmfb.companion.mlir").to_vec()))
+    }
+
+    fn loaded(companion: Option<Vec<u8>>) -> Debugger {
         let load = Debugger::load(LaunchOptions {
             modules: vec![ModuleSource::Memory {
                 name: "newton.vmfb".to_owned(),
                 bytes: include_bytes!("../../cli/example/newton.vmfb").to_vec(),
-                companion: None,
+                companion,
             }],
             inputs: vec!["2.0".to_owned(), "5".to_owned()],
-            sources: HashMap::new(),
+            sources: HashMap::from([(
+                "newton.mlir".to_owned(),
+                include_str!("../../cli/example/newton.mlir").to_owned(),
+            )]),
             ..LaunchOptions::default()
         });
         load.unwrap_or_else(|error| panic!("{error}"))
@@ -258,5 +274,72 @@ mod tests {
             debugger.position().map(|position| position.function),
             entry.map(|position| position.function)
         );
+    }
+
+    /// The example with a breakpoint in the loop, after it ran to its end: how often it was hit.
+    fn hits_of(options: &BreakpointOptions) -> (u64, u32) {
+        let mut debugger = named_example();
+        let id = debugger.add_breakpoint(BreakpointSpec::Function { name: "improve".into() });
+        debugger.set_breakpoint_options(id, options).unwrap();
+        let mut stops = 0;
+        while matches!(debugger.resume(Resume::Continue), StopReason::Breakpoint(_)) {
+            stops += 1;
+        }
+        (debugger.breakpoint(id).unwrap().hits, stops)
+    }
+
+    #[test]
+    fn conditions_and_counts_choose_visits() {
+        let options = |condition: &str, hit: &str| BreakpointOptions {
+            condition: Some(condition.into()),
+            hit_condition: if hit.is_empty() { HitCondition::Always } else { hit.parse().unwrap() },
+            log: None,
+        };
+        // Conditions on registers are asked in the loop, the others by the debugger.
+        let cases = [
+            ("", "", (5, 5)),
+            ("%guess < 1.5", "", (3, 3)),
+            ("%guess < 1.5 && x == 2", "", (3, 3)),
+            ("max(%guess) < 1.5", "", (3, 3)),
+            ("%guess < 1.5", "% 2", (3, 1)),
+            ("rwdata[0] >= 2", ">= 2", (3, 2)),
+            ("1 / 0", "", (5, 5)),
+            ("false", "", (0, 0)),
+        ];
+        for (condition, hit, expected) in cases {
+            assert_eq!(hits_of(&options(condition, hit)), expected, "{condition} {hit}");
+        }
+    }
+
+    #[test]
+    fn messages_are_said_without_a_stop() {
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let mut debugger = named_example();
+        let sink = Arc::clone(&said);
+        debugger.set_log_sink(move |message| sink.lock().unwrap().push(message.text));
+        let id = debugger.add_breakpoint(BreakpointSpec::Function { name: "improve".into() });
+        let options = BreakpointOptions {
+            condition: Some("rwdata[0] % 2 == 0".into()),
+            log: Some("call {rwdata[0]}: {%guess}".into()),
+            ..BreakpointOptions::default()
+        };
+        debugger.set_breakpoint_options(id, &options).unwrap();
+        assert!(matches!(debugger.resume(Resume::Continue), StopReason::Completed(_)));
+        assert_eq!(*said.lock().unwrap(), ["call 0: 2", "call 2: 1.4166667", "call 4: 1.4142135"]);
+    }
+
+    #[test]
+    fn a_register_is_watched_in_one_call_only() {
+        let mut debugger = named_example();
+        let spec = BreakpointSpec::Function { name: "improve".into() };
+        assert!(matches!(debugger.run_to(&spec), Ok(StopReason::Step)));
+        let target = debugger.watch_target(FrameIndex(0), "i2").unwrap();
+        debugger.add_breakpoint(BreakpointSpec::Data { target, access: DataAccess::Change });
+        let mut changes = 0;
+        while let StopReason::Data(hits) = debugger.resume(Resume::Continue) {
+            changes += hits.len();
+            assert_eq!(debugger.frames().len(), 2);
+        }
+        assert!((1..5).contains(&changes), "{changes}");
     }
 }

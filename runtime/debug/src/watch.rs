@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use debuginfo::RegisterSlot;
 use vm::{
@@ -48,6 +49,8 @@ pub struct WatchTarget {
     place: Watched,
     /// The memory with its type, to show it.
     view: Option<TensorView>,
+    /// Whether the frame has returned whose register it is.
+    is_gone: Arc<AtomicBool>,
 }
 
 #[derive(Clone, Debug)]
@@ -195,7 +198,8 @@ impl Debugger {
                 }
             },
         };
-        Ok(WatchTarget { name: text.trim().to_owned(), place, view })
+        let name = text.trim().to_owned();
+        Ok(WatchTarget { name, place, view, is_gone: Arc::default() })
     }
 
     /// Sets which floats stop the program where they first appear.
@@ -277,7 +281,10 @@ impl WatchTarget {
             None => (None, "gone".to_owned()),
         };
         match &self.place {
+            Watched::Register(..) if self.is_gone.load(Ordering::Relaxed) => value(None),
             Watched::Register(function, depth, slot) => {
+                // Another call may come to the same depth, and is another frame all the same.
+                self.is_gone.store(invocation.depth() <= *depth, Ordering::Relaxed);
                 let found = frame_of(context, invocation, *function, *depth);
                 value(found.and_then(|frame| inspect::register_value(invocation, frame, *slot)))
             }
@@ -308,7 +315,8 @@ impl WatchTarget {
         effects: &Effects,
     ) -> Option<bool> {
         if let Watched::Register(function, depth, slot) = &self.place {
-            let is_here = frame_of(context, invocation, *function, *depth) == Some(FrameIndex(0));
+            let is_here = !self.is_gone.load(Ordering::Relaxed)
+                && frame_of(context, invocation, *function, *depth) == Some(FrameIndex(0));
             let uses =
                 effects.registers.iter().filter(|(used, _)| is_here && overlap(*used, *slot));
             // An instruction that reads and writes it is told as a write.

@@ -110,7 +110,7 @@ impl Function {
             }
             Run::Other(run) => only(arguments).and_then(|()| run(arguments, budget)),
         }
-        .map_err(|error| if error.contains("cancel") { error } else { format!("{name}: {error}") })
+        .map_err(|error| format!("{name}: {error}"))
     }
 }
 

@@ -30,6 +30,13 @@ pub enum Variant {
         /// Whether the file is a zip archive too.
         is_zip: bool,
     },
+    /// By iree-compile, in an execution model.
+    Model {
+        /// `vmvx`, `vmvx-inline` or `llvm-cpu`.
+        backend: &'static str,
+        /// How the program and its device go together, such as `async-external`.
+        execution: &'static str,
+    },
 }
 
 impl Variant {
@@ -41,6 +48,7 @@ impl Variant {
             Self::Compiled { backend, is_zip } => {
                 format!("{backend} {}", if is_zip { "zip" } else { "flat" })
             }
+            Self::Model { backend, execution } => format!("{backend} {execution}"),
         }
     }
 }
@@ -82,6 +90,11 @@ fn is_assembly(path: &Path) -> bool {
     has_extension(path, "vmasm")
 }
 
+fn comments(text: &str, mark: &str) -> Vec<String> {
+    let mark = format!("// {mark}: ");
+    text.lines().filter_map(|line| line.trim().strip_prefix(&mark)).map(str::to_owned).collect()
+}
+
 impl Source {
     /// Reads a source and its comments.
     ///
@@ -89,11 +102,7 @@ impl Source {
     /// The file cannot be read.
     pub fn read(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|error| format!("{path:?}: {error}"))?;
-        let comments = |mark: &str| -> Vec<String> {
-            let mark = format!("// {mark}: ");
-            let found = text.lines().filter_map(|line| line.trim().strip_prefix(&mark));
-            found.map(str::to_owned).collect()
-        };
+        let comments = |mark: &str| comments(&text, mark);
         let words = |line: &String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         Ok(Self {
             path: path.to_owned(),
@@ -103,6 +112,12 @@ impl Source {
             needs: comments("NEEDS"),
             text,
         })
+    }
+
+    /// What the comments with a mark say.
+    #[must_use]
+    pub fn comments(&self, mark: &str) -> Vec<String> {
+        comments(&self.text, mark)
     }
 
     /// The file's name.
@@ -144,12 +159,21 @@ impl Source {
     pub fn module(&self, variant: Variant) -> Result<PathBuf, String> {
         let (tool, flags) = match variant {
             Variant::Assembled => (iree("iree-as-module")?, Vec::new()),
-            Variant::Compiled { backend, is_zip } => {
+            Variant::Compiled { backend, .. } | Variant::Model { backend, .. } => {
+                let last = match variant {
+                    Variant::Compiled { is_zip, .. } => {
+                        format!("--iree-vm-emit-polyglot-zip={is_zip}")
+                    }
+                    Variant::Model { execution, .. } => {
+                        format!("--iree-execution-model={execution}")
+                    }
+                    Variant::Assembled => String::new(),
+                };
                 let mut flags = vec![
                     "--iree-hal-target-device=local".to_owned(),
                     format!("--iree-hal-local-target-device-backends={backend}"),
                     "--iree-llvmcpu-target-cpu=generic".to_owned(),
-                    format!("--iree-vm-emit-polyglot-zip={is_zip}"),
+                    last,
                 ];
                 flags.extend(self.flags.iter().cloned());
                 (iree("iree-compile")?, flags)
@@ -163,7 +187,7 @@ impl Source {
             command.arg(self.name());
             match variant {
                 Variant::Assembled => command.arg(format!("--output={}", output.display())),
-                Variant::Compiled { .. } => command.arg("-o").arg(output),
+                _ => command.arg("-o").arg(output),
             };
             command
         })

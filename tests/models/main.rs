@@ -1,0 +1,97 @@
+//! Models: programs that need a device, compiled for both back ends in each execution model, called
+//! with IREE's tool and with ours. What is printed and how it ends must be the same.
+//!
+//! The programs lie beside this file. Comments in them are those of the corpus, and, where not all can
+//! compile it, `// BACKENDS: llvm-cpu` and `// EXECUTION: async-internal`.
+//!
+//! No case makes denormal numbers: IREE's device flushes them to zero, our interpreter of VMVX does not.
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use conformance::corpus::{Source, Variant};
+use conformance::runner::{self, Case};
+use conformance::tools::{Finished, finish, iree, iree_dbg, repository, status_code};
+
+/// Back ends, and how the program and its device go together: flags for iree-compile.
+const TARGETS: [(&str, &str); 7] = [
+    ("vmvx", "async-internal"),
+    ("vmvx", "async-external"),
+    ("vmvx", "inline-dynamic"),
+    ("vmvx-inline", "inline-static"),
+    ("llvm-cpu", "async-internal"),
+    ("llvm-cpu", "async-external"),
+    ("llvm-cpu", "inline-dynamic"),
+];
+
+fn main() -> ExitCode {
+    match cases() {
+        Ok(cases) => runner::run(&cases),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn cases() -> Result<Vec<Case>, String> {
+    let mut cases = Vec::new();
+    for path in paths()? {
+        let source = Source::read(&path)?;
+        let (backends, executions) = (source.comments("BACKENDS"), source.comments("EXECUTION"));
+        for (backend, execution) in TARGETS {
+            if !is_listed(&backends, backend) || !is_listed(&executions, execution) {
+                continue;
+            }
+            let variant = Variant::Model { backend, execution };
+            for run in &source.runs {
+                let name = format!("{} {} {}", source.name(), variant.name(), run.join(" "));
+                let (source, run) = (source.clone(), run.clone());
+                cases.push(Case::new(name, move || check(&source, variant, &run)));
+            }
+        }
+    }
+    Ok(cases)
+}
+
+/// Whether a comment names it, or nothing.
+fn is_listed(listed: &[String], name: &str) -> bool {
+    listed.is_empty() || listed.iter().any(|one| one == name)
+}
+
+fn paths() -> Result<Vec<PathBuf>, String> {
+    let folder = repository().join("tests/models");
+    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{folder:?}: {error}"))?;
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "mlir"))
+        .collect();
+    paths.sort();
+    Ok(paths)
+}
+
+fn check(source: &Source, variant: Variant, arguments: &[String]) -> Result<(), String> {
+    let module = format!("--module={}", source.module(variant)?.display());
+    let theirs = finish(
+        Command::new(iree("iree-run-module")?)
+            .args([&module, "--device=local-sync"])
+            .args(arguments),
+    )?;
+    for device in ["local-sync", "local-task"] {
+        let device = format!("--device={device}");
+        let mut command = Command::new(iree_dbg()?);
+        let ours = finish(command.args(["run", &module, &device]).args(arguments))?;
+        let is_same = theirs.status == ours.status
+            && theirs.stdout == ours.stdout
+            && status_code(&theirs.stderr) == status_code(&ours.stderr);
+        if !is_same {
+            return Err(format!("theirs:\n{}ours, {device}:\n{}", report(&theirs), report(&ours)));
+        }
+    }
+    Ok(())
+}
+
+fn report(finished: &Finished) -> String {
+    let Finished { status, stdout, stderr } = finished;
+    format!("  exit status {status:?}\n{}{stderr}\n", String::from_utf8_lossy(stdout))
+}

@@ -1,5 +1,6 @@
 //! Bytecode modules named on a command line: opened, verified, and linked with native ones.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,9 +64,18 @@ impl LoadedModules {
     }
 }
 
-/// Loads a module, with its path in the error.
+/// Loads a module, with its path in the error; `-` is standard input.
 pub(crate) fn open(path: &Path) -> Result<Module, String> {
-    Module::open(path).map_err(|error| match error {
+    let module = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .read_to_end(&mut bytes)
+            .map_err(|error| format!("cannot read standard input: {error}"))?;
+        Module::from_bytes(bytes)
+    } else {
+        Module::open(path)
+    };
+    module.map_err(|error| match error {
         LoadError::Io { .. } => error.to_string(),
         other => format!("{}: {other}", path.display()),
     })

@@ -26,7 +26,8 @@ use crate::structured::{Structure, StructuredArguments};
 /// The flags that say what to run.
 #[derive(clap::Args)]
 pub(crate) struct ProgramArguments {
-    /// A module; those named later may import from those named before, the last one has the function
+    /// A module, `-` for standard input; those named later may import from those named before, the last one
+    /// has the function
     #[arg(long = "module", value_name = "MODULE.vmfb", required = true)]
     modules: Vec<PathBuf>,
 
@@ -60,6 +61,16 @@ pub(crate) struct DeviceArguments {
     /// for the scope that the program knows it by
     #[arg(long = "parameters", value_name = "[SCOPE=]FILE")]
     parameters: Vec<String>,
+
+    /// How IREE's tools read modules: accepted for their sake, modules are always mapped
+    #[arg(long = "module_mode", value_name = "MODE", hide = true)]
+    #[arg(value_parser = ["preload", "mmap"])]
+    module_mode: Option<String>,
+
+    /// How IREE's tools read parameters: accepted for their sake, archives are always mapped
+    #[arg(long = "parameter_mode", value_name = "MODE", hide = true)]
+    #[arg(value_parser = ["preload", "file"])]
+    parameter_mode: Option<String>,
 
     /// What a function of a native library (--module=lib.so) takes and gives, in MLIR; by default the text beside the
     /// library says it (lib.mlir)

@@ -96,3 +96,18 @@ fn a_module_without_tests_is_an_error() {
     let error = refusal("empty.vmasm");
     assert!(error.contains("nothing to check"), "{error}");
 }
+
+#[test]
+fn run_fails_where_an_expectation_does_not_hold() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let module = format!("--module={}", module(&scratch, "scalars.mlir").display());
+    for (function, status, message) in
+        [("sum", 0, ""), ("wrong_sum", 1, "error: expectations that did not hold:\n")]
+    {
+        let function = format!("--function={function}");
+        let output = iree_dbg().args(["run", &module, &function]).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(status), "{function}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.starts_with(message), "{function}: {stderr}");
+    }
+}

@@ -1,7 +1,9 @@
 //! `run`, `dump`, `verify` and `abi` as a user calls them, on the embedded example: no tool is needed.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Runs the binary; its status and what it wrote.
 fn iree_dbg(arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -37,6 +39,30 @@ fn results_are_printed() {
     assert_eq!(routed, "EXEC @main\nf32=1.41421\n");
     let (_, ignored, _) = run(&["--input=2.0", "--input=5", "--output="]);
     assert_eq!(ignored, "EXEC @main\n");
+}
+
+#[test]
+fn a_module_is_read_from_standard_input() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .args(["run", "--module=-", "--input=2.0", "--input=5"])
+        .stdin(File::open(example()).expect("the example opens"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdout = String::new();
+    let pipe = child.stdout.as_mut().expect("a pipe");
+    pipe.read_to_string(&mut stdout).expect("output is UTF-8");
+    assert!(child.wait().expect("it ends").success());
+    assert_eq!(stdout, "EXEC @main\nresult[0]: f32=1.41421\n");
+}
+
+#[test]
+fn flags_about_how_files_are_read_change_nothing() {
+    for mode in ["--module_mode=mmap", "--module_mode=preload", "--parameter_mode=file"] {
+        let (status, stdout, stderr) = run(&[mode, "--input=2.0", "--input=5"]);
+        assert_eq!((status, stderr.as_str()), (Some(0), ""), "{mode}");
+        assert_eq!(stdout, "EXEC @main\nresult[0]: f32=1.41421\n");
+    }
 }
 
 #[test]

@@ -72,7 +72,11 @@ fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(lent) = &program.lent {
         print!("{}", lent.changed());
     }
-    Ok(code)
+    let unmet = program.host.expectations().take();
+    if unmet.is_empty() {
+        return Ok(code);
+    }
+    Err(format!("expectations that did not hold:\n{}", unmet.join("\n")).into())
 }
 
 fn call(

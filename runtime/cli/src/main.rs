@@ -6,6 +6,7 @@
 mod commands;
 mod example;
 mod failure;
+mod flag_files;
 mod idle_breakpoints;
 mod libraries;
 mod listening;
@@ -30,7 +31,14 @@ struct CommandLine {
 }
 
 fn main() -> ExitCode {
-    match CommandLine::parse().command.run() {
+    let arguments = match flag_files::expand(std::env::args_os()) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            commands::report(&error.into());
+            return ExitCode::from(2);
+        }
+    };
+    match CommandLine::parse_from(arguments).command.run() {
         Ok(code) => code,
         Err(error) => {
             commands::report(&error);

@@ -62,6 +62,11 @@ pub(crate) struct DeviceArguments {
     #[arg(long = "parameters", value_name = "[SCOPE=]FILE")]
     parameters: Vec<String>,
 
+    /// How many threads local-task runs on; 0 is one for each core
+    #[arg(long = "task_topology_group_count", alias = "task_topology_max_group_count")]
+    #[arg(value_name = "COUNT", default_value_t = 0)]
+    threads: usize,
+
     /// How IREE's tools read modules: accepted for their sake, modules are always mapped
     #[arg(long = "module_mode", value_name = "MODE", hide = true)]
     #[arg(value_parser = ["preload", "mmap"])]
@@ -95,7 +100,13 @@ impl DeviceArguments {
         let native_code = if self.no_native { NativeCode::Refused } else { NativeCode::Allowed };
         let parameters = Parameters::open(&self.parameters).map_err(|status| status.to_string())?;
         let parameters = Arc::new(parameters);
-        Ok(Config { device: self.device, native_code, parameters, libraries: Vec::new() })
+        Ok(Config {
+            device: self.device,
+            threads: self.threads,
+            native_code,
+            parameters,
+            libraries: Vec::new(),
+        })
     }
 }
 
@@ -265,7 +276,8 @@ impl Program {
         observer: Option<&mut dyn Observer>,
     ) -> Result<(), RunFailure> {
         let mut invocation = Invocation::initialize(&self.context);
-        finish(&mut self.context, &mut invocation, observer).map(drop).map_err(|failure| {
+        finish(&mut self.context, &mut invocation, observer).map(drop).map_err(|mut failure| {
+            failure.status = self.host.device().explain(failure.status);
             let notes = vec!["calling module initializers".to_owned()];
             RunFailure::new(failure, notes, &self.context, &self.modules)
         })

@@ -183,7 +183,8 @@ impl Debugger {
             Outcome::Stopped(Stop::Interrupted(_)) => Some(StopReason::Pause),
             Outcome::Stopped(Stop::Requested(_)) => Some(StopReason::BreakInstruction),
             Outcome::Completed(results) => self.completed(results),
-            Outcome::Failed(failure) => {
+            Outcome::Failed(mut failure) => {
+                failure.status = self.program.host().device().explain(failure.status);
                 let phase = std::mem::replace(&mut self.phase, Phase::Completed);
                 if let Phase::Initializing(invocation) | Phase::Running(invocation) = phase {
                     self.phase = Phase::Failed(invocation);

@@ -12,6 +12,7 @@ use crate::executable::pool::WorkerPool;
 use crate::executable::{self, NativeCode};
 use crate::nested::NestedModules;
 use crate::queue::{Queue, Submission};
+use crate::refusals::Refusals;
 
 /// Which of IREE's CPU devices a program sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,10 +34,14 @@ impl DeviceKind {
         }
     }
 
-    fn pool(self) -> WorkerPool {
-        match self {
-            Self::LocalSync => WorkerPool::calling_thread(),
-            Self::LocalTask => WorkerPool::all_cores(),
+    /// What runs its dispatches, on so many threads if it is not one; 0 is one for each core.
+    #[must_use]
+    pub fn pool(self, threads: usize) -> WorkerPool {
+        match (self, threads) {
+            (Self::LocalSync, _) => WorkerPool::calling_thread(),
+            (Self::LocalTask, 0) => WorkerPool::all_cores(),
+            // More than anybody has cores is a slip, and threads cost memory.
+            (Self::LocalTask, threads) => WorkerPool::with_threads(threads.min(1024)),
         }
     }
 }
@@ -72,6 +77,7 @@ pub struct Device {
     queue: Queue,
     pool: WorkerPool,
     nested_modules: NestedModules,
+    refusals: Refusals,
 }
 
 /// `!hal.device`: a ref to a device.
@@ -81,14 +87,20 @@ pub struct DeviceRef(pub Arc<Device>);
 impl Device {
     /// A device with an empty queue.
     #[must_use]
-    pub fn new(kind: DeviceKind, native_code: NativeCode, allocator: Allocator) -> Self {
+    pub fn new(
+        kind: DeviceKind,
+        pool: WorkerPool,
+        native_code: NativeCode,
+        allocator: Allocator,
+    ) -> Self {
         Self {
             kind,
             native_code,
             allocator,
             queue: Queue::default(),
-            pool: kind.pool(),
+            pool,
             nested_modules: NestedModules::default(),
+            refusals: Refusals::default(),
         }
     }
 
@@ -145,13 +157,29 @@ impl Device {
         self.queue.pump(&self.pool)
     }
 
+    /// An error of a program with what to do about it, where it is that the program found no device to run on.
+    #[must_use]
+    pub fn explain(&self, status: Status) -> Status {
+        self.refusals.explain(status, self.native_code)
+    }
+
     /// What the device says about itself; `None` if it knows no such question.
     #[must_use]
     pub fn query(&self, category: &str, key: &str) -> Option<i64> {
         match (category, key) {
-            ("hal.device.id", pattern) => Some(matches_pattern(self.kind.name(), pattern).into()),
+            ("hal.device.id", pattern) => {
+                let is_this = matches_pattern(self.kind.name(), pattern);
+                if !is_this {
+                    self.refusals.device(pattern);
+                }
+                Some(is_this.into())
+            }
             ("hal.executable.format", format) => {
-                Some(executable::is_supported(format, self.native_code).into())
+                let is_supported = executable::is_supported(format, self.native_code);
+                if !is_supported {
+                    self.refusals.format(format);
+                }
+                Some(is_supported.into())
             }
             ("hal.cpu", feature) => executable::native::processor_feature(feature),
             ("hal.device", "concurrency") => Some(1),
@@ -220,7 +248,8 @@ mod tests {
 
     #[test]
     fn what_a_device_knows_of_itself() {
-        let device = Device::new(DeviceKind::LocalSync, NativeCode::Allowed, Allocator::default());
+        let (kind, pool) = (DeviceKind::LocalSync, WorkerPool::calling_thread());
+        let device = Device::new(kind, pool, NativeCode::Allowed, Allocator::default());
         assert_eq!(device.query("hal.device.id", "local*"), Some(1));
         assert_eq!(device.query("hal.device.id", "cuda"), Some(0));
         assert_eq!(device.query("hal.executable.format", "cuda-nvptx-fb"), Some(0));

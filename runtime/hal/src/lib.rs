@@ -9,6 +9,7 @@
 //! | `semaphore`, `fence` | what orders queue operations |
 //! | `command_buffer`, `validation` | recorded commands, what they require of their memory |
 //! | `execution`, `queue`, `device` | walking commands; submissions; the CPU as a device |
+//! | `refusals` | what programs for other devices asked in vain, and what to do about them |
 //! | `executable` | compiled dispatches: one trait, a file for each format |
 //! | `submission`, `nested` | dispatches for those who watch: as steps on the program's own stack |
 //! | `inputs`, `outputs` | values from text, to files, against expectations |
@@ -34,6 +35,7 @@ pub mod nested;
 pub mod outputs;
 pub mod parameters;
 pub mod queue;
+mod refusals;
 pub mod semaphore;
 pub mod structured;
 pub mod submission;

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use vm::{Object, Status};
 
+use crate::refusals::RECOMPILE;
+
 pub mod native;
 pub mod pool;
 pub mod vmvx;
@@ -163,11 +165,7 @@ pub fn is_supported(format: &str, native_code: NativeCode) -> bool {
 fn unsupported(format: &str) -> Status {
     Status::new(
         vm::StatusCode::Incompatible,
-        format!(
-            "executables of format '{format}' cannot run here; recompile with \
-             --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx (or \
-             llvm-cpu)"
-        ),
+        format!("executables of format '{format}' cannot run here; {RECOMPILE}"),
     )
 }
 

@@ -29,6 +29,8 @@ use crate::parameters::Parameters;
 pub struct Config {
     /// The device they see.
     pub device: DeviceKind,
+    /// How many threads run dispatches where they run on many; 0 is one for each core.
+    pub threads: usize,
     /// Whether their machine code runs.
     pub native_code: NativeCode,
     /// The parameters that they can ask for.
@@ -59,7 +61,8 @@ impl Host {
     /// Surroundings as configured.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        let device = Device::new(config.device, config.native_code, Allocator::default());
+        let pool = config.device.pool(config.threads);
+        let device = Device::new(config.device, pool, config.native_code, Allocator::default());
         Self {
             device: Arc::new(device),
             expectations: Expectations::default(),

@@ -273,9 +273,14 @@ fn with_scratch<T>(
 }
 
 fn refused(format: &str) -> Status {
-    Status::permission_denied(format!(
+    Status::permission_denied(refusal(format))
+}
+
+/// Why machine code does not run, and what to do.
+pub(crate) fn refusal(format: &str) -> String {
+    format!(
         "the program has machine code ('{format}'), and --no-native refuses to run any; compile with \
          --iree-hal-local-target-device-backends=vmvx for bytecode that runs anywhere, or leave out \
          --no-native if you trust the program"
-    ))
+    )
 }

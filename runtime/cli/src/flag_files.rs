@@ -1,0 +1,84 @@
+//! `--flagfile=PATH`: flags from a file, one a line, as IREE's tools take them.
+//!
+//! A file's flags stand where it is named, before clap sees any. Empty lines and those that begin with
+//! `#` are passed over; a file may name others. What follows `--` is for somebody else.
+
+use std::ffi::OsString;
+
+/// Files that name files: deeper than anybody means to.
+const MAX_DEPTH: usize = 8;
+
+/// The arguments with those of flag files in their place.
+pub(crate) fn expand(arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, String> {
+    let mut expanded = Vec::new();
+    let mut arguments = arguments;
+    while let Some(argument) = arguments.next() {
+        if argument == "--" {
+            expanded.push(argument);
+            break;
+        }
+        match flag_file(&argument) {
+            Some(path) => read(path, MAX_DEPTH, &mut expanded)?,
+            None => expanded.push(argument),
+        }
+    }
+    expanded.extend(arguments);
+    Ok(expanded)
+}
+
+fn flag_file(argument: &OsString) -> Option<&str> {
+    argument.to_str()?.strip_prefix("--flagfile=")
+}
+
+fn read(path: &str, depth: usize, expanded: &mut Vec<OsString>) -> Result<(), String> {
+    if depth == 0 {
+        return Err(format!("{path}: flag files name each other more than {MAX_DEPTH} deep"));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    for line in text.lines().map(str::trim) {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let line = OsString::from(line);
+        match flag_file(&line) {
+            Some(path) => read(path, depth - 1, expanded)?,
+            None => expanded.push(line),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expanded(arguments: &[&str]) -> Result<Vec<OsString>, String> {
+        expand(arguments.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn flags_stand_where_the_file_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let [outer, inner] = ["outer", "inner"].map(|name| folder.path().join(name));
+        std::fs::write(&inner, "# a model\n--function=main\n\n  --input=2x2xf32=1 2 3 4\n")
+            .unwrap();
+        std::fs::write(&outer, format!("--module=a\n--flagfile={}\n", inner.display())).unwrap();
+        let flag = format!("--flagfile={}", outer.display());
+        let found = expanded(&["run", &flag, "--output=-", "--", &flag]).unwrap();
+        let wanted =
+            ["run", "--module=a", "--function=main", "--input=2x2xf32=1 2 3 4", "--output=-"];
+        assert_eq!(found, [&wanted[..], &["--", &flag]].concat());
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_are_told() {
+        assert!(
+            expanded(&["--flagfile=/nowhere/at/all"]).unwrap_err().starts_with("/nowhere/at/all: ")
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("own");
+        let flag = format!("--flagfile={}", own.display());
+        std::fs::write(&own, &flag).unwrap();
+        assert!(expanded(&[&flag]).unwrap_err().contains("deep"));
+    }
+}

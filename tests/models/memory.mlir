@@ -7,6 +7,7 @@
 // RUN-WITH: --function=splat --input=f32=2.5 --input=7
 // RUN-WITH: --function=splat --input=f32=2.5 --input=0
 // RUN-WITH: --function=bytes --input=11
+// RUN-WITH: --function=wide --input=3
 // RUN-WITH: --function=concat --input=2x2xi32=1,2,3,4 --input=3x2xi32=5,6,7,8,9,10
 // RUN-WITH: --function=accumulate --input=2xi32=1,2
 // RUN-WITH: --function=echo --input=2xf32=1,2
@@ -53,6 +54,13 @@ func.func @bytes(%count: index) -> tensor<?xi8> {
   %empty = tensor.empty(%count) : tensor<?xi8>
   %result = linalg.fill ins(%value : i8) outs(%empty : tensor<?xi8>) -> tensor<?xi8>
   return %result : tensor<?xi8>
+}
+
+// Devices fill with patterns of up to four bytes; the compiler brings a dispatch for eight.
+func.func @wide(%count: index) -> tensor<?xi64> {
+  %value = arith.constant 5000000007 : i64
+  %result = flow.tensor.splat %value : tensor<?xi64>{%count}
+  return %result : tensor<?xi64>
 }
 
 func.func @concat(%a: tensor<2x2xi32>, %b: tensor<3x2xi32>) -> tensor<5x2xi32> {

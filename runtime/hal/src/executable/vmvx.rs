@@ -27,6 +27,10 @@ const CALLING_CONVENTION: &str = "0rrriiiiiiiii_v";
 /// The compiler's function that takes the constants which specialise an executable.
 pub(crate) const SET_CONSTANTS: &str = "__set_constants";
 
+/// Exports that the VM or the loader calls. Others may begin with underscores too and are dispatches: the
+/// compiler's own, such as `__builtin_splat_i64`.
+const NO_DISPATCHES: [&str; 4] = ["__init", "__deinit", "__notify", SET_CONSTANTS];
+
 /// The bytecode module's place in the contexts made here: behind `vmvx`.
 const NESTED: ModuleIndex = ModuleIndex(1);
 
@@ -239,7 +243,8 @@ fn call(
 fn dispatch_functions(
     module: &Module,
 ) -> Result<(Vec<vmfb::FunctionOrdinal>, Vec<Export>), Status> {
-    let dispatches = module.exports().iter().filter(|export| !export.name.starts_with("__"));
+    let dispatches =
+        module.exports().iter().filter(|export| !NO_DISPATCHES.contains(&export.name.as_str()));
     let described = dispatches.map(|export| {
         let Some(function) = module.function(export.function) else {
             return Err(Status::invalid_argument(format!(

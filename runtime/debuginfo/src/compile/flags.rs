@@ -14,15 +14,15 @@ const DEBUGGABLE: [&str; 4] = [
     "--iree-vm-bytecode-module-strip-debug-ops=false",
 ];
 
-/// The target where the user names none: this machine, with dispatches in bytecode that can be stepped.
+/// The target where the user names none: this machine, with dispatches in bytecode that can be stepped. Who
+/// names only what dispatches are compiled to means this machine too.
 const LOCAL_VMVX: [&str; 2] =
     ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"];
 
 /// Flags by which a user names a target, or a phase of the compilation that has none.
-const NAMES_TARGET: [&str; 5] = [
+const NAMES_TARGET: [&str; 4] = [
     "--iree-hal-target-device",
     "--iree-hal-target-backends",
-    "--iree-hal-local-target-device-backends",
     "--iree-hal-default-device",
     "--compile-from",
 ];
@@ -53,7 +53,7 @@ pub(super) fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
     let is_set = |name: &str| user.iter().any(|flag| is_flag(flag, name));
     let target: &[&str] =
         if NAMES_TARGET.iter().any(|name| is_set(name)) { &[] } else { &LOCAL_VMVX };
-    let added = DEBUGGABLE.iter().filter(|flag| !is_set(name_of(flag))).chain(target);
+    let added = DEBUGGABLE.iter().chain(target).filter(|flag| !is_set(name_of(flag)));
     Ok(added.map(|flag| (*flag).to_owned()).chain(user.iter().cloned()).collect())
 }
 
@@ -83,6 +83,13 @@ mod tests {
         assert!(!flags.iter().any(|flag| flag.contains("vmvx")));
         assert_eq!(flags.last().map(String::as_str), Some("--iree-hal-target-backends=llvm-cpu"));
         assert!(completed(&[]).iter().any(|flag| flag.contains("vmvx")));
+    }
+
+    #[test]
+    fn a_back_end_is_one_of_this_machine() {
+        let flags = completed(&["--iree-hal-local-target-device-backends=llvm-cpu"]);
+        assert!(flags.iter().any(|flag| flag == "--iree-hal-target-device=local"));
+        assert!(!flags.iter().any(|flag| flag.contains("vmvx")));
     }
 
     #[test]

@@ -239,16 +239,6 @@ export class User {
     await this.press("Enter");
   }
 
-  /** Watches a variable of the Variables view for a change. */
-  async breakOnChange(name) {
-    const row = this.page.locator(".debug-variables .monaco-list-row .expression", {
-      has: this.page.locator(".name", { hasText: new RegExp(`^${name}\\b`) }),
-    });
-    await row.first().click({ button: "right" });
-    await this.page.locator(".monaco-menu .action-label", { hasText: "Break on Value Change" }).first().click();
-    await this.page.locator(".debug-breakpoints .codicon-debug-breakpoint-data").first().waitFor();
-  }
-
   /** Answers an input box, whose title and prompt are returned. */
   async answer(title, text) {
     const box = this.page.locator(".quick-input-widget");

@@ -1,16 +1,24 @@
 //! Fuel and interrupts: what the loop looks at on backward branches and calls.
 //!
 //! The loop counts a local budget down and comes here when it is used up, so that looking costs one
-//! decrement.
+//! decrement. How much may be done between two looks follows the clock: a loop around a large fill is
+//! looked after at every turn, one that adds two numbers at every few thousandth.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use crate::interpreter::Exit;
 use crate::status::Status;
 
-/// Backward branches and calls between two looks at the interrupt: some ten microseconds.
-const QUANTUM: u32 = 1 << 12;
+/// The most backward branches and calls between two looks at the interrupt.
+const LONGEST: u32 = 1 << 12;
+
+/// As many there are before the clock was read. Most calls end within.
+const FIRST: u32 = 1 << 4;
+
+/// About the time between two looks, so that an interrupt is seen within a millisecond.
+const PERIOD: Duration = Duration::from_micros(200);
 
 /// Asks a running invocation to stop, from another thread.
 #[derive(Clone, Default, Debug)]
@@ -36,11 +44,14 @@ pub(crate) struct Meter {
     /// Made for the first who asks for it: for most short calls, nobody does.
     interrupt: OnceLock<Interrupt>,
     fuel: Option<u64>,
+    /// Backward branches and calls until the next look.
+    quantum: u32,
+    looked: Option<Instant>,
 }
 
 impl Meter {
     pub(crate) fn new(fuel: Option<u64>) -> Self {
-        Self { interrupt: OnceLock::new(), fuel }
+        Self { interrupt: OnceLock::new(), fuel, quantum: FIRST, looked: None }
     }
 
     /// The handle that asks for a stop.
@@ -56,8 +67,8 @@ impl Meter {
 
     /// A budget to start with; at least 1. It is paid for when it is used up or given back.
     pub(crate) fn take(&mut self) -> u32 {
-        let fuel = self.fuel.map_or(QUANTUM, |fuel| u32::try_from(fuel).unwrap_or(u32::MAX));
-        let budget = fuel.saturating_add(1).min(QUANTUM);
+        let fuel = self.fuel.map_or(self.quantum, |fuel| u32::try_from(fuel).unwrap_or(u32::MAX));
+        let budget = fuel.saturating_add(1).min(self.quantum);
         self.pay(budget - 1);
         budget
     }
@@ -83,7 +94,15 @@ impl Meter {
             return Err(Exit::Interrupted);
         }
         self.pay(1);
+        self.follow_the_clock();
         Ok(self.take())
+    }
+
+    fn follow_the_clock(&mut self) {
+        let now = Instant::now();
+        if let Some(looked) = self.looked.replace(now) {
+            self.quantum = next_quantum(self.quantum, now - looked);
+        }
     }
 
     /// Pays for one turn of something else than the loop.
@@ -103,9 +122,32 @@ impl Meter {
     }
 }
 
+/// Brings the time between two looks near to [`PERIOD`], when the last `quantum` turns took `elapsed`.
+fn next_quantum(quantum: u32, elapsed: Duration) -> u32 {
+    if elapsed < PERIOD / 4 {
+        return (2 * quantum).min(LONGEST);
+    }
+    if elapsed < PERIOD {
+        return quantum;
+    }
+    let turn = (elapsed / quantum).as_nanos().max(1);
+    u32::try_from(PERIOD.as_nanos() / turn).unwrap_or(LONGEST).clamp(2, LONGEST)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn looks_are_as_far_apart_as_turns_are_short() {
+        let micros = Duration::from_micros;
+        assert_eq!(next_quantum(16, micros(1)), 32);
+        assert_eq!(next_quantum(LONGEST, micros(1)), LONGEST);
+        assert_eq!(next_quantum(64, micros(100)), 64);
+        assert_eq!(next_quantum(1000, micros(1_000)), 200);
+        assert_eq!(next_quantum(16, Duration::from_secs(16)), 2);
+        assert_eq!(next_quantum(2, Duration::MAX), 2);
+    }
 
     /// What the loop does at a backward branch.
     fn poll(meter: &mut Meter, budget: &mut u32) -> bool {
@@ -149,7 +191,7 @@ mod tests {
         while poll(&mut meter, &mut budget) {
             polls += 1;
         }
-        assert!(polls <= QUANTUM);
+        assert!(polls <= LONGEST);
         let mut budget = meter.take();
         assert!(poll(&mut meter, &mut budget));
     }

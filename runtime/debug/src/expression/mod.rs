@@ -10,7 +10,7 @@
 //!
 //! Evaluating never changes the program. Assigning ([`crate::Debugger::assign`]) and calling
 //! ([`crate::Debugger::evaluate_in_console`]) are separate doors. The language is described for its
-//! users in `docs/expressions.md`; `reduce::FUNCTIONS` and `evaluate::FIELDS` are its tables.
+//! users in `runtime/debug/expressions.md`; `reduce::FUNCTIONS` and `evaluate::FIELDS` are its tables.
 
 mod assign;
 mod budget;

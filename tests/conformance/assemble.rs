@@ -1,8 +1,8 @@
 //! What is assembled: the reference's disassembly of a module gives that module again, and a source of
 //! ours gives what the reference's assembler makes of it.
 //!
-//! The text does not say everything, so these are not compared: dependencies, attributes, locations,
-//! and whether rodata is inside the FlatBuffer. The reference's assembler knows neither `YIELD` nor
+//! The text does not say everything: dependencies, attributes, locations, and whether rodata is inside
+//! the FlatBuffer are compared only where the original module is at hand too. The reference's assembler knows neither `YIELD` nor
 //! `UNWIND`, and does not count registers that only a header or a signature tells of.
 
 use std::path::Path;
@@ -32,6 +32,8 @@ pub(crate) fn check(source: &Source, variant: Variant, module: &Path) -> Result<
         let path = scratch.path().join("printed.vmasm");
         std::fs::write(&path, &printed).map_err(|error| error.to_string())?;
         let again = scratch.path().join("printed.vmfb");
+        let ours = assemble_with(&path, &again, Some(module))?;
+        same_rest(&load(module)?, &ours)?;
         let ours = assemble(&path, &again)?;
         same_module(&load(module)?, &ours, is_assembled)
             .map_err(|difference| format!("asm of the disassembly: {difference}"))?;
@@ -48,8 +50,15 @@ fn disassembly(module: &Path, flags: &[&str]) -> Result<Vec<u8>, String> {
 
 /// Runs our assembler. Warnings of names are allowed, doubts whether the module runs are not.
 fn assemble(source: &Path, output: &Path) -> Result<Module, String> {
+    assemble_with(source, output, None)
+}
+
+fn assemble_with(source: &Path, output: &Path, original: Option<&Path>) -> Result<Module, String> {
     let mut command = Command::new(iree_dbg()?);
     command.arg("asm").arg(format!("--output={}", output.display())).arg(source);
+    if let Some(original) = original {
+        command.arg("--original").arg(original);
+    }
     let finished = finish(&mut command)?;
     if finished.status != Some(0) || finished.stderr.contains("this will not run") {
         return Err(format!("{command:?}:\n{}", finished.stderr));
@@ -87,6 +96,26 @@ fn same_module(theirs: &Module, ours: &Module, by_their_assembler: bool) -> Resu
     }
     let what = if bytes_differ { "bytecode or rodata differs; tables:" } else { "tables differ:" };
     Err(format!("{what}\n  theirs: {theirs:?}\n  ours:   {ours:?}"))
+}
+
+/// Compares what is taken from the original module.
+fn same_rest(theirs: &Module, ours: &Module) -> Result<(), String> {
+    let attributes = |module: &Module| {
+        let functions = module.functions().iter();
+        functions.map(|function| function.signature.attributes.clone()).collect::<Vec<_>>()
+    };
+    let is_external = |module: &Module| {
+        module.rodata().iter().map(|segment| segment.is_external).collect::<Vec<_>>()
+    };
+    let is_same = theirs.attributes() == ours.attributes()
+        && theirs.dependencies() == ours.dependencies()
+        && attributes(theirs) == attributes(ours)
+        && is_external(theirs) == is_external(ours)
+        && theirs.debug_database() == ours.debug_database();
+    if is_same {
+        return Ok(());
+    }
+    Err("asm of the disassembly with --original: attributes, dependencies, locations or places of rodata differ".to_owned())
 }
 
 /// A module as far as its disassembly tells.

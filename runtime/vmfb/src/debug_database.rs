@@ -53,7 +53,7 @@ pub enum Location {
 }
 
 /// The map of one function.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct FunctionSourceMap {
     /// The function's name in the compiler, which may differ from its exported name.
     pub local_name: String,

@@ -10,12 +10,18 @@ use vmfb::assemble::{self, Assembly, Diagnostic};
 use vmfb::{FileBytes, Module};
 
 use super::Failure;
+use crate::modules;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Where to write the module
-    #[arg(long, value_name = "MODULE.vmfb")]
+    #[arg(short, long, value_name = "MODULE.vmfb")]
     output: PathBuf,
+
+    /// The module that the text was printed of: what text does not say (attributes, dependencies, source
+    /// locations) is taken from it
+    #[arg(long, value_name = "MODULE.vmfb")]
+    original: Option<PathBuf>,
 
     /// The text; - for standard input
     #[arg(value_name = "TEXT.vmasm")]
@@ -28,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let path = arguments.input.display().to_string();
         eprint!("{}", assemble::render(diagnostics, &source, &path));
     };
-    let assembly = match assemble::assemble(&source) {
+    let mut assembly = match assemble::assemble(&source) {
         Ok(assembly) => assembly,
         Err(diagnostics) => {
             show(&diagnostics);
@@ -36,11 +42,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     };
     show(&assembly.warnings);
+    if let Some(path) = &arguments.original {
+        complete(&mut assembly, path)?;
+    }
     let bytes = FileBytes::from(assembly.image.to_bytes()?);
     std::fs::write(&arguments.output, &*bytes)
         .map_err(|error| format!("cannot write {}: {error}", arguments.output.display()))?;
     show(&doubts(&assembly, bytes)?);
     Ok(ExitCode::SUCCESS)
+}
+
+fn complete(assembly: &mut Assembly, path: &Path) -> Result<(), Failure> {
+    let original = modules::open(path)?;
+    for ordinal in assembly.complete_from(&original) {
+        eprintln!(
+            "warning: function {} has no source locations any more: the bytecode is not that of {}",
+            ordinal.index(),
+            path.display()
+        );
+    }
+    Ok(())
 }
 
 /// Why the module will not run.

@@ -3,8 +3,8 @@
 //!
 //! The text does not say everything that a module holds. Feature bits and register counts follow from
 //! the instructions. Names of functions that are not exported become a debug database without locations,
-//! which is where printing finds them. Dependencies and attributes are not in the text, so a module made
-//! from it has none. What the bytecode verifier would refuse is assembled all the same, as the
+//! which is where printing finds them. Dependencies, attributes and locations are not in the text; a module
+//! made from it has none, unless [`Assembly::complete_from`] takes them from the module that was printed. What the bytecode verifier would refuse is assembled all the same, as the
 //! reference does, and reported as a warning by [`Assembly::verify`].
 //!
 //! | file | holds |
@@ -14,6 +14,7 @@
 //! | `callee` | what a call's name means, quirks of printed text included |
 //! | `body` | a function's bytecode |
 //! | `requirements` | feature bits |
+//! | `original` | what the text does not say, from the module that it was printed of |
 //!
 //! Reading the text is the business of `parse`, writing the file that of [`crate::build`].
 
@@ -21,6 +22,7 @@ mod body;
 mod callee;
 mod diagnostic;
 mod names;
+mod original;
 mod requirements;
 
 use std::borrow::Cow;

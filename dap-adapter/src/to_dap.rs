@@ -66,23 +66,30 @@ pub(crate) fn frame(
     let address = frame.position.and_then(|position| debugger.linear(position));
     protocol::StackFrame {
         id: number,
-        name: frame.name.clone(),
+        name: frame_name(frame),
         presentation_hint: source.is_none().then_some("subtle"),
         source,
         line,
         column,
         instruction_pointer_reference: address.map(|address| address.to_string()),
-        can_restart: frame.position.is_some(),
+        // An inlined call has no arguments to begin anew with.
+        can_restart: frame.position.is_some() && !frame.is_inlined,
         module_id: frame.module.clone(),
     }
 }
 
+/// What a frame is called. The protocol has no hint for inlined calls.
+fn frame_name(frame: &Frame) -> String {
+    let inlined = if frame.is_inlined { " [inlined]" } else { "" };
+    format!("{}{inlined}", frame.name)
+}
+
 /// A frame in one line of text.
 pub(crate) fn frame_line(frame: &Frame) -> String {
-    let name = &frame.name;
+    let name = frame_name(frame);
     match &frame.source {
         Some(at) => format!("{name} at {}:{}:{}", at.file, at.line, at.column),
-        None => name.clone(),
+        None => name,
     }
 }
 

@@ -24,6 +24,7 @@ mod changes;
 mod client;
 mod devices;
 mod faults;
+mod inlined;
 mod inspection;
 mod lifecycle;
 mod program;

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 static MODULE: LazyLock<PathBuf> = LazyLock::new(|| compiled("program"));
 static PROVIDER: LazyLock<PathBuf> = LazyLock::new(|| compiled("provider"));
 static PERCEPTRON: LazyLock<PathBuf> = LazyLock::new(|| compiled("perceptron"));
+static INLINED: LazyLock<PathBuf> = LazyLock::new(|| compiled("inlined"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
 fn compiled(name: &str) -> PathBuf {
@@ -39,13 +40,26 @@ pub(crate) fn source() -> PathBuf {
 pub(crate) fn source_of(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     match name {
-        // A model that the terminal debugger is tested with too.
-        "perceptron" => {
-            std::path::absolute(root.join("../runtime/cli/tests/device/perceptron.mlir"))
-                .unwrap_or_default()
-        }
+        // What the terminal debugger is tested with too.
+        "perceptron" => of_terminal("device/perceptron.mlir"),
+        "inlined" => of_terminal("inlined/inlined.mlir"),
         _ => root.join(format!("tests/dap/{name}.mlir")),
     }
+}
+
+fn of_terminal(name: &str) -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/cli/tests");
+    std::path::absolute(tests.join(name)).unwrap_or_default()
+}
+
+/// The source of a program whose functions are inlined.
+pub(crate) fn inlined_source() -> PathBuf {
+    source_of("inlined").canonicalize().unwrap()
+}
+
+/// What launches it.
+pub(crate) fn inlined() -> Value {
+    json!({"program": *INLINED, "function": "main", "inputs": ["7", "3"]})
 }
 
 /// The source of a model that a device executes.

@@ -1,19 +1,20 @@
-//! Sessions of the terminal debugger on a model that a device executes, compared with what they
-//! printed before.
+//! Sessions of the terminal debugger on programs that are compiled for it, compared with what they
+//! printed before: a model that a device executes, and one whose functions are inlined.
 //!
-//! `tests/device/perceptron.mlir` is compiled with iree-compile, which must be found; a case is a
-//! script beside it with its output. To accept new output, run with `UPDATE_EXPECT=1` and read the
-//! difference.
+//! They are compiled with iree-compile, which must be found; a case is a script beside the program with its
+//! output. To accept new output, run with `UPDATE_EXPECT=1` and read the difference.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles the model; tells where its module is.
-fn compile(directory: &Path) -> PathBuf {
-    let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join("perceptron.vmfb");
+/// Compiles a program of a directory; tells where its module is.
+fn compile(directory: &Path, program: &str) -> PathBuf {
+    let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{program}.vmfb"));
     let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
         .current_dir(directory)
-        .args(["compile", "perceptron.mlir", "-o"])
+        .arg("compile")
+        .arg(format!("{program}.mlir"))
+        .arg("-o")
         .arg(&module)
         .output()
         .expect("the compiler's driver starts");
@@ -21,16 +22,18 @@ fn compile(directory: &Path) -> PathBuf {
     module
 }
 
-#[test]
-fn sessions_print_what_they_printed() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/device");
-    let module = compile(&directory);
+/// Runs scripts on a program of a directory.
+fn check(directory: &str, program: &str, inputs: &[&str], scripts: &[&str]) {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(directory);
+    let module = compile(&directory, program);
     let is_update = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut changed = Vec::new();
-    for name in ["dispatches", "lines", "counts", "values"] {
+    for name in scripts {
         let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
             .current_dir(&directory)
-            .args(["debug", "--batch", "--input=4x8xf32=1", "-x"])
+            .args(["debug", "--batch"])
+            .args(inputs.iter().map(|input| format!("--input={input}")))
+            .arg("-x")
             .arg(format!("{name}.script"))
             .arg(&module)
             .output()
@@ -47,4 +50,15 @@ fn sessions_print_what_they_printed() {
         }
     }
     assert!(changed.is_empty(), "{}", changed.join("\n"));
+}
+
+#[test]
+fn dispatches_are_debugged() {
+    let scripts = ["dispatches", "lines", "counts", "values", "calls"];
+    check("device", "perceptron", &["4x8xf32=1"], &scripts);
+}
+
+#[test]
+fn inlined_calls_are_frames() {
+    check("inlined", "inlined", &["7", "3"], &["inlined", "places"]);
 }

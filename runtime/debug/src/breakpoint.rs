@@ -36,9 +36,10 @@ pub enum BreakpointSpec {
         /// From 1.
         line: u32,
     },
-    /// The first instruction of a function: an export, an internal function, `module.function`.
+    /// The first instruction of functions, and the calls of imports.
     Function {
-        /// The name.
+        /// That of an export, an internal function, an inlined one or an import, or `module.function`;
+        /// `*` in it stands for any text and `?` for any character.
         name: String,
     },
     /// One instruction.

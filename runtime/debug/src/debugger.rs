@@ -88,6 +88,8 @@ pub struct Debugger {
     pub(crate) interrupt: InterruptHandle,
     /// What a pause has cut in two.
     pub(crate) unfinished: Option<Unfinished>,
+    /// Inlined calls that the program stands before, although their code is what runs next.
+    pub(crate) hidden_calls: usize,
 }
 
 /// What is left to do of a [`Resume`] that was paused.
@@ -126,6 +128,7 @@ impl Debugger {
             before_dispatch: Vec::new(),
             interrupt,
             unfinished: None,
+            hidden_calls: 0,
         })
     }
 

@@ -38,6 +38,7 @@ mod inspect;
 mod known;
 mod memory;
 mod moves;
+mod named;
 mod number;
 mod program;
 mod resolve;

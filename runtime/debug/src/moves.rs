@@ -132,7 +132,7 @@ impl Debugger {
                 other => return other,
             }
         }
-        self.step(StepKind::Into, Granularity::Line)
+        self.step(StepKind::Into, Granularity::Line, 0)
     }
 
     /// Runs to a place, or to whatever stops the program before.
@@ -276,7 +276,7 @@ fn slot_type(slot: RegisterSlot) -> &'static str {
     }
 }
 
-fn callee(instruction: &Instruction<'_>) -> Option<Callee> {
+pub(crate) fn callee(instruction: &Instruction<'_>) -> Option<Callee> {
     let is_call = matches!(
         instruction.op,
         Op::Call | Op::CallVariadic | Op::CallYieldable | Op::CallVariadicYieldable

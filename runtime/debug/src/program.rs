@@ -412,6 +412,14 @@ impl Program {
         Some(LineKey { file: place.file, line: place.line, instance: row.instance })
     }
 
+    /// Where an instruction is, from its function inwards through the calls that were inlined.
+    pub(crate) fn path_of(&self, position: Position) -> Vec<SourcePosition> {
+        let module = self.module(position.function.module);
+        module.map_or_else(Vec::new, |module| {
+            module.info.path_at(position.function.function, position.offset)
+        })
+    }
+
     /// Whether a position is that of a block marker. A call executes the marker of the entry block;
     /// nobody wants to stop there.
     pub(crate) fn is_marker(&self, position: Position) -> bool {
@@ -441,8 +449,7 @@ impl Program {
     /// Where a function was written, by its name.
     #[must_use]
     pub fn function_source(&self, name: &str) -> Option<SourceLine> {
-        let position = *self.resolve_function(name).locations.first()?;
-        self.source_of(position.function)
+        self.source_of(self.function_named(name)?.function)
     }
 
     /// A line of a file that one of the modules was compiled from.

@@ -1,5 +1,7 @@
 //! From what somebody asked for to instructions.
 
+use std::cmp::Ordering;
+
 use debuginfo::ResolvedLine;
 use vm::{FunctionId, Position};
 use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
@@ -14,15 +16,18 @@ impl Resolution {
         Self { message: Some(message.into()), ..Self::default() }
     }
 
-    /// Adds the places of a line. Where files or modules disagree on the line, the closest one wins.
-    /// Of a line that was compiled into a dispatch, the program around it has code too, which only
+    /// Adds the places of a line. Where files or modules disagree on the line, the one closest to the
+    /// line that was asked for wins. Of a line that was compiled into a dispatch, the program around it has code too, which only
     /// records the dispatch: nobody means that.
-    fn add_line(&mut self, module: &LoadedModule, found: &ResolvedLine) {
-        if self.line.is_some_and(|known| known < found.line) {
-            return;
-        }
-        if self.line.is_some_and(|known| known > found.line) {
-            self.locations.clear();
+    fn add_line(&mut self, module: &LoadedModule, asked: u32, found: &ResolvedLine) {
+        let distance = |line: u32| (line.abs_diff(asked), line < asked);
+        match self.line.map(|known| distance(known).cmp(&distance(found.line))) {
+            Some(Ordering::Less) => return,
+            Some(Ordering::Greater) => {
+                self.locations.clear();
+                self.is_nested = false;
+            }
+            Some(Ordering::Equal) | None => {}
         }
         if self.line == Some(found.line) && self.is_nested && !module.is_nested {
             return;
@@ -70,12 +75,16 @@ impl Program {
             let Some((_, files)) = module.info.match_file(file) else { continue };
             is_known = true;
             for found in files.into_iter().filter_map(|it| module.info.resolve_line(it, line)) {
-                resolution.add_line(module, &found);
+                resolution.add_line(module, line, &found);
             }
         }
         resolution.message = match resolution.line {
-            Some(actual) if actual != line => Some(format!(
+            Some(actual) if actual > line => Some(format!(
                 "no code came from line {line}; the next line that has some is {actual}"
+            )),
+            Some(actual) if actual < line => Some(format!(
+                "no code came from line {line}; the nearest line of the function that has some is \
+                 {actual}, before it"
             )),
             Some(_) => None,
             None if is_known => Some(format!("no code came from line {line} or any line after it")),
@@ -106,22 +115,13 @@ impl Program {
     }
 
     pub(crate) fn resolve_function(&self, name: &str) -> Resolution {
-        let name = name.strip_prefix('@').unwrap_or(name);
-        let mut locations = Vec::new();
-        for module in &self.modules {
-            let local = name
-                .strip_prefix(module.module.name())
-                .and_then(|rest| rest.strip_prefix('.'))
-                .unwrap_or(name);
-            for ordinal in functions_named(module, local) {
-                let function = FunctionId { module: module.index, function: ordinal };
-                if let Some(offset) = first_instruction(module, ordinal) {
-                    locations.push(Position { function, offset });
-                }
-            }
-        }
+        let locations = self.places_named(name);
         if locations.is_empty() {
-            return Resolution::nowhere(format!("there is no function {name:?}"));
+            return Resolution::nowhere(if name.contains(['*', '?']) {
+                format!("no function fits {name:?} so far")
+            } else {
+                format!("there is no function {name:?}")
+            });
         }
         Resolution { locations, ..Resolution::default() }
     }
@@ -130,7 +130,7 @@ impl Program {
     /// an instruction starts there is for [`BreakpointSpec::Instruction`] to find out.
     #[must_use]
     pub fn address_in(&self, function: &str, offset: BytecodeOffset) -> Option<LinearAddress> {
-        let entry = *self.resolve_function(function).locations.first()?;
+        let entry = self.function_named(function)?;
         let module = self.module(entry.function.module)?;
         Some(LinearAddress::of(Position { offset, ..entry }, &module.module))
     }
@@ -151,17 +151,6 @@ impl Program {
         let function = FunctionId { module: index, function: ordinal };
         starts_there.then_some(Position { function, offset })
     }
-}
-
-fn functions_named(module: &LoadedModule, name: &str) -> Vec<FunctionOrdinal> {
-    let exported = module.module.export_named(name).map(|(_, export)| export.function);
-    let mut found: Vec<FunctionOrdinal> = exported.into_iter().collect();
-    for (ordinal, _) in module.module.functions_with_ordinals() {
-        if module.info.function_name(ordinal) == Some(name) && !found.contains(&ordinal) {
-            found.push(ordinal);
-        }
-    }
-    found
 }
 
 /// The instruction behind the entry block's marker.

@@ -18,22 +18,27 @@ use crate::watch::WatchObserver;
 impl Debugger {
     /// Runs until something stops the program. A program that has failed or completed stays so.
     pub fn resume(&mut self, how: Resume) -> StopReason {
-        self.after(|debugger| debugger.go_on(how))
+        let hidden_calls = self.hidden_calls;
+        self.after(|debugger| debugger.go_on(how, hidden_calls))
     }
 
     /// Does something that runs the program, and what comes after all of that.
     pub(crate) fn after(&mut self, run: impl FnOnce(&mut Self) -> StopReason) -> StopReason {
+        self.hidden_calls = 0;
         self.begin_watching();
         self.recount_before_dispatch();
         let reason = run(self);
         let reason = self.with_a_frame(reason);
+        if let (StopReason::Entry, Some(position)) = (&reason, self.position()) {
+            self.hidden_calls = self.program.path_of(position).len().saturating_sub(1);
+        }
         self.meet_modules();
         self.arm(None);
         self.interrupt.take();
         reason
     }
 
-    fn go_on(&mut self, how: Resume) -> StopReason {
+    fn go_on(&mut self, how: Resume, hidden_calls: usize) -> StopReason {
         let unfinished = self.unfinished.take();
         match (how, unfinished) {
             (Resume::ToEntry, _) | (Resume::AsBefore, Some(Unfinished::ToEntry)) => {
@@ -41,8 +46,8 @@ impl Debugger {
             }
             (Resume::Continue, _) | (Resume::AsBefore, None) => self.run_free(),
             (Resume::StepInto(call), _) => self.step_into(call),
-            (Resume::Step(StepKind::Out, _), _) => self.step_out(),
-            (Resume::Step(kind, granularity), _) => self.step(kind, granularity),
+            (Resume::Step(StepKind::Out, _), _) => self.step_out(hidden_calls),
+            (Resume::Step(kind, granularity), _) => self.step(kind, granularity, hidden_calls),
             (Resume::AsBefore, Some(Unfinished::Out { depth, origin })) => {
                 self.run_out(depth, origin)
             }
@@ -217,7 +222,19 @@ impl Debugger {
         self.invocation().map_or(0, Invocation::depth)
     }
 
-    pub(crate) fn step(&mut self, kind: StepKind, granularity: Granularity) -> StopReason {
+    /// A step from before so many inlined calls.
+    pub(crate) fn step(
+        &mut self,
+        kind: StepKind,
+        granularity: Granularity,
+        hidden_calls: usize,
+    ) -> StopReason {
+        if let (StepKind::Into, Granularity::Line, Some(fewer)) =
+            (kind, granularity, hidden_calls.checked_sub(1))
+        {
+            self.hidden_calls = fewer;
+            return StopReason::Step;
+        }
         let origin = match (self.position(), self.depth()) {
             (_, 0) => return self.run_to_entry(),
             // From a step of native code over it is to where the next one begins.
@@ -225,7 +242,8 @@ impl Debugger {
             (Some(position), _) => Origin::Bytecode(position),
             (None, _) => Origin::Native,
         };
-        let plan = StepPlan::new(&self.program, kind, granularity, origin, self.depth());
+        let plan =
+            StepPlan::new(&self.program, kind, granularity, origin, self.depth(), hidden_calls);
         let in_initialisers = matches!(self.phase, Phase::Initializing(_));
         self.follow(plan, in_initialisers)
     }
@@ -250,7 +268,7 @@ impl Debugger {
             }
             match verdict {
                 Verdict::GoOn => {}
-                Verdict::Stop => return self.step_done(),
+                Verdict::Stop => return self.plan_done(plan),
                 Verdict::RunToReturn => {
                     let origin = self.depth();
                     if let Some(reason) = self.run_to_return(plan.depth, origin) {
@@ -260,11 +278,20 @@ impl Debugger {
                         plan.verdict(&self.program, position, self.depth())
                     });
                     if arrived == Verdict::Stop {
-                        return self.step_done();
+                        return self.plan_done(plan);
                     }
                 }
             }
         }
+    }
+
+    /// The end of a step that went by a plan.
+    fn plan_done(&mut self, plan: &StepPlan) -> StopReason {
+        let reason = self.step_done();
+        if let (StopReason::Step, Some(position)) = (&reason, self.position()) {
+            self.hidden_calls = plan.hidden_calls(&self.program, position, self.depth());
+        }
+        reason
     }
 
     /// The end of a step; a breakpoint at the same instruction is reported rather than the step.
@@ -362,7 +389,11 @@ impl Debugger {
         here <= depth && (boundary.kind != BoundaryKind::AfterStep || here < origin)
     }
 
-    fn step_out(&mut self) -> StopReason {
+    fn step_out(&mut self, hidden_calls: usize) -> StopReason {
+        let path = self.position().map_or(0, |position| self.program.path_of(position).len());
+        if path.saturating_sub(hidden_calls) > 1 {
+            return self.step(StepKind::Out, Granularity::Line, hidden_calls);
+        }
         let depth = self.depth();
         if depth < 2 {
             return self.run_free();

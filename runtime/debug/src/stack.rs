@@ -16,8 +16,39 @@ impl Debugger {
         invocation
             .frames(&self.context)
             .enumerate()
-            .map(|(index, frame)| self.frame_view(FrameIndex(index), &frame))
+            .flat_map(|(index, frame)| {
+                let index = FrameIndex(index);
+                let frame = self.frame_view(index, &frame);
+                self.with_inlined_calls(index, frame)
+            })
             .collect()
+    }
+
+    /// A frame of the machine with the calls that were inlined where it stands, innermost first.
+    fn with_inlined_calls(&self, index: FrameIndex, frame: Frame) -> Vec<Frame> {
+        let found = frame.position.and_then(|position| {
+            let module = self.program.module(position.function.module)?;
+            Some((module, module.info.path_at(position.function.function, position.offset)))
+        });
+        let Some((module, mut path)) = found.filter(|(_, path)| path.len() > 1) else {
+            return vec![frame];
+        };
+        if index == FrameIndex(0) {
+            path.truncate(path.len().saturating_sub(self.hidden_calls).max(1));
+        }
+        let frames = path.iter().enumerate().map(|(level, place)| {
+            let inlined = (level > 0).then(|| match module.info.function_around(*place) {
+                Some(name) => name.to_owned(),
+                None => frame.name.clone(),
+            });
+            Frame {
+                is_inlined: inlined.is_some(),
+                name: inlined.unwrap_or_else(|| frame.name.clone()),
+                source: Some(module.source_line(*place)),
+                ..frame.clone()
+            }
+        });
+        frames.rev().collect()
     }
 
     fn frame_view(&self, index: FrameIndex, frame: &vm::Frame) -> Frame {
@@ -45,6 +76,7 @@ impl Debugger {
             module,
             position,
             is_part: matches!(frame.function, FrameFunction::Part { .. }),
+            is_inlined: false,
             source: match frame.function {
                 FrameFunction::Part { .. } => self.dispatch_source(index),
                 _ => position.and_then(|position| self.source_line(position)),
@@ -64,13 +96,13 @@ impl Debugger {
     #[must_use]
     pub fn source_line(&self, position: Position) -> Option<SourceLine> {
         let module = self.program.module(position.function.module)?;
-        let frames = module.info.frames_at(position.function.function, position.offset);
+        let path = module.info.path_at(position.function.function, position.offset);
         // Instructions of a dispatch that come from no line belong to the operation as a whole.
         let whole = || {
             let known = module.info.function_position(position.function.function);
             known.filter(|_| module.is_nested)
         };
-        let place = frames.into_iter().find_map(|frame| frame.position).or_else(whole)?;
+        let place = path.last().copied().or_else(whole)?;
         Some(module.source_line(place))
     }
 

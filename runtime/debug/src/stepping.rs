@@ -13,6 +13,12 @@
 //!   it has no source map;
 //! - the caller, after a return: stop at the first instruction that has a line.
 //!
+//! A call that was inlined has no frame of the machine, but is one to the user, so that these rules hold
+//! for it as well (the frames and where they stand are the instruction's path, [`Path`]): a step over
+//! passes its code, a step out leaves it, and a step in goes into it. Where its code is all that a line
+//! has become, a step stops before the call: the program stands at the first instruction of the call, whose
+//! frame is hidden until one steps in, which then moves nothing.
+//!
 //! Instructions without a line never stop such a step. Where the frame itself has no line, a step
 //! by line is a step by instruction.
 //!
@@ -21,6 +27,9 @@
 //! from there in the bytecode that the part runs. A step over goes from one step, or part, to the
 //! next. Behind a step is no place to stop at, unless one comes out of it.
 
+use std::cmp::Ordering;
+
+use debuginfo::SourcePosition;
 use vm::{BoundaryKind, Context, Invocation, Observer, Position, Reaction};
 
 use crate::breakpoint::BreakpointTable;
@@ -38,13 +47,20 @@ pub(crate) enum Origin {
     Native,
 }
 
+/// The places of an instruction from its function inwards: those of the calls that were inlined, at last
+/// its own.
+type Path = [SourcePosition];
+
 /// Where a step began and how it was meant.
 #[derive(Clone, Debug)]
 pub(crate) struct StepPlan {
     pub(crate) kind: StepKind,
     granularity: Granularity,
     origin: Origin,
+    /// None too where the step begins before an inlined call.
     line: Option<LineKey>,
+    /// The frames that the user saw.
+    path: Vec<SourcePosition>,
     /// Frames on the stack when the step began.
     pub(crate) depth: usize,
 }
@@ -61,21 +77,28 @@ pub(crate) enum Verdict {
 }
 
 impl StepPlan {
+    /// A step from where the program stands, with so many frames of the machine, before so many
+    /// inlined calls.
     pub(crate) fn new(
         program: &Program,
         kind: StepKind,
         granularity: Granularity,
         origin: Origin,
         depth: usize,
+        hidden_calls: usize,
     ) -> Self {
-        let (line, granularity) = match origin {
-            Origin::Bytecode(position) => match program.line_of(position) {
-                None => (None, Granularity::Instruction),
-                line => (line, granularity),
-            },
-            Origin::Native => (None, granularity),
+        let Origin::Bytecode(position) = origin else {
+            return Self { kind, granularity, origin, line: None, path: Vec::new(), depth };
         };
-        Self { kind, granularity, origin, line, depth }
+        let mut path = program.path_of(position);
+        path.truncate(path.len().saturating_sub(hidden_calls).max(1));
+        let line = program.line_of(position);
+        let granularity = match line {
+            None if kind != StepKind::Out => Granularity::Instruction,
+            _ => granularity,
+        };
+        let line = line.filter(|_| hidden_calls == 0 && kind != StepKind::Out);
+        Self { kind, granularity, origin, line, path, depth }
     }
 
     pub(crate) fn verdict(&self, program: &Program, position: Position, depth: usize) -> Verdict {
@@ -85,15 +108,62 @@ impl StepPlan {
         if depth > self.depth {
             return self.verdict_in_callee(program, position);
         }
-        if self.granularity == Granularity::Instruction
-            || (depth == self.depth && Origin::Bytecode(position) == self.origin)
-        {
+        let is_same_frame = depth == self.depth;
+        let is_again =
+            is_same_frame && self.line.is_some() && Origin::Bytecode(position) == self.origin;
+        if self.granularity == Granularity::Instruction || is_again {
             return Verdict::Stop;
         }
         match program.line_of(position) {
             None => Verdict::GoOn,
-            line if depth == self.depth && line == self.line => Verdict::GoOn,
+            line if is_same_frame && line == self.line => Verdict::GoOn,
+            Some(_) if is_same_frame => match self.arrival(&program.path_of(position)) {
+                Some(_) => Verdict::Stop,
+                None => Verdict::GoOn,
+            },
             Some(_) => Verdict::Stop,
+        }
+    }
+
+    /// Before how many inlined calls the step stops at an instruction of the frame of the machine that it
+    /// began in; none if it does not stop there.
+    fn arrival(&self, path: &Path) -> Option<usize> {
+        let (Some(here), Some(innermost)) = (self.path.last(), path.len().checked_sub(1)) else {
+            return Some(0);
+        };
+        let frame = self.path.len() - 1;
+        let shared = self.path.iter().zip(path).take_while(|(old, new)| old == new).count();
+        let Some(place) = path.get(frame).filter(|_| shared >= frame) else {
+            // The frame is gone. The innermost of those around it that is still there has stopped.
+            return Some(innermost - shared.min(innermost));
+        };
+        let is_same_line = (place.file, place.line) == (here.file, here.line);
+        let calls = innermost - frame;
+        match self.kind {
+            StepKind::Out => None,
+            StepKind::Into if is_same_line && calls > 0 => Some(calls - 1),
+            _ if is_same_line => None,
+            _ => Some(calls),
+        }
+    }
+
+    /// Before how many inlined calls the program stands, now that the step has ended at an instruction.
+    pub(crate) fn hidden_calls(
+        &self,
+        program: &Program,
+        position: Position,
+        depth: usize,
+    ) -> usize {
+        if self.granularity == Granularity::Instruction && self.kind != StepKind::Out {
+            return 0;
+        }
+        let path = program.path_of(position);
+        match depth.cmp(&self.depth) {
+            Ordering::Less => 0,
+            Ordering::Equal if program.line_of(position) == self.line => 0,
+            Ordering::Equal => self.arrival(&path).unwrap_or(0),
+            // Nobody has seen the function yet.
+            Ordering::Greater => path.len().saturating_sub(1),
         }
     }
 

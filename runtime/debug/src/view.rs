@@ -25,10 +25,11 @@ pub struct SourceLine {
     pub column: u32,
 }
 
-/// A frame of the call stack.
+/// A frame of the call stack. A call that was inlined is a frame of its own, inside of the one that
+/// executes its code.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// Its place on the stack.
+    /// The frame of the machine that it is or belongs to.
     pub index: FrameIndex,
     /// `function` or, for another module than the program's main one, `module.function`.
     pub name: String,
@@ -38,6 +39,8 @@ pub struct Frame {
     pub position: Option<Position>,
     /// Where that came from.
     pub source: Option<SourceLine>,
+    /// Whether it is a call that the compiler has inlined.
+    pub is_inlined: bool,
     /// Whether it is a part of what a native function does: a command, a workgroup.
     pub is_part: bool,
 }

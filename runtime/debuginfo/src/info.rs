@@ -34,7 +34,7 @@ pub struct CodePlace {
     pub position: SourcePosition,
 }
 
-/// The places of a line, or of the nearest line below it that has any.
+/// The places of a line, or of the nearest line that has any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedLine {
     /// The line that has code.
@@ -195,10 +195,7 @@ impl DebugInfo {
     #[must_use]
     pub fn frames_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourceFrame> {
         let Some(info) = self.function(function) else { return Vec::new() };
-        let location = self.row_at(function, offset).and_then(|row| row.location);
-        let chain = location
-            .map(|id| frames::call_chain(&self.table, id, SourceLevel::User))
-            .unwrap_or_default();
+        let chain = self.chain_at(function, offset);
         let chain = self.without_wrapper(info, &chain);
         let Some((outermost, inlined)) = chain.split_last() else {
             return vec![SourceFrame {
@@ -208,7 +205,7 @@ impl DebugInfo {
             }];
         };
         let inlined = inlined.iter().map(|position| SourceFrame {
-            function: self.function_around(*position),
+            function: self.function_around(*position).map(Arc::from),
             position: Some(*position).filter(SourcePosition::is_written),
             is_inlined: true,
         });
@@ -218,6 +215,37 @@ impl DebugInfo {
             is_inlined: false,
         };
         inlined.chain([outermost]).collect()
+    }
+
+    /// Where an instruction is, from its function inwards: the place of each call that was inlined, and at
+    /// last what the instruction itself was made from. Empty where nothing is known. It agrees with the
+    /// line for stepping, where there is one.
+    #[must_use]
+    pub fn path_at(
+        &self,
+        function: FunctionOrdinal,
+        offset: BytecodeOffset,
+    ) -> Vec<SourcePosition> {
+        let Some(info) = self.function(function) else { return Vec::new() };
+        let chain = self.chain_at(function, offset);
+        let chain = self.without_wrapper(info, &chain);
+        let mut path: Vec<SourcePosition> =
+            chain.iter().rev().filter(|position| position.is_written()).copied().collect();
+        if path.len() > 1 {
+            // What the compiler makes of declarations and around exports has the place of the function.
+            path.retain(|position| !self.is_function(*position));
+        }
+        match self.position_at(function, offset) {
+            Some(line) if path.last() != Some(&line) => vec![line],
+            _ => path,
+        }
+    }
+
+    fn chain_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourcePosition> {
+        let location = self.row_at(function, offset).and_then(|row| row.location);
+        location
+            .map(|id| frames::call_chain(&self.table, id, SourceLevel::User))
+            .unwrap_or_default()
     }
 
     /// The compiler wraps an exported function in one with the same place and inlines the user's into it.
@@ -237,8 +265,15 @@ impl DebugInfo {
         }
     }
 
-    fn function_around(&self, position: SourcePosition) -> Option<Arc<str>> {
-        self.source(position.file)?.function_around(position.line).map(Arc::from)
+    fn is_function(&self, position: SourcePosition) -> bool {
+        let source = self.source(position.file);
+        source.is_some_and(|source| source.is_function(position.line, position.column))
+    }
+
+    /// The name of the function that a position is in, where the source can be read.
+    #[must_use]
+    pub fn function_around(&self, position: SourcePosition) -> Option<&str> {
+        self.source(position.file)?.function_around(position.line)
     }
 
     /// The named values that can be read before the instruction at an offset executes.
@@ -291,10 +326,24 @@ impl DebugInfo {
         files::matching(known.as_deref().unwrap_or(path), self.files())
     }
 
-    /// Where a line of a file is entered. A line without code slides down to the nearest with some.
+    /// Where a line of a file is entered. A line without code stands for the nearest one with some of the
+    /// same function, below it rather than above if they are as near. Outside of functions, or where the
+    /// source cannot be read, it stands for the next one below.
     #[must_use]
     pub fn resolve_line(&self, file: FileId, line: u32) -> Option<ResolvedLine> {
-        let ((_, line), places) = self.lines.range((file, line)..=(file, u32::MAX)).next()?;
+        let below = self.lines.range((file, line)..=(file, u32::MAX)).next();
+        let above = || {
+            let extent = self.source(file)?.function_extent(line)?;
+            let found = self.lines.range((file, *extent.start())..(file, line)).next_back()?;
+            let ((_, above), _) = found;
+            let is_nearer = below.is_none_or(|((_, below), _)| {
+                !extent.contains(below) || line - above < below - line
+            });
+            is_nearer.then_some(found)
+        };
+        let is_exact = below.is_some_and(|((_, found), _)| *found == line);
+        let found = if is_exact { below } else { above().or(below) };
+        let ((_, line), places) = found?;
         Some(ResolvedLine { line: *line, places: places.clone() })
     }
 

@@ -5,6 +5,7 @@
 //! for an argument, of its SSA name), so the text around it gives the name back. This is reading, not
 //! parsing: where the text looks otherwise than expected, there is no name.
 
+use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 /// The text of one source file, with its lines.
@@ -90,6 +91,33 @@ impl SourceText {
         let functions = self.functions.get_or_init(|| self.find_functions());
         let after = functions.partition_point(|(start, _)| *start <= line);
         functions.get(after.checked_sub(1)?).map(|(_, name)| name.as_str())
+    }
+
+    /// The lines of the function that a line is in, by its indentation: from that of its operation to that
+    /// of the brace that closes it.
+    #[must_use]
+    pub fn function_extent(&self, line: u32) -> Option<RangeInclusive<u32>> {
+        let functions = self.functions.get_or_init(|| self.find_functions());
+        let after = functions.partition_point(|(start, _)| *start <= line);
+        let (start, _) = functions.get(after.checked_sub(1)?)?;
+        let indentation = |line: &str| line.len() - line.trim_start().len();
+        let own = indentation(self.line(*start)?);
+        let end = match functions.get(after) {
+            Some((next, _)) => *next,
+            None => u32::try_from(self.line_starts.len()).ok()?.checked_add(1)?,
+        };
+        let closes = |line: &u32| {
+            let text = self.line(*line).unwrap_or_default();
+            text.trim_start().starts_with('}') && indentation(text) <= own
+        };
+        let last = (start + 1..end).find(closes).unwrap_or(end - 1);
+        (line <= last).then_some(*start..=last)
+    }
+
+    /// Whether an operation that defines or declares a function is written at a position.
+    #[must_use]
+    pub fn is_function(&self, line: u32, column: u32) -> bool {
+        self.operation_at(line, column).is_some_and(is_function_operation)
     }
 
     fn find_functions(&self) -> Vec<(u32, String)> {
@@ -230,5 +258,12 @@ mod tests {
         let around: Vec<_> =
             [1, 2, 5, 7, 9].into_iter().map(|line| source.function_around(line)).collect();
         assert_eq!(around, [None, Some("helper"), Some("helper"), Some("a b"), Some("a b")]);
+        let extents = [1, 2, 4, 5, 6, 7, 9].map(|line| source.function_extent(line));
+        let [helper, rest] = [Some(2..=5), Some(7..=10)];
+        let expected = [&None, &helper, &helper, &helper, &None, &rest, &rest];
+        assert_eq!(extents.each_ref(), expected);
+        let defines = |(line, column)| source.is_function(line, column);
+        let places = [(2, 3), (7, 3), (2, 1), (3, 12), (9, 16), (0, 0), (40, 1)];
+        assert_eq!(places.map(defines), [true, true, false, false, false, false, false]);
     }
 }

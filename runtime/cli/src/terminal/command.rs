@@ -55,7 +55,7 @@ pub(crate) enum Place {
     Line(u32),
     /// A line of a file.
     FileLine(String, u32),
-    /// A function's first instruction.
+    /// Functions or imports by their names.
     Function(String),
     /// An instruction by its address.
     Address(String),
@@ -508,7 +508,11 @@ fn place(text: &str) -> Result<Place, String> {
     if let Some(address) = text.strip_prefix('*') {
         return match address.rsplit_once('+') {
             Some((function, offset)) => Ok(Place::Offset(function.to_owned(), hex(offset)?)),
-            None => Ok(Place::Address(address.to_owned())),
+            None if address.starts_with(|first: char| first.is_ascii_digit()) => {
+                Ok(Place::Address(address.to_owned()))
+            }
+            // A pattern that begins with a star.
+            None => Ok(Place::Function(text.to_owned())),
         };
     }
     if let Ok(line) = text.parse() {
@@ -556,6 +560,7 @@ mod tests {
             ("b 32", breaks(Place::Line(32))),
             ("break a.mlir:7", breaks(Place::FileLine("a.mlir".into(), 7))),
             ("b *improve+0000001B", breaks(Place::Offset("improve".into(), BytecodeOffset(0x1B)))),
+            ("b *.execute", breaks(Place::Function("*.execute".into()))),
             ("b *0x10000001b", breaks(Place::Address("0x10000001b".into()))),
             (
                 "b Model from PaddlePaddle.$async",

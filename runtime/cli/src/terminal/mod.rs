@@ -31,6 +31,9 @@ pub(crate) struct Terminal<W> {
     options: LaunchOptions,
     debugger: Debugger,
     out: W,
+    /// The number of the selected frame in the backtrace, which counts inlined calls too.
+    selected: usize,
+    /// The frame of the machine that it is or belongs to.
     frame: FrameIndex,
     progress: Progress,
     /// The file and the next line to list.
@@ -90,6 +93,7 @@ impl<W: Write> Terminal<W> {
             options,
             debugger,
             out,
+            selected: 0,
             frame: FrameIndex(0),
             progress: Progress::NotStarted,
             listed: None,
@@ -181,10 +185,10 @@ impl<W: Write> Terminal<W> {
             Command::Delete(which) => self.delete(which)?,
             Command::Breakpoints => show::breakpoints(&mut self.out, &self.debugger)?,
             Command::Backtrace => show::backtrace(&mut self.out, &self.debugger)?,
-            Command::Frame(index) => self.select(index.unwrap_or(self.frame.0))?,
-            Command::Up => self.select(self.frame.0 + 1)?,
+            Command::Frame(number) => self.select(number.unwrap_or(self.selected))?,
+            Command::Up => self.select(self.selected + 1)?,
             Command::Down => {
-                let below = self.frame.0.checked_sub(1).ok_or("this is the innermost frame")?;
+                let below = self.selected.checked_sub(1).ok_or("this is the innermost frame")?;
                 self.select(below)?;
             }
             Command::Registers => self.scope(debug::ScopeKind::Registers)?,
@@ -266,6 +270,7 @@ impl<W: Write> Terminal<W> {
     /// Shows where the program stands now.
     fn stopped(&mut self, reason: &StopReason) -> Result<(), Problem> {
         self.write_log()?;
+        self.selected = 0;
         self.frame = FrameIndex(0);
         self.listed = None;
         self.progress = match reason {
@@ -332,7 +337,7 @@ impl<W: Write> Terminal<W> {
     /// The file of the selected frame, or of the function before it runs.
     fn current_file(&self) -> Result<String, Problem> {
         let frames = self.debugger.frames();
-        let here = frames.get(self.frame.0).and_then(|frame| frame.source.as_ref());
+        let here = frames.get(self.selected).and_then(|frame| frame.source.as_ref());
         if let Some(source) = here {
             return Ok(source.file.clone());
         }
@@ -348,13 +353,14 @@ impl<W: Write> Terminal<W> {
         Err("the program is not running; `run` or `start` it".into())
     }
 
-    fn select(&mut self, index: usize) -> Result<(), Problem> {
+    fn select(&mut self, number: usize) -> Result<(), Problem> {
         self.needs_frame()?;
         let frames = self.debugger.frames();
-        let frame = frames.get(index).ok_or_else(|| format!("there is no frame {index}"))?;
-        self.frame = FrameIndex(index);
+        let frame = frames.get(number).ok_or_else(|| format!("there is no frame {number}"))?;
+        self.selected = number;
+        self.frame = frame.index;
         self.listed = None;
-        show::frame(&mut self.out, &self.debugger, frame)?;
+        show::frame(&mut self.out, &self.debugger, number, frame)?;
         Ok(())
     }
 
@@ -378,7 +384,7 @@ impl<W: Write> Terminal<W> {
             None => {
                 self.needs_frame()?;
                 let frames = self.debugger.frames();
-                let position = frames.get(self.frame.0).and_then(|frame| frame.position);
+                let position = frames.get(self.selected).and_then(|frame| frame.position);
                 position.ok_or("this frame is native code")?.function
             }
         };
@@ -400,15 +406,17 @@ impl<W: Write> Terminal<W> {
             (None, Some(next)) => next,
             (None, None) => {
                 let frames = self.debugger.frames();
-                let here = frames.get(self.frame.0).and_then(|frame| frame.source.clone());
+                let here = frames.get(self.selected).and_then(|frame| frame.source.clone());
                 let source = here.or_else(|| self.debugger.program().main_source());
                 let source = source.ok_or("no source is known here")?;
                 (source.file, source.line.saturating_sub(LINES / 2))
             }
         };
         let first = first.max(1);
-        let shown =
-            show::source_lines(&mut self.out, &self.debugger, self.frame, &file, first, LINES)?;
+        let frames = self.debugger.frames();
+        let source = frames.get(self.selected).and_then(|frame| frame.source.as_ref());
+        let here = source.filter(|source| source.file == file).map(|source| source.line);
+        let shown = show::source_lines(&mut self.out, &self.debugger, here, &file, first, LINES)?;
         if shown == 0 {
             return Err(format!("{file} has no line {first}, or cannot be read").into());
         }

@@ -38,14 +38,19 @@ pub(super) fn stop(
         }
     }
     match debugger.frames().first() {
-        Some(innermost) => frame(out, debugger, innermost),
+        Some(innermost) => frame(out, debugger, 0, innermost),
         None => Ok(()),
     }
 }
 
 /// A frame with its source line, or its instruction where no source is known.
-pub(super) fn frame(out: &mut impl Write, debugger: &Debugger, frame: &Frame) -> io::Result<()> {
-    frame_line(out, frame)?;
+pub(super) fn frame(
+    out: &mut impl Write,
+    debugger: &Debugger,
+    number: usize,
+    frame: &Frame,
+) -> io::Result<()> {
+    frame_line(out, number, frame)?;
     let line = frame.source.as_ref().and_then(|source| {
         let text = debugger.source_text(&source.file)?;
         let line = text.lines().nth(source.line.checked_sub(1)? as usize)?.to_owned();
@@ -61,8 +66,9 @@ pub(super) fn frame(out: &mut impl Write, debugger: &Debugger, frame: &Frame) ->
     }
 }
 
-fn frame_line(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
-    write!(out, "#{} {}", frame.index.0, frame.name)?;
+fn frame_line(out: &mut impl Write, number: usize, frame: &Frame) -> io::Result<()> {
+    let inlined = if frame.is_inlined { " [inlined]" } else { "" };
+    write!(out, "#{number} {}{inlined}", frame.name)?;
     if let Some(position) = frame.position {
         write!(out, " [{}]", position.offset)?;
     }
@@ -84,7 +90,8 @@ pub(super) fn backtrace(out: &mut impl Write, debugger: &Debugger) -> io::Result
     if frames.is_empty() {
         return writeln!(out, "nothing runs");
     }
-    frames.iter().try_for_each(|frame| frame_line(out, frame))
+    let mut numbered = frames.iter().enumerate();
+    numbered.try_for_each(|(number, frame)| frame_line(out, number, frame))
 }
 
 /// A breakpoint that was just set.
@@ -212,7 +219,8 @@ pub(super) fn disassembly(
     function: vm::FunctionId,
     frame: FrameIndex,
 ) -> io::Result<()> {
-    let here = debugger.frames().get(frame.0).and_then(|frame| frame.position);
+    let frames = debugger.frames();
+    let here = frames.iter().find(|it| it.index == frame).and_then(|it| it.position);
     writeln!(out, "{}:", debugger.program().function_label(function))?;
     for (position, text) in debugger.function_instructions(function) {
         let arrow = if here == Some(position) { "=>" } else { "  " };
@@ -221,19 +229,16 @@ pub(super) fn disassembly(
     Ok(())
 }
 
-/// Lines of a source file, with an arrow at the frame's; tells how many there were.
+/// Lines of a source file, with an arrow at one of them; tells how many there were.
 pub(super) fn source_lines(
     out: &mut impl Write,
     debugger: &Debugger,
-    frame: FrameIndex,
+    here: Option<u32>,
     file: &str,
     first: u32,
     count: u32,
 ) -> io::Result<usize> {
     let Some(text) = debugger.source_text(file) else { return Ok(0) };
-    let frames = debugger.frames();
-    let source = frames.get(frame.0).and_then(|frame| frame.source.as_ref());
-    let here = source.filter(|source| source.file == file).map(|source| source.line);
     let mut shown = 0;
     for (line, number) in text.lines().zip(1_u32..).skip(first as usize - 1).take(count as usize) {
         let arrow = if here == Some(number) { "=>" } else { "  " };

@@ -1,0 +1,137 @@
+//! What a name stands for where a program is to stop: functions, calls of imports, inlined calls.
+//!
+//! A name is that of an export, of an internal function, or `module.function`; that of an import, whose
+//! calls are meant because native code has no instruction to stop at; or that of a function which the
+//! compiler has inlined, whose copies are meant. With `*` or `?` in it, it means all that it fits. Only a
+//! pattern with a dot means imports, so that `*` does not stop at every call of the runtime.
+
+use std::collections::BTreeSet;
+
+use debuginfo::SourcePosition;
+use vm::{FunctionId, Position};
+use vmfb::decode::Instruction;
+use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, ImportOrdinal};
+
+use crate::glob;
+use crate::moves::callee;
+use crate::program::{LoadedModule, Program};
+use crate::resolve::first_instruction;
+
+/// A name, or a pattern for names.
+struct Wanted<'a> {
+    text: &'a str,
+    is_pattern: bool,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(text: &'a str) -> Self {
+        let text = text.strip_prefix('@').unwrap_or(text);
+        Self { text, is_pattern: text.contains(['*', '?']) }
+    }
+
+    fn fits(&self, name: &str) -> bool {
+        self.text == name || (self.is_pattern && glob::matches(self.text, name))
+    }
+
+    /// Whether a function of a module is meant, whose name may stand before it.
+    fn fits_function(&self, module: &str, name: &str) -> bool {
+        self.fits(name) || (self.text.contains('.') && self.fits(&format!("{module}.{name}")))
+    }
+
+    fn may_be_import(&self) -> bool {
+        self.text.contains('.')
+    }
+}
+
+impl Program {
+    /// The instructions to stop before, for a name or a pattern.
+    pub(crate) fn places_named(&self, name: &str) -> Vec<Position> {
+        let wanted = Wanted::new(name);
+        let mut places = BTreeSet::new();
+        for module in &self.modules {
+            places.extend(functions(module, &wanted));
+            places.extend(inlined_copies(module, &wanted));
+        }
+        if wanted.may_be_import() {
+            for module in &self.modules {
+                places.extend(self.calls_of_imports(module, &wanted));
+            }
+        }
+        places.into_iter().collect()
+    }
+
+    /// The first instruction of a function.
+    pub(crate) fn function_named(&self, name: &str) -> Option<Position> {
+        let wanted = Wanted::new(name);
+        self.modules.iter().find_map(|module| functions(module, &wanted).first().copied())
+    }
+
+    /// The calls of imports. Those of functions in bytecode are met where the function begins.
+    fn calls_of_imports(&self, module: &LoadedModule, wanted: &Wanted<'_>) -> Vec<Position> {
+        let is_bytecode = |name: &str| {
+            name.split_once('.').is_some_and(|(provider, function)| {
+                let mut loaded = self.modules.iter().map(|it| &it.module);
+                loaded.any(|it| it.name() == provider && it.export_named(function).is_some())
+            })
+        };
+        let imports = module.module.imports().iter().enumerate();
+        let met: BTreeSet<ImportOrdinal> = imports
+            .filter(|(_, it)| wanted.fits(&it.full_name) && !is_bytecode(&it.full_name))
+            .map(|(index, _)| ImportOrdinal::from_index(index))
+            .collect();
+        if met.is_empty() {
+            return Vec::new();
+        }
+        let calls = |instruction: &Instruction<'_>| matches!(callee(instruction), Some(Callee::Import(import)) if met.contains(&import));
+        let functions = module.module.functions_with_ordinals();
+        let found = functions.flat_map(|(ordinal, _)| {
+            let code = vmfb::instructions(module.module.function_bytecode(ordinal));
+            let calls = code.map_while(Result::ok).filter(&calls);
+            calls.map(move |call| at(module, ordinal, call.offset)).collect::<Vec<_>>()
+        });
+        found.collect()
+    }
+}
+
+fn at(module: &LoadedModule, function: FunctionOrdinal, offset: BytecodeOffset) -> Position {
+    Position { function: FunctionId { module: module.index, function }, offset }
+}
+
+fn functions(module: &LoadedModule, wanted: &Wanted<'_>) -> Vec<Position> {
+    let name = module.module.name();
+    let exports = module.module.exports().iter();
+    let exported = exports.filter(|it| wanted.fits_function(name, &it.name)).map(|it| it.function);
+    let internal = module.module.functions_with_ordinals().map(|(ordinal, _)| ordinal);
+    let internal = internal.filter(|ordinal| {
+        let known = module.info.function_name(*ordinal);
+        known.is_some_and(|known| wanted.fits_function(name, known))
+    });
+    let found: BTreeSet<FunctionOrdinal> = exported.chain(internal).collect();
+    let first = |ordinal| Some(at(module, ordinal, first_instruction(module, ordinal)?));
+    found.into_iter().filter_map(first).collect()
+}
+
+/// The first instruction of each inlined copy of a function.
+fn inlined_copies(module: &LoadedModule, wanted: &Wanted<'_>) -> Vec<Position> {
+    let info = &module.info;
+    let mut found = Vec::new();
+    for (ordinal, _) in module.module.functions_with_ordinals() {
+        // A copy is told by the calls that lead to it.
+        let mut met: BTreeSet<Vec<SourcePosition>> = BTreeSet::new();
+        let mut instance = None;
+        for row in info.rows(ordinal) {
+            if row.position.is_none() || instance.replace(row.instance) == Some(row.instance) {
+                continue;
+            }
+            let path = info.path_at(ordinal, row.offset);
+            for level in 1..path.len() {
+                let calls = path[..level].to_vec();
+                let is_wanted = info.function_around(path[level]).is_some_and(|it| wanted.fits(it));
+                if is_wanted && met.insert(calls) {
+                    found.push(at(module, ordinal, row.offset));
+                }
+            }
+        }
+    }
+    found
+}

@@ -63,8 +63,7 @@ fn the_stack_crosses_modules() {
     let modules: Vec<&Value> = all.iter().map(|frame| &frame["moduleId"]).collect();
     assert_eq!(modules, ["provider", "module"]);
     assert_eq!(all[0]["line"], doubling);
-    // To the compiler, the call is inlined code of the import's declaration.
-    assert_eq!(all[1]["line"], line_of("caller", "importing"));
+    assert_eq!(all[1]["line"], line_of("caller", "calling"));
     client.request("stepOut", &json!({"threadId": 1}));
     assert_eq!(client.event("stopped")["reason"], "step");
     assert_eq!(client.top().0, "main");

@@ -88,10 +88,8 @@ impl Program {
             for id in info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
                 for line in info.lines_with_code(id, lines.clone()) {
                     let places = info.resolve_line(id, line).map(|it| it.places);
-                    let columns = places.unwrap_or_default().into_iter().filter_map(|place| {
-                        let at = info.position_at(place.function, place.offset)?;
-                        (at.line == line).then_some(at.column)
-                    });
+                    let columns =
+                        places.unwrap_or_default().into_iter().map(|place| place.position.column);
                     sites.extend(columns.map(|column| CodeSite { line, column }));
                 }
             }

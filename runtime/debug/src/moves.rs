@@ -206,6 +206,7 @@ impl Debugger {
             return Err("nothing runs".to_owned());
         };
         if invocation.jump(&self.context, target.offset) {
+            self.hidden_calls = 0;
             return Ok(());
         }
         Err(format!("no instruction starts at {}", target.offset))
@@ -244,6 +245,7 @@ impl Debugger {
         if !invocation.unwind(depth - 1) {
             return Err("native code is in the middle of something above the frame".to_owned());
         }
+        self.hidden_calls = 0;
         Ok(self.resume(crate::stop::Resume::Step(StepKind::Into, Granularity::Line)))
     }
 

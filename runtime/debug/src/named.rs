@@ -60,6 +60,23 @@ impl Program {
         places.into_iter().collect()
     }
 
+    /// Which frame of an instruction's path a breakpoint by name means that has stopped there.
+    pub(crate) fn level_named(
+        &self,
+        name: &str,
+        position: Position,
+        path: &[SourcePosition],
+    ) -> usize {
+        let innermost = path.len().saturating_sub(1);
+        let Some(module) = self.module(position.function.module) else { return innermost };
+        let wanted = Wanted::new(name);
+        let is_called =
+            |place| module.info.function_around(place).is_some_and(|it| wanted.fits(it));
+        let inlined = (1..path.len()).rev().find(|level| is_called(path[*level]));
+        let begins = || functions(module, &wanted).contains(&position);
+        inlined.or_else(|| begins().then_some(0)).unwrap_or(innermost)
+    }
+
     /// The first instruction of a function.
     pub(crate) fn function_named(&self, name: &str) -> Option<Position> {
         let wanted = Wanted::new(name);

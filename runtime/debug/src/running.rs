@@ -4,12 +4,14 @@
 //! say; [`Debugger::settle`] decides whether that is worth telling. Steps are made of stretches by the
 //! rules in `stepping`.
 
+use debuginfo::SourcePosition;
 use vm::{
     BoundaryKind, Context, FrameFunction, FrameIndex, Invocation, Outcome, Position, Stop, Watch,
 };
 use vmfb::decode::Operand;
 use vmfb::{BytecodeOffset, Op};
 
+use crate::breakpoint::{BreakpointId, BreakpointSpec};
 use crate::debugger::{Debugger, Phase, Unfinished};
 use crate::stepping::{Origin, StepObserver, StepPlan, Verdict};
 use crate::stop::{Granularity, Resume, StepKind, StopReason};
@@ -29,13 +31,39 @@ impl Debugger {
         self.recount_before_dispatch();
         let reason = run(self);
         let reason = self.with_a_frame(reason);
-        if let (StopReason::Entry, Some(position)) = (&reason, self.position()) {
-            self.hidden_calls = self.program.path_of(position).len().saturating_sub(1);
-        }
+        self.stand_before_calls(&reason);
         self.meet_modules();
         self.arm(None);
         self.interrupt.take();
         reason
+    }
+
+    /// Finds the inlined calls that the program stands before, rather than inside of, when it has come to
+    /// its entry or to breakpoints: on the line of a call, or where a function begins with one.
+    fn stand_before_calls(&mut self, reason: &StopReason) {
+        let Some(position) = self.position() else { return };
+        let path = self.program.path_of(position);
+        let innermost = path.len().saturating_sub(1);
+        let level = |id: &BreakpointId| {
+            let Some(breakpoint) = self.breakpoints.get(*id) else { return innermost };
+            match &breakpoint.spec {
+                BreakpointSpec::Line { .. } => {
+                    let on_line = |place: &SourcePosition| Some(place.line) == breakpoint.line;
+                    path.iter().rposition(on_line).unwrap_or(innermost)
+                }
+                BreakpointSpec::Function { name } => {
+                    self.program.level_named(name, position, &path)
+                }
+                _ => innermost,
+            }
+        };
+        self.hidden_calls = match reason {
+            StopReason::Entry => innermost,
+            StopReason::Breakpoint(hit) if innermost > 0 => {
+                innermost - hit.iter().map(level).max().unwrap_or(innermost)
+            }
+            _ => self.hidden_calls,
+        };
     }
 
     fn go_on(&mut self, how: Resume, hidden_calls: usize) -> StopReason {

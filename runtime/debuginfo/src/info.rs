@@ -231,14 +231,15 @@ impl DebugInfo {
         let chain = self.without_wrapper(info, &chain);
         let mut path: Vec<SourcePosition> =
             chain.iter().rev().filter(|position| position.is_written()).copied().collect();
-        if path.len() > 1 {
-            // What the compiler makes of declarations and around exports has the place of the function.
+        let line = self.position_at(function, offset);
+        if let Some(line) = line.filter(|line| path.last() != Some(line)) {
+            return vec![line];
+        }
+        // What the compiler makes of declarations and around exports has the place of the function.
+        if path.iter().any(|position| !self.is_function(*position)) {
             path.retain(|position| !self.is_function(*position));
         }
-        match self.position_at(function, offset) {
-            Some(line) if path.last() != Some(&line) => vec![line],
-            _ => path,
-        }
+        path
     }
 
     fn chain_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourcePosition> {

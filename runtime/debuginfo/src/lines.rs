@@ -8,6 +8,9 @@
 //! what the compiler's wrapper around a function does with arguments and results: it has the line of the
 //! function itself. Only its return counts, as the end of the function; and what comes before the first
 //! line of the entry block is on the function's own line, so that stepping by line begins somewhere.
+//!
+//! Inlined code belongs to the line of its call as well, and to that of the call around it: such a line is
+//! entered where the code is, even if it has none of its own.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -47,7 +50,8 @@ pub(crate) fn build(
     table: &LocationTable,
     own_position: Option<SourcePosition>,
 ) -> FunctionLines {
-    let mut places = Places { table, instances: HashMap::new(), known: HashMap::new() };
+    let mut places =
+        Places { table, own_position, instances: HashMap::new(), known: HashMap::new() };
     let mut places: Vec<Place> = locations
         .iter()
         .zip(&code.instructions)
@@ -73,6 +77,11 @@ pub(crate) fn build(
                 lines.starts.push((*position, instruction.offset));
             }
             is_statement |= is_start && index == 0;
+        }
+        for (position, instance) in &place.calls {
+            if !before.contains(&(position.file, position.line, *instance)) {
+                lines.starts.push((*position, instruction.offset));
+            }
         }
         lines.rows.push(LineRow {
             offset: instruction.offset,
@@ -170,6 +179,8 @@ struct Place {
     location: Option<LocationId>,
     positions: Vec<SourcePosition>,
     instance: u32,
+    /// The calls that were inlined here, with the copies of the code that they are in.
+    calls: Vec<(SourcePosition, u32)>,
     /// Whether nothing was inlined here.
     is_outermost: bool,
 }
@@ -180,9 +191,10 @@ impl Place {
     }
 
     fn keys(&self) -> BTreeSet<Key> {
-        self.positions
-            .iter()
-            .map(|position| (position.file, position.line, self.instance))
+        let own = self.positions.iter().map(|position| (position, self.instance));
+        let calls = self.calls.iter().map(|(position, instance)| (position, *instance));
+        own.chain(calls)
+            .map(|(position, instance)| (position.file, position.line, instance))
             .collect()
     }
 }
@@ -190,6 +202,7 @@ impl Place {
 /// Looks each location up once.
 struct Places<'a> {
     table: &'a LocationTable,
+    own_position: Option<SourcePosition>,
     instances: HashMap<Vec<SourcePosition>, u32>,
     known: HashMap<LocationId, Place>,
 }
@@ -201,17 +214,28 @@ impl Places<'_> {
             return known.clone();
         }
         let chain = frames::call_chain(self.table, id, SourceLevel::User);
-        let callers = chain.get(1..).unwrap_or_default().to_vec();
-        let next = self.instances.len() as u32;
-        let instance = *self.instances.entry(callers).or_insert(next);
-        let place = Place {
-            location,
-            positions: self.positions(id, &chain),
-            instance,
-            is_outermost: chain.len() == 1,
-        };
+        let instance = self.instance(chain.get(1..).unwrap_or_default());
+        let positions = self.positions(id, &chain);
+        let calls = if positions.is_empty() { Vec::new() } else { self.calls(&chain) };
+        let place = Place { location, positions, instance, calls, is_outermost: chain.len() == 1 };
         self.known.insert(id, place.clone());
         place
+    }
+
+    /// The copy of code that calls lead to.
+    fn instance(&mut self, callers: &[SourcePosition]) -> u32 {
+        let next = self.instances.len() as u32;
+        *self.instances.entry(callers.to_vec()).or_insert(next)
+    }
+
+    /// The calls of a chain, without that of the compiler's wrapper.
+    fn calls(&mut self, chain: &[SourcePosition]) -> Vec<(SourcePosition, u32)> {
+        let own_position = self.own_position;
+        let callers = (1..chain.len()).filter(|level| {
+            let is_wrapper = level + 1 == chain.len() && Some(chain[*level]) == own_position;
+            chain[*level].is_written() && !is_wrapper
+        });
+        callers.map(|level| (chain[level], self.instance(&chain[level + 1..]))).collect()
     }
 
     /// A location whose innermost part is unknown is generated code, even where its caller is known.

@@ -141,8 +141,7 @@ fn definitions(document: &Document, name: &str) -> Vec<Definition> {
     let hash = name_hash(name);
     document
         .chunks()
-        .iter()
-        .filter(|placed| placed.chunk.name == hash)
+        .named(hash)
         .filter_map(|placed| {
             Some(Definition { symbol: Symbol::read(document.text(), &placed)?, placed })
         })

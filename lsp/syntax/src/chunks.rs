@@ -174,11 +174,36 @@ pub struct ChunkTable {
     len: usize,
 }
 
-/// Some chunks in a row.
+/// Some chunks in a row, and what is asked of all blocks so often that it should not need a look at each chunk.
 #[derive(Debug)]
 struct Block {
     chunks: Vec<Chunk>,
     bytes: usize,
+    /// [`Chunk::name`] of each: a name is searched for in four bytes a chunk.
+    names: Vec<u32>,
+    /// Whether nesting is the same after it as at every place in it.
+    is_flat: bool,
+}
+
+impl Block {
+    fn new(chunks: Vec<Chunk>) -> Self {
+        let bytes = chunks.iter().map(|chunk| chunk.len).sum();
+        let names = chunks.iter().map(|chunk| chunk.name).collect();
+        let is_flat = chunks.iter().all(|chunk| {
+            matches!(chunk.kind, ChunkKind::Item | ChunkKind::Part | ChunkKind::Trivia)
+        });
+        Self { chunks, bytes, names, is_flat }
+    }
+
+    /// Its chunks, given the index of the first and where that begins.
+    fn placed(&self, index: usize, start: usize) -> impl Iterator<Item = Placed> + '_ {
+        self.chunks.iter().scan((index, start), |(index, start), &chunk| {
+            let placed = Placed { index: *index, start: *start, chunk };
+            *index += 1;
+            *start += chunk.len;
+            Some(placed)
+        })
+    }
 }
 
 /// How many chunks are in a block.
@@ -223,8 +248,7 @@ impl ChunkTable {
     /// Adds chunks at the end, in blocks of their own.
     fn append(&mut self, chunks: &[Chunk]) {
         for part in chunks.chunks(BLOCK) {
-            let bytes = part.iter().map(|chunk| chunk.len).sum();
-            self.blocks.push(Arc::new(Block { chunks: part.to_vec(), bytes }));
+            self.blocks.push(Arc::new(Block::new(part.to_vec())));
             self.len += part.len();
         }
     }
@@ -372,10 +396,32 @@ impl ChunkTable {
         })
     }
 
+    /// Every block, with the index of its first chunk and where that begins.
+    fn placed_blocks(&self) -> impl Iterator<Item = (&Block, usize, usize)> + '_ {
+        self.blocks.iter().scan((0, 0), |(index, start), block| {
+            let placed = (&**block, *index, *start);
+            *index += block.chunks.len();
+            *start += block.bytes;
+            Some(placed)
+        })
+    }
+
+    /// The chunks that define a symbol whose name has this [`name_hash`].
+    pub fn named(&self, hash: u32) -> impl Iterator<Item = Placed> + '_ {
+        self.placed_blocks()
+            .filter(move |(block, ..)| block.names.contains(&hash))
+            .flat_map(|(block, index, start)| block.placed(index, start))
+            .filter(move |placed| placed.chunk.name == hash)
+    }
+
     /// The containers around the chunk `index`, outermost first.
     pub fn ancestors(&self, index: usize) -> Vec<Placed> {
         let mut open = Vec::new();
-        for placed in self.iter().take(index) {
+        let nested = self.placed_blocks().filter(|(block, ..)| !block.is_flat);
+        let before = nested
+            .flat_map(|(block, first, start)| block.placed(first, start))
+            .take_while(|placed| placed.index < index);
+        for placed in before {
             match placed.chunk.kind {
                 ChunkKind::Open => open.push(placed),
                 ChunkKind::Close => {

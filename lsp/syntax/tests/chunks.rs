@@ -251,3 +251,32 @@ fn kinds_are_found_by_offset() {
     assert_eq!(table.at(NESTED.len()).unwrap().index, table.len() - 1);
     assert!(ChunkTable::scan("").at(0).is_none());
 }
+
+/// Over many blocks, some of which hold containers: what is looked up block by block is what a look at every chunk gives.
+#[test]
+fn names_and_containers_are_found_across_blocks() {
+    let functions = |from: usize| -> String {
+        (from..from + 700).map(|n| format!("func.func @f{}() {{ }}\n", n % 1000)).collect()
+    };
+    let nested =
+        format!("module @outer {{\nmodule @inner {{\n{}}}\n{}}}\n", functions(0), functions(700));
+    let text = format!("{}{nested}// -----\n{}", functions(0), functions(300));
+    let table = ChunkTable::scan(&text);
+    for name in ["f0", "f1", "f512", "f999", "outer", "inner", "absent"] {
+        let hash = name_hash(name);
+        let all = table.iter().filter(|placed| placed.chunk.name == hash);
+        assert!(table.named(hash).eq(all), "{name}");
+    }
+    assert!(table.named(name_hash("f1")).count() >= 3);
+    let mut open = Vec::new();
+    for placed in table.iter() {
+        assert_eq!(table.ancestors(placed.index), open, "{}", placed.index);
+        match placed.chunk.kind {
+            ChunkKind::Open => open.push(placed),
+            ChunkKind::Close => drop(open.pop()),
+            ChunkKind::Separator => open.clear(),
+            _ => {}
+        }
+    }
+    assert_eq!(table.ancestors(table.len()), open);
+}

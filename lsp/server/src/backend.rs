@@ -517,7 +517,7 @@ mod tests {
         let uri = Url::parse("file:///x.mlir").unwrap();
         state.update(|documents| {
             let item = TextDocumentItem::new(uri.clone(), "mlir".into(), 1, String::new());
-            documents.did_open(&item, "module {}");
+            documents.did_open(&item, "module {}".into());
         });
         let backend = service.inner();
         let answer = in_snapshot(state.latest(), async {

@@ -42,8 +42,7 @@ pub struct Open {
 }
 
 impl Open {
-    fn new(version: i32, language: Language, path: Option<PathBuf>, text: &str) -> Self {
-        let rope = Rope::from_str(text);
+    fn new(version: i32, language: Language, path: Option<PathBuf>, rope: Rope) -> Self {
         let document = Document::new(language, path, Arc::new(RopeText(rope.clone())));
         Self { version, rope, document }
     }
@@ -116,7 +115,7 @@ impl Documents {
     }
 
     /// `textDocument/didOpen`; `text` stands for the text in `item`.
-    pub fn did_open(&mut self, item: &TextDocumentItem, text: &str) {
+    pub fn did_open(&mut self, item: &TextDocumentItem, text: Rope) {
         let language = match item.language_id.as_str() {
             _ if item.uri.path().ends_with(".vmfb") => Language::Vmasm,
             "vmasm" => Language::Vmasm,
@@ -185,7 +184,7 @@ mod tests {
 
     #[test]
     fn changes_apply_in_order_and_are_clamped() {
-        let open = Open::new(1, Language::Mlir, None, "a😀b\nc\n");
+        let open = Open::new(1, Language::Mlir, None, "a😀b\nc\n".into());
         let _ = open.document.chunks();
         for (changes, expected) in [
             (vec![change(Some(((0, 3), (0, 4))), "X")], "a😀X\nc\n"),

@@ -5,7 +5,8 @@
 //! a request is given the snapshot of that moment to keep. Handlers only ever see their snapshot.
 //!
 //! ```text
-//! stdin ─► Ordered (applies edits, takes snapshots) ─► tower-lsp ─► handler ─► worker thread (ide) ─► stdout
+//! stdin ─► Frames (takes long texts out of messages) ─► Ordered (applies edits, takes snapshots) ─► tower-lsp ─► handler
+//!       ─► worker thread (ide) ─► stdout
 //! ```
 //!
 //! Rules that hold everywhere:
@@ -13,17 +14,20 @@
 //! - a handler never waits for the client;
 //! - a request that nobody knows gets an error; nothing that a client sends ends the session but `exit`.
 //!
-//! Where to look: [`documents`] open texts as ropes · [`positions`] lines and columns in UTF-8, 16 and 32 · [`ordered`] the
-//! service around tower-lsp · `backend` its methods · `capabilities` what it says it can do · `session` what was agreed on ·
-//! `requests` what is answered · `publish`, `progress`, `check` what is sent without being asked · [`to_proto`] and
+//! Where to look: [`documents`] open texts as ropes · [`positions`] lines and columns in UTF-8, 16 and 32 · `frames`, `opening`,
+//! `input` what comes in, before tower-lsp reads it · [`ordered`] the service around tower-lsp · `backend` its methods ·
+//! `capabilities` what it says it can do · `session` what was agreed on · `requests` what is answered · `publish`, `progress`,
+//! `check` what is sent without being asked · [`to_proto`] and
 //! [`from_proto`] between [`ide`]'s types and LSP's. Features themselves live in [`ide`].
 
 mod backend;
 mod capabilities;
 mod check;
 pub mod documents;
+mod frames;
 pub mod from_proto;
 mod input;
+mod opening;
 pub mod ordered;
 pub mod positions;
 mod progress;
@@ -56,6 +60,7 @@ where
             .custom_method("iree-dbg/moduleLines", backend::Backend::module_lines)
             .finish();
     let service = ordered::Ordered::new(service, state.clone());
+    let input = frames::Frames::new(input, state.clone());
     // After `exit` the input ends, so everything that is under way is answered and written before `serve` returns.
     let input = input::UntilExit::new(input, state.clone());
     let served =

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
+use ropey::Rope;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -23,6 +24,7 @@ use tower_lsp::lsp_types::{
 
 use crate::capabilities;
 use crate::documents::Documents;
+use crate::opening::{Held, number_of};
 
 tokio::task_local! {
     static SNAPSHOT: Documents;
@@ -44,6 +46,8 @@ pub struct State {
     documents: Mutex<Documents>,
     /// Counts edits, so that work on an old text can notice.
     edits: watch::Sender<u64>,
+    /// Long texts that were taken out of their messages before tower-lsp read those.
+    pub(crate) held: Held,
     initialize_params: Mutex<Value>,
     shut_down: AtomicBool,
     exited: watch::Sender<bool>,
@@ -55,6 +59,7 @@ impl State {
         Arc::new(Self {
             documents: Mutex::default(),
             edits: watch::Sender::new(0),
+            held: Held::default(),
             initialize_params: Mutex::default(),
             shut_down: AtomicBool::new(false),
             exited: watch::Sender::new(false),
@@ -178,9 +183,11 @@ impl<S> Ordered<S> {
         }
         match request.method() {
             "textDocument/didOpen" => {
+                let held = number_of(&request).and_then(|number| self.state.held.take(number));
                 self.taking(request, |documents, mut params: DidOpenTextDocumentParams| {
                     let text = std::mem::take(&mut params.text_document.text);
-                    documents.did_open(&params.text_document, &text);
+                    let text = held.unwrap_or_else(|| Rope::from_str(&text));
+                    documents.did_open(&params.text_document, text);
                     params
                 })
             }

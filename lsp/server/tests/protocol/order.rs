@@ -29,6 +29,38 @@ async fn no_answer_is_stale_or_too_new() {
     assert_eq!((stale, new), (0, 0));
 }
 
+/// A long text takes another way into the server, and is there for the messages right behind it all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_texts_are_there_for_what_follows() {
+    let mut client = Client::plain().await;
+    for round in 0..3 {
+        let filler: String = (0..40_000)
+            .map(|n| format!("func.func @f{n}() attributes {{doc = \"größe\\t😀\"}} {{\n}}\n"))
+            .collect();
+        let text =
+            format!("func.func @v{round}() {{\n}}\n{filler}func.func @last{round}() {{\n}}\n");
+        assert!(text.len() > 2 << 20);
+        client.open(URI, &text).await;
+        let open = client.send("textDocument/hover", place(URI, 0, 12)).await;
+        let last = client.send("textDocument/hover", place(URI, 80_002, 12)).await;
+        let column = "func.func @f0() attributes {doc = \"größe\\t😀".encode_utf16().count();
+        let edit = json!([{"range": range((2, 0), (2, column)), "text": "func.func @new() attributes {doc = \""}]);
+        client.change(URI, 2, edit).await;
+        let edited = client.send("textDocument/hover", place(URI, 2, 12)).await;
+        client.notify("textDocument/didClose", json!({"textDocument": {"uri": URI}})).await;
+        let closed = client.send("textDocument/hover", place(URI, 0, 12)).await;
+        for (id, name) in [
+            (open, format!("@v{round}()")),
+            (last, format!("@last{round}()")),
+            (edited, "@new()".into()),
+        ] {
+            let answer = client.answer(id).await;
+            assert!(markdown(&answer["result"]).contains(&name), "{name}: {answer}");
+        }
+        assert!(client.answer(closed).await["result"].is_null());
+    }
+}
+
 /// Opening, closing and opening again under requests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn closed_documents_are_gone_for_later_requests_only() {

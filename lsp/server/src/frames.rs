@@ -1,0 +1,229 @@
+//! Input whose messages with long texts were made short.
+//!
+//! tower-lsp keeps a message's bytes in a buffer that doubles, and reads JSON through a form that copies every string once more.
+//! For a text of a hundred megabytes that is most of the time and memory of opening it. So long messages are collected here;
+//! one that opens a document goes on without its text (see [`crate::opening`]), everything else goes on as it came.
+//!
+//! ```text
+//! Headers ──short──► Short ──┐
+//!    ▲  └───long───► Long ───┤
+//!    └───────────────────────┘
+//! ```
+//!
+//! What is no message is not judged here: tower-lsp gets to see it.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, ReadBuf};
+
+use crate::opening;
+use crate::ordered::State;
+
+/// Shorter messages go on as they come.
+const LONG: usize = 1 << 20;
+/// How much is read at once.
+const READ: usize = 64 << 10;
+/// No message has longer headers.
+const HEADERS: usize = 4 << 10;
+
+/// What comes next.
+enum Stage {
+    /// More of these headers.
+    Headers(Vec<u8>),
+    /// As many bytes of a short message.
+    Short(usize),
+    /// The rest of a long message; how long it will be is only a claim.
+    Long { body: Vec<u8>, length: usize },
+}
+
+pub(crate) struct Frames<I> {
+    inner: I,
+    state: Arc<State>,
+    stage: Stage,
+    read: Box<[u8]>,
+    /// What can go on, and how much of it did.
+    out: Vec<u8>,
+    given: usize,
+}
+
+impl<I> Frames<I> {
+    pub(crate) fn new(inner: I, state: Arc<State>) -> Self {
+        let stage = Stage::Headers(Vec::new());
+        let read = vec![0; READ].into_boxed_slice();
+        Self { inner, state, stage, read, out: Vec::new(), given: 0 }
+    }
+}
+
+impl<I: AsyncRead + Unpin> AsyncRead for Frames<I> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let this = self.get_mut();
+        while this.given == this.out.len() {
+            // A long message that went on as it was should not be remembered.
+            this.out = Vec::new();
+            this.given = 0;
+            let mut read = ReadBuf::new(&mut this.read);
+            ready!(Pin::new(&mut this.inner).poll_read(context, &mut read))?;
+            let mut input = read.filled();
+            if input.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            while !input.is_empty() {
+                this.stage.step(&mut input, &mut this.out, &this.state);
+            }
+        }
+        let count = buffer.remaining().min(this.out.len() - this.given);
+        buffer.put_slice(&this.out[this.given..this.given + count]);
+        this.given += count;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Stage {
+    /// Takes something from `input`, which is not empty.
+    fn step(&mut self, input: &mut &[u8], out: &mut Vec<u8>, state: &State) {
+        match self {
+            Self::Headers(headers) => {
+                let line = memchr::memchr(b'\n', input).map_or(input.len(), |end| end + 1);
+                headers.extend_from_slice(take(input, line));
+                let is_whole = headers.ends_with(b"\n\r\n") || headers.ends_with(b"\n\n");
+                if !is_whole && headers.len() <= HEADERS {
+                    return;
+                }
+                match length_in(headers).filter(|_| is_whole) {
+                    Some(length) if length >= LONG => {
+                        *self = Self::Long { body: Vec::new(), length };
+                    }
+                    length => {
+                        out.append(headers);
+                        *self = Self::short(length.unwrap_or(0));
+                    }
+                }
+            }
+            Self::Short(left) => {
+                let part = take(input, *left);
+                out.extend_from_slice(part);
+                *self = Self::short(*left - part.len());
+            }
+            Self::Long { body, length } => {
+                let part = take(input, *length - body.len());
+                if body.capacity() - body.len() < part.len() {
+                    // Twice what came, and never more than will come.
+                    body.reserve_exact(body.len().max(LONG).min(*length - body.len()));
+                }
+                body.extend_from_slice(part);
+                if body.len() == *length {
+                    let body = std::mem::take(body);
+                    let body = opening::without_text(&body, &state.held).unwrap_or(body);
+                    out.extend(format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes());
+                    out.extend_from_slice(&body);
+                    *self = Self::Headers(Vec::new());
+                }
+            }
+        }
+    }
+
+    fn short(left: usize) -> Self {
+        if left == 0 { Self::Headers(Vec::new()) } else { Self::Short(left) }
+    }
+}
+
+/// The first bytes of `input`, at most so many.
+fn take<'a>(input: &mut &'a [u8], most: usize) -> &'a [u8] {
+    let (taken, rest) = input.split_at(most.min(input.len()));
+    *input = rest;
+    taken
+}
+
+/// The length that headers claim, as tower-lsp reads it.
+fn length_in(headers: &[u8]) -> Option<usize> {
+    let text = std::str::from_utf8(headers).ok()?;
+    let length = text.lines().rev().find_map(|line| line.strip_prefix("Content-Length:"));
+    length?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tokio::io::AsyncReadExt;
+
+    use super::{Frames, LONG};
+    use crate::ordered::State;
+
+    fn frame(body: &str) -> String {
+        format!("Content-Length: {}\r\n\r\n{body}", body.len())
+    }
+
+    fn opening(text: &str) -> String {
+        let item =
+            json!({"uri": "file:///x.mlir", "languageId": "mlir", "version": 7, "text": text});
+        json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": item}})
+            .to_string()
+    }
+
+    /// What goes on of an input that comes in pieces of `size` bytes.
+    async fn passed(input: &str, size: usize, state: &std::sync::Arc<State>) -> String {
+        let (mut client, server) = tokio::io::duplex(size);
+        let mut frames = Frames::new(server, state.clone());
+        let mut out = String::new();
+        let send = async {
+            tokio::io::AsyncWriteExt::write_all(&mut client, input.as_bytes()).await.unwrap();
+            drop(client);
+        };
+        let (_, received) = tokio::join!(send, frames.read_to_string(&mut out));
+        received.unwrap();
+        out
+    }
+
+    #[tokio::test]
+    async fn what_is_short_or_no_message_goes_on_as_it_came() {
+        let mixed = [
+            frame(&opening("short")),
+            "\r\n".into(),
+            "no message\r\n\r\n".into(),
+            "Content-Type: x\nContent-Length: 2\n\n{}".into(),
+            "Content-Length: 99999999999999999999999999\r\n\r\n".into(),
+            "x".repeat(3 * super::HEADERS),
+            "\r\n\r\n".into(),
+            frame(""),
+            frame("{\"a\": \"\r\n\r\n\"}"),
+        ]
+        .concat();
+        for size in [1, 7, 1 << 20] {
+            assert_eq!(passed(&mixed, size, &State::new()).await, mixed, "{size}");
+        }
+    }
+
+    #[tokio::test]
+    async fn long_messages_go_on_whole_but_for_a_text_that_is_opened() {
+        let state = State::new();
+        let text = "größe 😀\t\"\\\n".repeat(LONG / 8);
+        let other = json!({"jsonrpc": "2.0", "id": 1, "method": "x", "params": [text]}).to_string();
+        let input = [frame("{}"), frame(&other), frame(&opening(&text)), frame("[1]")].concat();
+        for size in [4097, 1 << 22] {
+            let out = passed(&input, size, &state).await;
+            let before = [frame("{}"), frame(&other)].concat();
+            let rest = out.strip_prefix(&before).expect("what came before, unchanged");
+            let rest = rest.strip_suffix(&frame("[1]")).expect("what came after, unchanged");
+            let (headers, body) = rest.split_once("\r\n\r\n").unwrap();
+            assert_eq!(headers, format!("Content-Length: {}", body.len()));
+            let message: Value = serde_json::from_str(body).unwrap();
+            let item = &message["params"]["textDocument"];
+            assert_eq!((&item["version"], &item["text"]), (&json!(7), &json!("")));
+            let request = serde_json::from_value(message).unwrap();
+            let number = crate::opening::number_of(&request).unwrap();
+            assert_eq!(state.held.take(number).unwrap(), text.as_str());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_length_that_is_only_claimed_allocates_nothing() {
+        let input = format!("Content-Length: {}\r\n\r\n{{}}", usize::MAX);
+        assert_eq!(passed(&input, 64, &State::new()).await, "");
+    }
+}

@@ -144,7 +144,11 @@ impl Debugger {
         if found.locations.is_empty() {
             return Err(found.message.unwrap_or_else(|| "there is no such place".to_owned()));
         }
-        Ok(self.after(|debugger| debugger.run_to_any(&found.locations, None)))
+        let reason = self.after(|debugger| debugger.run_to_any(&found.locations, None));
+        if matches!(reason, StopReason::Step) {
+            self.stand_at(spec, found.line);
+        }
+        Ok(reason)
     }
 
     /// Runs to one of several places, in a frame so deep if that matters.
@@ -229,10 +233,10 @@ impl Debugger {
             let invocation = invocation.map_err(|status| status.to_string())?;
             self.interrupt.attach(invocation.interrupt());
             self.phase = Phase::Running(invocation);
-            return Ok(self.after(|debugger| match debugger.run_to_entry() {
+            return Ok(match self.after(Self::run_to_entry) {
                 StopReason::Entry => StopReason::Step,
                 other => other,
-            }));
+            });
         }
         let caller = FrameIndex(frame.0 + 1);
         let call = self

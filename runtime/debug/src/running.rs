@@ -44,18 +44,9 @@ impl Debugger {
         let Some(position) = self.position() else { return };
         let path = self.program.path_of(position);
         let innermost = path.len().saturating_sub(1);
-        let level = |id: &BreakpointId| {
-            let Some(breakpoint) = self.breakpoints.get(*id) else { return innermost };
-            match &breakpoint.spec {
-                BreakpointSpec::Line { .. } => {
-                    let on_line = |place: &SourcePosition| Some(place.line) == breakpoint.line;
-                    path.iter().rposition(on_line).unwrap_or(innermost)
-                }
-                BreakpointSpec::Function { name } => {
-                    self.program.level_named(name, position, &path)
-                }
-                _ => innermost,
-            }
+        let level = |id: &BreakpointId| match self.breakpoints.get(*id) {
+            Some(breakpoint) => self.level_meant(&breakpoint.spec, breakpoint.line, &path),
+            None => innermost,
         };
         self.hidden_calls = match reason {
             StopReason::Entry => innermost,
@@ -64,6 +55,33 @@ impl Debugger {
             }
             _ => self.hidden_calls,
         };
+    }
+
+    /// Stands before the inlined calls that are inside of what the program was to run to.
+    pub(crate) fn stand_at(&mut self, spec: &BreakpointSpec, line: Option<u32>) {
+        let path = self.position().map_or_else(Vec::new, |at| self.program.path_of(at));
+        self.hidden_calls =
+            (path.len().saturating_sub(1)).saturating_sub(self.level_meant(spec, line, &path));
+    }
+
+    /// Which frame of the path of the instruction that runs next somebody means who wanted to stop there.
+    fn level_meant(
+        &self,
+        spec: &BreakpointSpec,
+        line: Option<u32>,
+        path: &[SourcePosition],
+    ) -> usize {
+        let innermost = path.len().saturating_sub(1);
+        match (spec, self.position()) {
+            (BreakpointSpec::Line { .. }, _) => {
+                let on_line = |place: &SourcePosition| Some(place.line) == line;
+                path.iter().rposition(on_line).unwrap_or(innermost)
+            }
+            (BreakpointSpec::Function { name }, Some(position)) => {
+                self.program.level_named(name, position, path)
+            }
+            _ => innermost,
+        }
     }
 
     fn go_on(&mut self, how: Resume, hidden_calls: usize) -> StopReason {

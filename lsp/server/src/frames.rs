@@ -1,41 +1,45 @@
-//! Input whose messages with long texts were made short.
+//! Input as tower-lsp can take it: long texts are taken out of messages, and bytes that are no UTF-8.
 //!
 //! tower-lsp keeps a message's bytes in a buffer that doubles, and reads JSON through a form that copies every string once more.
-//! For a text of a hundred megabytes that is most of the time and memory of opening it. So long messages are collected here;
-//! one that opens a document goes on without its text (see [`crate::opening`]), everything else goes on as it came.
+//! For a text of a hundred megabytes that is most of the time and memory of opening it. So messages are collected here; a long
+//! one that opens a document goes on without its text (see [`crate::opening`]), other messages go on as they came.
+//!
+//! And tower-lsp ends at the first frame that is no message, or hangs if it is no UTF-8. Such a frame is told of on standard
+//! error, and a notification that nobody listens to goes on in its place.
 //!
 //! ```text
-//! Headers ──short──► Short ──┐
-//!    ▲  └───long───► Long ───┤
-//!    └───────────────────────┘
+//! Headers ──► Body ──┐
+//!    ▲───────────────┘
 //! ```
 //!
-//! What is no message is not judged here: tower-lsp gets to see it.
+//! What is no frame is not judged here: tower-lsp gets to see it.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
+use tower_lsp::jsonrpc::{Request, Response};
 
 use crate::opening;
 use crate::ordered::State;
 
-/// Shorter messages go on as they come.
+/// Shorter messages keep their texts.
 const LONG: usize = 1 << 20;
 /// How much is read at once.
 const READ: usize = 64 << 10;
 /// No message has longer headers.
 const HEADERS: usize = 4 << 10;
 
+/// Stands for a frame that is no message.
+const NOTHING: &[u8] = br#"{"jsonrpc":"2.0","method":"$/nothing"}"#;
+
 /// What comes next.
 enum Stage {
     /// More of these headers.
     Headers(Vec<u8>),
-    /// As many bytes of a short message.
-    Short(usize),
-    /// The rest of a long message; how long it will be is only a claim.
-    Long { body: Vec<u8>, length: usize },
+    /// The rest of a message; how long it will be is only a claim.
+    Body { headers: Vec<u8>, body: Vec<u8>, length: usize },
 }
 
 pub(crate) struct Frames<I> {
@@ -95,42 +99,49 @@ impl Stage {
                 if !is_whole && headers.len() <= HEADERS {
                     return;
                 }
-                match length_in(headers).filter(|_| is_whole) {
-                    Some(length) if length >= LONG => {
-                        *self = Self::Long { body: Vec::new(), length };
-                    }
-                    length => {
-                        out.append(headers);
-                        *self = Self::short(length.unwrap_or(0));
-                    }
+                let headers = std::mem::take(headers);
+                match length_in(&headers).filter(|length| is_whole && *length > 0) {
+                    Some(length) => *self = Self::Body { headers, body: Vec::new(), length },
+                    None => out.extend_from_slice(&headers),
                 }
             }
-            Self::Short(left) => {
-                let part = take(input, *left);
-                out.extend_from_slice(part);
-                *self = Self::short(*left - part.len());
-            }
-            Self::Long { body, length } => {
+            Self::Body { headers, body, length } => {
                 let part = take(input, *length - body.len());
                 if body.capacity() - body.len() < part.len() {
                     // Twice what came, and never more than will come.
-                    body.reserve_exact(body.len().max(LONG).min(*length - body.len()));
+                    let more = body.len().max(part.len()).max(READ);
+                    body.reserve_exact(more.min(*length - body.len()));
                 }
                 body.extend_from_slice(part);
                 if body.len() == *length {
-                    let body = std::mem::take(body);
-                    let body = opening::without_text(&body, &state.held).unwrap_or(body);
-                    out.extend(format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes());
-                    out.extend_from_slice(&body);
+                    let short = (*length >= LONG).then(|| opening::without_text(body, &state.held));
+                    if let Some(short) = short.flatten() {
+                        frame(out, &short);
+                    } else if is_message(body) {
+                        out.append(headers);
+                        out.append(body);
+                    } else {
+                        eprintln!(
+                            "error: a frame of {length} bytes is no message of JSON-RPC; it is passed over"
+                        );
+                        frame(out, NOTHING);
+                    }
                     *self = Self::Headers(Vec::new());
                 }
             }
         }
     }
+}
 
-    fn short(left: usize) -> Self {
-        if left == 0 { Self::Headers(Vec::new()) } else { Self::Short(left) }
-    }
+fn frame(out: &mut Vec<u8>, body: &[u8]) {
+    out.extend(format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes());
+    out.extend_from_slice(body);
+}
+
+/// Whether tower-lsp takes it for one.
+fn is_message(body: &[u8]) -> bool {
+    serde_json::from_slice::<Request>(body).is_ok()
+        || serde_json::from_slice::<Response>(body).is_ok()
 }
 
 /// The first bytes of `input`, at most so many.
@@ -154,6 +165,8 @@ mod tests {
 
     use super::{Frames, LONG};
     use crate::ordered::State;
+
+    const MESSAGE: &str = r#"{"jsonrpc": "2.0", "id": 1, "method": "x"}"#;
 
     fn frame(body: &str) -> String {
         format!("Content-Length: {}\r\n\r\n{body}", body.len())
@@ -181,17 +194,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_short_or_no_message_goes_on_as_it_came() {
+    async fn what_is_short_or_no_frame_goes_on_as_it_came() {
         let mixed = [
             frame(&opening("short")),
             "\r\n".into(),
             "no message\r\n\r\n".into(),
-            "Content-Type: x\nContent-Length: 2\n\n{}".into(),
+            format!("Content-Type: x\nContent-Length: {}\n\n{MESSAGE}", MESSAGE.len()),
             "Content-Length: 99999999999999999999999999\r\n\r\n".into(),
             "x".repeat(3 * super::HEADERS),
             "\r\n\r\n".into(),
             frame(""),
-            frame("{\"a\": \"\r\n\r\n\"}"),
+            frame("{\"jsonrpc\": \"2.0\", \"method\": \"x\",\r\n\r\n\"params\": [1]}"),
         ]
         .concat();
         for size in [1, 7, 1 << 20] {
@@ -204,12 +217,13 @@ mod tests {
         let state = State::new();
         let text = "größe 😀\t\"\\\n".repeat(LONG / 8);
         let other = json!({"jsonrpc": "2.0", "id": 1, "method": "x", "params": [text]}).to_string();
-        let input = [frame("{}"), frame(&other), frame(&opening(&text)), frame("[1]")].concat();
+        let input =
+            [frame(MESSAGE), frame(&other), frame(&opening(&text)), frame(MESSAGE)].concat();
         for size in [4097, 1 << 22] {
             let out = passed(&input, size, &state).await;
-            let before = [frame("{}"), frame(&other)].concat();
+            let before = [frame(MESSAGE), frame(&other)].concat();
             let rest = out.strip_prefix(&before).expect("what came before, unchanged");
-            let rest = rest.strip_suffix(&frame("[1]")).expect("what came after, unchanged");
+            let rest = rest.strip_suffix(&frame(MESSAGE)).expect("what came after, unchanged");
             let (headers, body) = rest.split_once("\r\n\r\n").unwrap();
             assert_eq!(headers, format!("Content-Length: {}", body.len()));
             let message: Value = serde_json::from_str(body).unwrap();
@@ -218,6 +232,16 @@ mod tests {
             let request = serde_json::from_value(message).unwrap();
             let number = crate::opening::number_of(&request).unwrap();
             assert_eq!(state.held.take(number).unwrap(), text.as_str());
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_no_message_is_replaced() {
+        let nothing = frame(std::str::from_utf8(super::NOTHING).unwrap());
+        for body in ["{", "[]", "{}", "null"] {
+            let input = [frame(body), frame(MESSAGE)].concat();
+            let expected = [nothing.clone(), frame(MESSAGE)].concat();
+            assert_eq!(passed(&input, 64, &State::new()).await, expected, "{body}");
         }
     }
 

@@ -52,9 +52,14 @@ impl Client {
     }
 
     async fn write(&mut self, message: &Value) {
-        let body = message.to_string();
-        let frame = format!("Content-Length: {}\r\n\r\n{body}", body.len());
-        self.output.write_all(frame.as_bytes()).await.expect("the server to read");
+        self.body(message.to_string().as_bytes()).await;
+    }
+
+    /// Sends a body, whatever it is, in a frame.
+    pub(crate) async fn body(&mut self, body: &[u8]) {
+        let headers = format!("Content-Length: {}\r\n\r\n", body.len());
+        self.output.write_all(headers.as_bytes()).await.expect("the server to read");
+        self.output.write_all(body).await.expect("the server to read");
     }
 
     pub(crate) async fn notify(&mut self, method: &str, params: Value) {

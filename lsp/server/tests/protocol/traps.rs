@@ -135,3 +135,21 @@ async fn a_client_that_reads_late() {
         assert!(client.answer(id).await["result"].is_object());
     }
 }
+
+/// Bytes that are no UTF-8, no JSON, or no message: what comes behind them is answered.
+#[tokio::test]
+async fn messages_that_are_none() {
+    let (mut client, _) = Client::initialized(json!({}), json!({})).await;
+    client.open(URI, "func.func @f() {\n  return\n}\n").await;
+    for body in [
+        &b"\xff\xfe"[..],
+        b"{\"jsonrpc\": \"2.0\", \"method\": \"\xc3\"}",
+        b"{",
+        b"[]",
+        &[0x80; 2 << 20],
+    ] {
+        client.body(body).await;
+        let id = client.send("textDocument/hover", place(URI, 0, 12)).await;
+        assert!(client.answer(id).await["result"].is_object(), "{:?}", &body[..body.len().min(9)]);
+    }
+}

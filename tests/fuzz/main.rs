@@ -10,7 +10,7 @@
 //! | `texts` | damaged `.vmasm`, of the corpus and of random programs | diagnostics, or a module that prints as itself |
 //!
 //! ```text
-//! cargo test --test fuzz -- [TARGET]… [--seconds=N | --count=N] [--seed=N] [--print]
+//! cargo test --test fuzz -- [TARGET]… [--seconds=N] [--count=N] [--seed=N] [--print]
 //! ```
 //!
 //! Everything follows from a seed. A finding names its target and seed, `TARGET --seed=N --count=1` repeats
@@ -56,16 +56,12 @@ thread_local! {
 
 struct Options {
     targets: Vec<String>,
-    end: End,
+    seconds: Option<u64>,
+    /// How often each target is tried at most.
+    count: u64,
     seed: u64,
     /// Whether programs are printed before they run: to see what does not end.
     prints: bool,
-}
-
-#[derive(Clone, Copy)]
-enum End {
-    Count(u64),
-    Seconds(u64),
 }
 
 /// What targets start from.
@@ -101,20 +97,12 @@ fn main() -> ExitCode {
         }
     }
     for target in &options.targets {
-        let deadline = match options.end {
-            End::Seconds(seconds) => {
-                let all = Duration::from_secs(seconds);
-                Some(Instant::now() + all / options.targets.len() as u32)
-            }
-            End::Count(_) => None,
-        };
+        let share = |seconds| Duration::from_secs(seconds) / options.targets.len() as u32;
+        let deadline = options.seconds.map(|seconds| Instant::now() + share(seconds));
         let (mut count, mut sound) = (0, 0);
         for seed in options.seed.. {
-            let is_over = match (options.end, deadline) {
-                (End::Count(limit), _) => count >= limit,
-                (_, Some(deadline)) => Instant::now() >= deadline,
-                _ => true,
-            };
+            let is_over = count >= options.count
+                || deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if is_over || findings >= ENOUGH {
                 break;
             }
@@ -139,13 +127,14 @@ fn failure(error: &str) -> ExitCode {
 
 fn options() -> Result<Options, String> {
     let mut options =
-        Options { targets: Vec::new(), end: End::Count(COUNT), seed: 1, prints: false };
+        Options { targets: Vec::new(), seconds: None, count: COUNT, seed: 1, prints: false };
+    let mut count = None;
     for argument in std::env::args().skip(1) {
         let number = |text: &str| text.parse().map_err(|_| format!("{argument}: not a number"));
         if let Some(text) = argument.strip_prefix("--seconds=") {
-            options.end = End::Seconds(number(text)?);
+            options.seconds = Some(number(text)?);
         } else if let Some(text) = argument.strip_prefix("--count=") {
-            options.end = End::Count(number(text)?);
+            count = Some(number(text)?);
         } else if let Some(text) = argument.strip_prefix("--seed=") {
             options.seed = number(text)?;
         } else if argument == "--print" {
@@ -159,6 +148,8 @@ fn options() -> Result<Options, String> {
             ));
         }
     }
+    // With a time alone, the time decides.
+    options.count = count.unwrap_or(if options.seconds.is_some() { u64::MAX } else { COUNT });
     if options.targets.is_empty() {
         options.targets = TARGETS.map(str::to_owned).to_vec();
     }

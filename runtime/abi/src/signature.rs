@@ -12,7 +12,7 @@
 //! The types are those that a caller sees. How they travel (registers, descriptors, lists) is the business of the modules
 //! of the conventions.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use crate::element_type::ElementType;
 
@@ -287,17 +287,20 @@ pub struct Vector {
     pub element: Box<Type>,
 }
 
+impl Vector {
+    /// Appends the dimensions as MLIR writes them, each with the `x` behind it.
+    pub(crate) fn write_dimensions(&self, out: &mut String) {
+        for (length, scalable) in &self.dimensions {
+            let _ = if *scalable { write!(out, "[{length}]x") } else { write!(out, "{length}x") };
+        }
+    }
+}
+
 impl fmt::Display for Vector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("vector<")?;
-        for (length, scalable) in &self.dimensions {
-            if *scalable {
-                write!(f, "[{length}]x")?;
-            } else {
-                write!(f, "{length}x")?;
-            }
-        }
-        write!(f, "{}>", self.element)
+        let mut dimensions = String::new();
+        self.write_dimensions(&mut dimensions);
+        write!(f, "vector<{dimensions}{}>", self.element)
     }
 }
 

@@ -497,7 +497,10 @@ pub fn write(out: &mut String, ty: &Type, keyword: ArrayKeyword) -> Result<(), S
             let _ = write!(out, "{scalar}");
         }
         Type::Vector(vector) => {
-            let _ = write!(out, "{vector}");
+            out.push_str("vector<");
+            vector.write_dimensions(out);
+            write(out, &vector.element, keyword)?;
+            out.push('>');
         }
         Type::Array(array) => {
             if matches!(*array.element, Type::Unknown | Type::Any) {

@@ -48,7 +48,7 @@ pub fn string_attributes(document: &Document, symbol: &Symbol) -> Vec<StringAttr
 }
 
 /// `sync func @f(%a: i32) -> (f32)`, what a compiler would state of the function.
-fn declaration(symbol: &Symbol) -> Option<String> {
+pub(crate) fn declaration(symbol: &Symbol) -> Option<String> {
     let ty = symbol.function_type.as_ref()?;
     let parameters: Vec<String> = ty
         .parameters

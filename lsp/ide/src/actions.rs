@@ -4,6 +4,7 @@ use abi::cconv::Signature;
 use syntax::{Language, OpClass, Symbol, TextRange};
 
 use crate::Document;
+use crate::abi_hover::declaration;
 use crate::calling::{convention, is_exported};
 use crate::format::Replacement;
 use crate::references::symbol_at;
@@ -89,24 +90,7 @@ fn escaped(text: &str) -> String {
 
 /// `iree.reflection = {iree.abi.declaration = "sync func @f(%a: i32) -> (%out0: i32)"}`: names for tools to show.
 fn declare(document: &Document, symbol: &Symbol) -> Option<Action> {
-    let ty = symbol.function_type.as_ref()?;
-    let inputs: Vec<String> = ty
-        .parameters
-        .iter()
-        .enumerate()
-        .map(|(index, slot)| {
-            let name = slot.name.clone().unwrap_or_else(|| format!("input{index}"));
-            format!("%{name}: {}", slot.ty)
-        })
-        .collect();
-    let outputs: Vec<String> = ty
-        .results
-        .iter()
-        .enumerate()
-        .map(|(index, slot)| format!("%output{index}: {}", slot.ty))
-        .collect();
-    let declaration =
-        format!("sync func @{}({}) -> ({})", symbol.name, inputs.join(", "), outputs.join(", "));
+    let declaration = declaration(symbol)?;
     let entry =
         format!("iree.reflection = {{iree.abi.declaration = \"{}\"}}", escaped(&declaration));
     let edit = attribute_edit(document, symbol, "iree.reflection", &entry)?;

@@ -150,33 +150,34 @@ fn name_of(document: &Document, analysed: &Analysed, hash: u64) -> Option<String
 
 /// A value of this name in another chunk that shares values with this one.
 pub(crate) fn value_elsewhere(document: &Document, from: &Analysed, hash: u64) -> Option<Found> {
-    if !shares(from) {
-        return None;
-    }
-    let name = name_of(document, from, hash)?;
-    mentioning(document, from, &name).find_map(|analysed| {
-        let names = &analysed.analysis.names;
-        let index = names
-            .values
-            .iter()
-            .rposition(|value| value.hash == hash && is_outer(&analysed, value.scope))?;
-        Some(Found { index: index as u32, analysed })
+    elsewhere(document, from, hash, |analysed| {
+        let mut values = analysed.analysis.names.values.iter();
+        values.rposition(|value| value.hash == hash && is_outer(analysed, value.scope))
     })
 }
 
 /// A block of this name in another chunk of the same long function.
 pub(crate) fn block_elsewhere(document: &Document, from: &Analysed, hash: u64) -> Option<Found> {
+    elsewhere(document, from, hash, |analysed| {
+        let mut blocks = analysed.analysis.names.blocks.iter();
+        blocks.position(|block| block.hash == hash && is_outer(analysed, block.scope))
+    })
+}
+
+/// What `index_in` finds first in the chunks that mention the name of this hash and share values with `from`.
+fn elsewhere(
+    document: &Document,
+    from: &Analysed,
+    hash: u64,
+    index_in: impl Fn(&Analysed) -> Option<usize>,
+) -> Option<Found> {
     if !shares(from) {
         return None;
     }
     let name = name_of(document, from, hash)?;
     mentioning(document, from, &name).find_map(|analysed| {
-        let names = &analysed.analysis.names;
-        let index = names
-            .blocks
-            .iter()
-            .position(|block| block.hash == hash && is_outer(&analysed, block.scope))?;
-        Some(Found { index: index as u32, analysed })
+        let index = index_in(&analysed)? as u32;
+        Some(Found { index, analysed })
     })
 }
 

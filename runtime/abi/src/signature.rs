@@ -318,6 +318,18 @@ pub struct Array {
 }
 
 impl Array {
+    /// Whether an array of this shape is one: of the rank and lengths that are known.
+    #[must_use]
+    pub fn has_shape(&self, found: &[u64]) -> bool {
+        self.shape.as_ref().is_none_or(|shape| {
+            shape.len() == found.len()
+                && shape
+                    .iter()
+                    .zip(found)
+                    .all(|(wanted, found)| wanted.is_none_or(|wanted| wanted == *found))
+        })
+    }
+
     /// A dense array in row-major order.
     #[must_use]
     pub fn dense(element: Type, shape: Option<Vec<Option<u64>>>) -> Self {

@@ -8,7 +8,7 @@ use crate::debugger::{Debugger, Phase};
 use crate::expression::CompletionKind;
 use crate::expression::datum::{Datum, Family, Item, Place};
 use crate::globals;
-use crate::inspect::{self, variable};
+use crate::inspect::variable;
 use crate::view::{Node, ScopeKind, Variable};
 
 impl Debugger {
@@ -59,22 +59,7 @@ impl Debugger {
             });
             return shown.collect();
         }
-        let (Some(invocation), Some(position)) = (self.invocation(), self.position_in(frame))
-        else {
-            return Vec::new();
-        };
-        let Some(module) = self.program.module(position.function.module) else {
-            return Vec::new();
-        };
-        let locals = module.info.live_values(position.function.function, position.offset);
-        let arguments = locals.into_iter().filter(|local| local.argument.is_some());
-        let shown = arguments.filter_map(|local| {
-            let value = inspect::register_value(invocation, frame, local.register)?;
-            let shown = variable(local.source_name.as_ref().unwrap_or(&local.name), &value);
-            let type_name = local.mlir_type.to_string();
-            Some(Variable { type_name, evaluate_name: Some(local.name), ..shown })
-        });
-        shown.collect()
+        self.live_variables(frame, |local| local.argument.is_some())
     }
 
     /// One of a family of things that are told apart by number.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use debuginfo::LocalValue;
 use vm::{FrameFunction, FrameIndex, Position};
 
 use crate::debugger::Debugger;
@@ -149,7 +150,7 @@ impl Debugger {
     #[must_use]
     pub fn children(&self, node: &Node, range: Option<Range<usize>>) -> Vec<Variable> {
         match node {
-            Node::Scope(frame, ScopeKind::Locals) => self.locals(*frame),
+            Node::Scope(frame, ScopeKind::Locals) => self.live_variables(*frame, |_| true),
             Node::Scope(frame, ScopeKind::Arguments) => self.arguments(*frame),
             Node::Scope(frame, ScopeKind::Registers) => self.registers(*frame),
             Node::Scope(frame, ScopeKind::Globals) => self.globals(*frame),
@@ -171,8 +172,12 @@ impl Debugger {
         }
     }
 
-    /// SSA values that are alive, by their names in the VM text and in the source.
-    fn locals(&self, frame: FrameIndex) -> Vec<Variable> {
+    /// Those SSA values that are alive and wanted, by their names in the VM text and in the source.
+    pub(crate) fn live_variables(
+        &self,
+        frame: FrameIndex,
+        is_wanted: impl Fn(&LocalValue) -> bool,
+    ) -> Vec<Variable> {
         let (Some(invocation), Some(position)) = (self.invocation(), self.position_in(frame))
         else {
             return Vec::new();
@@ -182,7 +187,7 @@ impl Debugger {
         };
         // An outer frame stands at its call, whose results do not exist yet: also "before" it.
         let locals = module.info.live_values(position.function.function, position.offset);
-        let variables = locals.into_iter().filter_map(|local| {
+        let variables = locals.into_iter().filter(is_wanted).filter_map(|local| {
             let value = inspect::register_value(invocation, frame, local.register)?;
             let mut shown = variable(local.source_name.as_ref().unwrap_or(&local.name), &value);
             shown.type_name = local.mlir_type.to_string();

@@ -180,13 +180,7 @@ fn lend(kept: &mut Kept, array: &Array, reference: &Ref, form: Form) -> Result<A
     let wanted = element(array)?;
     let found = ElementType::from_any_code(view.element_code());
     let tensor_type = TensorType { shape: view.shape().to_vec(), element_type: found };
-    let fits = array.shape.as_ref().is_none_or(|shape| {
-        shape.len() == view.shape().len()
-            && shape
-                .iter()
-                .zip(view.shape())
-                .all(|(wanted, found)| wanted.is_none_or(|wanted| wanted == *found))
-    });
+    let fits = array.has_shape(view.shape());
     if wanted.bits != found.bits || !fits {
         return Err(format!("expected {}, got {tensor_type}", memref(array)));
     }

@@ -409,13 +409,7 @@ fn expected(what: &str, any: &Any) -> FfiError {
 fn check_tensor(declared: Option<&Type>, view: &BufferView) -> Result<(), FfiError> {
     let Some(ty @ Type::Array(array)) = declared else { return Ok(()) };
     let found = TensorElement::from_any_code(view.element_code());
-    let fits = array.shape.as_ref().is_none_or(|shape| {
-        shape.len() == view.shape().len()
-            && shape
-                .iter()
-                .zip(view.shape())
-                .all(|(wanted, found)| wanted.is_none_or(|wanted| wanted == *found))
-    });
+    let fits = array.has_shape(view.shape());
     let same_element = match &*array.element {
         Type::Scalar(scalar) => scalar.element_type().is_none_or(|wanted| {
             let found_integer = matches!(

@@ -382,7 +382,7 @@ impl Packer<'_> {
             }
             tensor.element_type = element;
         }
-        if !fits(array, &tensor.shape) {
+        if !array.has_shape(&tensor.shape) {
             return fail(
                 path,
                 format!("expected {}, got {}", describe(&wanted), tensor.tensor_type()),
@@ -494,7 +494,7 @@ impl Packer<'_> {
             shape.push(length.unwrap_or(0) as u64);
             rows = next;
         }
-        if !fits(array, &shape) {
+        if !array.has_shape(&shape) {
             return fail(
                 path,
                 format!(
@@ -609,16 +609,6 @@ fn is_same_element(wanted: ElementType, found: ElementType) -> bool {
     };
     let is_signless = wanted.kind == NumericalKind::Integer || found.kind == NumericalKind::Integer;
     wanted == found || is_signless && kind(wanted) == kind(found) && wanted.bits == found.bits
-}
-
-fn fits(array: &Array, shape: &[u64]) -> bool {
-    array.shape.as_ref().is_none_or(|wanted| {
-        wanted.len() == shape.len()
-            && wanted
-                .iter()
-                .zip(shape)
-                .all(|(wanted, found)| wanted.is_none_or(|wanted| wanted == *found))
-    })
 }
 
 /// What is given, for messages.

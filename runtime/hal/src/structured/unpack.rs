@@ -226,13 +226,7 @@ fn checked(array: &Array, view: &BufferView, path: &str) -> Result<BufferView, S
     let found = ElementType::from_any_code(view.element_code());
     let shape = view.shape().to_vec();
     let tensor_type = TensorType { shape: shape.clone(), element_type: found };
-    let fits = array.shape.as_ref().is_none_or(|wanted| {
-        wanted.len() == shape.len()
-            && wanted
-                .iter()
-                .zip(&shape)
-                .all(|(wanted, found)| wanted.is_none_or(|wanted| wanted == *found))
-    });
+    let fits = array.has_shape(&shape);
     let wanted = match &*array.element {
         Type::Scalar(scalar) => scalar.element_type(),
         _ => None,

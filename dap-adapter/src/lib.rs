@@ -12,7 +12,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `session` | the states of a session, and the loop with everything that wakes it |
+//! | `session`, `session/` | the states of a session, and the loop with everything that wakes it |
 //! | `requests/` | every request, one file a group; the table of them is in `requests/mod.rs` |
 //! | `launch` | the launch request: compiling and loading |
 //! | `debuggee`, `handles`, `sources` | the program and the numbers that a client holds |

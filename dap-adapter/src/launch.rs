@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
-use debug::{Debugger, LaunchOptions, ModuleSource, Resume, SourceMap};
+use debug::{Debugger, Granularity, LaunchOptions, ModuleSource, Resume, SourceMap};
 use debuginfo::compile::{Cancellation, CompileRequest, compile};
 use serde::Deserialize;
 use tempfile::TempDir;
@@ -39,6 +39,8 @@ pub(crate) struct LaunchArguments {
     stop_on_entry: bool,
     /// Show the disassembly, and step through it, even where the source is known.
     disassembly: bool,
+    /// How far a step goes that does not say so itself.
+    step_by: StepBy,
     /// Where relative paths count from.
     cwd: Option<PathBuf>,
     /// Where directories are now that the compiler knew by other names.
@@ -63,6 +65,30 @@ pub(crate) struct Settings {
     pub(crate) stop_on_entry: bool,
     pub(crate) no_debug: bool,
     pub(crate) disassembly: bool,
+    pub(crate) step_by: StepBy,
+}
+
+/// How far a step goes whose request has no granularity. The protocol then means a statement, and lets
+/// adapters take a line for one. VS Code sends none (but `instruction` from its disassembly view), and
+/// people there are used to F10 moving a line, as with all debuggers of native code; so a line it is,
+/// unless the launch says otherwise. Neovim's plugin and Zed say themselves what they want.
+#[derive(Deserialize, Clone, Copy, Debug, Default)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum StepBy {
+    /// To another line.
+    #[default]
+    Line,
+    /// To another operation.
+    Statement,
+}
+
+impl From<StepBy> for Granularity {
+    fn from(step_by: StepBy) -> Self {
+        match step_by {
+            StepBy::Line => Self::Line,
+            StepBy::Statement => Self::Statement,
+        }
+    }
 }
 
 impl Settings {
@@ -81,6 +107,8 @@ pub(crate) struct AttachArguments {
     /// As for a launch.
     disassembly: bool,
     /// As for a launch.
+    step_by: StepBy,
+    /// As for a launch.
     log: Option<PathBuf>,
     /// Where the log's path counts from.
     cwd: Option<PathBuf>,
@@ -88,8 +116,8 @@ pub(crate) struct AttachArguments {
 
 impl AttachArguments {
     pub(crate) fn settings(&self) -> Settings {
-        let Self { stop_on_entry, disassembly, .. } = *self;
-        Settings { stop_on_entry, no_debug: false, disassembly }
+        let Self { stop_on_entry, disassembly, step_by, .. } = *self;
+        Settings { stop_on_entry, no_debug: false, disassembly, step_by }
     }
 
     /// Where the protocol's messages go.
@@ -224,6 +252,7 @@ fn load(
         stop_on_entry: arguments.stop_on_entry,
         no_debug: arguments.no_debug,
         disassembly: arguments.disassembly,
+        step_by: arguments.step_by,
     };
     Ok(Box::new(Debuggee::new(debugger, settings)))
 }

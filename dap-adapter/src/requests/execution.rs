@@ -44,8 +44,7 @@ pub(super) fn step_out(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     Ok(step(StepKind::Out, arguments.granularity.as_ref(), debuggee.settings))
 }
 
-/// A statement of MLIR is an operation, and the source maps tell operations apart by line. Lines of
-/// the disassembly are instructions.
+/// A statement of MLIR is an operation. Lines of the disassembly are instructions.
 fn step(
     kind: StepKind,
     granularity: Option<&SteppingGranularity>,
@@ -54,9 +53,9 @@ fn step(
     let granularity = match granularity {
         Some(SteppingGranularity::Instruction) => Granularity::Instruction,
         _ if settings.disassembly => Granularity::Instruction,
-        Some(SteppingGranularity::Statement | SteppingGranularity::Line) | None => {
-            Granularity::Line
-        }
+        Some(SteppingGranularity::Statement) => Granularity::Statement,
+        Some(SteppingGranularity::Line) => Granularity::Line,
+        None => settings.step_by.into(),
     };
     (Resume::Step(kind, granularity), Value::Null)
 }

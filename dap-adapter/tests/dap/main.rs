@@ -5,6 +5,7 @@
 //! | `lifecycle` | does a session begin and end well, from every state? |
 //! | `breakpoints` | does the program stop where it was told to? |
 //! | `changes` | are values, memory and places changed, and conditions minded? |
+//! | `levels` | do steps go as far as they should? |
 //! | `inspection` | is what is shown at a stop right? |
 //! | `devices` | are commands, workgroups and tensors shown, and stopped in? |
 //! | `running` | is the client served while the program runs? |
@@ -26,6 +27,7 @@ mod devices;
 mod faults;
 mod inlined;
 mod inspection;
+mod levels;
 mod lifecycle;
 mod program;
 mod restart;

@@ -11,6 +11,7 @@ static MODULE: LazyLock<PathBuf> = LazyLock::new(|| compiled("program"));
 static PROVIDER: LazyLock<PathBuf> = LazyLock::new(|| compiled("provider"));
 static PERCEPTRON: LazyLock<PathBuf> = LazyLock::new(|| compiled("perceptron"));
 static INLINED: LazyLock<PathBuf> = LazyLock::new(|| compiled("inlined"));
+static SEVERAL: LazyLock<PathBuf> = LazyLock::new(|| compiled("several"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
 fn compiled(name: &str) -> PathBuf {
@@ -43,6 +44,7 @@ pub(crate) fn source_of(name: &str) -> PathBuf {
         // What the terminal debugger is tested with too.
         "perceptron" => of_terminal("device/perceptron.mlir"),
         "inlined" => of_terminal("inlined/inlined.mlir"),
+        "several" => of_terminal("levels/several.mlir"),
         _ => root.join(format!("tests/dap/{name}.mlir")),
     }
 }
@@ -60,6 +62,11 @@ pub(crate) fn inlined_source() -> PathBuf {
 /// What launches it.
 pub(crate) fn inlined() -> Value {
     json!({"program": *INLINED, "function": "main", "inputs": ["7", "3"]})
+}
+
+/// What launches a program with several operations on a line.
+pub(crate) fn several() -> Value {
+    json!({"program": *SEVERAL, "function": "main", "inputs": ["3"]})
 }
 
 /// The source of a model that a device executes.

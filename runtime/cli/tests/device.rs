@@ -1,5 +1,6 @@
 //! Sessions of the terminal debugger on programs that are compiled for it, compared with what they
-//! printed before: a model that a device executes, and one whose functions are inlined.
+//! printed before: a model that a device executes, one whose functions are inlined, and one with several
+//! operations on a line.
 //!
 //! They are compiled with iree-compile, which must be found; a case is a script beside the program with its
 //! output. To accept new output, run with `UPDATE_EXPECT=1` and read the difference.
@@ -61,4 +62,9 @@ fn dispatches_are_debugged() {
 #[test]
 fn inlined_calls_are_frames() {
     check("inlined", "inlined", &["7", "3"], &["inlined", "places"]);
+}
+
+#[test]
+fn operations_are_stepped_one_by_one() {
+    check("levels", "several", &["3"], &["statements"]);
 }

@@ -188,11 +188,12 @@ impl LoadedModule {
 }
 
 /// What makes two instructions belong to the same line: the file, the line, and which inlined copy
-/// of it.
+/// of it. To the same statement, if the column is that of both, too.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LineKey {
     file: FileId,
     line: u32,
+    column: Option<u32>,
     instance: u32,
 }
 
@@ -409,7 +410,15 @@ impl Program {
         let module = self.module(position.function.module)?;
         let row = module.info.row_at(position.function.function, position.offset)?;
         let place = row.position?;
-        Some(LineKey { file: place.file, line: place.line, instance: row.instance })
+        Some(LineKey { file: place.file, line: place.line, column: None, instance: row.instance })
+    }
+
+    /// The operation of the source that an instruction belongs to for stepping: the line, and where on it
+    /// the operation is.
+    pub(crate) fn statement_of(&self, position: Position) -> Option<LineKey> {
+        let module = self.module(position.function.module)?;
+        let row = module.info.row_at(position.function.function, position.offset)?;
+        Some(LineKey { column: Some(row.position?.column), ..self.line_of(position)? })
     }
 
     /// Where an instruction is, from its function inwards through the calls that were inlined.

@@ -275,9 +275,8 @@ impl Debugger {
         granularity: Granularity,
         hidden_calls: usize,
     ) -> StopReason {
-        if let (StepKind::Into, Granularity::Line, Some(fewer)) =
-            (kind, granularity, hidden_calls.checked_sub(1))
-        {
+        let goes_inwards = kind == StepKind::Into && granularity != Granularity::Instruction;
+        if let Some(fewer) = hidden_calls.checked_sub(1).filter(|_| goes_inwards) {
             self.hidden_calls = fewer;
             return StopReason::Step;
         }

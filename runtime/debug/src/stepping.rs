@@ -22,6 +22,8 @@
 //! Instructions without a line never stop such a step. Where the frame itself has no line, a step
 //! by line is a step by instruction.
 //!
+//! A step by statement is one by line, but that operations at other columns of a line are other lines.
+//!
 //! Native code that goes on in steps (a device that executes commands) is entered like a callee: a
 //! step in stops where its first step begins, and from there where the first part of that begins, and
 //! from there in the bytecode that the part runs. A step over goes from one step, or part, to the
@@ -50,6 +52,16 @@ pub(crate) enum Origin {
 /// The places of an instruction from its function inwards: those of the calls that were inlined, at last
 /// its own.
 type Path = [SourcePosition];
+
+impl Granularity {
+    /// What an instruction belongs to, as far as steps of this size tell instructions apart.
+    fn line_of(self, program: &Program, position: Position) -> Option<LineKey> {
+        match self {
+            Self::Statement => program.statement_of(position),
+            Self::Line | Self::Instruction => program.line_of(position),
+        }
+    }
+}
 
 /// Where a step began and how it was meant.
 #[derive(Clone, Debug)]
@@ -92,7 +104,7 @@ impl StepPlan {
         };
         let mut path = program.path_of(position);
         path.truncate(path.len().saturating_sub(hidden_calls).max(1));
-        let line = program.line_of(position);
+        let line = granularity.line_of(program, position);
         let granularity = match line {
             None if kind != StepKind::Out => Granularity::Instruction,
             _ => granularity,
@@ -114,7 +126,7 @@ impl StepPlan {
         if self.granularity == Granularity::Instruction || is_again {
             return Verdict::Stop;
         }
-        match program.line_of(position) {
+        match self.granularity.line_of(program, position) {
             None => Verdict::GoOn,
             line if is_same_frame && line == self.line => Verdict::GoOn,
             Some(_) if is_same_frame => match self.arrival(&program.path_of(position)) {
@@ -137,7 +149,8 @@ impl StepPlan {
             // The frame is gone. The innermost of those around it that is still there has stopped.
             return Some(innermost - shared.min(innermost));
         };
-        let is_same_line = (place.file, place.line) == (here.file, here.line);
+        let is_same_line = (place.file, place.line) == (here.file, here.line)
+            && (self.granularity != Granularity::Statement || place.column == here.column);
         let calls = innermost - frame;
         match self.kind {
             StepKind::Out => None,
@@ -160,7 +173,7 @@ impl StepPlan {
         let path = program.path_of(position);
         match depth.cmp(&self.depth) {
             Ordering::Less => 0,
-            Ordering::Equal if program.line_of(position) == self.line => 0,
+            Ordering::Equal if self.granularity.line_of(program, position) == self.line => 0,
             Ordering::Equal => self.arrival(&path).unwrap_or(0),
             // Nobody has seen the function yet.
             Ordering::Greater => path.len().saturating_sub(1),
@@ -171,11 +184,11 @@ impl StepPlan {
         match (self.kind, self.granularity) {
             (StepKind::Over | StepKind::Out, _) => Verdict::RunToReturn,
             (StepKind::Into, Granularity::Instruction) => Verdict::Stop,
-            (StepKind::Into, Granularity::Line) if !program.has_lines(position.function) => {
+            (StepKind::Into, _) if !program.has_lines(position.function) => {
                 // Who steps into a part of native code wants to see what it runs.
                 if self.origin == Origin::Native { Verdict::Stop } else { Verdict::RunToReturn }
             }
-            (StepKind::Into, Granularity::Line) => match program.line_of(position) {
+            (StepKind::Into, _) => match program.line_of(position) {
                 Some(_) => Verdict::Stop,
                 None => Verdict::GoOn,
             },

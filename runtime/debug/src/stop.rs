@@ -10,6 +10,8 @@ use crate::watch::DataHit;
 pub enum Granularity {
     /// To the next source line; by instruction where a function has no source map.
     Line,
+    /// To the next operation of the source, of which a line may have several; else as by line.
+    Statement,
     /// To the next bytecode instruction.
     Instruction,
 }

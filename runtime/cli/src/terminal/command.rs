@@ -15,6 +15,8 @@ pub(crate) enum Command {
     Next { times: u32 },
     StepInstruction { times: u32 },
     NextInstruction { times: u32 },
+    StepStatement { times: u32 },
+    NextStatement { times: u32 },
     Finish,
     Break(Place, BreakpointOptions),
     Condition(u32, Option<String>),
@@ -135,6 +137,18 @@ const TABLE: &[Row] = &[
         arguments: "[N]",
         help: "one instruction, over calls",
         read: |a| Ok(Command::NextInstruction { times: times(a)? }),
+    },
+    Row {
+        names: &["step-statement", "ss"],
+        arguments: "[N]",
+        help: "to the next operation, of which a line may have several, into calls",
+        read: |a| Ok(Command::StepStatement { times: times(a)? }),
+    },
+    Row {
+        names: &["next-statement", "ns"],
+        arguments: "[N]",
+        help: "to the next operation, over calls",
+        read: |a| Ok(Command::NextStatement { times: times(a)? }),
     },
     Row {
         names: &["finish", "fin"],
@@ -375,6 +389,8 @@ impl Command {
                 | Self::Next { .. }
                 | Self::StepInstruction { .. }
                 | Self::NextInstruction { .. }
+                | Self::StepStatement { .. }
+                | Self::NextStatement { .. }
                 | Self::Continue
                 | Self::Up
                 | Self::Down
@@ -593,6 +609,7 @@ mod tests {
             ("s", Command::Step { times: 1 }),
             ("n 3", Command::Next { times: 3 }),
             ("si", Command::StepInstruction { times: 1 }),
+            ("ns 2", Command::NextStatement { times: 2 }),
             ("fin", Command::Finish),
             ("cont", Command::Continue),
             ("info registers", Command::Registers),
@@ -613,6 +630,9 @@ mod tests {
             "no command \"skip 3\"; `help` lists them"
         );
         assert_eq!(Command::parse("next x").unwrap_err(), "\"x\" is not a number");
-        assert_eq!(Command::parse("st").unwrap_err(), "\"st\" could be start, step, stepi");
+        assert_eq!(
+            Command::parse("st").unwrap_err(),
+            "\"st\" could be start, step, stepi, step-statement"
+        );
     }
 }

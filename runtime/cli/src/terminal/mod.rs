@@ -166,6 +166,12 @@ impl<W: Write> Terminal<W> {
             Command::NextInstruction { times } => {
                 self.step(StepKind::Over, Granularity::Instruction, times)?;
             }
+            Command::StepStatement { times } => {
+                self.step(StepKind::Into, Granularity::Statement, times)?;
+            }
+            Command::NextStatement { times } => {
+                self.step(StepKind::Over, Granularity::Statement, times)?;
+            }
             Command::Finish => self.step(StepKind::Out, Granularity::Line, 1)?,
             Command::Break(place, options) => self.add_breakpoint(place, &options)?,
             Command::Condition(number, condition) => self.set_condition(number, condition)?,

@@ -2,153 +2,266 @@
 //!
 //! A list belongs to whoever has a ref to it, and a host may give one to two contexts that run at the
 //! same time; but a lock for every access would cost more than everything else an instruction does.
-//! So elements are atomic cells, and cells never move: they are in chunks, each of which doubles what
-//! there is before it.
+//! So elements are atomic cells in one block. A block that has become too small is copied into a
+//! larger one and kept until the sequence is gone, as somebody may still look at it.
 //!
-//! ```text
-//! chunk 0  [ 0 .. 16 )
-//! chunk 1            [ 16 .. 48 )
-//! chunk 2                       [ 48 .. 112 )          …
-//! ```
+//! Who races for an element gets an old or a new value, and who writes one while somebody else makes
+//! the sequence grow may have written in vain; nothing else can happen.
 //!
-//! So cell `index` is in the chunk that the highest bit of `index + 16` says, at what the other bits
-//! say.
+//! # Soundness
 //!
-//! Who races for an element gets an old or a new value; nothing else can happen, and no unsafe code is
-//! needed for it.
+//! `length <= capacity <= cells of the block`, whatever a thread sees of the three: the block is
+//! published before the capacity that says how many cells it has, and that before any length which
+//! makes use of them, each with release and acquire; and blocks only get larger (under the lock). So
+//! who has seen an index below a length or a capacity finds that cell in the block which it sees
+//! afterwards. Blocks start zeroed, which is a valid value of every cell, and are freed by the drop of
+//! the sequence only.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-type Chunk = OnceLock<Box<[AtomicU64]>>;
-
-/// Cells of the first chunk: a power of two.
+/// Cells of the first block of a sequence that grows one by one.
 const FIRST: usize = 16;
 
-/// More chunks than memory has room for.
-const CHUNKS: usize = 36;
+/// A number that threads share.
+///
+/// # Safety
+/// All bits zero is a valid value.
+pub(crate) unsafe trait Cell {
+    type Bits: Copy + Default;
 
-/// A growable sequence of 64-bit cells.
-#[derive(Debug)]
-pub(crate) struct Cells {
-    length: AtomicUsize,
-    chunks: Box<[Chunk; CHUNKS]>,
+    fn read(&self) -> Self::Bits;
+
+    fn write(&self, bits: Self::Bits);
 }
 
-impl Default for Cells {
+macro_rules! cells {
+    ($($atomic:ident $bits:ident)*) => {$(
+        // SAFETY: an integer.
+        unsafe impl Cell for $atomic {
+            type Bits = $bits;
+
+            #[inline(always)]
+            fn read(&self) -> $bits {
+                self.load(Ordering::Relaxed)
+            }
+
+            #[inline(always)]
+            fn write(&self, bits: $bits) {
+                self.store(bits, Ordering::Relaxed);
+            }
+        }
+    )*};
+}
+
+cells! { AtomicU32 u32 AtomicU64 u64 }
+
+/// A growable sequence of cells.
+#[derive(Debug)]
+pub(crate) struct Cells<C: Cell> {
+    length: AtomicUsize,
+    capacity: AtomicUsize,
+    first: AtomicPtr<C>,
+    blocks: Mutex<Vec<Block<C>>>,
+}
+
+impl<C: Cell> Default for Cells<C> {
     fn default() -> Self {
-        let chunks = Box::new([const { Chunk::new() }; CHUNKS]);
-        Self { length: AtomicUsize::new(0), chunks }
+        Self {
+            length: AtomicUsize::new(0),
+            capacity: AtomicUsize::new(0),
+            first: AtomicPtr::new(NonNull::dangling().as_ptr()),
+            blocks: Mutex::default(),
+        }
     }
 }
 
-impl Cells {
+impl<C: Cell> Cells<C> {
     /// How many there are.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
-        self.length.load(Ordering::Relaxed)
+        self.length.load(Ordering::Acquire)
     }
 
     /// The value of a cell.
     #[inline(always)]
-    pub(crate) fn get(&self, index: usize) -> Option<u64> {
+    pub(crate) fn get(&self, index: usize) -> Option<C::Bits> {
         if index >= self.len() {
             return None;
         }
-        self.cell(index).map(|cell| cell.load(Ordering::Relaxed))
+        // SAFETY: below the length.
+        Some(unsafe { self.cell(index) }.read())
     }
 
     /// Changes a cell; whether it is there.
     #[inline(always)]
-    pub(crate) fn set(&self, index: usize, value: u64) -> bool {
+    pub(crate) fn set(&self, index: usize, value: C::Bits) -> bool {
         if index >= self.len() {
             return false;
         }
-        self.cell(index).map(|cell| cell.store(value, Ordering::Relaxed)).is_some()
+        // SAFETY: below the length.
+        unsafe { self.cell(index) }.write(value);
+        true
     }
 
-    /// A cell, whether it counts or not, if it is there.
+    /// # Safety
+    /// The index was seen to be below the length or the capacity.
     #[inline(always)]
-    fn cell(&self, index: usize) -> Option<&AtomicU64> {
-        let place = index.wrapping_add(FIRST);
-        let highest = place.checked_ilog2()?;
-        let chunk = self.chunks.get(highest.wrapping_sub(FIRST.ilog2()) as usize)?.get()?;
-        chunk.get(place ^ (1 << highest))
+    unsafe fn cell(&self, index: usize) -> &C {
+        // SAFETY: see above.
+        unsafe { &*self.first.load(Ordering::Acquire).add(index) }
     }
 
-    /// Makes room; `None` if there is no memory.
+    /// How many cells there should be room for, so that `size` fit and growing one by one copies each
+    /// cell but a few times.
+    pub(crate) fn roomy(&self, size: usize) -> usize {
+        let capacity = self.capacity.load(Ordering::Acquire);
+        if size <= capacity { capacity } else { size.max(capacity.saturating_mul(2)).max(FIRST) }
+    }
+
+    /// The bytes of all blocks, once there is room for so many cells.
+    pub(crate) fn bytes_with(&self, capacity: usize) -> usize {
+        let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let present = blocks.iter().map(|block| block.layout.size());
+        let largest = blocks.last().map_or(0, |block| block.length);
+        let more = if capacity > largest { capacity.saturating_mul(size_of::<C>()) } else { 0 };
+        present.fold(more, usize::saturating_add)
+    }
+
+    /// Makes room for so many cells; `None` if there is no memory.
     pub(crate) fn reserve(&self, capacity: usize) -> Option<()> {
-        let (mut room, mut size) = (0, FIRST);
-        for chunk in self.chunks.iter() {
-            if room >= capacity {
-                return Some(());
-            }
-            make(chunk, size)?;
-            room += size;
-            size *= 2;
+        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let largest = blocks.last().map_or(0, |block| block.length);
+        if capacity <= largest {
+            return Some(());
         }
-        (room >= capacity).then_some(())
-    }
-
-    /// Cuts short, or extends with zeros; `None` if there is no memory.
-    pub(crate) fn resize(&self, size: usize) -> Option<()> {
-        self.reserve(size)?;
-        for index in self.len()..size {
-            self.cell(index)?.store(0, Ordering::Relaxed);
+        blocks.try_reserve(1).ok()?;
+        let block = Block::<C>::zeroed(capacity)?;
+        for index in 0..self.len().min(largest) {
+            // SAFETY: below the capacity of the old block, and of the new one, which is larger.
+            unsafe { (*block.first.as_ptr().add(index)).write(self.cell(index).read()) };
         }
-        self.length.store(size, Ordering::Relaxed);
+        self.first.store(block.first.as_ptr(), Ordering::Release);
+        self.capacity.store(capacity, Ordering::Release);
+        blocks.push(block);
         Some(())
     }
 
-    /// The same for what needs no new memory and at most one zero; whether this is such a case.
+    /// Cuts short, or extends with zeros; whether there is room.
     #[inline(always)]
-    pub(crate) fn resize_a_little(&self, size: usize) -> bool {
+    pub(crate) fn resize_within(&self, size: usize) -> bool {
         let length = self.len();
         if size > length {
-            if size != length + 1 {
+            if size > self.capacity.load(Ordering::Acquire) {
                 return false;
             }
-            let Some(cell) = self.cell(length) else { return false };
-            cell.store(0, Ordering::Relaxed);
+            // SAFETY: below the capacity.
+            unsafe { self.cell(length) }.write(C::Bits::default());
+            if size > length + 1 {
+                self.clear(length + 1, size);
+            }
         }
-        self.length.store(size, Ordering::Relaxed);
+        self.length.store(size, Ordering::Release);
         true
+    }
+
+    /// Writes zeros; the cells are below a capacity that was seen.
+    #[cold]
+    #[inline(never)]
+    fn clear(&self, from: usize, to: usize) {
+        for index in from..to.min(self.capacity.load(Ordering::Acquire)) {
+            // SAFETY: below the capacity.
+            unsafe { self.cell(index) }.write(C::Bits::default());
+        }
     }
 }
 
-/// Makes a chunk, unless somebody did.
-fn make(chunk: &Chunk, size: usize) -> Option<()> {
-    if chunk.get().is_none() {
-        let mut cells = Vec::new();
-        cells.try_reserve_exact(size).ok()?;
-        cells.resize_with(size, AtomicU64::default);
-        chunk.get_or_init(|| cells.into());
-    }
-    Some(())
+/// Memory for cells. Freed when dropped.
+#[derive(Debug)]
+struct Block<C> {
+    first: NonNull<C>,
+    length: usize,
+    layout: Layout,
 }
+
+impl<C: Cell> Block<C> {
+    /// So many cells, at least one; `None` if there is no memory.
+    fn zeroed(length: usize) -> Option<Self> {
+        let layout = Layout::array::<C>(length).ok().filter(|layout| layout.size() > 0)?;
+        // SAFETY: the size is not zero.
+        let first = NonNull::new(unsafe { alloc_zeroed(layout) })?.cast();
+        Some(Self { first, length, layout })
+    }
+}
+
+impl<C> Drop for Block<C> {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout, and freed only here.
+        unsafe { dealloc(self.first.as_ptr().cast(), self.layout) };
+    }
+}
+
+// SAFETY: an address of cells, which threads may share; freed by whoever has it last.
+unsafe impl<C: Cell + Send + Sync> Send for Block<C> {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn grow<C: Cell>(cells: &Cells<C>, size: usize) {
+        if !cells.resize_within(size) {
+            cells.reserve(cells.roomy(size)).unwrap();
+            assert!(cells.resize_within(size));
+        }
+    }
+
     #[test]
-    fn cells_are_where_they_were_however_they_grow() {
+    fn cells_keep_their_values_however_they_grow() {
         for first in [0, 1, 3, 4, 100] {
-            let cells = Cells::default();
+            let cells = Cells::<AtomicU32>::default();
+            assert!(cells.get(0).is_none() && !cells.set(0, 1) && cells.resize_within(0));
             cells.reserve(first).unwrap();
             for index in 0..300 {
-                if index % 7 == 0 || !cells.resize_a_little(index + 1) {
-                    cells.resize(index + 1).unwrap();
-                }
+                grow(&cells, index + 1);
                 assert_eq!(cells.get(index), Some(0));
-                assert!(cells.set(index, index as u64 + 1));
+                assert!(cells.set(index, index as u32 + 1));
             }
-            assert!((0..300).all(|index| cells.get(index) == Some(index as u64 + 1)));
+            assert!((0..300).all(|index| cells.get(index) == Some(index as u32 + 1)));
             assert!(cells.get(300).is_none() && !cells.set(300, 0));
-            assert!(cells.resize_a_little(10));
+            assert!(cells.resize_within(10));
             assert_eq!(cells.get(10), None);
-            cells.resize(300).unwrap();
+            grow(&cells, 300);
             assert_eq!((cells.get(9), cells.get(10), cells.get(299)), (Some(10), Some(0), Some(0)));
         }
+    }
+
+    #[test]
+    fn threads_may_share_them() {
+        let cells = Cells::<AtomicU64>::default();
+        let rounds = if cfg!(miri) { 50 } else { 5000 };
+        std::thread::scope(|scope| {
+            for thread in 0..3 {
+                let cells = &cells;
+                scope.spawn(move || {
+                    for round in 1..rounds {
+                        grow(cells, round * (thread + 1) % (rounds / 2));
+                        let index = cells.len().saturating_sub(1);
+                        cells.set(index, 7);
+                        assert!(cells.get(index / 2).is_none_or(|value| value == 0 || value == 7));
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn bytes_are_those_of_all_blocks() {
+        let cells = Cells::<AtomicU64>::default();
+        assert_eq!((cells.roomy(1), cells.bytes_with(0), cells.bytes_with(4)), (16, 0, 32));
+        cells.reserve(4).unwrap();
+        assert_eq!((cells.roomy(5), cells.bytes_with(4), cells.bytes_with(16)), (16, 32, 160));
+        assert!(cells.reserve(usize::MAX / 2).is_none());
     }
 }

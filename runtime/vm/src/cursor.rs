@@ -44,7 +44,7 @@ pub(crate) struct Instructions {
 impl Instructions {
     /// Checks code with its tables, for a frame of so many refs; `None` if a way leads out of it.
     pub(crate) fn new(
-        instructions: Box<[Instr]>,
+        mut instructions: Box<[Instr]>,
         tables: &[Box<[u32]>],
         calls: &[CallPlan],
         ref_count: u32,
@@ -59,7 +59,7 @@ impl Instructions {
         target(0)?;
         target(1);
         let mut distances: Vec<Box<[u32]>> = vec![Box::default(); tables.len()];
-        for (index, instr) in instructions.iter().enumerate() {
+        for (index, instr) in instructions.iter_mut().enumerate() {
             match instr.code {
                 Code::Jump | Code::JumpBack | Code::Yield | Code::Stop | Code::CondStop => {
                     target(instr.low())?;
@@ -84,9 +84,12 @@ impl Instructions {
                 Code::Call | Code::CallOut => target(calls.get(instr.low())?.next as usize)?,
                 _ => {}
             }
-            let reads_ref = shape(instr.code).reads_ref;
-            if reads_ref && u32::from(instr.a & Register::MAX_REF) >= ref_count {
-                return None;
+            if shape(instr.code).reads_ref {
+                // It takes nothing away, whether it is told to or not.
+                instr.a &= Register::MAX_REF;
+                if u32::from(instr.a) >= ref_count {
+                    return None;
+                }
             }
         }
         let is_target = is_target.into();

@@ -7,7 +7,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `value`, `types`, `buffer`, `memory`, `list`, `cells` | what registers and globals refer to |
+//! | `value`, `types`, `buffer`, `memory`, `list`, `numbers`, `cells` | what registers and globals refer to |
 //! | `status`, `limits`, `meter` | errors with their codes and places; bounds on what a program may use |
 //! | `context`, `link`, `globals`, `native` | linked modules; modules written in Rust |
 //! | `activity`, `driver` | native functions that go on in steps, as frames of the stack |
@@ -45,6 +45,7 @@ mod machine;
 mod memory;
 mod meter;
 mod native;
+mod numbers;
 mod objects;
 mod ops;
 mod registers;

@@ -3,13 +3,13 @@
 //! Rules and messages are IREE's (`vm/list.c`): values convert between integer widths and between
 //! float widths when they are read or written as another type, any other conversion gives 0; a
 //! variant list keeps what it is given. A list is shared by reference, possibly between threads.
-//! Numbers are in cells that need no lock (see `cells`); refs and variants are behind one, which nobody
+//! Numbers need no lock (see `numbers` and `cells`); refs and variants are behind one, which nobody
 //! contends for while one invocation runs.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::cells::Cells;
 use crate::limits::{Charge, ExecutionLimits};
+use crate::numbers::Numbers;
 use crate::status::Status;
 use crate::types::{RefType, ScalarType, Type};
 use crate::value::{Ref, Value};
@@ -30,8 +30,7 @@ pub struct List {
 /// The elements.
 #[derive(Debug)]
 enum Elements {
-    /// Integers sign-extended, floats as their bits.
-    Numbers(ScalarType, Cells),
+    Numbers(Numbers),
     Refs(Mutex<Vec<Ref>>),
     Variants(Mutex<Vec<Option<Value>>>),
 }
@@ -42,7 +41,11 @@ impl List {
     pub fn new(element_type: ElementType, limits: &ExecutionLimits) -> Self {
         let (elements, element_size) = match &element_type {
             Type::Scalar(scalar) => {
-                (Elements::Numbers(*scalar, Cells::default()), size_of::<u64>())
+                let size = match scalar {
+                    ScalarType::I64 | ScalarType::F64 => size_of::<u64>(),
+                    _ => size_of::<u32>(),
+                };
+                (Elements::Numbers(Numbers::new(*scalar)), size)
             }
             Type::Ref(_) => (Elements::Refs(Mutex::default()), size_of::<Ref>()),
             Type::Variant => (Elements::Variants(Mutex::default()), size_of::<Option<Value>>()),
@@ -63,7 +66,7 @@ impl List {
     #[inline]
     pub fn len(&self) -> usize {
         match &self.elements {
-            Elements::Numbers(_, cells) => cells.len(),
+            Elements::Numbers(numbers) => numbers.len(),
             Elements::Refs(refs) => lock(refs).len(),
             Elements::Variants(variants) => lock(variants).len(),
         }
@@ -80,15 +83,7 @@ impl List {
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Value> {
         match &self.elements {
-            Elements::Numbers(scalar, cells) => {
-                let bits = cells.get(index)?;
-                Some(match scalar {
-                    ScalarType::I8 | ScalarType::I16 | ScalarType::I32 => Value::I32(bits as i32),
-                    ScalarType::I64 => Value::I64(bits.cast_signed()),
-                    ScalarType::F32 => Value::F32(f32::from_bits(bits as u32)),
-                    ScalarType::F64 => Value::F64(f64::from_bits(bits)),
-                })
-            }
+            Elements::Numbers(numbers) => numbers.get(index),
             Elements::Refs(refs) => lock(refs).get(index).cloned().map(Value::Ref),
             Elements::Variants(variants) => lock(variants).get(index).cloned().flatten(),
         }
@@ -120,25 +115,17 @@ impl List {
     /// # Errors
     /// There is no room.
     pub fn reserve(&self, capacity: usize) -> Result<(), Status> {
-        if capacity > self.maximum_size || !self.pay_for(capacity) {
-            return Err(too_large(capacity));
-        }
         let is_there = match &self.elements {
-            Elements::Numbers(_, cells) => cells.reserve(capacity),
-            Elements::Refs(refs) => make_room(&mut lock(refs), capacity),
-            Elements::Variants(variants) => make_room(&mut lock(variants), capacity),
+            _ if capacity > self.maximum_size => None,
+            Elements::Numbers(numbers) => self.make_room_for_numbers(numbers, capacity),
+            Elements::Refs(refs) => {
+                self.pay_for(capacity).and_then(|()| make_room(&mut lock(refs), capacity))
+            }
+            Elements::Variants(variants) => {
+                self.pay_for(capacity).and_then(|()| make_room(&mut lock(variants), capacity))
+            }
         };
         is_there.ok_or_else(|| too_large(capacity))
-    }
-
-    /// Memory for so many elements; what is paid for stays so until the list is gone. Rounded up, as the
-    /// memory of a list that grows is, and for those who grow one by one.
-    fn pay_for(&self, size: usize) -> bool {
-        let bytes = |elements: usize| {
-            elements.saturating_mul(self.element_size).saturating_add(size_of::<Self>())
-        };
-        let rounded = size.checked_next_power_of_two().unwrap_or(size);
-        self.charge.grow_to(bytes(rounded)) || self.charge.grow_to(bytes(size))
     }
 
     /// Cuts the list short, or extends it with zeros, nulls or unset variants.
@@ -146,31 +133,50 @@ impl List {
     /// # Errors
     /// There is no room.
     pub fn resize(&self, size: usize) -> Result<(), Status> {
-        if size > self.len() && (size > self.maximum_size || !self.pay_for(size)) {
-            return Err(too_large(size));
-        }
         let is_there = match &self.elements {
-            Elements::Numbers(_, cells) => cells.resize(size),
+            _ if size > self.maximum_size => None,
+            Elements::Numbers(numbers) => self.resize_numbers(numbers, size),
+            _ if size > self.len() && self.pay_for(size).is_none() => None,
             Elements::Refs(refs) => resize(refs, size),
             Elements::Variants(variants) => resize(variants, size),
         };
         is_there.ok_or_else(|| too_large(size))
     }
 
-    /// The same, if it is one element more or fewer than before and there is room; whether it is.
-    #[inline(always)]
-    pub(crate) fn resize_a_little(&self, size: usize) -> bool {
-        match &self.elements {
-            Elements::Numbers(_, cells) => size <= self.maximum_size && cells.resize_a_little(size),
-            _ => false,
+    fn resize_numbers(&self, numbers: &Numbers, size: usize) -> Option<()> {
+        if numbers.resize_within(size) {
+            return Some(());
         }
+        // With room for those who grow one by one, if that may be.
+        let roomy = numbers.roomy(size).min(self.maximum_size);
+        self.make_room_for_numbers(numbers, roomy)
+            .or_else(|| self.make_room_for_numbers(numbers, size))?;
+        numbers.resize_within(size).then_some(())
     }
 
-    /// How many numbers there are, if it holds numbers.
+    fn make_room_for_numbers(&self, numbers: &Numbers, capacity: usize) -> Option<()> {
+        self.pay(numbers.bytes_with(capacity))?;
+        numbers.reserve(capacity)
+    }
+
+    /// Memory for so many refs or variants. Rounded up, as the memory of a list that grows is, and for
+    /// those who grow one by one.
+    fn pay_for(&self, size: usize) -> Option<()> {
+        let bytes = |elements: usize| elements.saturating_mul(self.element_size);
+        let rounded = size.checked_next_power_of_two().unwrap_or(size);
+        self.pay(bytes(rounded)).or_else(|| self.pay(bytes(size)))
+    }
+
+    /// So many bytes of elements; what is paid for stays so until the list is gone.
+    fn pay(&self, bytes: usize) -> Option<()> {
+        self.charge.grow_to(bytes.saturating_add(size_of::<Self>())).then_some(())
+    }
+
+    /// The numbers, if it holds numbers.
     #[inline(always)]
-    pub(crate) fn number_count(&self) -> Option<usize> {
+    pub(crate) fn numbers(&self) -> Option<&Numbers> {
         match &self.elements {
-            Elements::Numbers(_, cells) => Some(cells.len()),
+            Elements::Numbers(numbers) => Some(numbers),
             _ => None,
         }
     }
@@ -233,8 +239,8 @@ impl List {
             return Err(out_of_bounds(index, size));
         }
         match &self.elements {
-            Elements::Numbers(scalar, cells) => {
-                cells.set(index, bits(*scalar, &value));
+            Elements::Numbers(numbers) => {
+                numbers.set(index, &value);
             }
             Elements::Variants(variants) => {
                 if let Some(element) = lock(variants).get_mut(index) {
@@ -274,10 +280,10 @@ impl List {
                     ))),
                 }
             }
-            Elements::Numbers(_, cells) if index >= cells.len() => {
-                Err(out_of_bounds(index, cells.len()))
+            Elements::Numbers(numbers) if index >= numbers.len() => {
+                Err(out_of_bounds(index, numbers.len()))
             }
-            Elements::Numbers(..) => Err(Status::failed_precondition("list does not store refs")),
+            Elements::Numbers(_) => Err(Status::failed_precondition("list does not store refs")),
         }
     }
 
@@ -301,78 +307,15 @@ impl List {
                 let element = variants.get_mut(index).ok_or_else(|| out_of_bounds(index, size))?;
                 element.replace(Value::Ref(value))
             }
-            Elements::Numbers(_, cells) if index >= cells.len() => {
-                return Err(out_of_bounds(index, cells.len()));
+            Elements::Numbers(numbers) if index >= numbers.len() => {
+                return Err(out_of_bounds(index, numbers.len()));
             }
-            Elements::Numbers(..) => {
+            Elements::Numbers(_) => {
                 return Err(Status::failed_precondition("list cannot store refs"));
             }
         };
         Ok(())
     }
-}
-
-/// Reading and writing numbers as what they are, which is what most programs do; everything else is
-/// left to [`List::get_value`] and [`List::set_value`].
-macro_rules! same_type {
-    ($($get:ident $set:ident $type:ident: $($scalar:ident)|+, |$bits:ident| $read:expr, |$value:ident| $written:expr;)*) => {
-        impl List {$(
-            #[inline(always)]
-            pub(crate) fn $get(&self, index: usize) -> Option<$type> {
-                match &self.elements {
-                    Elements::Numbers($(ScalarType::$scalar)|+, cells) => {
-                        let $bits = cells.get(index)?;
-                        Some($read)
-                    }
-                    _ => None,
-                }
-            }
-
-            #[inline(always)]
-            pub(crate) fn $set(&self, index: usize, $value: $type) -> bool {
-                match &self.elements {
-                    Elements::Numbers($(ScalarType::$scalar)|+, cells) => {
-                        cells.set(index, $written)
-                    }
-                    _ => false,
-                }
-            }
-        )*}
-    };
-}
-
-same_type! {
-    same_i32 set_same_i32 i32: I32, |bits| bits as i32, |value| i64::from(value).cast_unsigned();
-    same_i64 set_same_i64 i64: I64, |bits| bits.cast_signed(), |value| value.cast_unsigned();
-    same_f32 set_same_f32 f32: F32, |bits| f32::from_bits(bits as u32), |value| value.to_bits().into();
-    same_f64 set_same_f64 f64: F64, |bits| f64::from_bits(bits), |value| value.to_bits();
-}
-
-/// A number as the cells of a list keep it.
-fn bits(scalar: ScalarType, value: &Value) -> u64 {
-    let integer = match *value {
-        Value::I32(value) => value.into(),
-        Value::I64(value) => value,
-        _ => 0,
-    };
-    let float = match *value {
-        Value::F32(value) => value.into(),
-        Value::F64(value) => value,
-        _ => 0.0,
-    };
-    let integer = match scalar {
-        ScalarType::I8 => i64::from(integer as i8),
-        ScalarType::I16 => i64::from(integer as i16),
-        ScalarType::I32 => i64::from(integer as i32),
-        ScalarType::I64 => integer,
-        // Not by way of f64: that would quiet a signalling NaN.
-        ScalarType::F32 => match *value {
-            Value::F32(value) => return value.to_bits().into(),
-            _ => return (float as f32).to_bits().into(),
-        },
-        ScalarType::F64 => return float.to_bits(),
-    };
-    integer.cast_unsigned()
 }
 
 fn lock<T>(elements: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -409,7 +352,7 @@ fn take_refs(list: &mut List) -> Vec<Ref> {
                 _ => None,
             })
             .collect(),
-        Elements::Numbers(..) => Vec::new(),
+        Elements::Numbers(_) => Vec::new(),
     }
 }
 

@@ -4,7 +4,8 @@
 //!
 //! [`Registers`] is made from a whole window ([`WINDOW`] words), and an ordinal has 16 bits, so
 //! every register that can be named is inside. [`Refs`] is made from the refs of a frame, and
-//! [`crate::cursor`] refused code that names others where handlers read them here. Both are
+//! [`crate::cursor`] refused code that names others where handlers read them here, and took the bit
+//! that says "move" out of their operands. Both are
 //! pointers without a lifetime: whoever makes them promises that the stack does not move while they
 //! are in use. The machine makes them anew whenever it enters or returns to a frame, and handlers give
 //! the old ones up when they call it to do so.
@@ -13,7 +14,6 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use crate::stack::WINDOW;
-use crate::transfer::ref_index;
 use crate::value::Ref;
 
 /// 32-bit registers, and pairs of them.
@@ -113,7 +113,7 @@ impl Refs {
     #[inline(always)]
     pub(crate) unsafe fn get<'a>(self, register: u16) -> &'a Ref {
         // SAFETY: the frame has it.
-        unsafe { &*self.0.add(ref_index(register)).as_ptr() }
+        unsafe { &*self.0.add(usize::from(register)).as_ptr() }
     }
 
     /// All of them.

@@ -113,9 +113,9 @@ macro_rules! global_store {
 
 /// `c = element b of list a`
 macro_rules! list_get {
-    ($type:ident, $slow:ident, $fast:ident) => {{
+    ($type:ident, $get:ident) => {{
         slow_instead!(Instead, |frame, instr| {
-            let value = frame.list(instr.a)?.$slow(frame.size(instr.b))?;
+            let value = frame.list(instr.a)?.$get(frame.size(instr.b))?;
             frame.set::<$type>(instr.c, value);
         });
         operation!(It[B], |state, machine, instr| {
@@ -125,7 +125,10 @@ macro_rules! list_get {
             let Ref::List(list) = list else {
                 return slow::instead::<D, Instead>(state, machine);
             };
-            let Some(value) = list.$fast(index.cast_unsigned() as usize) else {
+            let numbers = list.numbers();
+            let Some(value) =
+                numbers.and_then(|numbers| numbers.$get(index.cast_unsigned() as usize))
+            else {
                 return slow::instead::<D, Instead>(state, machine);
             };
             value.write(&mut state, instr.c);
@@ -140,7 +143,7 @@ macro_rules! list_get {
 
 /// `element b of list a = c`
 macro_rules! list_set {
-    ($type:ident, $variant:ident, $fast:ident) => {{
+    ($type:ident, $variant:ident, $set:ident) => {{
         slow_instead!(Instead, |frame, instr| {
             let value = Value::$variant(frame.get::<$type>(instr.c));
             frame.list(instr.a)?.set(frame.size(instr.b), value)?;
@@ -153,7 +156,8 @@ macro_rules! list_set {
             let Ref::List(list) = list else {
                 return slow::instead::<D, Instead>(state, machine);
             };
-            if !list.$fast(index.cast_unsigned() as usize, value) {
+            let index = index.cast_unsigned() as usize;
+            if !list.numbers().is_some_and(|numbers| numbers.$set(index, value)) {
                 return slow::instead::<D, Instead>(state, machine);
             }
         });
@@ -177,7 +181,7 @@ macro_rules! list_size {
             let Ref::List(list) = list else {
                 return slow::instead::<D, Instead>(state, machine);
             };
-            let Some(size) = list.number_count() else {
+            let Some(size) = list.numbers().map(Numbers::len) else {
                 return slow::instead::<D, Instead>(state, machine);
             };
             (size as i32).write(&mut state, instr.b);
@@ -202,7 +206,8 @@ macro_rules! list_resize {
             let Ref::List(list) = list else {
                 return slow::instead::<D, Instead>(state, machine);
             };
-            if !list.resize_a_little(size.cast_unsigned() as usize) {
+            let size = size.cast_unsigned() as usize;
+            if !list.numbers().is_some_and(|numbers| numbers.resize_within(size)) {
                 return slow::instead::<D, Instead>(state, machine);
             }
         });

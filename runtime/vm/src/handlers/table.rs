@@ -9,6 +9,7 @@ use super::slow::{self, Frame, Slow};
 use super::{Entry, Operation, Variant, control};
 use crate::code::{Code, Instr};
 use crate::machine::{Dispatch, Machine, Signal, State};
+use crate::numbers::Numbers;
 use crate::objects::{self, check_type};
 use crate::ops::{convert, float, int};
 use crate::status::Status;
@@ -140,14 +141,14 @@ pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
         }),
         Code::ListSize => list_size!(),
         Code::ListResize => list_resize!(),
-        Code::ListGetI32 => list_get!(i32, get_i32, same_i32),
-        Code::ListGetI64 => list_get!(i64, get_i64, same_i64),
-        Code::ListGetF32 => list_get!(f32, get_f32, same_f32),
-        Code::ListGetF64 => list_get!(f64, get_f64, same_f64),
-        Code::ListSetI32 => list_set!(i32, I32, set_same_i32),
-        Code::ListSetI64 => list_set!(i64, I64, set_same_i64),
-        Code::ListSetF32 => list_set!(f32, F32, set_same_f32),
-        Code::ListSetF64 => list_set!(f64, F64, set_same_f64),
+        Code::ListGetI32 => list_get!(i32, get_i32),
+        Code::ListGetI64 => list_get!(i64, get_i64),
+        Code::ListGetF32 => list_get!(f32, get_f32),
+        Code::ListGetF64 => list_get!(f64, get_f64),
+        Code::ListSetI32 => list_set!(i32, I32, set_i32),
+        Code::ListSetI64 => list_set!(i64, I64, set_i64),
+        Code::ListSetF32 => list_set!(f32, F32, set_f32),
+        Code::ListSetF64 => list_set!(f64, F64, set_f64),
         Code::ListGetRef => slow!(|frame, instr| {
             let value = frame.list(instr.a)?.get_ref(frame.size(instr.b), is_move(instr.c))?;
             // An element of another type reads as null.

@@ -134,6 +134,8 @@ pub(crate) struct SetBreakpointsArguments {
 pub(crate) struct SourceBreakpoint {
     pub(crate) line: i64,
     #[serde(default)]
+    pub(crate) column: Option<i64>,
+    #[serde(default)]
     pub(crate) condition: Option<String>,
     #[serde(default)]
     pub(crate) hit_condition: Option<String>,

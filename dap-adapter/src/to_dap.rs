@@ -36,7 +36,7 @@ pub(crate) fn breakpoint(
         message: breakpoint.message.clone(),
         source: None,
         line: breakpoint.line.map(|line| client.line(line)),
-        column: None,
+        column: breakpoint.column.map(|column| client.column(column)),
         instruction_reference: reference.map(|address| address.to_string()),
         reason: (!verified).then_some("failed"),
     }

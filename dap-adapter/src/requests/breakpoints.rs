@@ -41,7 +41,8 @@ pub(super) fn set_breakpoints(
     let wanted = asked
         .iter()
         .map(|it| {
-            let spec = spec(&key, client.line_from(it.line))?;
+            let column = it.column.map(|column| client.column_from(column));
+            let spec = spec(&key, client.line_from(it.line), column)?;
             refined(spec, it.condition.clone(), it.hit_condition.as_deref(), it.log_message.clone())
         })
         .collect();
@@ -54,9 +55,9 @@ pub(super) fn set_breakpoints(
     body(BreakpointsBody { breakpoints })
 }
 
-fn spec(key: &SourceKey, line: u32) -> Result<BreakpointSpec, String> {
+fn spec(key: &SourceKey, line: u32, column: Option<u32>) -> Result<BreakpointSpec, String> {
     match key {
-        SourceKey::File(file) => Ok(BreakpointSpec::Line { file: file.clone(), line }),
+        SourceKey::File(file) => Ok(BreakpointSpec::Line { file: file.clone(), line, column }),
         SourceKey::Listing(module) => Ok(BreakpointSpec::ListingLine { module: *module, line }),
         SourceKey::Unknown(name) => Err(format!("{name} is no source of the program")),
     }

@@ -1,6 +1,7 @@
 //! What the program is made of: `modules`, `loadedSources`, `breakpointLocations`.
 
 use dap::requests::ModulesArguments;
+use debug::CodeSite;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -59,19 +60,31 @@ pub(super) fn breakpoint_locations(
         source: Source,
         line: i64,
         #[serde(default)]
+        column: Option<i64>,
+        #[serde(default)]
         end_line: Option<i64>,
+        #[serde(default)]
+        end_column: Option<i64>,
     }
     let arguments: Arguments = arguments(request)?;
     let first = client.line_from(arguments.line);
     let last = arguments.end_line.map_or(first, |line| client.line_from(line));
+    // Columns belong to the first line and the last.
+    let from = (first, arguments.column.map_or(0, |column| client.column_from(column)));
+    let to = (last, arguments.end_column.map_or(u32::MAX, |column| client.column_from(column)));
     let Debuggee { debugger, sources, .. } = debuggee;
     let program = debugger.program();
     let breakpoints: Vec<Value> = match sources.identify(&arguments.source, debugger, client) {
         SourceKey::File(file) => {
             let sites = program.code_sites(&file, &(first..=last)).into_iter();
-            sites
-                .map(|at| json!({"line": client.line(at.line), "column": client.column(at.column)}))
-                .collect()
+            let location = |at: CodeSite| {
+                json!({
+                    "line": client.line(at.line),
+                    "column": client.column(at.column),
+                    "endColumn": client.column(at.end_column),
+                })
+            };
+            sites.filter(|at| (from..=to).contains(&(at.line, at.column))).map(location).collect()
         }
         SourceKey::Listing(module) => {
             let sites = debugger.listing_sites(module, &(first..=last)).into_iter();

@@ -45,12 +45,15 @@ pub(super) fn goto_targets(
     struct Arguments {
         source: Source,
         line: i64,
+        #[serde(default)]
+        column: Option<i64>,
     }
     let arguments: Arguments = arguments(request)?;
     let line = client.line_from(arguments.line);
+    let column = arguments.column.map(|column| client.column_from(column));
     let Debuggee { debugger, sources, targets, .. } = debuggee;
     let spec = match sources.identify(&arguments.source, debugger, client) {
-        SourceKey::File(file) => BreakpointSpec::Line { file, line },
+        SourceKey::File(file) => BreakpointSpec::Line { file, line, column },
         SourceKey::Listing(module) => BreakpointSpec::ListingLine { module, line },
         SourceKey::Unknown(name) => {
             return Err(RequestError::failed(format!("{name} is no source of the program")));

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `lifecycle` | does a session begin and end well, from every state? |
 //! | `breakpoints` | does the program stop where it was told to? |
+//! | `columns` | can one of several operations on a line be stopped at? |
 //! | `changes` | are values, memory and places changed, and conditions minded? |
 //! | `levels` | do steps go as far as they should? |
 //! | `inspection` | is what is shown at a stop right? |
@@ -23,6 +24,7 @@ mod breakpoints;
 mod catalog;
 mod changes;
 mod client;
+mod columns;
 mod devices;
 mod faults;
 mod inlined;

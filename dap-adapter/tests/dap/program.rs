@@ -12,6 +12,7 @@ static PROVIDER: LazyLock<PathBuf> = LazyLock::new(|| compiled("provider"));
 static PERCEPTRON: LazyLock<PathBuf> = LazyLock::new(|| compiled("perceptron"));
 static INLINED: LazyLock<PathBuf> = LazyLock::new(|| compiled("inlined"));
 static SEVERAL: LazyLock<PathBuf> = LazyLock::new(|| compiled("several"));
+static COLUMNS: LazyLock<PathBuf> = LazyLock::new(|| compiled("columns"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
 fn compiled(name: &str) -> PathBuf {
@@ -44,6 +45,7 @@ pub(crate) fn source_of(name: &str) -> PathBuf {
         // What the terminal debugger is tested with too.
         "perceptron" => of_terminal("device/perceptron.mlir"),
         "inlined" => of_terminal("inlined/inlined.mlir"),
+        "columns" => of_terminal("columns/columns.mlir"),
         "several" => of_terminal("levels/several.mlir"),
         _ => root.join(format!("tests/dap/{name}.mlir")),
     }
@@ -67,6 +69,16 @@ pub(crate) fn inlined() -> Value {
 /// What launches a program with several operations on a line.
 pub(crate) fn several() -> Value {
     json!({"program": *SEVERAL, "function": "main", "inputs": ["3"]})
+}
+
+/// The source of a program for breakpoints on columns.
+pub(crate) fn columns_source() -> PathBuf {
+    source_of("columns").canonicalize().unwrap()
+}
+
+/// What launches it.
+pub(crate) fn columns() -> Value {
+    json!({"program": *COLUMNS, "function": "main", "inputs": ["7", "3"]})
 }
 
 /// The source of a model that a device executes.

@@ -68,3 +68,8 @@ fn inlined_calls_are_frames() {
 fn operations_are_stepped_one_by_one() {
     check("levels", "several", &["3"], &["statements"]);
 }
+
+#[test]
+fn operations_of_a_line_take_breakpoints() {
+    check("columns", "columns", &["7", "3"], &["columns"]);
+}

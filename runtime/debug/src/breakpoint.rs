@@ -28,6 +28,8 @@ pub enum BreakpointSpec {
         file: String,
         /// From 1.
         line: u32,
+        /// From 1, where one of several operations on the line is meant.
+        column: Option<u32>,
     },
     /// A line of a module's disassembly, counted from 1.
     ListingLine {
@@ -153,6 +155,8 @@ pub struct Breakpoint {
     pub locations: Vec<Position>,
     /// The line that it is really on, for breakpoints on lines.
     pub line: Option<u32>,
+    /// The column of the operation that it is on, for breakpoints on columns.
+    pub column: Option<u32>,
     /// Why it is nowhere, or elsewhere than asked.
     pub message: Option<String>,
     /// How often the program has come to it.
@@ -216,6 +220,8 @@ pub struct Resolution {
     pub locations: Vec<Position>,
     /// See [`Breakpoint::line`].
     pub line: Option<u32>,
+    /// See [`Breakpoint::column`].
+    pub column: Option<u32>,
     /// See [`Breakpoint::message`].
     pub message: Option<String>,
     /// Whether the places are in dispatches.
@@ -234,12 +240,13 @@ impl BreakpointTable {
     pub fn add(&mut self, spec: BreakpointSpec, resolution: Resolution) -> BreakpointId {
         self.next += 1;
         let id = BreakpointId(self.next);
-        let Resolution { locations, line, message, .. } = resolution;
+        let Resolution { locations, line, column, message, .. } = resolution;
         let breakpoint = Breakpoint {
             id,
             spec,
             locations,
             line,
+            column,
             message,
             hits: 0,
             hit_condition: HitCondition::Always,
@@ -269,9 +276,10 @@ impl BreakpointTable {
     /// Finds the places of all breakpoints anew.
     pub(crate) fn resolve_again(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
         for breakpoint in self.breakpoints.values_mut() {
-            let Resolution { locations, line, message, .. } = resolve(&breakpoint.spec);
+            let Resolution { locations, line, column, message, .. } = resolve(&breakpoint.spec);
             breakpoint.locations = locations;
             breakpoint.line = line;
+            breakpoint.column = column;
             breakpoint.message = message;
         }
     }
@@ -357,7 +365,8 @@ mod tests {
         let at = || Resolution { locations: vec![address], ..Resolution::default() };
         let mut table = BreakpointTable::default();
         let first = table.add(BreakpointSpec::Function { name: "f".into() }, at());
-        let second = table.add(BreakpointSpec::Line { file: "a.mlir".into(), line: 3 }, at());
+        let second =
+            table.add(BreakpointSpec::Line { file: "a.mlir".into(), line: 3, column: None }, at());
         assert_eq!(table.at(address), [first, second]);
         assert!(table.remove(first));
         assert!(!table.remove(first));

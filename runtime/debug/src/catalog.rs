@@ -1,5 +1,6 @@
 //! What a program is made of, for lists of it: modules, source files, lines that have code.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -39,13 +40,15 @@ pub struct SourceFile {
     pub path: Option<PathBuf>,
 }
 
-/// A place in a source file that has code.
+/// An operation of a source file that has code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct CodeSite {
     /// From 1.
     pub line: u32,
-    /// From 1.
+    /// That of its name, from 1.
     pub column: u32,
+    /// The one behind it, as far as it is on the line.
+    pub end_column: u32,
 }
 
 impl Program {
@@ -79,23 +82,25 @@ impl Program {
         found
     }
 
-    /// The places of a file, in a range of lines, that have code; in order, each once.
+    /// The operations of a file, in a range of lines, that have code; in order, each once.
     #[must_use]
     pub fn code_sites(&self, file: &str, lines: &RangeInclusive<u32>) -> Vec<CodeSite> {
-        let mut sites = Vec::new();
+        let mut found = BTreeSet::new();
         for module in &self.modules {
-            let info = &module.info;
-            for id in info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
-                for line in info.lines_with_code(id, lines.clone()) {
-                    let places = info.resolve_line(id, line).map(|it| it.places);
-                    let columns =
-                        places.unwrap_or_default().into_iter().map(|place| place.position.column);
-                    sites.extend(columns.map(|column| CodeSite { line, column }));
-                }
+            for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
+                found.extend(module.info.lines_with_code(id, lines.clone()));
             }
         }
+        let sites = found.into_iter().flat_map(|line| {
+            self.operations_on(file, line).into_iter().map(move |(_, operation)| CodeSite {
+                line,
+                column: operation.column,
+                end_column: operation.extent.end,
+            })
+        });
+        let mut sites: Vec<CodeSite> = sites.collect();
         sites.sort_unstable();
-        sites.dedup();
+        sites.dedup_by_key(|site| (site.line, site.column));
         sites
     }
 }

@@ -25,6 +25,7 @@ mod address;
 mod arming;
 mod breakpoint;
 mod catalog;
+mod columns;
 mod debugger;
 mod disassembly;
 mod dispatch;

@@ -146,7 +146,7 @@ impl Debugger {
         }
         let reason = self.after(|debugger| debugger.run_to_any(&found.locations, None));
         if matches!(reason, StopReason::Step) {
-            self.stand_at(spec, found.line);
+            self.stand_at(spec, (found.line, found.column));
         }
         Ok(reason)
     }

@@ -8,6 +8,7 @@ use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
 
 use crate::address::LinearAddress;
 use crate::breakpoint::{BreakpointSpec, Resolution};
+use crate::columns::Operation;
 use crate::glob;
 use crate::program::{LoadedModule, Program};
 
@@ -53,7 +54,13 @@ impl Program {
     #[must_use]
     pub fn resolve(&self, spec: &BreakpointSpec) -> Resolution {
         match spec {
-            BreakpointSpec::Line { file, line } => self.resolve_line(file, *line),
+            BreakpointSpec::Line { file, line, column } => {
+                let resolution = self.resolve_line(file, *line);
+                match column.filter(|_| resolution.line == Some(*line)) {
+                    Some(column) => self.narrowed(resolution, file, *line, column),
+                    None => resolution,
+                }
+            }
             BreakpointSpec::ListingLine { module, line } => match self.module(*module) {
                 Some(module) => resolve_listing_line(module, *line),
                 None => Resolution::nowhere("there is no such module"),
@@ -91,6 +98,49 @@ impl Program {
             None => Some(self.unknown_file(file)),
         };
         resolution
+    }
+
+    /// Of the places of a line, those of one operation: the one that a column is in, or the next to the
+    /// right, or the last.
+    fn narrowed(&self, whole: Resolution, file: &str, line: u32, column: u32) -> Resolution {
+        let found = self.operations_on(file, line);
+        let inside = found.iter().filter(|(_, it)| it.extent.contains(&column));
+        let inside = inside.max_by_key(|(_, it)| it.extent.start).map(|(_, it)| it.column);
+        let right = || found.iter().map(|(_, it)| it.column).filter(|at| *at >= column).min();
+        let Some(actual) =
+            inside.or_else(right).or_else(|| found.iter().map(|(_, it)| it.column).max())
+        else {
+            return whole;
+        };
+        let of_operation = || found.iter().filter(|(_, it)| it.column == actual);
+        let is_nested = of_operation().any(|(is_nested, _)| *is_nested);
+        let wanted = of_operation().filter(|(nested, _)| *nested == is_nested);
+        let message = (inside.is_none() && actual != column).then(|| {
+            let which = if actual > column {
+                "the operation next to the right"
+            } else {
+                "the last operation of the line"
+            };
+            format!("no code came from column {column}; {which} is at {actual}")
+        });
+        Resolution {
+            locations: wanted.flat_map(|(_, it)| it.places.iter().copied()).collect(),
+            column: Some(actual),
+            message,
+            ..whole
+        }
+    }
+
+    /// The operations on a line of a file, each with whether it is of a dispatch.
+    pub(crate) fn operations_on(&self, file: &str, line: u32) -> Vec<(bool, Operation)> {
+        let mut found = Vec::new();
+        for module in &self.modules {
+            for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
+                let here = module.operations(id, line).into_iter();
+                found.extend(here.map(|operation| (module.is_nested, operation)));
+            }
+        }
+        found
     }
 
     /// Dispatches have no instruction of their own; the message says if none is known by now.

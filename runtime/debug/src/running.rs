@@ -17,6 +17,9 @@ use crate::stepping::{Origin, StepObserver, StepPlan, Verdict};
 use crate::stop::{Granularity, Resume, StepKind, StopReason};
 use crate::watch::WatchObserver;
 
+/// Where somebody wanted to stop, as far as they said and it was found.
+pub(crate) type LineAndColumn = (Option<u32>, Option<u32>);
+
 impl Debugger {
     /// Runs until something stops the program. A program that has failed or completed stays so.
     pub fn resume(&mut self, how: Resume) -> StopReason {
@@ -45,7 +48,7 @@ impl Debugger {
         let path = self.program.path_of(position);
         let innermost = path.len().saturating_sub(1);
         let level = |id: &BreakpointId| match self.breakpoints.get(*id) {
-            Some(breakpoint) => self.level_meant(&breakpoint.spec, breakpoint.line, &path),
+            Some(it) => self.level_meant(&it.spec, (it.line, it.column), &path),
             None => innermost,
         };
         self.hidden_calls = match reason {
@@ -58,23 +61,25 @@ impl Debugger {
     }
 
     /// Stands before the inlined calls that are inside of what the program was to run to.
-    pub(crate) fn stand_at(&mut self, spec: &BreakpointSpec, line: Option<u32>) {
+    pub(crate) fn stand_at(&mut self, spec: &BreakpointSpec, at: LineAndColumn) {
         let path = self.position().map_or_else(Vec::new, |at| self.program.path_of(at));
         self.hidden_calls =
-            (path.len().saturating_sub(1)).saturating_sub(self.level_meant(spec, line, &path));
+            (path.len().saturating_sub(1)).saturating_sub(self.level_meant(spec, at, &path));
     }
 
     /// Which frame of the path of the instruction that runs next somebody means who wanted to stop there.
     fn level_meant(
         &self,
         spec: &BreakpointSpec,
-        line: Option<u32>,
+        (line, column): LineAndColumn,
         path: &[SourcePosition],
     ) -> usize {
         let innermost = path.len().saturating_sub(1);
         match (spec, self.position()) {
             (BreakpointSpec::Line { .. }, _) => {
-                let on_line = |place: &SourcePosition| Some(place.line) == line;
+                let on_line = |place: &SourcePosition| {
+                    Some(place.line) == line && column.is_none_or(|column| place.column == column)
+                };
                 path.iter().rposition(on_line).unwrap_or(innermost)
             }
             (BreakpointSpec::Function { name }, Some(position)) => {

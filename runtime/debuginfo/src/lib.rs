@@ -20,6 +20,7 @@ pub mod companion;
 pub mod compile;
 mod completeness;
 mod database;
+mod extent;
 mod files;
 mod frames;
 mod info;

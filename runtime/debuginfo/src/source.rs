@@ -5,8 +5,10 @@
 //! for an argument, of its SSA name), so the text around it gives the name back. This is reading, not
 //! parsing: where the text looks otherwise than expected, there is no name.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::OnceLock;
+
+use crate::extent;
 
 /// The text of one source file, with its lines.
 #[derive(Debug)]
@@ -66,6 +68,13 @@ impl SourceText {
             !(character.is_ascii_alphanumeric() || "._$".contains(character))
         });
         Some(&rest[..length.unwrap_or(rest.len())]).filter(|name| !name.is_empty())
+    }
+
+    /// The columns of the operation whose name is at a position: from its results to the end of it, or of
+    /// the line.
+    #[must_use]
+    pub fn operation_extent(&self, line: u32, column: u32) -> Option<Range<u32>> {
+        extent::operation_extent(self.line(line)?, column)
     }
 
     /// The names of the results of the operation at a position, from the left of it: `%a`, or `%r#0` and

@@ -53,10 +53,10 @@ pub(crate) enum Command {
 /// Where a breakpoint is to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
-    /// A line of the current file.
-    Line(u32),
-    /// A line of a file.
-    FileLine(String, u32),
+    /// A line of the current file, and a column if that is said.
+    Line(u32, Option<u32>),
+    /// A line of a file, and a column if that is said.
+    FileLine(String, u32, Option<u32>),
     /// Functions or imports by their names.
     Function(String),
     /// An instruction by its address.
@@ -183,7 +183,7 @@ const TABLE: &[Row] = &[
     Row {
         names: &["break", "b", "br"],
         arguments: "PLACE [if EXPR] [if count COND]",
-        help: "stop at LINE, FILE:LINE, FUNCTION, *FUNCTION+OFFSET, *ADDRESS or dispatch 'GLOB' [after]",
+        help: "stop at [FILE:]LINE[:COLUMN], FUNCTION, *FUNCTION+OFFSET, *ADDRESS or dispatch 'GLOB' [after]",
         read: read_break,
     },
     Row {
@@ -515,7 +515,7 @@ fn dispatches(text: &str) -> Result<Place, String> {
 fn place(text: &str) -> Result<Place, String> {
     if text.is_empty() {
         return Err(
-            "break where? LINE, FILE:LINE, FUNCTION, *FUNCTION+OFFSET or *ADDRESS".to_owned()
+            "break where? [FILE:]LINE[:COLUMN], FUNCTION, *FUNCTION+OFFSET or *ADDRESS".to_owned()
         );
     }
     if let Some(pattern) = text.strip_prefix("dispatch ") {
@@ -531,15 +531,24 @@ fn place(text: &str) -> Result<Place, String> {
             None => Ok(Place::Function(text.to_owned())),
         };
     }
-    if let Ok(line) = text.parse() {
-        return Ok(Place::Line(line));
+    Ok(in_source(text).unwrap_or_else(|| Place::Function(text.to_owned())))
+}
+
+/// `LINE`, `LINE:COLUMN`, `FILE:LINE` or `FILE:LINE:COLUMN`.
+fn in_source(text: &str) -> Option<Place> {
+    let number = |text: &str| text.parse::<u32>().ok();
+    if let Some(line) = number(text) {
+        return Some(Place::Line(line, None));
     }
-    if let Some((file, line)) = text.rsplit_once(':')
-        && let Ok(line) = line.parse()
-    {
-        return Ok(Place::FileLine(file.to_owned(), line));
+    let (rest, last) = text.rsplit_once(':')?;
+    let last = number(last)?;
+    if let Some(line) = number(rest) {
+        return Some(Place::Line(line, Some(last)));
     }
-    Ok(Place::Function(text.to_owned()))
+    match rest.rsplit_once(':').map(|(file, line)| (file, number(line))) {
+        Some((file, Some(line))) => Some(Place::FileLine(file.to_owned(), line, Some(last))),
+        _ => Some(Place::FileLine(rest.to_owned(), last, None)),
+    }
 }
 
 /// An offset as the disassembly prints it: hexadecimal, with or without `0x`.
@@ -573,8 +582,10 @@ mod tests {
     #[test]
     fn words_abbreviations_and_arguments() {
         let cases = [
-            ("b 32", breaks(Place::Line(32))),
-            ("break a.mlir:7", breaks(Place::FileLine("a.mlir".into(), 7))),
+            ("b 32", breaks(Place::Line(32, None))),
+            ("break 32:4", breaks(Place::Line(32, Some(4)))),
+            ("break a.mlir:7:9", breaks(Place::FileLine("a.mlir".into(), 7, Some(9)))),
+            ("break a.mlir:7", breaks(Place::FileLine("a.mlir".into(), 7, None))),
             ("b *improve+0000001B", breaks(Place::Offset("improve".into(), BytecodeOffset(0x1B)))),
             ("b *.execute", breaks(Place::Function("*.execute".into()))),
             ("b *0x10000001b", breaks(Place::Address("0x10000001b".into()))),
@@ -590,7 +601,7 @@ mod tests {
                 ),
             ),
             ("b dispatch *", breaks(Place::Dispatch("*".into(), DispatchMoment::Before))),
-            ("b 7 if count == 2", breaks_if(Place::Line(7), HitCondition::Exactly(2))),
+            ("b 7 if count == 2", breaks_if(Place::Line(7, None), HitCondition::Exactly(2))),
             (
                 "b improve if %guess == 2 if count % 2",
                 Command::Break(

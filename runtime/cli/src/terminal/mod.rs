@@ -293,8 +293,10 @@ impl<W: Write> Terminal<W> {
 
     fn spec(&self, place: Place) -> Result<BreakpointSpec, Problem> {
         Ok(match place {
-            Place::Line(line) => BreakpointSpec::Line { file: self.current_file()?, line },
-            Place::FileLine(file, line) => BreakpointSpec::Line { file, line },
+            Place::Line(line, column) => {
+                BreakpointSpec::Line { file: self.current_file()?, line, column }
+            }
+            Place::FileLine(file, line, column) => BreakpointSpec::Line { file, line, column },
             Place::Function(name) => BreakpointSpec::Function { name },
             Place::Dispatch(pattern, when) => BreakpointSpec::Dispatch { pattern, when },
             Place::Address(text) => {

@@ -108,8 +108,9 @@ pub(super) fn breakpoint_set(
 fn breakpoint_line(out: &mut impl Write, debugger: &Debugger, id: BreakpointId) -> io::Result<()> {
     let Some(breakpoint) = debugger.breakpoints().get(id) else { return Ok(()) };
     let asked = match &breakpoint.spec {
-        BreakpointSpec::Line { file, line } => {
-            format!("{file}:{}", breakpoint.line.unwrap_or(*line))
+        BreakpointSpec::Line { file, line, .. } => {
+            let column = breakpoint.column.map(|column| format!(":{column}")).unwrap_or_default();
+            format!("{file}:{}{column}", breakpoint.line.unwrap_or(*line))
         }
         BreakpointSpec::ListingLine { line, .. } => format!("disassembly line {line}"),
         BreakpointSpec::Function { name } => name.clone(),

@@ -30,8 +30,7 @@ pub(crate) fn link(
         }
     };
     let full_name = format!("{}.{name}", library.name());
-    let context =
-        Context::builder().add_native(module).link().map_err(|error| error.to_string())?;
+    let context = host.context().add_native(module).link().map_err(|error| error.to_string())?;
     let function = context.lookup(&full_name).ok_or_else(|| {
         format!(
             "NOT_FOUND; no function `{name}` in library `{}`; it has {}",

@@ -9,6 +9,7 @@ mod failure;
 mod flag_files;
 mod idle_breakpoints;
 mod libraries;
+mod limits;
 mod listening;
 mod measure;
 mod modules;

@@ -53,7 +53,7 @@ impl LoadedModules {
 
     /// A new context of the host's native modules and these after them.
     pub(crate) fn link(&self, host: &Host) -> Result<Context, String> {
-        let mut builder = Context::builder();
+        let mut builder = host.context();
         for module in host.modules_for(self.iter().map(|module| &**module)) {
             builder = builder.add_native(module);
         }

@@ -20,6 +20,7 @@ use vmfb::module::Export;
 
 use crate::failure::RunFailure;
 use crate::libraries::{self, Lent};
+use crate::limits::LimitArguments;
 use crate::modules::{LoadedModules, is_for_users};
 use crate::structured::{Structure, StructuredArguments};
 
@@ -81,6 +82,9 @@ pub(crate) struct DeviceArguments {
     /// library says it (lib.mlir)
     #[arg(long = "signature", value_name = "FUNC.FUNC", allow_hyphen_values = true)]
     signatures: Vec<String>,
+
+    #[command(flatten)]
+    limits: LimitArguments,
 }
 
 impl DeviceArguments {
@@ -106,6 +110,7 @@ impl DeviceArguments {
             native_code,
             parameters,
             libraries: Vec::new(),
+            limits: self.limits.limits(),
         })
     }
 }

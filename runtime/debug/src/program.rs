@@ -218,7 +218,7 @@ impl Program {
         }
         let program = loaded.iter().map(|parts| &**parts.verified.module());
         let natives = host.modules_for(program).into_iter();
-        let builder = natives.fold(Context::builder().inspected(), ContextBuilder::add_native);
+        let builder = natives.fold(host.context().inspected(), ContextBuilder::add_native);
         let modules = loaded.iter().map(|parts| parts.verified.clone());
         let mut context = modules.fold(builder, ContextBuilder::add_bytecode).link()?;
         let indices: Vec<ModuleIndex> = context

@@ -135,7 +135,8 @@ pub enum NativeCode {
 }
 
 /// Loads an executable of any format that can run here. `data` stays alive with the executable, so
-/// that nothing needs to be copied; `constants` are those that the program specialises it with.
+/// that nothing needs to be copied; `constants` are those that the program specialises it with; `limits`
+/// bound each workgroup of bytecode.
 ///
 /// # Errors
 /// The format is for other devices, or the data is not what it claims to be.
@@ -144,9 +145,10 @@ pub fn load(
     data: &Arc<vm::Buffer>,
     constants: &[u32],
     native_code: NativeCode,
+    limits: &vm::ExecutionLimits,
 ) -> Result<Arc<dyn Executable>, Status> {
     match format {
-        vmvx::FORMAT => Ok(Arc::new(vmvx::VmvxExecutable::load(data, constants)?)),
+        vmvx::FORMAT => Ok(Arc::new(vmvx::VmvxExecutable::load(data, constants, limits)?)),
         _ if native::FORMATS.contains(&format) => {
             Ok(Arc::new(native::NativeExecutable::load(format, data, constants, native_code)?))
         }

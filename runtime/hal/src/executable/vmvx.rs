@@ -41,6 +41,7 @@ pub struct VmvxExecutable {
     bytecode: Bytecode,
     exports: Vec<Export>,
     constants: Vec<u32>,
+    limits: ExecutionLimits,
     idle: Mutex<Vec<Context>>,
 }
 
@@ -51,7 +52,11 @@ impl VmvxExecutable {
     /// # Errors
     /// The data is no module, its bytecode is wrong, it needs modules other than `vmvx`, or its
     /// exports are no dispatch functions.
-    pub fn load(data: &vm::Buffer, constants: &[u32]) -> Result<Self, Status> {
+    pub fn load(
+        data: &vm::Buffer,
+        constants: &[u32],
+        limits: &ExecutionLimits,
+    ) -> Result<Self, Status> {
         let bytes = FileBytes::from(data.read(0, data.len()));
         let module = Module::from_bytes(bytes).map_err(|error| {
             Status::invalid_argument(format!("the {FORMAT} executable is no module: {error}"))
@@ -66,7 +71,9 @@ impl VmvxExecutable {
         let (functions, exports) = dispatch_functions(module.module())?;
         let bytecode = Bytecode { module: module.clone(), functions };
         let constants = constants.to_vec();
-        let executable = Self { module, bytecode, exports, constants, idle: Mutex::default() };
+        let limits = limits.clone();
+        let idle = Mutex::default();
+        let executable = Self { module, bytecode, exports, constants, limits, idle };
         // The first context is made now, so that what cannot be linked fails where it is loaded.
         let context = executable.new_context()?;
         executable.give_back(context);
@@ -75,6 +82,7 @@ impl VmvxExecutable {
 
     fn new_context(&self) -> Result<Context, Status> {
         let mut context = Context::builder()
+            .limits(self.limits.clone())
             .add_native(modules::vmvx::module())
             .add_bytecode(self.module.clone())
             .link()

@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use check::Expectations;
-use vm::NativeModule;
+use vm::{Context, ContextBuilder, ExecutionLimits, NativeModule};
 use vmfb::Module;
 
 use crate::allocator::Allocator;
@@ -37,6 +37,8 @@ pub struct Config {
     pub parameters: Arc<Parameters>,
     /// Native libraries that they can import from.
     pub libraries: Vec<Arc<dyn NativeLibrary>>,
+    /// How much they may use.
+    pub limits: ExecutionLimits,
 }
 
 /// A library of the user's whose functions satisfy imports. How they are called is its own business.
@@ -55,6 +57,7 @@ pub struct Host {
     expectations: Expectations,
     parameters: Arc<Parameters>,
     libraries: Vec<Arc<dyn NativeLibrary>>,
+    limits: ExecutionLimits,
 }
 
 impl Host {
@@ -68,7 +71,14 @@ impl Host {
             expectations: Expectations::default(),
             parameters: config.parameters.clone(),
             libraries: config.libraries.clone(),
+            limits: config.limits.clone(),
         }
+    }
+
+    /// A context to be linked, with what programs may use.
+    #[must_use]
+    pub fn context(&self) -> ContextBuilder {
+        Context::builder().limits(self.limits.clone())
     }
 
     /// The parameters that programs can ask for.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use vm::{Arguments, IntoResults, NativeModuleBuilder, NativeReturn, Ref, Status};
+use vm::{Arguments, IntoResults, NativeCall, NativeModuleBuilder, NativeReturn, Ref, Status};
 
 use crate::executable::{self, Executable, ExecutableRef, NativeCode};
 use crate::modules::Host;
@@ -31,7 +31,7 @@ pub(in crate::modules) fn lookup_function(call: &Arguments<'_>) -> Result<i64, S
 }
 
 /// Loads an executable whose format is argument `format`, with data and constants behind it.
-fn load(call: &Arguments<'_>, format: usize, native_code: NativeCode) -> Result<Loaded, Status> {
+fn load(call: &NativeCall<'_>, format: usize, native_code: NativeCode) -> Result<Loaded, Status> {
     let name = call.text(format)?;
     let data = call.bytes(format + 1)?;
     let constants = match call.reference(format + 2)? {
@@ -46,7 +46,7 @@ fn load(call: &Arguments<'_>, format: usize, native_code: NativeCode) -> Result<
     }
     let constants: Vec<u32> =
         constants.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
-    let executable = executable::load(&name, data, &constants, native_code)?;
+    let executable = executable::load(&name, data, &constants, native_code, call.limits())?;
     Ok(Loaded { executable, constants, data: data.clone() })
 }
 
@@ -59,7 +59,7 @@ struct Loaded {
 
 /// The executable for programs that run its dispatches themselves.
 pub(in crate::modules) fn create(
-    call: &Arguments<'_>,
+    call: &NativeCall<'_>,
     format: usize,
     native_code: NativeCode,
 ) -> Result<Ref, Status> {
@@ -67,7 +67,7 @@ pub(in crate::modules) fn create(
 }
 
 /// The executable for a device, which remembers it where somebody looks at what runs.
-fn create_for_device(call: &Arguments<'_>, format: usize) -> Result<NativeReturn, Status> {
+fn create_for_device(call: &NativeCall<'_>, format: usize) -> Result<NativeReturn, Status> {
     let device = call.device(0)?;
     let Loaded { executable, constants, data } = load(call, format, device.native_code())?;
     if executable.bytecode().is_none() {

@@ -9,10 +9,12 @@ use std::ffi::OsString;
 const MAX_DEPTH: usize = 8;
 
 /// The arguments with those of flag files in their place.
-pub(crate) fn expand(arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, String> {
+pub(crate) fn expand(
+    mut arguments: impl Iterator<Item = OsString>,
+) -> Result<Vec<OsString>, String> {
     let mut expanded = Vec::new();
-    let mut arguments = arguments;
-    while let Some(argument) = arguments.next() {
+    // By reference: what is behind `--` is left.
+    for argument in arguments.by_ref() {
         if argument == "--" {
             expanded.push(argument);
             break;

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use conformance::tools;
 use vm::{
-    Context, ContextBuilder, ExecutionLimits, FrameFunction, FrameIndex, Invocation, NativeModule,
-    NativeReturn, Observer, Outcome, Position, Reaction, Ref, Status, StatusCode, Stop, Value,
+    Context, ContextBuilder, ExecutionLimits, FrameFunction, FrameIndex, Invocation, LinkError,
+    NativeModule, NativeReturn, Observer, Outcome, Position, Reaction, Ref, Status, StatusCode,
+    Stop, Value,
 };
 use vmfb::verify::VerifiedModule;
 use vmfb::{BytecodeOffset, Module};
@@ -505,19 +506,48 @@ fn limits_end_what_would_not_end() {
 
 #[test]
 fn what_is_missing_is_said() {
+    let lines = |error: &LinkError| -> Vec<String> {
+        error.to_string().lines().map(|line| line.trim().to_owned()).collect()
+    };
+    // Everything at once; optional imports are not asked for.
     let error = Context::builder().add_bytecode(assemble(CALLER)).link().unwrap_err();
+    assert_eq!(error.code(), StatusCode::NotFound);
+    assert_eq!(
+        lines(&error)[..3],
+        [
+            "module caller needs 5 functions that it cannot get:",
+            "program.sum (0i_i): there is no module program before it; there are: no modules",
+            "native.add (0ii_i): there is no module native before it; there are: no modules",
+        ]
+    );
+    assert_eq!(lines(&error).len(), 6);
+
+    let other = NativeModule::builder("native")
+        .function("add", "0II_I", |call| call.i64(0))
+        .function("refuse", "0v_v", |_| Ok(()))
+        .build();
+    let error = program().add_native(other).add_bytecode(assemble(CALLER)).link().unwrap_err();
+    assert_eq!(error.code(), StatusCode::Internal);
+    assert_eq!(
+        lines(&error)[1..3],
+        [
+            "native.add (0ii_i): module native has it as 0II_I; the modules were built for \
+             different versions",
+            "native.wait (0v_i): module native has no function wait",
+        ]
+    );
+
+    let elsewhere = NativeModule::builder("arithmetic").function("sum", "0i_i", |_| Ok(1)).build();
+    let error = Context::builder()
+        .add_native(elsewhere)
+        .add_native(native())
+        .add_bytecode(assemble(CALLER))
+        .link()
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "module caller needs program.sum (0i_i): there is no module program before it; there are: \
-         no modules"
-    );
-    let other =
-        NativeModule::builder("native").function("add", "0II_I", |call| call.i64(0)).build();
-    let error = program().add_native(other).add_bytecode(assemble(CALLER)).link().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "module caller needs native.add (0ii_i): module native has it as 0II_I; the modules were \
-         built for different versions"
+         arithmetic, native; a function of this name is in arithmetic"
     );
     let context = program().link().unwrap();
     let sum = context.lookup("program.sum").unwrap();

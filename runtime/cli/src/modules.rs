@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hal::modules::Host;
-use vm::Context;
+use vm::{Context, LinkError};
 use vmfb::verify::{VerifiedModule, verify};
 use vmfb::{LoadError, Module};
 
@@ -14,21 +14,14 @@ use vmfb::{LoadError, Module};
 pub(crate) struct LoadedModules(Vec<(PathBuf, VerifiedModule)>);
 
 impl LoadedModules {
-    /// Opens and verifies the modules, which will be linked with those of `host`.
-    pub(crate) fn open<'a>(
-        paths: impl IntoIterator<Item = &'a PathBuf>,
-        host: &Host,
-    ) -> Result<Self, String> {
-        let natives = host.module_names();
+    /// Opens and verifies the modules.
+    pub(crate) fn open<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<Self, String> {
         let mut modules: Vec<(PathBuf, VerifiedModule)> = Vec::new();
         for path in paths {
             let verified = verify(open(path)?).map_err(|defects| {
                 let lines: Vec<String> = defects.iter().map(ToString::to_string).collect();
                 format!("{}: {}", path.display(), lines.join("\n  "))
             })?;
-            let before = modules.iter().map(|(_, module)| module.module().name());
-            let providers: Vec<&str> = before.chain(natives.iter().map(String::as_str)).collect();
-            require_providers(verified.module(), &providers)?;
             modules.push((path.clone(), verified));
         }
         Ok(Self(modules))
@@ -60,7 +53,7 @@ impl LoadedModules {
         for (_, module) in &self.0 {
             builder = builder.add_bytecode(module.clone());
         }
-        builder.link().map_err(|error| format!("NOT_FOUND; {error}"))
+        builder.link().map_err(|error| describe(&error))
     }
 }
 
@@ -81,25 +74,15 @@ pub(crate) fn open(path: &Path) -> Result<Module, String> {
     })
 }
 
-/// Refuses a module that imports from modules which nobody loaded, and names what it misses.
-fn require_providers(module: &Module, providers: &[&str]) -> Result<(), String> {
-    let mut missing: Vec<&str> = Vec::new();
-    for import in module.imports().iter().filter(|import| !import.is_optional) {
-        let (provider, _) = import.split_name();
-        if !providers.contains(&provider) {
-            missing.push(&import.full_name);
+/// An error of linking as command lines show it, with what to do about a module that is not there.
+pub(crate) fn describe(error: &LinkError) -> String {
+    let hint = match error {
+        LinkError::MissingImports { imports, .. } if !imports.iter().all(|it| it.is_mismatch) => {
+            "\nload the modules that provide them with --module= before this one"
         }
-    }
-    if missing.is_empty() {
-        return Ok(());
-    }
-    Err(format!(
-        "NOT_FOUND; module `{}` needs {} imported functions that no loaded module provides; load \
-         the modules that provide them with --module= before this one\n  missing: {}",
-        module.name(),
-        missing.len(),
-        missing.join(", ")
-    ))
+        _ => "",
+    };
+    format!("{}; {error}{hint}", error.code())
 }
 
 /// Whether an export is meant to be called by users: those with `__` before the name or `$` in it are

@@ -139,7 +139,7 @@ impl ProgramArguments {
         if let ([], [.., library]) = (modules.as_slice(), host.libraries()) {
             return self.load_native(&host, &**library);
         }
-        let modules = LoadedModules::open(&modules, &host)?;
+        let modules = LoadedModules::open(&modules)?;
         let export = choose_export(modules.main()?, self.function.as_deref())?.clone();
         let mut program = Program::new(&modules, &export, &host)?;
         if let Some(structure) = self.structured.structure(modules.main()?, &export) {

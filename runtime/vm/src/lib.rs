@@ -64,7 +64,7 @@ pub use guard::{Guard, GuardFrame};
 pub use inspect::{Frame, FrameFunction, FrameIndex};
 pub use invocation::{Invocation, Observer, Outcome, Position, Reaction, Stop};
 pub use limits::{ExecutionLimits, MemoryLimit};
-pub use link::{ContextBuilder, LinkError};
+pub use link::{ContextBuilder, LinkError, MissingImport};
 pub use list::{ElementType, List};
 pub use meter::Interrupt;
 pub use native::{

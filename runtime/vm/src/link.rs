@@ -1,6 +1,7 @@
 //! Linking: from modules to a [`Context`]. Every import finds the export that it names, in a module
 //! added before, with the same signature; types and signatures are read once.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use abi::cconv::Signature;
@@ -14,7 +15,7 @@ use crate::context::{Context, FunctionSlot, LinkedKind, LinkedModule, ModuleInde
 use crate::globals::Globals;
 use crate::limits::ExecutionLimits;
 use crate::native::NativeModule;
-use crate::status::Status;
+use crate::status::{Status, StatusCode};
 use crate::types::Type;
 use crate::value::Ref;
 
@@ -35,17 +36,13 @@ pub enum LinkError {
         /// What is there instead.
         reason: String,
     },
-    /// Nothing provides an import that must be there.
-    #[error("module {module} needs {import} ({signature}): {reason}")]
-    MissingImport {
+    /// Nothing provides imports that must be there.
+    #[error("module {module} needs {}", list(imports))]
+    MissingImports {
         /// The module that asks.
         module: String,
-        /// The full name that it asks for.
-        import: String,
-        /// The calling convention that it asks for.
-        signature: String,
-        /// Which part is missing and what can be done.
-        reason: String,
+        /// What it asks for in vain.
+        imports: Vec<MissingImport>,
     },
     /// A type that instructions use is not one.
     #[error("module {module}: type {} ({name}) is not a type of the VM", ordinal.0)]
@@ -65,6 +62,52 @@ pub enum LinkError {
         /// What does not fit.
         status: Status,
     },
+}
+
+impl LinkError {
+    /// The code that IREE gives such an error.
+    #[must_use]
+    pub fn code(&self) -> StatusCode {
+        match self {
+            Self::MissingImports { imports, .. }
+                if imports.first().is_some_and(|import| import.is_mismatch) =>
+            {
+                StatusCode::Internal
+            }
+            Self::Globals { status, .. } => status.code,
+            _ => StatusCode::NotFound,
+        }
+    }
+}
+
+/// An import that nothing provides.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MissingImport {
+    /// The full name that is asked for.
+    pub name: String,
+    /// The calling convention that is asked for.
+    pub calling_convention: String,
+    /// Which part is missing, and who could provide it.
+    pub reason: String,
+    /// Whether there is such a function with other arguments or results.
+    pub is_mismatch: bool,
+}
+
+impl fmt::Display for MissingImport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}): {}", self.name, self.calling_convention, self.reason)
+    }
+}
+
+/// One on the line, several on lines of their own.
+fn list(imports: &[MissingImport]) -> String {
+    match imports {
+        [import] => import.to_string(),
+        _ => {
+            let lines = imports.iter().map(|import| format!("\n  {import}"));
+            format!("{} functions that it cannot get:{}", imports.len(), lines.collect::<String>())
+        }
+    }
 }
 
 enum Entry {
@@ -192,6 +235,7 @@ fn add_bytecode(
     providers: &[ModuleIndex],
 ) -> Result<ModuleIndex, LinkError> {
     let providers = Providers { context, indices: providers };
+    let imports = imports(providers, module)?;
     check_dependencies(providers, module)?;
     let first_function = context.functions.len() as u32;
     let linked = LinkedKind::Bytecode {
@@ -202,12 +246,7 @@ fn add_bytecode(
             .iter()
             .map(|function| parse(function.signature.calling_convention.as_deref()))
             .collect(),
-        imports: module
-            .imports()
-            .iter()
-            .enumerate()
-            .map(|(index, import)| resolve(providers, module, import, index as u32))
-            .collect::<Result<_, _>>()?,
+        imports,
         rodata: rodata(module),
         module: module.clone(),
     };
@@ -297,13 +336,28 @@ fn check_dependencies(providers: Providers<'_>, module: &Module) -> Result<(), L
     Ok(())
 }
 
+/// Finds what a module's imports name; all that is missing is said at once.
+fn imports(providers: Providers<'_>, module: &Module) -> Result<Box<[Target]>, LinkError> {
+    let mut targets = Vec::new();
+    let mut missing = Vec::new();
+    for (index, import) in module.imports().iter().enumerate() {
+        match resolve(providers, import, index as u32) {
+            Ok(target) => targets.push(target),
+            Err(import) => missing.push(import),
+        }
+    }
+    if missing.is_empty() {
+        return Ok(targets.into());
+    }
+    Err(LinkError::MissingImports { module: module.name().to_owned(), imports: missing })
+}
+
 /// Finds what an import names.
 fn resolve(
     providers: Providers<'_>,
-    module: &Module,
     import: &Import,
     ordinal: u32,
-) -> Result<Target, LinkError> {
+) -> Result<Target, MissingImport> {
     let calling_convention = import.signature.calling_convention.as_deref().unwrap_or_default();
     let (module_name, function_name) = import.split_name();
     let signature = parse(Some(calling_convention)).unwrap_or_default();
@@ -317,29 +371,47 @@ fn resolve(
     if import.is_optional {
         return Ok(Target::Missing(ordinal));
     }
-    Err(LinkError::MissingImport {
-        module: module.name().to_owned(),
-        import: import.full_name.clone(),
-        signature: calling_convention.to_owned(),
-        reason: missing_reason(providers, module_name, function_name),
+    let (reason, is_mismatch) = missing_reason(providers, module_name, function_name);
+    Err(MissingImport {
+        name: import.full_name.clone(),
+        calling_convention: calling_convention.to_owned(),
+        reason,
+        is_mismatch,
     })
 }
 
-fn missing_reason(providers: Providers<'_>, module_name: &str, function_name: &str) -> String {
-    let Some(module) = providers.named(module_name) else {
-        return format!(
-            "there is no module {module_name} before it; there are: {}",
-            providers.names()
+/// Why a function cannot be had, and whether that is for its arguments and results only.
+fn missing_reason(
+    providers: Providers<'_>,
+    module_name: &str,
+    function_name: &str,
+) -> (String, bool) {
+    let module = providers.named(module_name);
+    let conventions =
+        module.map_or_else(Vec::new, |module| module.calling_conventions(function_name));
+    if !conventions.is_empty() {
+        let reason = format!(
+            "module {module_name} has it as {}; the modules were built for different versions",
+            conventions.join(" and ")
         );
-    };
-    let conventions = module.calling_conventions(function_name);
-    if conventions.is_empty() {
-        return format!("module {module_name} has no function {function_name}");
+        return (reason, true);
     }
-    format!(
-        "module {module_name} has it as {}; the modules were built for different versions",
-        conventions.join(" and ")
-    )
+    let mut reason = match module {
+        Some(_) => format!("module {module_name} has no function {function_name}"),
+        None => {
+            let names = providers.names();
+            format!("there is no module {module_name} before it; there are: {names}")
+        }
+    };
+    let others: Vec<&str> = providers
+        .iter()
+        .filter(|(_, other)| !other.calling_conventions(function_name).is_empty())
+        .map(|(_, other)| other.name.as_str())
+        .collect();
+    if !others.is_empty() {
+        reason += &format!("; a function of this name is in {}", others.join(", "));
+    }
+    (reason, false)
 }
 
 impl LinkedModule {

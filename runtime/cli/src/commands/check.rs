@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let paths = arguments.providers.iter().chain(&arguments.modules);
     let config = arguments.device.config()?;
-    let modules = LoadedModules::open(paths, &Host::new(&config))?;
+    let modules = LoadedModules::open(paths)?;
     require_expectations(&modules)?;
     let module = modules.main()?;
     let (tests, others) = exports(module);

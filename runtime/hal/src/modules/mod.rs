@@ -99,13 +99,6 @@ impl Host {
         &self.expectations
     }
 
-    /// The names of all modules that programs can import from.
-    #[must_use]
-    pub fn module_names(&self) -> Vec<String> {
-        let libraries = self.libraries.iter().map(|library| library.name().to_owned());
-        self.modules().iter().map(|module| module.name().to_owned()).chain(libraries).collect()
-    }
-
     /// The native libraries that programs can import from.
     #[must_use]
     pub fn libraries(&self) -> &[Arc<dyn NativeLibrary>] {

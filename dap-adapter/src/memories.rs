@@ -58,6 +58,13 @@ impl Memories {
         Ok((known.memory.clone(), *start, into.cast_signed()))
     }
 
+    /// The memory that an address is in, and how far.
+    pub(crate) fn at(&self, address: u64) -> Option<(Memory, usize)> {
+        let (start, known) = self.by_address.range(..=address).next_back()?;
+        let into = usize::try_from(address - start).ok()?;
+        (into < known.memory.len()).then(|| (known.memory.clone(), into))
+    }
+
     /// What the client has opened, all of it.
     pub(crate) fn opened(&self) -> impl Iterator<Item = events::Memory> {
         self.by_address.values().filter(|known| known.is_opened).map(|known| events::Memory {
@@ -76,7 +83,8 @@ impl Memories {
     }
 }
 
-fn parse(reference: &str) -> Option<u64> {
+/// An address, in hexadecimal behind `0x`, else decimal.
+pub(crate) fn parse(reference: &str) -> Option<u64> {
     match reference.strip_prefix("0x").or_else(|| reference.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => reference.parse().ok(),

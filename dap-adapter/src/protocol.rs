@@ -7,11 +7,13 @@
 //!   as JSON and the handler converts them;
 //! - `Source`, `SourceBreakpoint`, `Breakpoint` and `ContinueResponse`, whose fields go over the wire
 //!   in snake case (`source_reference`), and with them everything that contains them;
+//! - `StackFrameFormat`, which has lost that it is a `ValueFormat` too;
 //! - events, which write absent fields as `null`, which the protocol's schema forbids;
 //! - what the protocol has got since: `Breakpoint.reason`, `DisassembledInstruction.presentationHint`.
 //!
 //! Field meanings are those of the specification; only what is ours is explained here.
 
+use dap::types::ValueFormat;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -247,6 +249,52 @@ impl Answer {
             memory_reference: shown.memory_reference,
         }
     }
+}
+
+/// How a client wants values and frames to be written. The protocol has these under two names.
+#[derive(Deserialize, Debug, Clone, Copy, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Format {
+    pub(crate) hex: bool,
+    pub(crate) parameters: bool,
+    pub(crate) parameter_types: bool,
+    pub(crate) parameter_names: bool,
+    pub(crate) parameter_values: bool,
+    pub(crate) line: bool,
+    pub(crate) module: bool,
+}
+
+impl Format {
+    /// Whether a frame's parameters are wanted, or anything about them.
+    pub(crate) fn has_parameters(self) -> bool {
+        let any_part = self.parameter_types || self.parameter_names || self.parameter_values;
+        self.parameters || any_part
+    }
+
+    /// The integers of a value, as they are wanted.
+    pub(crate) fn apply(self, variable: debug::Variable) -> debug::Variable {
+        if self.hex { variable.in_hexadecimal() } else { variable }
+    }
+}
+
+impl From<Option<ValueFormat>> for Format {
+    fn from(format: Option<ValueFormat>) -> Self {
+        let hex = format.and_then(|format| format.hex).unwrap_or(false);
+        Self { hex, ..Self::default() }
+    }
+}
+
+/// See the `stackTrace` request.
+#[derive(Deserialize, Debug)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StackTraceArguments {
+    pub(crate) thread_id: i64,
+    #[serde(default)]
+    pub(crate) start_frame: Option<i64>,
+    #[serde(default)]
+    pub(crate) levels: Option<i64>,
+    #[serde(default)]
+    pub(crate) format: Option<Format>,
 }
 
 /// A frame of the stack.

@@ -1,19 +1,12 @@
 //! Where to stop: `setBreakpoints`, `setFunctionBreakpoints`, `setInstructionBreakpoints`,
-//! `setExceptionBreakpoints`, `setDataBreakpoints`, `dataBreakpointInfo`.
+//! `setExceptionBreakpoints`. Those on data are in `data`.
 //!
 //! Each request replaces what an earlier one of its kind (for sources: for the same source) had set.
 //! A breakpoint that was there before and still is keeps its number, its hit count, and its place.
 
-use dap::requests::{
-    SetDataBreakpointsArguments, SetFunctionBreakpointsArguments,
-    SetInstructionBreakpointsArguments,
-};
-use dap::types::DataBreakpointAccessType;
-use debug::{
-    BreakpointId, BreakpointOptions, BreakpointSpec, DataAccess, DispatchMoment, HitCondition,
-};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use dap::requests::{SetFunctionBreakpointsArguments, SetInstructionBreakpointsArguments};
+use debug::{BreakpointId, BreakpointOptions, BreakpointSpec, DispatchMoment, HitCondition};
+use serde_json::Value;
 
 use super::arguments;
 use super::code::address;
@@ -27,7 +20,7 @@ use crate::sources::SourceKey;
 use crate::to_dap;
 
 /// A breakpoint as asked for, or why it cannot be.
-type Wanted = Result<(BreakpointSpec, BreakpointOptions), String>;
+pub(super) type Wanted = Result<(BreakpointSpec, BreakpointOptions), String>;
 
 pub(super) fn set_breakpoints(
     debuggee: &mut Debuggee,
@@ -64,7 +57,7 @@ fn spec(key: &SourceKey, line: u32, column: Option<u32>) -> Result<BreakpointSpe
 }
 
 /// A breakpoint that stops only sometimes, or says something instead, if the client wants that.
-fn refined(
+pub(super) fn refined(
     spec: BreakpointSpec,
     condition: Option<String>,
     hit_condition: Option<&str>,
@@ -144,77 +137,8 @@ pub(super) fn set_exception_breakpoints(
     body(BreakpointsBody { breakpoints: breakpoints.collect() })
 }
 
-/// Whether a value can be watched, and by which name.
-pub(super) fn data_breakpoint_info(
-    debuggee: &mut Debuggee,
-    _client: &Client,
-    request: &Request,
-) -> Result<Value, RequestError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Arguments {
-        name: String,
-        #[serde(default)]
-        variables_reference: Option<i64>,
-        #[serde(default)]
-        frame_id: Option<i64>,
-    }
-    let arguments: Arguments = arguments(request)?;
-    let named = match arguments.variables_reference.filter(|reference| *reference != 0) {
-        Some(container) => debuggee.expression_of(container, &arguments.name),
-        None => debuggee
-            .frame_or_innermost(arguments.frame_id)
-            .map(|frame| (frame, arguments.name.clone())),
-    };
-    let target = named.and_then(|(frame, expression)| {
-        let target = debuggee.debugger.watch_target(frame, &expression);
-        target.map_err(RequestError::failed)
-    });
-    match target {
-        Ok(target) => {
-            let description = target.name.clone();
-            let data_id = debuggee.watched.name(target);
-            Ok(json!({
-                "dataId": data_id,
-                "description": description,
-                "accessTypes": ["read", "write", "readWrite"],
-                "canPersist": false,
-            }))
-        }
-        Err(error) => Ok(json!({"dataId": null, "description": error.text})),
-    }
-}
-
-/// A `write` is a change: that is what editors call it, and what people want to know of.
-pub(super) fn set_data_breakpoints(
-    debuggee: &mut Debuggee,
-    client: &Client,
-    request: &Request,
-) -> Result<Value, RequestError> {
-    let arguments: SetDataBreakpointsArguments = arguments(request)?;
-    let wanted = arguments
-        .breakpoints
-        .into_iter()
-        .map(|it| {
-            let target = debuggee.watched.target(&it.data_id).ok_or_else(|| {
-                format!("{:?} is no data of this program; ask for it again", it.data_id)
-            })?;
-            let access = match it.access_type {
-                Some(DataBreakpointAccessType::Read) => DataAccess::Read,
-                Some(DataBreakpointAccessType::ReadWrite) => DataAccess::ReadWrite,
-                Some(DataBreakpointAccessType::Write) | None => DataAccess::Change,
-            };
-            let spec = BreakpointSpec::Data { target, access };
-            refined(spec, it.condition, it.hit_condition.as_deref(), None)
-        })
-        .collect();
-    let breakpoints = replace(debuggee, client, Owner::Data, wanted);
-    breakpoints.iter().for_each(|breakpoint| report(debuggee, breakpoint));
-    body(BreakpointsBody { breakpoints })
-}
-
 /// Makes an owner's breakpoints those that are wanted.
-fn replace(
+pub(super) fn replace(
     debuggee: &mut Debuggee,
     client: &Client,
     owner: Owner,
@@ -282,7 +206,7 @@ fn nowhere(message: String) -> Breakpoint {
 }
 
 /// Remembers what the client is told, to notice when it changes.
-fn report(debuggee: &mut Debuggee, breakpoint: &Breakpoint) {
+pub(super) fn report(debuggee: &mut Debuggee, breakpoint: &Breakpoint) {
     if let Some(id) = breakpoint.id.and_then(|id| u32::try_from(id).ok()) {
         debuggee.breakpoints.reported.insert(BreakpointId(id), breakpoint.clone());
     }

@@ -55,6 +55,7 @@ pub(crate) fn capabilities() -> Capabilities {
         supports_exception_filter_options: yes,
         supports_data_breakpoints: yes,
         supports_clipboard_context: yes,
+        supports_value_formatting_options: yes,
         ..Capabilities::default()
     }
 }
@@ -68,6 +69,8 @@ pub(super) fn initialize(session: &mut Session, request: &Request) -> ControlFlo
         let mut capabilities = body(capabilities())?;
         // The `dap` crate writes absent parts of filters as null.
         capabilities["exceptionBreakpointFilters"] = exceptions::filters();
+        // It does not know this one.
+        capabilities["supportsDataBreakpointBytes"] = true.into();
         Ok(capabilities)
     });
     session.wire.respond(request, outcome);

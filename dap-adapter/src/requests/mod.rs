@@ -10,6 +10,7 @@ mod catalog;
 mod changes;
 mod code;
 mod completions;
+mod data;
 mod execution;
 mod lifecycle;
 mod memory;
@@ -62,8 +63,8 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("setFunctionBreakpoints", Handler::Program(breakpoints::set_function_breakpoints)),
     ("setInstructionBreakpoints", Handler::Program(breakpoints::set_instruction_breakpoints)),
     ("setExceptionBreakpoints", Handler::Program(breakpoints::set_exception_breakpoints)),
-    ("dataBreakpointInfo", Handler::Stop(breakpoints::data_breakpoint_info)),
-    ("setDataBreakpoints", Handler::Program(breakpoints::set_data_breakpoints)),
+    ("dataBreakpointInfo", Handler::Stop(data::data_breakpoint_info)),
+    ("setDataBreakpoints", Handler::Program(data::set_data_breakpoints)),
     ("breakpointLocations", Handler::Program(catalog::breakpoint_locations)),
     ("exceptionInfo", Handler::Stop(stack::exception_info)),
     ("modules", Handler::Program(catalog::modules)),

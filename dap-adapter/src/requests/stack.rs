@@ -2,16 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use dap::requests::{ExceptionInfoArguments, ScopesArguments, StackTraceArguments};
+use dap::requests::{ExceptionInfoArguments, ScopesArguments};
 use dap::responses::ScopesResponse;
-use debug::StopReason;
+use debug::{Debugger, Frame, Node, ScopeKind, StopReason, Variable};
 use serde_json::{Value, json};
 
 use super::arguments;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
 use crate::error::RequestError;
-use crate::protocol::{Request, StackTraceBody};
+use crate::protocol::{Format, Request, StackFrame, StackTraceArguments, StackTraceBody};
 use crate::session::{self, Session, body};
 use crate::to_dap;
 
@@ -36,11 +36,59 @@ pub(super) fn stack_trace(
     };
     let frames = debuggee.frames()[start..start + levels].to_vec();
     let Debuggee { debugger, sources, settings, .. } = debuggee;
-    let stack_frames = frames
-        .iter()
-        .map(|(number, frame)| to_dap::frame(*number, frame, debugger, sources, client, *settings))
-        .collect();
+    let format = arguments.format.unwrap_or_default();
+    let shown = |(number, frame): &(i64, Frame)| {
+        let shown = to_dap::frame(*number, frame, debugger, sources, client, *settings);
+        let name = frame_name(frame, &shown, format, debugger);
+        StackFrame { name: name.unwrap_or(shown.name), ..shown }
+    };
+    let stack_frames = frames.iter().map(shown).collect();
     body(StackTraceBody { stack_frames, total_frames })
+}
+
+/// What a frame is called where a client wants more than its name:
+/// `module.function(%x: i32 = 3) line 7`.
+fn frame_name(
+    frame: &Frame,
+    shown: &StackFrame,
+    format: Format,
+    debugger: &Debugger,
+) -> Option<String> {
+    if !format.has_parameters() && !format.line && !format.module {
+        return None;
+    }
+    let mut name = shown.name.clone();
+    let prefix = format!("{}.", frame.module);
+    if format.module && !name.starts_with(&prefix) {
+        name.insert_str(0, &prefix);
+    }
+    if format.has_parameters() && !frame.is_inlined {
+        let arguments = Node::Scope(frame.index, ScopeKind::Arguments);
+        let arguments = debugger.children(&arguments, None).into_iter();
+        let arguments: Vec<String> = arguments.map(|it| parameter(it, format)).collect();
+        name.push_str(&format!("({})", arguments.join(", ")));
+    }
+    if format.line && shown.source.is_some() {
+        name.push_str(&format!(" line {}", shown.line));
+    }
+    Some(name)
+}
+
+/// A parameter with those of its name, its type and its value that are wanted.
+fn parameter(argument: Variable, format: Format) -> String {
+    let argument = format.apply(argument);
+    let mut text = String::new();
+    if format.parameter_names || !format.parameter_types && !format.parameter_values {
+        text.push_str(&argument.name);
+    }
+    let between = |text: &str, separator| if text.is_empty() { "" } else { separator };
+    if format.parameter_types {
+        text = format!("{text}{}{}", between(&text, ": "), argument.type_name);
+    }
+    if format.parameter_values {
+        text = format!("{text}{}{}", between(&text, " = "), argument.value);
+    }
+    text
 }
 
 pub(super) fn scopes(

@@ -11,7 +11,7 @@ use super::arguments;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
 use crate::error::RequestError;
-use crate::protocol::{Answer, Request, Variable};
+use crate::protocol::{Answer, Format, Request, Variable};
 use crate::session::body;
 use crate::to_dap::{self, Content, Expandable, Parent};
 
@@ -57,7 +57,8 @@ fn parts(
     if is_named_wanted && wanted.is_from_start && to_dap::is_summarised(children) {
         variables.push(to_dap::summary(children, parent, debuggee));
     }
-    let convert = |variable| to_dap::variable(variable, parent, debuggee, client);
+    let format = Format::from(arguments.format.clone());
+    let convert = |variable| to_dap::variable(format.apply(variable), parent, debuggee, client);
     variables.extend(found.into_iter().map(convert));
     if wanted.left > 0 {
         variables.push(Variable {
@@ -133,14 +134,16 @@ pub(super) fn evaluate(
         let text = if is_console { error.with_caret(text) } else { error.to_string() };
         RequestError::failed(text)
     })?;
+    let format = Format::from(arguments.format);
     let whole = match &arguments.context {
-        Some(EvaluateArgumentsContext::Clipboard) => {
-            value.children.as_ref().and_then(|children| whole_text(children, &debuggee.debugger))
-        }
+        Some(EvaluateArgumentsContext::Clipboard) => value
+            .children
+            .as_ref()
+            .and_then(|children| whole_text(children, &debuggee.debugger, format)),
         _ => None,
     };
     let parent = Parent { frame, expression: value.evaluate_name.clone() };
-    let mut shown = to_dap::variable(value, &parent, debuggee, client);
+    let mut shown = to_dap::variable(format.apply(value), &parent, debuggee, client);
     if let Some(whole) = whole {
         shown.value = whole;
     }
@@ -149,23 +152,25 @@ pub(super) fn evaluate(
 
 /// All elements of what has elements, in brackets: what is copied is wanted whole. None for other
 /// things.
-fn whole_text(children: &Children, debugger: &Debugger) -> Option<String> {
+fn whole_text(children: &Children, debugger: &Debugger, format: Format) -> Option<String> {
     let mut text = String::new();
     let mut left = MAX_ELEMENTS;
-    write_elements(children, debugger, &mut text, &mut left)?;
+    write_elements(children, debugger, format, &mut text, &mut left)?;
     Some(text)
 }
 
 fn write_elements(
     children: &Children,
     debugger: &Debugger,
+    format: Format,
     text: &mut String,
     left: &mut usize,
 ) -> Option<()> {
     let length = children.indexed?;
     text.push('[');
     let elements = debugger.children(&children.node, Some(0..length.min(*left)));
-    for (index, element) in elements.iter().enumerate() {
+    let length_given = elements.len();
+    for (index, element) in elements.into_iter().enumerate() {
         if index > 0 {
             text.push_str(", ");
         }
@@ -175,13 +180,13 @@ fn write_elements(
         }
         let inside = element.children.as_ref().filter(|inside| inside.indexed.is_some());
         if let Some(inside) = inside {
-            write_elements(inside, debugger, text, left)?;
+            write_elements(inside, debugger, format, text, left)?;
         } else {
             *left -= 1;
-            text.push_str(&element.value);
+            text.push_str(&format.apply(element).value);
         }
     }
-    if elements.len() < length {
+    if length_given < length {
         text.push_str(", …");
     }
     text.push(']');

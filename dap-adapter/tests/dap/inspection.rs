@@ -241,3 +241,76 @@ fn lines_count_from_zero_for_clients_that_do() {
     assert_eq!(client.top().1, i64::from(line("adding")) - 1);
     client.disconnect_from_stop();
 }
+
+#[test]
+fn integers_are_hexadecimal_for_clients_that_want_that() {
+    let mut client = Client::new();
+    let capabilities = client.initialize();
+    assert_eq!(capabilities["supportsValueFormattingOptions"], true);
+    client.disconnect();
+    let mut client = Client::new();
+    client.launch_to_line(&call("sum", &["45"]), &source(), line("adding"));
+    let frame = frames(&mut client)[0].clone();
+    let hex = json!({"hex": true});
+    let mut evaluate = |expression: &str, format: &Value| {
+        let arguments = json!({"expression": expression, "frameId": frame["id"], "format": format});
+        client.request("evaluate", &arguments)["result"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(evaluate("%n", &hex), "0x2d");
+    assert_eq!(evaluate("%n", &json!({"hex": false})), "45");
+    assert_eq!(evaluate("%n", &json!({})), "45");
+    assert_eq!(evaluate("0 - %n", &hex), "0xffffffffffffffd3");
+    // What the user says goes before what the client says.
+    assert_eq!(evaluate("%n,d", &hex), "45");
+    assert_eq!(evaluate("1.5", &hex), "1.5");
+    let scopes = client.request("scopes", &json!({"frameId": frame["id"]}));
+    let mut in_hex = |name: &str| {
+        let scopes = scopes["scopes"].as_array().unwrap().iter();
+        let scope = scopes.clone().find(|scope| scope["name"] == name).unwrap();
+        let arguments = json!({"variablesReference": scope["variablesReference"], "format": hex});
+        (arguments.clone(), client.request("variables", &arguments)["variables"].clone())
+    };
+    let (arguments, variables) = in_hex("Arguments");
+    assert_eq!(named(variables.as_array().unwrap(), "input0")["value"], "0x2d");
+    let (_, registers) = in_hex("Registers");
+    for register in registers.as_array().unwrap().iter().filter(|it| it["type"] == "i32") {
+        assert!(register["value"].as_str().unwrap().starts_with("0x"), "{register}");
+    }
+    let (locals, _) = in_hex("Locals");
+    let set = json!({
+        "variablesReference": locals["variablesReference"], "name": "%double",
+        "value": "0xff", "format": {"hex": true},
+    });
+    assert_eq!(client.request("setVariable", &set)["value"], "0xff", "{arguments}");
+    let set = json!({"expression": "%double", "value": "0 - 1", "format": {"hex": true}});
+    assert_eq!(client.request("setExpression", &set)["value"], "0xffffffff");
+    client.disconnect_from_stop();
+}
+
+#[test]
+fn frames_are_called_what_a_client_wants() {
+    let mut client = Client::new();
+    client.launch_to_line(&call("sum", &["45"]), &source(), line("doubling"));
+    let mut names = |format: Value| {
+        let trace = client.request("stackTrace", &json!({"threadId": 1, "format": format}));
+        let frames = trace["stackFrames"].as_array().unwrap().iter();
+        frames.map(|it| it["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(json!({})), ["twice", "sum"]);
+    assert_eq!(names(json!({"includeAll": true, "hex": true})), ["twice", "sum"]);
+    let parameters = json!({"parameters": true});
+    assert_eq!(names(parameters), ["twice(%x)", "sum(input0)"]);
+    let parameters = json!({"parameters": true, "parameterTypes": true});
+    assert_eq!(names(parameters), ["twice(i32)", "sum(i32)"]);
+    let all = json!({
+        "parameters": true, "parameterTypes": true, "parameterNames": true,
+        "parameterValues": true, "line": true, "module": true, "hex": true,
+    });
+    let [doubling, calling] = [line("doubling"), line("calling")];
+    let expected = [
+        format!("module.twice(%x: i32 = 0x0) line {doubling}"),
+        format!("module.sum(input0: i32 = 0x2d) line {calling}"),
+    ];
+    assert_eq!(names(all), expected);
+    client.disconnect_from_stop();
+}

@@ -54,7 +54,7 @@ fn what_is_advertised_is_what_is_handled() {
         "supportsExceptionInfoRequest": true,
         "supportsExceptionFilterOptions": true,
         "supportsDataBreakpoints": true,
-        "supportsClipboardContext": true,
+        "supportsClipboardContext": true, "supportsValueFormattingOptions": true, "supportsDataBreakpointBytes": true,
     });
     assert_eq!(capabilities, expected);
     assert_eq!(

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::program::{call, line, source};
+use crate::program::{call, line, perceptron, source};
 
 #[track_caller]
 fn scope(client: &mut Client, name: &str) -> Value {
@@ -128,4 +128,110 @@ fn failures_stop_if_they_are_to() {
     client.request("terminate", &json!({}));
     client.ends(1);
     client.disconnect();
+}
+
+/// Stands before the first dispatch of the model, which writes `binding[1]`, a tensor of 4x256xf32.
+fn before_dispatch() -> Client {
+    let mut client = Client::new();
+    client.launch(&perceptron());
+    let names = json!({"breakpoints": [{"name": "dispatch:*_0_matmul_*"}]});
+    client.request("setFunctionBreakpoints", &names);
+    client.request("configurationDone", &json!({}));
+    client.event("stopped");
+    client.request("setFunctionBreakpoints", &json!({"breakpoints": []}));
+    client
+}
+
+/// Watches what was asked about, goes on, and gives what the stop says.
+#[track_caller]
+fn watched(client: &mut Client, asked: &Value, access: &str) -> String {
+    let info = client.request("dataBreakpointInfo", asked);
+    assert!(info["dataId"].is_string(), "{asked}: {info}");
+    let set = json!({"breakpoints": [{"dataId": info["dataId"], "accessType": access}]});
+    let breakpoint = client.request("setDataBreakpoints", &set)["breakpoints"][0].clone();
+    assert_eq!(breakpoint["verified"], true, "{breakpoint}");
+    client.request("continue", &json!({"threadId": 1}));
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["reason"], "data breakpoint");
+    assert_eq!(stopped["hitBreakpointIds"], json!([breakpoint["id"]]));
+    let text = stopped["text"].as_str().unwrap().to_owned();
+    text
+}
+
+#[test]
+fn parts_of_tensors_are_watched() {
+    let cases = [
+        (json!({"name": "binding[1][2]"}), "write", "binding[1][2][0]: 0 -> 3"),
+        (json!({"name": "binding[1][1:3, 5]"}), "write", "binding[1][1:3, 5][0]: 0 -> 3"),
+        (json!({"name": "binding[0][3, 7]"}), "read", "binding[0][3, 7]: 1 -> 1"),
+        (
+            json!({"name": "binding[1]", "bytes": 8}),
+            "write",
+            "8 bytes from binding[1], element 0: 0 -> 3",
+        ),
+        (
+            json!({"name": "binding[1][1]", "bytes": 6}),
+            "write",
+            "6 bytes from binding[1][1], byte 2 and 1 more: 00 00 00 00 -> 40 40 00 00",
+        ),
+    ];
+    for (asked, access, expected) in cases {
+        let mut client = before_dispatch();
+        assert_eq!(watched(&mut client, &asked, access), expected);
+        client.disconnect_from_stop();
+    }
+}
+
+#[test]
+fn rows_in_the_variables_view_and_addresses_are_watched() {
+    let mut client = before_dispatch();
+    let written = client.request("evaluate", &json!({"expression": "binding[1]"}));
+    let row = json!({"variablesReference": written["variablesReference"], "name": "[1]"});
+    assert_eq!(watched(&mut client, &row, "write"), "binding[1][1][0]: 0 -> 3");
+    client.disconnect_from_stop();
+
+    let mut client = before_dispatch();
+    let written = client.request("evaluate", &json!({"expression": "binding[1]"}));
+    let address = written["memoryReference"].as_str().unwrap();
+    let start = u64::from_str_radix(address.trim_start_matches("0x"), 16).unwrap();
+    let asked = json!({"name": (start + 16).to_string(), "asAddress": true, "bytes": 4});
+    let text = watched(&mut client, &asked, "write");
+    assert_eq!(text, format!("4 bytes at {:#x}, byte 2 and 1 more: 00 00 -> 40 40", start + 16));
+    client.disconnect_from_stop();
+
+    // An address that the client was never shown.
+    let mut client = before_dispatch();
+    let shown = client.request("evaluate", &json!({"expression": "binding[1]"}));
+    let address = shown["memoryReference"].clone();
+    client.request("next", &json!({"threadId": 1}));
+    client.event("stopped");
+    let info = json!({"name": address, "asAddress": true});
+    let info = client.request("dataBreakpointInfo", &info);
+    assert_eq!(info["description"], format!("8 bytes at {}", address.as_str().unwrap()));
+    client.disconnect_from_stop();
+}
+
+#[test]
+fn ranges_that_are_not_there_say_why() {
+    let mut client = before_dispatch();
+    let cases = [
+        (json!({"name": "binding[1]", "bytes": 0}), "0 bytes cannot be watched"),
+        (json!({"name": "binding[1]", "bytes": -1}), "-1 bytes cannot be watched"),
+        (json!({"name": "binding[1]", "bytes": 1_000_000}), "there are"),
+        (json!({"name": "1 + 2", "bytes": 4}), "computed"),
+        (json!({"name": "0x10", "asAddress": true, "bytes": 4}), "0x10 is in no memory"),
+        (json!({"name": "zebra", "asAddress": true}), "is no address"),
+    ];
+    for (asked, expected) in cases {
+        let info = client.request("dataBreakpointInfo", &asked);
+        let description = info["description"].as_str().unwrap();
+        assert!(info["dataId"].is_null() && description.contains(expected), "{asked}: {info}");
+    }
+    client.disconnect_from_stop();
+    let mut client = in_twice("3");
+    let info = client.request("dataBreakpointInfo", &json!({"name": "%x", "bytes": 4}));
+    assert!(info["dataId"].is_string(), "{info}");
+    let info = client.request("dataBreakpointInfo", &json!({"name": "%x", "bytes": 8}));
+    assert!(info["description"].as_str().unwrap().contains("is not in memory"), "{info}");
+    client.disconnect_from_stop();
 }

@@ -55,7 +55,7 @@ fn check(directory: &str, program: &str, inputs: &[&str], scripts: &[&str]) {
 
 #[test]
 fn dispatches_are_debugged() {
-    let scripts = ["dispatches", "lines", "counts", "values", "calls"];
+    let scripts = ["dispatches", "lines", "counts", "values", "calls", "ranges"];
     check("device", "perceptron", &["4x8xf32=1"], &scripts);
 }
 

@@ -13,7 +13,8 @@ use crate::address::LinearAddress;
 use crate::expression::template::Template;
 use crate::expression::{Expression, ExpressionError};
 use crate::glob;
-use crate::watch::{DataAccess, WatchTarget};
+use crate::watch::DataAccess;
+use crate::watched::WatchTarget;
 
 /// Names a breakpoint for as long as the session lives; never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -244,6 +244,7 @@ fn plain(name: &str, value: String, type_name: &str) -> Variable {
         type_name: type_name.to_owned(),
         evaluate_name: None,
         children: None,
+        bits: None,
     }
 }
 

@@ -138,6 +138,11 @@ pub(crate) fn variable(name: impl Into<String>, value: &Value) -> Variable {
         type_name: type_name(value),
         evaluate_name: None,
         children: children_of(value),
+        bits: match value {
+            Value::I32(value) => Some(value.cast_unsigned().into()),
+            Value::I64(value) => Some(value.cast_unsigned()),
+            Value::F32(_) | Value::F64(_) | Value::Ref(_) => None,
+        },
     }
 }
 
@@ -190,6 +195,7 @@ pub(crate) fn list_children(
                     type_name: "?".to_owned(),
                     evaluate_name: None,
                     children: None,
+                    bits: None,
                 },
                 |value| variable(&name, &value),
             )
@@ -226,6 +232,7 @@ pub(crate) fn view_choice(buffer: &Arc<Buffer>, view: BufferView) -> Variable {
             node: Node::Buffer(Arc::clone(buffer), view),
             indexed: Some(count),
         }),
+        bits: None,
     }
 }
 

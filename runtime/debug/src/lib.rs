@@ -50,6 +50,7 @@ mod stop;
 mod tensor;
 mod view;
 mod watch;
+mod watched;
 
 pub use address::LinearAddress;
 pub use arming::LogMessage;
@@ -71,4 +72,5 @@ pub use view::{
     BufferView, Children, DisassembledInstruction, Frame, Node, ScopeKind, SourceLine, Variable,
 };
 pub use vm::{FrameIndex, FunctionId, ModuleIndex, Position};
-pub use watch::{DataAccess, DataHit, Traps, WatchTarget};
+pub use watch::{DataAccess, DataHit, Traps};
+pub use watched::WatchTarget;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use vm::Buffer;
 
+use crate::debugger::Debugger;
 use crate::view::{Children, Node};
 
 /// The bytes behind a value. Offsets count from where the value begins.
@@ -25,6 +26,17 @@ impl Memory {
             }
             Node::Scope(..) | Node::List(_) | Node::ListPart(..) => None,
         }
+    }
+
+    /// The buffer that it is part of, and where in it.
+    pub(crate) fn place(&self) -> (&Arc<Buffer>, usize) {
+        (&self.buffer, self.start)
+    }
+
+    /// How far into the memory an address leads, if it is one of its bytes.
+    fn offset_of(&self, address: usize) -> Option<usize> {
+        let begin = (self.buffer.address() as usize).wrapping_add(self.start);
+        address.checked_sub(begin).filter(|offset| *offset < self.len())
     }
 
     /// Names the memory for as long as it lives: the same value has the same one at the next stop.
@@ -63,5 +75,23 @@ impl Memory {
         let from = usize::try_from(self.start as i128 + i128::from(offset));
         let from = from.map_err(|_| format!("there is no byte {offset}"))?;
         self.buffer.write(from, bytes).map_err(|status| status.to_string())
+    }
+}
+
+impl Debugger {
+    /// The memory that an address is in, and how far: of what the stopped program's frames, globals and
+    /// device hold.
+    #[must_use]
+    pub fn memory_at(&self, address: u64) -> Option<(Memory, usize)> {
+        let address = usize::try_from(address).ok()?;
+        let frames = self.frames().into_iter();
+        let scopes = frames.flat_map(|frame| self.scopes(frame.index));
+        let values = scopes.flat_map(|(_, node)| self.children(&node, None));
+        let mut found = values.filter_map(|value| {
+            let memory = Memory::of(value.children.as_ref()?)?;
+            let offset = memory.offset_of(address)?;
+            Some((memory, offset))
+        });
+        found.next()
     }
 }

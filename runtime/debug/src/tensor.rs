@@ -77,6 +77,75 @@ impl TensorView {
         self.strides == row_major(&self.tensor_type.shape) || self.count() < 2
     }
 
+    /// Whether several elements share a byte.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.tensor_type.element_type.is_packed()
+    }
+
+    /// How many bytes an element takes where it is alone.
+    pub(crate) fn element_width(&self) -> usize {
+        self.tensor_type.element_type.byte_count().max(1)
+    }
+
+    /// The bytes of its elements in order, none sharing one.
+    pub(crate) fn unpacked(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let width = self.element_width();
+        self.each_offset(|at| {
+            bytes.extend(self.raw(at).into_iter().take(width));
+            true
+        });
+        bytes
+    }
+
+    /// The text of an element that has these bytes.
+    pub(crate) fn element_text(&self, bytes: &[u8]) -> String {
+        let mut text = String::new();
+        self.tensor_type.element_type.format_element(bytes, &mut text);
+        text
+    }
+
+    /// The indices of an element by its number in order; none if there are no dimensions.
+    pub(crate) fn index_text(&self, number: usize) -> Option<String> {
+        let mut rest = number;
+        let shape = &self.tensor_type.shape;
+        let mut indices: Vec<String> = shape
+            .iter()
+            .rev()
+            .map(|length| {
+                let length = usize::try_from(*length).unwrap_or(usize::MAX).max(1);
+                let index = rest % length;
+                rest /= length;
+                index.to_string()
+            })
+            .collect();
+        indices.reverse();
+        (!indices.is_empty()).then(|| indices.join(", "))
+    }
+
+    /// The bytes of the buffer that it takes, in so many ranges at most.
+    pub(crate) fn byte_ranges(&self, most: usize) -> Option<Vec<Range<usize>>> {
+        let bits = match self.is_packed() {
+            true => usize::from(self.tensor_type.element_type.bits),
+            false => self.tensor_type.element_type.byte_count() * 8,
+        };
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        self.each_row(|first, count, stride| {
+            let elements = if stride == 1 { count } else { 1 };
+            let mut starts = (0..count).step_by(elements.max(1));
+            starts.all(|index| {
+                let from = (first + index * stride) * bits;
+                let range = from / 8..(from + elements * bits).div_ceil(8);
+                match ranges.last_mut() {
+                    Some(last) if last.end == range.start => last.end = range.end,
+                    _ => ranges.push(range),
+                }
+                ranges.len() <= most
+            })
+        });
+        (ranges.len() <= most).then_some(ranges)
+    }
+
     /// The buffer, and the byte in it where the first element starts.
     pub(crate) fn memory_from(&self) -> (&Arc<Buffer>, usize) {
         let start = self.tensor_type.element_type.packed_byte_count(self.first).unwrap_or(0);
@@ -114,6 +183,30 @@ impl TensorView {
         format!("[{}{more}]", shown.join(", "))
     }
 
+    /// The same with integers in hexadecimal; none for a tensor of others.
+    pub(crate) fn short_hexadecimal(&self) -> Option<String> {
+        let mut shown = Vec::new();
+        self.is_of_integers().then(|| {
+            self.each_offset(|at| {
+                shown.push(format!("{:#x}", self.bits_at(at)));
+                shown.len() < SHORT
+            });
+        })?;
+        let more = if self.count() > SHORT { ", …" } else { "" };
+        Some(format!("[{}{more}]", shown.join(", ")))
+    }
+
+    fn is_of_integers(&self) -> bool {
+        use abi::element_type::NumericalKind::{Integer, SignedInteger, UnsignedInteger};
+        matches!(self.tensor_type.element_type.kind, Integer | SignedInteger | UnsignedInteger)
+    }
+
+    /// The bits of the element at an index of the buffer.
+    fn bits_at(&self, index: usize) -> u64 {
+        let unused = 64 - u32::from(self.tensor_type.element_type.bits.clamp(1, 64));
+        u64::from_le_bytes(self.raw(index)) << unused >> unused
+    }
+
     /// The bytes of the element at an index of the buffer, with its own bits lowest.
     fn raw(&self, index: usize) -> [u8; 8] {
         let element_type = self.tensor_type.element_type;
@@ -148,7 +241,7 @@ impl TensorView {
 
     /// The bits of its only element.
     pub(crate) fn scalar_bits(&self) -> Option<u64> {
-        self.tensor_type.shape.is_empty().then(|| u64::from_le_bytes(self.raw(self.first)))
+        self.tensor_type.shape.is_empty().then(|| self.bits_at(self.first))
     }
 
     /// Changes its only element.
@@ -287,6 +380,7 @@ impl TensorView {
             type_name: self.type_name(),
             evaluate_name: None,
             children,
+            bits: self.is_of_integers().then(|| self.scalar_bits()).flatten(),
         }
     }
 
@@ -334,8 +428,11 @@ mod tests {
 
     #[test]
     fn elements_of_less_than_a_byte_share_bytes() {
-        let tensor = view(&[0x21, 0x43, 0x65], "6xi4").unwrap();
-        assert_eq!(tensor.short(), "[1, 2, 3, 4, 5, 6]");
+        let tensor = view(&[0x21, 0x43, 0xF5], "6xi4").unwrap();
+        assert_eq!(tensor.short(), "[1, 2, 3, 4, 5, -1]");
+        let shown = tensor.variable("t").in_hexadecimal();
+        assert_eq!(shown.value, "[0x1, 0x2, 0x3, 0x4, 0x5, 0xf]");
+        assert_eq!(tensor.children(5..6)[0].clone().in_hexadecimal().value, "0xf");
     }
 
     #[test]

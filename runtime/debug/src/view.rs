@@ -122,6 +122,26 @@ pub struct Variable {
     pub evaluate_name: Option<String>,
     /// What is inside it.
     pub children: Option<Children>,
+    /// The bits of the integer that it is, in its own width; none where its value is to be written as it
+    /// is.
+    pub bits: Option<u64>,
+}
+
+impl Variable {
+    /// With its integers in hexadecimal. Floats stay as they are: their bits are asked for one by one,
+    /// with a format letter behind an expression.
+    #[must_use]
+    pub fn in_hexadecimal(mut self) -> Self {
+        if let Some(bits) = self.bits {
+            self.value = format!("{bits:#x}");
+        } else if let Some(Children { node: Node::Tensor(tensor), .. }) = &self.children
+            && let Some(elements) = tensor.short_hexadecimal()
+            && let Some(before) = self.value.strip_suffix(&tensor.short())
+        {
+            self.value = format!("{before}{elements}");
+        }
+        self
+    }
 }
 
 /// What is inside a variable.

@@ -193,10 +193,14 @@ impl Datum {
             type_name: type_name.to_owned(),
             evaluate_name: None,
             children: None,
+            bits: None,
         };
         match self {
             Self::Bool(value) => plain(value.to_string(), "bool"),
-            Self::Number(number @ Number::Integer(_)) => plain(number.to_string(), "integer"),
+            Self::Number(number @ Number::Integer(integer)) => Variable {
+                bits: i64::try_from(*integer).ok().map(i64::cast_unsigned),
+                ..plain(number.to_string(), "integer")
+            },
             Self::Number(number @ Number::Float(_)) => plain(number.to_string(), "float"),
             Self::Value(value) => inspect::variable(name, value),
             Self::Tensor(tensor) => tensor.variable(name),

@@ -38,7 +38,7 @@ impl Format {
     /// Writes a value this way, if it is a number.
     pub(crate) fn apply(self, variable: Variable, datum: &Datum) -> Variable {
         match self.text(datum) {
-            Some(value) => Variable { value, ..variable },
+            Some(value) => Variable { value, bits: None, ..variable },
             None => variable,
         }
     }

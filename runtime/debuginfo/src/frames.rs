@@ -1,4 +1,7 @@
-//! From a location tree to source positions: inlined frames, alternatives, levels.
+//! From a location tree to source positions: inlined frames, alternatives, lines of a listing.
+//!
+//! A module that was compiled with a listing of its VM program has a place labelled `vm` beside each place
+//! of the source, or alone where the compiler made the code up. People named the other labels.
 //!
 //! Tables read from a file may hold cycles and shared subtrees that unfold without end, so every walk
 //! has a budget of nodes and a limit of depth; what lies beyond them is left out.
@@ -14,15 +17,8 @@ const MAX_DEPTH: usize = 128;
 /// Alternatives of a fused location that are kept.
 const MAX_ALTERNATIVES: usize = 32;
 
-/// Which program text positions are wanted of.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum SourceLevel {
-    /// What the user wrote.
-    #[default]
-    User,
-    /// The listing of the VM program (`--iree-vm-bytecode-source-listing`), where the module has one.
-    Listing,
-}
+/// The label of places in the listing of the VM program (`--iree-vm-bytecode-source-listing`).
+const LISTING: &str = "vm";
 
 /// One frame of the call stack as the source has it. Inlined calls give several for one frame of the
 /// machine.
@@ -39,12 +35,8 @@ pub struct SourceFrame {
 
 /// The positions of a location from the innermost inlined call outwards. Of fused locations the first
 /// that somebody wrote is taken.
-pub(crate) fn call_chain(
-    table: &LocationTable,
-    location: LocationId,
-    level: SourceLevel,
-) -> Vec<SourcePosition> {
-    let mut walk = Walk { table, level, nodes: 0 };
+pub(crate) fn call_chain(table: &LocationTable, location: LocationId) -> Vec<SourcePosition> {
+    let mut walk = Walk { table, nodes: 0 };
     let mut chain = Vec::new();
     walk.chain(location, 0, &mut chain);
     chain
@@ -52,7 +44,7 @@ pub(crate) fn call_chain(
 
 /// The innermost written position of every alternative of a location, each once, the primary one first.
 pub(crate) fn alternatives(table: &LocationTable, location: LocationId) -> Vec<SourcePosition> {
-    let mut found: Vec<_> = call_chain(table, location, SourceLevel::User)
+    let mut found: Vec<_> = call_chain(table, location)
         .first()
         .copied()
         .filter(SourcePosition::is_written)
@@ -73,16 +65,35 @@ pub(crate) fn alternatives(table: &LocationTable, location: LocationId) -> Vec<S
                 }
             }
             Location::CallSite { callee, .. } => pending.push(*callee),
-            Location::Fused(children) => pending.extend(
-                children
-                    .iter()
-                    .rev()
-                    .filter(|child| !matches!(table.get(**child), Location::Name { .. })),
-            ),
+            Location::Fused(children) => pending.extend(children.iter().rev()),
+            Location::Name { name, .. } if &**name == LISTING => {}
             Location::Name { child, .. } | Location::Same(child) => pending.push(*child),
         }
     }
     found
+}
+
+/// The place in the listing of the VM program, where the module was compiled with one.
+pub(crate) fn listing_position(
+    table: &LocationTable,
+    location: LocationId,
+) -> Option<SourcePosition> {
+    let mut pending = vec![(location, false)];
+    for _ in 0..MAX_NODES {
+        let (next, is_labelled) = pending.pop()?;
+        match table.get(next) {
+            Location::Position(position) if is_labelled => return Some(*position),
+            Location::Unknown | Location::Position(_) | Location::CallSite { .. } => {}
+            Location::Fused(children) => {
+                pending.extend(children.iter().map(|child| (*child, is_labelled)));
+            }
+            Location::Name { name, child } => {
+                pending.push((*child, is_labelled || &**name == LISTING));
+            }
+            Location::Same(child) => pending.push((*child, is_labelled)),
+        }
+    }
+    None
 }
 
 /// Whether the innermost part of a location is unknown: code that the compiler made up while it inlined
@@ -94,6 +105,7 @@ pub(crate) fn is_generated(table: &LocationTable, location: LocationId) -> bool 
             Location::Unknown => return true,
             Location::Position(position) => return !position.is_written(),
             Location::CallSite { callee, .. } => location = *callee,
+            Location::Name { name, .. } if &**name == LISTING => return true,
             Location::Name { child, .. } | Location::Same(child) => location = *child,
             Location::Fused(_) => return alternatives(table, location).is_empty(),
         }
@@ -103,7 +115,6 @@ pub(crate) fn is_generated(table: &LocationTable, location: LocationId) -> bool 
 
 struct Walk<'a> {
     table: &'a LocationTable,
-    level: SourceLevel,
     nodes: usize,
 }
 
@@ -118,6 +129,7 @@ impl Walk<'_> {
                     self.chain(*callee, depth + 1, chain);
                     location = *caller;
                 }
+                Location::Name { name, .. } if &**name == LISTING => return,
                 Location::Name { child, .. } | Location::Same(child) => location = *child,
                 Location::Fused(children) => return self.best_of(children, depth + 1, chain),
             }
@@ -128,9 +140,6 @@ impl Walk<'_> {
     fn best_of(&mut self, children: &[LocationId], depth: usize, chain: &mut Vec<SourcePosition>) {
         let mut second_best = Vec::new();
         for child in children {
-            if !self.is_wanted(*child, children) {
-                continue;
-            }
             let mut candidate = Vec::new();
             self.chain(*child, depth, &mut candidate);
             if candidate.first().is_some_and(SourcePosition::is_written) {
@@ -141,14 +150,6 @@ impl Walk<'_> {
             }
         }
         chain.append(&mut second_best);
-    }
-
-    /// A named child among others is a place in a listing; the others are what the user wrote.
-    fn is_wanted(&self, child: LocationId, siblings: &[LocationId]) -> bool {
-        let is_listing = |id: LocationId| matches!(self.table.get(id), Location::Name { .. });
-        let wants_listing = self.level == SourceLevel::Listing;
-        is_listing(child) == wants_listing
-            || siblings.iter().all(|id| is_listing(*id) != wants_listing)
     }
 }
 
@@ -172,7 +173,7 @@ mod tests {
         let [inner, middle, outer] = [3, 7, 9].map(|line| at(&mut builder, line));
         let call = builder.add(Location::CallSite { callee: middle, caller: outer });
         let chain = builder.add(Location::CallSite { callee: inner, caller: call });
-        assert_eq!(lines(&call_chain(&builder.finish(), chain, SourceLevel::User)), [3, 7, 9]);
+        assert_eq!(lines(&call_chain(&builder.finish(), chain)), [3, 7, 9]);
     }
 
     #[test]
@@ -181,7 +182,7 @@ mod tests {
         let children = [0, 5, 6].map(|line| at(&mut builder, line));
         let fused = builder.add(Location::Fused(children.into()));
         let table = builder.finish();
-        assert_eq!(lines(&call_chain(&table, fused, SourceLevel::User)), [5]);
+        assert_eq!(lines(&call_chain(&table, fused)), [5]);
         assert_eq!(lines(&alternatives(&table, fused)), [5, 6]);
     }
 
@@ -192,10 +193,19 @@ mod tests {
         let file = builder.file("a.vm.mlir");
         let line = builder.add(Location::Position(SourcePosition { file, line: 70, column: 1 }));
         let named = builder.add(Location::Name { name: "vm".into(), child: line });
-        let fused = builder.add(Location::Fused([named, user].into()));
+        let other = builder.add(Location::Name { name: "add".into(), child: user });
+        let fused = [[named, user], [user, named], [named, other]]
+            .map(|children| builder.add(Location::Fused(children.into())));
         let table = builder.finish();
-        assert_eq!(lines(&call_chain(&table, fused, SourceLevel::User)), [5]);
-        assert_eq!(lines(&call_chain(&table, fused, SourceLevel::Listing)), [70]);
+        for fused in fused {
+            assert_eq!(lines(&call_chain(&table, fused)), [5]);
+            assert_eq!(lines(&alternatives(&table, fused)), [5]);
+            assert_eq!(listing_position(&table, fused).map(|it| it.line), Some(70));
+        }
+        // Code that the compiler made up has a line in the listing only.
+        assert!(call_chain(&table, named).is_empty() && is_generated(&table, named));
+        assert_eq!(listing_position(&table, named).map(|it| it.line), Some(70));
+        assert_eq!(listing_position(&table, other), None);
         assert_eq!(table.file(FileId(1)), "a.vm.mlir");
     }
 
@@ -213,7 +223,8 @@ mod tests {
         builder.fill(fused_cycle, Location::Fused([fused_cycle, fused_cycle, position].into()));
         let table = builder.finish();
         for location in [cycle, bomb, fused_cycle] {
-            assert!(call_chain(&table, location, SourceLevel::User).len() <= MAX_NODES);
+            assert!(call_chain(&table, location).len() <= MAX_NODES);
+            assert_eq!(listing_position(&table, location), None);
             assert!(alternatives(&table, location).len() <= 1);
         }
     }

@@ -11,7 +11,8 @@ use crate::code::Code;
 use crate::companion::{Companion, Definition};
 use crate::completeness::Completeness;
 use crate::files::{self, FileMatch};
-use crate::frames::{self, SourceFrame, SourceLevel};
+use crate::frames::{self, SourceFrame};
+use crate::levels::Listings;
 use crate::lines::LineRow;
 use crate::load::Loader;
 use crate::locals::{self, LocalValue};
@@ -50,6 +51,7 @@ pub struct DebugInfo {
     pub(crate) functions: Vec<FunctionInfo>,
     pub(crate) lines: BTreeMap<(FileId, u32), Vec<CodePlace>>,
     pub(crate) completeness: Completeness,
+    pub(crate) listings: Listings,
     source_roots: Vec<PathBuf>,
     source_map: SourceMap,
     sources: Vec<OnceLock<Option<Arc<SourceText>>>>,
@@ -64,6 +66,8 @@ pub(crate) struct FunctionInfo {
     /// Where the function itself was written.
     pub(crate) own_position: Option<SourcePosition>,
     pub(crate) companion: Option<Aligned>,
+    /// Where each instruction is in the VM program as text.
+    pub(crate) listed: OnceLock<Vec<Option<SourcePosition>>>,
 }
 
 impl DebugInfo {
@@ -86,6 +90,7 @@ impl DebugInfo {
             functions,
             lines,
             completeness,
+            listings: Listings::default(),
             source_roots: Vec::new(),
             source_map: SourceMap::default(),
             sources: Vec::new(),
@@ -117,7 +122,7 @@ impl DebugInfo {
         }
     }
 
-    fn forget_sources(&mut self) {
+    pub(crate) fn forget_sources(&mut self) {
         self.sources = self.table.files().iter().map(|_| OnceLock::new()).collect();
     }
 
@@ -176,20 +181,6 @@ impl DebugInfo {
         self.row_at(function, offset)?.position
     }
 
-    /// The line in the listing of the VM program, where the module was compiled with one.
-    #[must_use]
-    pub fn listing_position_at(
-        &self,
-        function: FunctionOrdinal,
-        offset: BytecodeOffset,
-    ) -> Option<SourcePosition> {
-        let location = self.row_at(function, offset)?.location?;
-        let listing =
-            frames::call_chain(&self.table, location, SourceLevel::Listing).first().copied()?;
-        let user = frames::call_chain(&self.table, location, SourceLevel::User).first().copied();
-        (Some(listing) != user).then_some(listing)
-    }
-
     /// The frames of the source at an offset, innermost inlined call first. There is always one: the
     /// function itself, without a position where nothing is known.
     #[must_use]
@@ -244,9 +235,7 @@ impl DebugInfo {
 
     fn chain_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourcePosition> {
         let location = self.row_at(function, offset).and_then(|row| row.location);
-        location
-            .map(|id| frames::call_chain(&self.table, id, SourceLevel::User))
-            .unwrap_or_default()
+        location.map(|id| frames::call_chain(&self.table, id)).unwrap_or_default()
     }
 
     /// The compiler wraps an exported function in one with the same place and inlines the user's into it.
@@ -300,6 +289,7 @@ impl DebugInfo {
                 .and_then(|position| names.name(value, self.source(position.file)?.as_ref()));
             Some(LocalValue {
                 name: value.name.clone(),
+                listing_name: value.printed_name.clone(),
                 source_name,
                 mlir_type: value.mlir_type.clone(),
                 register: value.register?,
@@ -317,6 +307,7 @@ impl DebugInfo {
     pub fn files(&self) -> impl Iterator<Item = (FileId, &str)> {
         let mut seen: Vec<FileId> = self.lines.keys().map(|(file, _)| *file).collect();
         seen.dedup();
+        seen.extend(self.listing_files());
         seen.into_iter().map(|file| (file, self.table.file(file)))
     }
 
@@ -332,10 +323,11 @@ impl DebugInfo {
     /// source cannot be read, it stands for the next one below.
     #[must_use]
     pub fn resolve_line(&self, file: FileId, line: u32) -> Option<ResolvedLine> {
-        let below = self.lines.range((file, line)..=(file, u32::MAX)).next();
+        let lines = self.lines_of(file);
+        let below = lines.range((file, line)..=(file, u32::MAX)).next();
         let above = || {
             let extent = self.source(file)?.function_extent(line)?;
-            let found = self.lines.range((file, *extent.start())..(file, line)).next_back()?;
+            let found = lines.range((file, *extent.start())..(file, line)).next_back()?;
             let ((_, above), _) = found;
             let is_nearer = below.is_none_or(|((_, below), _)| {
                 !extent.contains(below) || line - above < below - line
@@ -359,7 +351,8 @@ impl DebugInfo {
         } else {
             Some((file, *lines.start())..=(file, *lines.end()))
         };
-        range.into_iter().flat_map(|range| self.lines.range(range)).map(|((_, line), _)| *line)
+        let known = self.lines_of(file);
+        range.into_iter().flat_map(|range| known.range(range)).map(|((_, line), _)| *line)
     }
 
     /// The text of a source file, if it can be found.
@@ -390,6 +383,9 @@ impl DebugInfo {
     }
 
     fn read_source(&self, file: FileId) -> Option<Arc<SourceText>> {
+        if let Some(listing) = self.made_listing(file) {
+            return Some(listing);
+        }
         let path = self.source_path(file)?;
         if path.metadata().ok()?.len() > MAX_SOURCE_BYTES {
             return None;
@@ -398,7 +394,7 @@ impl DebugInfo {
         Some(Arc::new(SourceText::new(text)))
     }
 
-    fn function(&self, function: FunctionOrdinal) -> Option<&FunctionInfo> {
+    pub(crate) fn function(&self, function: FunctionOrdinal) -> Option<&FunctionInfo> {
         self.functions.get(function.index())
     }
 }

@@ -11,6 +11,7 @@
 //! | where am I? | [`DebugInfo::frames_at`], [`DebugInfo::position_at`], [`DebugInfo::row_at`] |
 //! | where is this line? | [`DebugInfo::match_file`], [`DebugInfo::resolve_line`] |
 //! | what can I see here? | [`DebugInfo::live_values`] |
+//! | and in the VM program? | [`DebugInfo::listing_position_at`] |
 //! | what is missing? | [`DebugInfo::completeness`] |
 //! | how do I get it all? | [`compile::compile`] |
 
@@ -24,6 +25,7 @@ mod extent;
 mod files;
 mod frames;
 mod info;
+mod levels;
 mod lines;
 mod load;
 mod locals;
@@ -36,10 +38,10 @@ pub mod source;
 mod source_map;
 
 pub use align::Mismatch;
-pub use companion::{Companion, CompanionError, CompanionLoadError};
+pub use companion::{Companion, CompanionError, CompanionLoadError, CompanionText};
 pub use completeness::{Completeness, FunctionCompleteness, MapSource};
 pub use files::FileMatch;
-pub use frames::{SourceFrame, SourceLevel};
+pub use frames::SourceFrame;
 pub use info::{CodePlace, DebugInfo, ResolvedLine};
 pub use lines::LineRow;
 pub use locals::LocalValue;

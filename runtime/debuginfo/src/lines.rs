@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap};
 use vmfb::{BytecodeOffset, Op};
 
 use crate::code::Code;
-use crate::frames::{self, SourceLevel};
+use crate::frames;
 use crate::location::{FileId, LocationId, LocationTable, SourcePosition};
 
 /// What is known of one instruction.
@@ -213,7 +213,7 @@ impl Places<'_> {
         if let Some(known) = self.known.get(&id) {
             return known.clone();
         }
-        let chain = frames::call_chain(self.table, id, SourceLevel::User);
+        let chain = frames::call_chain(self.table, id);
         let instance = self.instance(chain.get(1..).unwrap_or_default());
         let positions = self.positions(id, &chain);
         let calls = if positions.is_empty() { Vec::new() } else { self.calls(&chain) };

@@ -4,7 +4,7 @@
 //! else none. All locations end up in one table.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use vmfb::{BytecodeOffset, DebugDatabase, FunctionOrdinal, Module};
 
@@ -13,7 +13,7 @@ use crate::code::Code;
 use crate::companion::Companion;
 use crate::completeness::{Completeness, FunctionCompleteness, MapSource};
 use crate::database::Imported;
-use crate::frames::{self, SourceLevel};
+use crate::frames;
 use crate::info::{CodePlace, DebugInfo, FunctionInfo};
 use crate::lines;
 use crate::location::{FileId, LocationBuilder, LocationId, LocationTable, SourcePosition};
@@ -161,16 +161,20 @@ fn function_info(
         Some(companion) => companion
             .function
             .location
-            .and_then(|location| {
-                frames::call_chain(table, location, SourceLevel::User).first().copied()
-            })
+            .and_then(|location| frames::call_chain(table, location).first().copied())
             .filter(SourcePosition::is_written),
         None => common_caller(table, locations),
     };
     let built = lines::build(&code, locations, table, own_position);
     enter_lines(&code, own_position, &built.starts, ordinal, lines);
-    let info =
-        FunctionInfo { name: name.map(Arc::from), code, rows: built.rows, own_position, companion };
+    let info = FunctionInfo {
+        name: name.map(Arc::from),
+        code,
+        rows: built.rows,
+        own_position,
+        companion,
+        listed: OnceLock::new(),
+    };
     (info, source)
 }
 
@@ -182,7 +186,7 @@ fn common_caller(
     let mut common = None;
     let mut is_inlined = false;
     for location in locations.iter().flatten() {
-        let chain = frames::call_chain(table, *location, SourceLevel::User);
+        let chain = frames::call_chain(table, *location);
         let Some(outermost) = chain.last().filter(|position| position.is_written()) else {
             continue;
         };

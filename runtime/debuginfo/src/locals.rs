@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use vmfb::isa::Bank;
 
-use crate::frames::{self, SourceLevel};
+use crate::frames;
 use crate::info::{DebugInfo, FunctionInfo};
 use crate::location::SourcePosition;
 use crate::register::RegisterSlot;
@@ -14,6 +14,8 @@ use crate::register::RegisterSlot;
 pub struct LocalValue {
     /// Its SSA name in the VM program, unique in the function: `%0`, `%bb1_arg0`.
     pub name: String,
+    /// Its name in the text of the VM program, where that is another one: `%1` for `%bb1_arg0`.
+    pub listing_name: Option<String>,
     /// What the user called it, where the source says so: `%acc`.
     pub source_name: Option<String>,
     /// Its MLIR type.
@@ -64,7 +66,7 @@ fn named(
             other != at && row.location == Some(location) && !code.writes.is_empty()
         },
     );
-    let position = *frames::call_chain(info.locations(), location, SourceLevel::User).first()?;
+    let position = *frames::call_chain(info.locations(), location).first()?;
     if is_shared || frames::is_generated(info.locations(), location) {
         return None;
     }
@@ -72,6 +74,7 @@ fn named(
     let [name] = names.as_slice() else { return None };
     Some(LocalValue {
         name: name.clone(),
+        listing_name: None,
         source_name: Some(name.clone()),
         mlir_type: register.type_name().into(),
         register,

@@ -83,6 +83,13 @@ impl LocationTable {
         &self.files
     }
 
+    /// Adds a file that no location names yet.
+    pub(crate) fn add_file(&mut self, name: &str) -> FileId {
+        let file = FileId(next_index(self.files.len()));
+        self.files.push(name.into());
+        file
+    }
+
     /// A node; an identifier from elsewhere is unknown.
     #[must_use]
     pub fn get(&self, location: LocationId) -> &Location {

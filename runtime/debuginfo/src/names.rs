@@ -5,7 +5,7 @@
 //! which; a missing name is better than a wrong one.
 
 use crate::companion::{CompanionFunction, Definition, Value};
-use crate::frames::{self, SourceLevel};
+use crate::frames;
 use crate::location::{LocationTable, SourcePosition};
 use crate::source::SourceText;
 
@@ -21,7 +21,7 @@ impl SourceNames<'_> {
         if frames::is_generated(self.table, value.location) {
             return None;
         }
-        frames::call_chain(self.table, value.location, SourceLevel::User).first().copied()
+        frames::call_chain(self.table, value.location).first().copied()
     }
 
     /// The user's name of a value, given the text of the file that [`SourceNames::position`] names.

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use debuginfo::compile::{Cancellation, CompileError, CompileOutput, CompileRequest, compile};
-use debuginfo::{Companion, DebugInfo, MapSource, RegisterSlot};
-use vmfb::{FunctionOrdinal, Module};
+use debuginfo::{Companion, CompanionText, DebugInfo, MapSource, RegisterSlot};
+use vmfb::{BytecodeOffset, FileBytes, FunctionOrdinal, Module};
 
 const VMVX: &[&str] = &[];
 const LLVM_CPU: &[&str] = &[
@@ -135,6 +135,48 @@ fn a_listing_is_a_second_level() {
             }
         }
         assert!(both > 5, "{both} instructions have both levels");
+    }
+}
+
+/// The listing that is made of a companion is the one that the compiler writes, and so are its lines. Large
+/// constants differ, which both cut short in their own ways.
+#[test]
+fn a_companion_makes_the_compilers_listing() {
+    for source in sources() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("written.vm.mlir");
+        let flag = format!("--iree-vm-bytecode-source-listing={}", path.display());
+        let with_listing = compiled(&source, &[&flag], folder.path());
+        let module = Module::open(&with_listing.module).expect("the module loads");
+        let companion = Companion::path_beside(&with_listing.module);
+        let companion = FileBytes::open(&companion).expect("it is readable");
+        let read = Companion::parse(&companion).expect("it is well formed");
+        let text = CompanionText::new(companion);
+        let at = |info: &DebugInfo, function: FunctionOrdinal, offset: BytecodeOffset| {
+            let position = info.listing_position_at(function, offset).expect("all is listed");
+            (info.locations().file(position.file).to_owned(), position)
+        };
+        let named = DebugInfo::load(&module, Some(&read));
+        let functions = &named.completeness().functions;
+        let places: Vec<(FunctionOrdinal, BytecodeOffset)> = functions
+            .iter()
+            .flat_map(|it| named.rows(it.function).iter().map(|row| (it.function, row.offset)))
+            .collect();
+        let by_name: Vec<_> = places.iter().map(|(it, offset)| at(&named, *it, *offset)).collect();
+        let written = std::fs::read_to_string(&path).expect("the listing was written");
+        std::fs::remove_file(&path).expect("it can go");
+        let made = DebugInfo::load(&module, Some(&read)).with_companion_text(text, "made.vm.mlir");
+        let compared = places.len();
+        for ((function, offset), (file, named_at)) in places.into_iter().zip(by_name) {
+            assert_eq!(file, path.to_string_lossy());
+            let (file, made_at) = at(&made, function, offset);
+            assert_eq!(file, "made.vm.mlir");
+            assert_eq!((named_at.line, named_at.column), (made_at.line, made_at.column));
+            let listing = made.source(made_at.file).expect("a listing");
+            let line = listing.line(made_at.line).expect("the line is in the listing");
+            assert_eq!(Some(line), written.lines().nth(made_at.line as usize - 1));
+        }
+        assert!(compared > 0, "{}", source.display());
     }
 }
 

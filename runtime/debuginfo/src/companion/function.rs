@@ -104,11 +104,17 @@ impl<'t, 'l> FunctionParser<'t, 'l> {
             let id = self.next_value();
             self.printed.insert(printed, id..id + 1);
             let definition = definition(index);
-            let name = match definition {
-                Definition::BlockArgument { block, index } => format!("%bb{block}_arg{index}"),
-                _ => format!("%{}", String::from_utf8_lossy(printed)),
-            };
-            self.push_value(name, definition, mlir_type, location);
+            let printed = format!("%{}", String::from_utf8_lossy(printed));
+            match definition {
+                Definition::BlockArgument { block, index } => {
+                    let name = format!("%bb{block}_arg{index}");
+                    self.push_value(name, definition, mlir_type, location);
+                    if let Some(value) = self.function.values.last_mut() {
+                        value.printed_name = Some(printed);
+                    }
+                }
+                _ => self.push_value(printed, definition, mlir_type, location),
+            }
             index += 1;
         }
     }
@@ -135,6 +141,7 @@ impl<'t, 'l> FunctionParser<'t, 'l> {
 
     fn operation(&mut self, cursor: &mut Cursor<'t>) -> Result<()> {
         let index = self.next_operation();
+        let start = cursor.at();
         let text = OperationText::parse(cursor, self.locations, &mut self.uses)?;
         for name in &text.live {
             self.live.entry(name).or_default().seen(index);
@@ -150,6 +157,7 @@ impl<'t, 'l> FunctionParser<'t, 'l> {
             results,
             operands,
             location: text.location,
+            start,
         });
         Ok(())
     }
@@ -207,6 +215,7 @@ impl<'t, 'l> FunctionParser<'t, 'l> {
     ) {
         let value = Value {
             name,
+            printed_name: None,
             definition,
             mlir_type,
             register: None,

@@ -23,6 +23,7 @@
 
 mod cursor;
 mod function;
+mod listing;
 mod liveness;
 mod location;
 mod module;
@@ -37,6 +38,8 @@ use vmfb::{FileBytes, LoadError, RodataOrdinal};
 use crate::location::{LocationId, LocationTable};
 use crate::register::RegisterSlot;
 
+pub use listing::CompanionText;
+pub(crate) use listing::Listing;
 pub use liveness::LiveRange;
 
 /// The text could not be read: where and why.
@@ -160,6 +163,8 @@ pub enum Definition {
 pub struct Value {
     /// The name that is unique in the function, with its `%`: `%sum`, `%7#1`, `%bb1_arg0`.
     pub name: String,
+    /// The name that the text itself has for it, where that is another one: `%1` for `%bb1_arg0`.
+    pub printed_name: Option<String>,
     /// What defines it.
     pub definition: Definition,
     /// The MLIR type as printed.
@@ -194,6 +199,8 @@ pub struct Operation {
     pub operands: Range<u32>,
     /// Where it comes from.
     pub location: LocationId,
+    /// Where its text begins, in bytes of the companion.
+    pub start: usize,
 }
 
 impl Companion {

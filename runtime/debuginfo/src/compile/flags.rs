@@ -57,6 +57,11 @@ pub(super) fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
     Ok(added.map(|flag| (*flag).to_owned()).chain(user.iter().cloned()).collect())
 }
 
+/// Whether a flag has the compiler write a listing of the VM program.
+pub(super) fn is_listing(flag: &str) -> bool {
+    is_flag(flag, "--iree-vm-bytecode-source-listing")
+}
+
 fn name_of(flag: &str) -> &str {
     flag.split('=').next().unwrap_or(flag)
 }

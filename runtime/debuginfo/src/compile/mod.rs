@@ -3,7 +3,8 @@
 //! A module and its debug companion come from two runs of iree-compile with the same flags, the second
 //! one printing instead of serialising. Compiling to the `vm` phase once and finishing twice from that
 //! text would be less work, but then the text of nested VMVX executables is lost, and constants go
-//! through text. Two whole runs print everything; they run side by side to hide most of the cost.
+//! through text. Two whole runs print everything; they run side by side to hide most of the cost, or one
+//! after the other where both are told to write the same listing.
 //!
 //! The companion lies beside the module ([`crate::Companion::path_beside`]). Both are written to a
 //! scratch directory beside their destination and renamed into place, so a failed or cancelled run

@@ -1,4 +1,5 @@
-//! Running iree-compile: twice at once, cancellable, with the messages of the first as they come.
+//! Running iree-compile: twice, at once where nothing is against it, cancellable, with the messages of
+//! the one that makes the module as they come.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read};
@@ -9,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::elide::copy_without_constants;
-use super::flags::COMPANION;
+use super::flags::{COMPANION, is_listing};
 use super::{Cancellation, CompileError};
 
 /// How often a request to stop is looked at while the compiler says nothing.
@@ -35,10 +36,14 @@ impl Runs<'_> {
         cancellation: &Cancellation,
         on_line: &mut dyn FnMut(&str),
     ) -> Result<Result<(), String>, CompileError> {
-        let mut module = self.start(self.command().arg("-o").arg(self.module))?;
         let mut companion = self.start(self.command().args(COMPANION).stdout(Stdio::piped()))?;
         let companion_lines = collect(companion.0.stderr.take());
         let copy = self.copy_companion(&mut companion)?;
+        if self.flags.iter().any(|flag| is_listing(flag)) {
+            // Both write the listing; that of the module is to stay.
+            wait(&mut companion.0, cancellation)?;
+        }
+        let mut module = self.start(self.command().arg("-o").arg(self.module))?;
 
         let status = follow(&mut module, cancellation, on_line)?;
         if !status.success() {

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 
-use debug::{BreakpointId, BreakpointTable, Debugger, Frame, FrameIndex, Position, StopReason};
+use debug::{
+    BreakpointId, BreakpointTable, Debugger, Frame, FrameIndex, Level, Position, StopReason,
+};
 use vm::Failure;
 
 use crate::cancel::Cancelled;
@@ -73,6 +75,8 @@ pub(crate) struct Kept {
     targets: Handles<Position>,
     exceptions: Exceptions,
     frame_handles: Handles<FrameIndex>,
+    /// The level that was chosen, and the one that the launch had asked for.
+    level: (Level, Level),
 }
 
 /// Which breakpoints each `set…Breakpoints` request owns: it replaces exactly those.
@@ -121,6 +125,7 @@ impl Debuggee {
     /// What is taken over when the program is launched anew.
     pub(crate) fn into_kept(mut self) -> Kept {
         self.forget_stop();
+        let level = (self.debugger.level(), self.settings.level);
         Kept {
             variables: self.variables,
             targets: self.targets,
@@ -131,6 +136,7 @@ impl Debuggee {
             sources: self.sources,
             sources_told: self.sources_told,
             modules_told: self.modules_told,
+            level,
         }
     }
 
@@ -147,6 +153,11 @@ impl Debuggee {
         self.sources = kept.sources;
         self.sources_told = kept.sources_told;
         self.modules_told = kept.modules_told;
+        let (level, asked) = kept.level;
+        if asked == self.settings.level {
+            // A program that does not have it any more is shown as it was launched.
+            let _ = self.debugger.set_level(level);
+        }
         self.configured = true;
     }
 
@@ -174,6 +185,8 @@ impl Debuggee {
         self.modules_told = 0;
         self.configured = false;
         self.settings = Settings::default();
+        // The source is a level of every program.
+        let _ = self.debugger.set_level(Level::Source);
         self.forget_stop();
     }
 
@@ -284,6 +297,27 @@ impl Debuggee {
             let areas = &["variables"];
             self.to_say.push(Event::Invalidated(events::Invalidated { areas }));
         }
+    }
+
+    /// Shows the program in another text: the client is told to ask again for what it shows of this stop.
+    ///
+    /// # Errors
+    /// The program has no such text.
+    pub(crate) fn set_level(&mut self, level: Level, client: &Client) -> Result<(), String> {
+        self.debugger.set_level(level)?;
+        self.frames = None;
+        if self.debugger.frames().is_empty() {
+            return Ok(());
+        }
+        if client.refreshes {
+            let areas = &["stacks", "variables"];
+            self.to_say.push(Event::Invalidated(events::Invalidated { areas }));
+        } else if let Some(reason) = &self.stopped_for {
+            // Clients that cannot be told so ask after every stop.
+            let stopped = to_dap::stopped(reason, &self.debugger);
+            self.to_say.extend(stopped.map(Event::Stopped));
+        }
+        Ok(())
     }
 
     /// The breakpoints that are not what the client was told last, as they are now.

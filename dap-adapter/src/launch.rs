@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
-use debug::{Debugger, Granularity, LaunchOptions, ModuleSource, Resume, SourceMap};
+use debug::{Debugger, Granularity, LaunchOptions, Level, ModuleSource, Resume, SourceMap};
 use debuginfo::compile::{Cancellation, CompileRequest, compile};
 use serde::Deserialize;
 use tempfile::TempDir;
@@ -37,7 +37,9 @@ pub(crate) struct LaunchArguments {
     modules: Vec<PathBuf>,
     /// Whether to stop before the function's first instruction.
     stop_on_entry: bool,
-    /// Show the disassembly, and step through it, even where the source is known.
+    /// What is shown and stepped, by its name; the source, if nothing else is said.
+    level: Option<String>,
+    /// The same as the level `disassembly`.
     disassembly: bool,
     /// How far a step goes that does not say so itself.
     step_by: StepBy,
@@ -64,7 +66,8 @@ pub(crate) struct LaunchArguments {
 pub(crate) struct Settings {
     pub(crate) stop_on_entry: bool,
     pub(crate) no_debug: bool,
-    pub(crate) disassembly: bool,
+    /// The level at first; it may be changed.
+    pub(crate) level: Level,
     pub(crate) step_by: StepBy,
 }
 
@@ -105,6 +108,8 @@ pub(crate) struct AttachArguments {
     /// Whether to stop at once.
     stop_on_entry: bool,
     /// As for a launch.
+    level: Option<String>,
+    /// As for a launch.
     disassembly: bool,
     /// As for a launch.
     step_by: StepBy,
@@ -115,14 +120,26 @@ pub(crate) struct AttachArguments {
 }
 
 impl AttachArguments {
-    pub(crate) fn settings(&self) -> Settings {
-        let Self { stop_on_entry, disassembly, step_by, .. } = *self;
-        Settings { stop_on_entry, no_debug: false, disassembly, step_by }
+    /// # Errors
+    /// There is no such level.
+    pub(crate) fn settings(&self) -> Result<Settings, String> {
+        let level = level(self.level.as_deref(), self.disassembly)?;
+        let Self { stop_on_entry, step_by, .. } = *self;
+        Ok(Settings { stop_on_entry, no_debug: false, level, step_by })
     }
 
     /// Where the protocol's messages go.
     pub(crate) fn log(&self) -> Option<PathBuf> {
         log_path(self.log.as_deref(), self.cwd.as_deref())
+    }
+}
+
+/// The level that is asked for, by its own field or by that which is older.
+fn level(named: Option<&str>, disassembly: bool) -> Result<Level, String> {
+    match named.filter(|named| !named.is_empty()) {
+        Some(named) => named.parse().map_err(|error| format!("`level`: {error}")),
+        None if disassembly => Ok(Level::Disassembly),
+        None => Ok(Level::Source),
     }
 }
 
@@ -208,6 +225,7 @@ fn begin(
     kept: Option<Box<Kept>>,
 ) -> Result<Launch, String> {
     arguments.make_absolute()?;
+    level(arguments.level.as_deref(), arguments.disassembly)?;
     let scratch = if arguments.is_source() {
         let made = tempfile::Builder::new().prefix("iree-dbg-").tempdir();
         Some(made.map_err(|error| format!("cannot make a directory to compile into: {error}"))?)
@@ -247,11 +265,13 @@ fn load(
         source_map: arguments.source_map(),
         ..LaunchOptions::default()
     };
-    let debugger = Debugger::load(options).map_err(|error| error.to_string())?;
+    let level = level(arguments.level.as_deref(), arguments.disassembly)?;
+    let mut debugger = Debugger::load(options).map_err(|error| error.to_string())?;
+    debugger.set_level(level).map_err(|error| format!("`level`: {error}"))?;
     let settings = Settings {
         stop_on_entry: arguments.stop_on_entry,
         no_debug: arguments.no_debug,
-        disassembly: arguments.disassembly,
+        level,
         step_by: arguments.step_by,
     };
     Ok(Box::new(Debuggee::new(debugger, settings)))

@@ -107,7 +107,7 @@ impl Sources {
     ) -> Option<Source> {
         match &found.path {
             Some(path) => Some(file(path, client)),
-            None => debugger.source_text(&found.file).map(|_| self.in_memory(&found.file)),
+            None => debugger.has_source(&found.file).then(|| self.in_memory(&found.file)),
         }
     }
 

@@ -10,7 +10,6 @@ use debug::{
 use crate::client::Client;
 use crate::debuggee::Debuggee;
 use crate::events;
-use crate::launch::Settings;
 use crate::protocol;
 use crate::sources::{self, Sources};
 
@@ -42,17 +41,16 @@ pub(crate) fn breakpoint(
     }
 }
 
-/// A frame: at its source if that is wanted and can be shown, else in the disassembly.
+/// A frame: in the text of the level if it has one that can be shown, else in the disassembly.
 pub(crate) fn frame(
     number: i64,
     frame: &Frame,
     debugger: &Debugger,
     sources: &mut Sources,
     client: &Client,
-    settings: Settings,
 ) -> protocol::StackFrame {
-    let wanted = frame.source.as_ref().filter(|_| !settings.disassembly);
-    let source = wanted.and_then(|line| source_line(line, debugger, sources, client));
+    let text = frame.source.as_ref();
+    let source = text.and_then(|line| source_line(line, debugger, sources, client));
     let place = source.or_else(|| {
         let position = frame.position?;
         let line = debugger.listing_line(position)?;
@@ -103,7 +101,7 @@ pub(crate) fn source_line(
     let source = match &at.path {
         Some(path) => sources::file(path, client),
         None => {
-            debugger.source_text(&at.file)?;
+            debugger.has_source(&at.file).then_some(())?;
             sources.in_memory(&at.file)
         }
     };

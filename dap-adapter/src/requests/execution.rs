@@ -44,7 +44,8 @@ pub(super) fn step_out(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     Ok(step(StepKind::Out, arguments.granularity.as_ref(), debuggee.settings))
 }
 
-/// A statement of MLIR is an operation. Lines of the disassembly are instructions.
+/// A statement of MLIR is an operation. Lines of the disassembly are instructions, and the debugger steps
+/// by those at that level.
 fn step(
     kind: StepKind,
     granularity: Option<&SteppingGranularity>,
@@ -52,7 +53,6 @@ fn step(
 ) -> (Resume, Value) {
     let granularity = match granularity {
         Some(SteppingGranularity::Instruction) => Granularity::Instruction,
-        _ if settings.disassembly => Granularity::Instruction,
         Some(SteppingGranularity::Statement) => Granularity::Statement,
         Some(SteppingGranularity::Line) => Granularity::Line,
         None => settings.step_by.into(),

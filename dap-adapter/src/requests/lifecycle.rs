@@ -109,18 +109,23 @@ fn fail_to_begin(session: &mut Session, request: &Request, error: RequestError) 
 pub(super) fn attach(session: &mut Session, request: &Request) -> ControlFlow<()> {
     let taken = arguments::<AttachArguments>(request).and_then(|arguments| {
         check_beginning(session, "attach", arguments.log())?;
-        let debuggee = session.offered.take().ok_or_else(|| {
+        let settings = arguments.settings().map_err(RequestError::launch)?;
+        let mut debuggee = session.offered.take().ok_or_else(|| {
             RequestError::launch(
                 "there is no program here to attach to; start one with `iree-dbg run \
                  --listen=HOST:PORT --wait-for-debugger …` and connect to that address",
             )
         })?;
-        Ok((debuggee, arguments))
+        if let Err(error) = debuggee.debugger.set_level(settings.level) {
+            session.offered = Some(debuggee);
+            return Err(RequestError::launch(format!("`level`: {error}")));
+        }
+        debuggee.settings = settings;
+        Ok(debuggee)
     });
     match taken {
-        Ok((mut debuggee, arguments)) => {
+        Ok(debuggee) => {
             session.is_attached = true;
-            debuggee.settings = arguments.settings();
             session.wire.respond(request, Ok(Value::Null));
             // The program belongs to who started it.
             let capabilities = json!({ "supportsRestartRequest": false });

@@ -10,6 +10,7 @@ mod catalog;
 mod changes;
 mod code;
 mod completions;
+mod console;
 mod data;
 mod execution;
 mod lifecycle;

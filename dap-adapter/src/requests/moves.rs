@@ -59,11 +59,12 @@ pub(super) fn goto_targets(
             return Err(RequestError::failed(format!("{name} is no source of the program")));
         }
     };
+    let level = debugger.program().level_of(&spec);
     let is_listing = matches!(spec, BreakpointSpec::ListingLine { .. });
     let found = debugger.goto_targets(&spec).map_err(RequestError::failed)?;
     let targets = found.into_iter().map(|position| {
         let name = debugger.program().function_label(position.function);
-        let source = debugger.source_line(position).filter(|_| !is_listing);
+        let source = debugger.source_line_at(level, position).filter(|_| !is_listing);
         let at = source.as_ref().map(|at| at.line).or_else(|| debugger.listing_line(position));
         let mut shown = json!({
             "id": targets.insert(position),

@@ -35,10 +35,10 @@ pub(super) fn stack_trace(
         levels => levels.min(total_frames - start),
     };
     let frames = debuggee.frames()[start..start + levels].to_vec();
-    let Debuggee { debugger, sources, settings, .. } = debuggee;
+    let Debuggee { debugger, sources, .. } = debuggee;
     let format = arguments.format.unwrap_or_default();
     let shown = |(number, frame): &(i64, Frame)| {
-        let shown = to_dap::frame(*number, frame, debugger, sources, client, *settings);
+        let shown = to_dap::frame(*number, frame, debugger, sources, client);
         let name = frame_name(frame, &shown, format, debugger);
         StackFrame { name: name.unwrap_or(shown.name), ..shown }
     };

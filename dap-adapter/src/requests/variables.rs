@@ -7,7 +7,7 @@ use dap::types::{EvaluateArgumentsContext, VariablesArgumentsFilter};
 use debug::{Children, Debugger, Limits};
 use serde_json::{Value, json};
 
-use super::arguments;
+use super::{arguments, console};
 use crate::client::Client;
 use crate::debuggee::Debuggee;
 use crate::error::RequestError;
@@ -106,16 +106,19 @@ impl Wanted {
 }
 
 /// Evaluates in a frame, the innermost if none is named. The console may do more than watches and
-/// hovers, which nobody has asked for by themselves: it calls functions of the program, and sets
-/// values.
+/// hovers, which nobody has asked for by themselves: it calls functions of the program, sets values, and
+/// takes a command.
 pub(super) fn evaluate(
     debuggee: &mut Debuggee,
     client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
     let arguments: EvaluateArguments = arguments(request)?;
-    let frame = debuggee.frame_or_innermost(arguments.frame_id)?;
     let is_console = matches!(arguments.context, Some(EvaluateArgumentsContext::Repl));
+    if is_console && let Some(level) = console::level(&arguments.expression) {
+        return console::set_level(level, debuggee, client);
+    }
+    let frame = debuggee.frame_or_innermost(arguments.frame_id)?;
     let cancel = debuggee.cancelled.begin_evaluation(request.seq);
     let limits = Limits { cancel, ..debuggee.debugger.limits() };
     let text = arguments.expression.as_str();

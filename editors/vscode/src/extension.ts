@@ -7,6 +7,7 @@
 //   languageClient.ts      `iree-dbg lsp`
 //   lenses.ts              what the lenses over exports do
 //   largeFiles.ts          files that VS Code keeps from extensions
+//   level.ts               the text that a stopped program is shown in
 //   values.ts              values under the pointer and beside the code while debugging
 
 import * as vscode from "vscode";
@@ -16,6 +17,7 @@ import { ConfigurationProvider, launchOf } from "./debugConfiguration";
 import { registerLargeFiles } from "./largeFiles";
 import { LanguageServer } from "./languageClient";
 import { registerLenses } from "./lenses";
+import { registerLevel } from "./level";
 import { registerModuleView } from "./moduleView";
 import { registerValues } from "./values";
 
@@ -33,6 +35,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterDescriptorFactory("iree", new AdapterFactory(binary)),
     registerModuleView(binary),
     registerValues(),
+    registerLevel(),
     registerLenses(),
     registerLargeFiles(server),
     server,

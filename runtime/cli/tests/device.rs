@@ -9,39 +9,54 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Compiles a program of a directory; tells where its module is.
-fn compile(directory: &Path, program: &str) -> PathBuf {
+fn compile(directory: &Path, program: &str, flags: &[&str]) -> PathBuf {
     let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{program}.vmfb"));
+    compile_to(&module, directory, program, flags);
+    module
+}
+
+fn compile_to(module: &Path, directory: &Path, program: &str, flags: &[&str]) {
     let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
         .current_dir(directory)
         .arg("compile")
         .arg(format!("{program}.mlir"))
         .arg("-o")
-        .arg(&module)
+        .arg(module)
+        .arg("--")
+        .args(flags)
         .output()
         .expect("the compiler's driver starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    module
+}
+
+fn tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
 
 /// Runs scripts on a program of a directory.
 fn check(directory: &str, program: &str, inputs: &[&str], scripts: &[&str]) {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(directory);
-    let module = compile(&directory, program);
+    let directory = tests().join(directory);
+    let module = compile(&directory, program, &[]);
+    check_on(&module, &directory, &directory, inputs, scripts);
+}
+
+/// Runs the scripts of one directory in another.
+fn check_on(module: &Path, scripts_in: &Path, run_in: &Path, inputs: &[&str], scripts: &[&str]) {
     let is_update = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut changed = Vec::new();
     for name in scripts {
         let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
-            .current_dir(&directory)
+            .current_dir(run_in)
             .args(["debug", "--batch"])
             .args(inputs.iter().map(|input| format!("--input={input}")))
             .arg("-x")
-            .arg(format!("{name}.script"))
-            .arg(&module)
+            .arg(scripts_in.join(format!("{name}.script")))
+            .arg(module)
             .output()
             .expect("the debugger starts");
         let mut actual = String::from_utf8_lossy(&output.stdout).into_owned();
         actual.push_str(&String::from_utf8_lossy(&output.stderr));
-        let expected_path = directory.join(format!("{name}.expected"));
+        let expected_path = scripts_in.join(format!("{name}.expected"));
         if is_update {
             std::fs::write(&expected_path, &actual).expect("the expected output is written");
         }
@@ -66,7 +81,44 @@ fn inlined_calls_are_frames() {
 
 #[test]
 fn operations_are_stepped_one_by_one() {
-    check("levels", "several", &["3"], &["statements"]);
+    check("levels", "several", &["3"], &["statements", "levels"]);
+}
+
+#[test]
+fn names_mean_what_they_mean_in_the_text_that_is_shown() {
+    check("levels", "numbered", &["3"], &["names"]);
+}
+
+/// The compiler writes a listing beside the module, and the module says so.
+#[test]
+fn a_listing_is_shown_where_a_module_has_one() {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("listed");
+    std::fs::create_dir_all(&scratch).expect("a scratch directory");
+    let source = tests().join("device/perceptron.mlir");
+    std::fs::copy(source, scratch.join("perceptron.mlir")).expect("the source is copied");
+    let module = scratch.join("perceptron.vmfb");
+    let flag = "--iree-vm-bytecode-source-listing=perceptron.vm.mlir";
+    compile_to(&module, &scratch, "perceptron", &[flag]);
+    check_on(&module, &tests().join("levels"), &scratch, &["4x8xf32=1"], &["listed"]);
+
+    // Without its companion, the database of the module still has the lines of one function.
+    std::fs::rename(scratch.join("perceptron.vmfb.companion.mlir"), scratch.join("away"))
+        .expect("the companion is there");
+    check_on(&module, &tests().join("levels"), &scratch, &["4x8xf32=1"], &["database"]);
+}
+
+#[test]
+fn a_program_without_another_text_says_so() {
+    let module = tests().join("levels/bare.vmasm");
+    let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bare.vmfb");
+    let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .arg("asm")
+        .arg(format!("--output={}", made.display()))
+        .arg(module)
+        .output()
+        .expect("the assembler starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    check_on(&made, &tests().join("levels"), &tests(), &["3"], &["bare"]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::breakpoint::{BreakpointId, BreakpointOptions, HitCondition, OptionErr
 use crate::debugger::Debugger;
 use crate::expression::template::Template;
 use crate::expression::{Expression, ExpressionError, condition};
+use crate::level::Level;
 use crate::view::SourceLine;
 
 /// What is armed.
@@ -20,8 +21,11 @@ pub(crate) struct Arms {
     /// By a step that runs to a place.
     temporary: BTreeSet<Position>,
     /// Where a guard decides, and by which condition.
-    guarded: BTreeMap<Position, Arc<Expression>>,
+    guarded: BTreeMap<Position, Guarding>,
 }
+
+/// A condition, and the level whose names it uses.
+type Guarding = (Arc<Expression>, Level);
 
 /// What a breakpoint has to say.
 #[derive(Clone, Debug)]
@@ -55,9 +59,10 @@ impl Debugger {
         options: &BreakpointOptions,
     ) -> Result<(), OptionError> {
         let breakpoint = self.breakpoints.get(id).ok_or(OptionError::NoBreakpoint)?;
+        let level = self.program.level_of(&breakpoint.spec);
         let place = breakpoint.locations.first().copied();
         let check = |expression: &Expression| match place {
-            Some(place) => self.check_names(expression, place),
+            Some(place) => self.check_names(expression, level, place),
             None => Ok(()),
         };
         let condition = match options.condition.as_deref().map(str::trim) {
@@ -83,6 +88,7 @@ impl Debugger {
             }
         };
         if let Some(breakpoint) = self.breakpoints.get_mut(id) {
+            breakpoint.level = level;
             breakpoint.condition = condition;
             breakpoint.hit_condition = options.hit_condition;
             breakpoint.log = log;
@@ -98,13 +104,18 @@ impl Debugger {
     }
 
     /// Whether all names in an expression may stand for something at an instruction.
-    fn check_names(&self, expression: &Expression, place: Position) -> Result<(), ExpressionError> {
+    fn check_names(
+        &self,
+        expression: &Expression,
+        level: Level,
+        place: Position,
+    ) -> Result<(), ExpressionError> {
         let is_nested = self.program.module(place.function.module).is_some_and(|it| it.is_nested);
         let is_known = |name: &str| {
             let of_dispatch = is_nested && matches!(name, "workgroup_id" | "workgroup_count");
             let arguments = || self.program.argument_names();
             of_dispatch
-                || self.program.name_slot(place, name).is_some()
+                || self.program.name_slot(level, place, name).is_some()
                 || (place.function == self.program.entry()
                     && (name.starts_with("arg") || arguments().iter().any(|known| known == name)))
         };
@@ -169,13 +180,13 @@ impl Debugger {
     /// Gives each place the guard that it should have. Places that a step wants to stop at have none,
     /// nor those with several breakpoints.
     fn guard_all(&mut self) {
-        let mut wanted: BTreeMap<Position, Arc<Expression>> = BTreeMap::new();
+        let mut wanted: BTreeMap<Position, Guarding> = BTreeMap::new();
         let mut several: BTreeSet<Position> = self.arms.temporary.clone();
         for breakpoint in self.breakpoints.iter() {
             for position in &breakpoint.locations {
                 match (&breakpoint.condition, several.insert(*position)) {
                     (Some(condition), true) => {
-                        wanted.insert(*position, Arc::clone(condition));
+                        wanted.insert(*position, (Arc::clone(condition), breakpoint.level));
                     }
                     _ => {
                         wanted.remove(position);
@@ -186,10 +197,10 @@ impl Debugger {
         for position in self.arms.guarded.keys().filter(|it| !wanted.contains_key(it)) {
             self.context.set_guard(position.function, position.offset, None);
         }
-        for (position, condition) in &wanted {
+        for (position, (condition, level)) in &wanted {
             let known = self.arms.guarded.get(position);
-            if known.is_none_or(|known| !Arc::ptr_eq(known, condition)) {
-                let guard = self.guard(*position, condition);
+            if known.is_none_or(|(known, of)| !Arc::ptr_eq(known, condition) || of != level) {
+                let guard = self.guard(*position, *level, condition);
                 self.context.set_guard(position.function, position.offset, guard);
             }
         }
@@ -198,21 +209,25 @@ impl Debugger {
 
     /// The guard for a condition, if it is about registers alone. What it cannot decide, it leaves to
     /// the debugger.
-    fn guard(&self, position: Position, expression: &Expression) -> Option<Guard> {
-        let slot = |name: &str| self.program.name_slot(position, name);
+    fn guard(&self, position: Position, level: Level, expression: &Expression) -> Option<Guard> {
+        let slot = |name: &str| self.program.name_slot(level, position, name);
         let test = condition::compile(expression.root(), &slot)?;
         Some(Arc::new(move |frame| test(frame) != Some(false)))
     }
 
     /// The program has come to these breakpoints: those of them that stop it. Each whose condition
-    /// holds is counted; one that logs does so, and does not stop.
+    /// holds is counted; one that logs does so, and does not stop. Names mean what they mean in the text
+    /// that a breakpoint was set in.
     pub(crate) fn hit(&mut self, candidates: Vec<BreakpointId>) -> Vec<BreakpointId> {
         let frame = FrameIndex(0);
         let mut stopping = Vec::new();
         for id in candidates {
             let Some(breakpoint) = self.breakpoints.get(id) else { continue };
             let (condition, log) = (breakpoint.condition.clone(), breakpoint.log.clone());
-            match condition.map_or(Ok(true), |condition| self.holds(frame, &condition)) {
+            let shown = std::mem::replace(&mut self.program.level, breakpoint.level);
+            let holds = condition.map_or(Ok(true), |condition| self.holds(frame, &condition));
+            self.program.level = shown;
+            match holds {
                 Ok(true) => {}
                 Ok(false) => continue,
                 Err(error) => {
@@ -235,8 +250,11 @@ impl Debugger {
 
     fn say(&mut self, breakpoint: BreakpointId, template: &Template) {
         let Some(mut sink) = self.log.0.take() else { return };
+        let set_at = self.breakpoints.get(breakpoint).map_or(self.level(), |it| it.level);
+        let shown = std::mem::replace(&mut self.program.level, set_at);
         let text = template.message(self, FrameIndex(0));
         let source = self.position().and_then(|position| self.source_line(position));
+        self.program.level = shown;
         sink(LogMessage { breakpoint, text, source });
         self.log.0 = Some(sink);
     }

@@ -13,6 +13,7 @@ use crate::address::LinearAddress;
 use crate::expression::template::Template;
 use crate::expression::{Expression, ExpressionError};
 use crate::glob;
+use crate::level::Level;
 use crate::watch::DataAccess;
 use crate::watched::WatchTarget;
 
@@ -164,6 +165,8 @@ pub struct Breakpoint {
     pub hits: u64,
     /// Which of the hits stop.
     pub hit_condition: HitCondition,
+    /// The level whose names are meant by what follows.
+    pub(crate) level: Level,
     /// What has to hold for a visit to count as a hit.
     pub(crate) condition: Option<Arc<Expression>>,
     /// What is said instead of stopping.
@@ -251,6 +254,7 @@ impl BreakpointTable {
             message,
             hits: 0,
             hit_condition: HitCondition::Always,
+            level: Level::default(),
             condition: None,
             log: None,
         };

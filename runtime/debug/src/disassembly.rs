@@ -10,6 +10,7 @@ use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
 
 use crate::address::LinearAddress;
 use crate::debugger::Debugger;
+use crate::level::Level;
 use crate::program::LoadedModule;
 use crate::view::DisassembledInstruction;
 
@@ -87,6 +88,14 @@ impl Debugger {
             .collect()
     }
 
+    /// The level whose lines stand between the instructions.
+    fn text_beside_instructions(&self) -> Level {
+        match self.level() {
+            Level::Source | Level::Disassembly => Level::Source,
+            Level::Vm => Level::Vm,
+        }
+    }
+
     fn row(
         &self,
         module: &LoadedModule,
@@ -112,7 +121,8 @@ impl Debugger {
             bytes,
             text,
             symbol,
-            source: self.source_line(position),
+            // Views show the source between the instructions.
+            source: self.source_line_at(self.text_beside_instructions(), position),
             is_valid: true,
         }
     }

@@ -12,15 +12,13 @@ use crate::inspect::variable;
 use crate::view::{Node, ScopeKind, Variable};
 
 impl Debugger {
-    /// Where a value is that debug information names: `%sum` in the source, `%7` in the VM program.
+    /// Where a value is that debug information names: `%sum` in the source, `%7` in the VM program; first
+    /// that of the level.
     pub(crate) fn local_slot(&self, frame: FrameIndex, name: &str) -> Option<LocalValue> {
         let position = self.position_in(frame)?;
         let module = self.program.module(position.function.module)?;
         let locals = module.info.live_values(position.function.function, position.offset);
-        let bare = |text: &str| text.trim_start_matches('%') == name;
-        // The source's names come first, the last of a name is the innermost.
-        let by_source = locals.iter().rev().find(|it| it.source_name.as_deref().is_some_and(bare));
-        by_source.or_else(|| locals.iter().find(|it| bare(&it.name))).cloned()
+        self.program.level.named(&locals, name).cloned()
     }
 
     /// An argument that the entry function was called with, by the name that its ABI gives it.

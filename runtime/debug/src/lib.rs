@@ -2,9 +2,10 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `program` | modules linked to each other, with their debug information |
+//! | `load`, `program` | modules linked to each other, with their debug information |
 //! | `debugger`, `running` | how far the program has come; running and stopping it |
 //! | `stepping` | where a step ends |
+//! | `level` | which text is shown and stepped: source, VM program, instructions |
 //! | `breakpoint`, `resolve`, `glob` | what was asked for, and which instructions that is |
 //! | `catalog` | modules, sources and lines with code, for lists of them |
 //! | `arming` | breakpoints in the machine: guards, hits, log messages |
@@ -37,6 +38,8 @@ mod glob;
 mod globals;
 mod inspect;
 mod known;
+mod level;
+mod load;
 mod memory;
 mod moves;
 mod named;
@@ -63,6 +66,7 @@ pub use debugger::{Debugger, InterruptHandle};
 pub use debuginfo::SourceMap;
 pub use expression::{Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits};
 pub use inspect::value_text;
+pub use level::Level;
 pub use memory::Memory;
 pub use moves::{StepInTarget, Summary};
 pub use program::{LaunchError, LaunchOptions, ModuleSource, Program};

@@ -4,27 +4,24 @@
 //! machine. So the stepping rules can read it while the machine is borrowed.
 
 use std::collections::HashMap;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use debuginfo::companion::NestedText;
-use debuginfo::{
-    Companion, DebugInfo, FileId, RegisterSlot, RegisterTypes, SourceMap, SourcePosition,
-};
+use debuginfo::{DebugInfo, FileId, RegisterSlot, RegisterTypes, SourceMap, SourcePosition};
 use hal::modules::{Config, Host};
 use vm::{
     Context, ContextBuilder, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Status,
     Value,
 };
 use vmfb::print::{Disassembly, DisassemblyOptions, disassemble};
-use vmfb::verify::VerifiedModule;
-use vmfb::{FileBytes, FunctionOrdinal, LoadError, Module, RodataOrdinal};
+use vmfb::{FunctionOrdinal, LoadError, Module, RodataOrdinal};
 
 use crate::debugger::InterruptHandle;
 use crate::expression::parse_register;
 use crate::globals::Globals;
 use crate::inspect;
+use crate::level::Level;
+use crate::load::{ReadCompanion, load_module};
 use crate::view::SourceLine;
 
 /// Where a module comes from.
@@ -126,7 +123,7 @@ pub(crate) struct LoadedModule {
     /// Whether it came out of another module, as code for a device.
     pub(crate) is_nested: bool,
     /// The debug companions of the modules inside of it, by the segment that holds the module.
-    nested: Vec<(RodataOrdinal, Companion)>,
+    nested: Vec<(RodataOrdinal, ReadCompanion)>,
     listing: OnceLock<Disassembly>,
     globals: OnceLock<Globals>,
     register_types: Mutex<HashMap<FunctionOrdinal, Arc<RegisterTypes>>>,
@@ -187,16 +184,6 @@ impl LoadedModule {
     }
 }
 
-/// What makes two instructions belong to the same line: the file, the line, and which inlined copy
-/// of it. To the same statement, if the column is that of both, too.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct LineKey {
-    file: FileId,
-    line: u32,
-    column: Option<u32>,
-    instance: u32,
-}
-
 /// The program under the debugger.
 pub struct Program {
     pub(crate) modules: Vec<LoadedModule>,
@@ -207,6 +194,8 @@ pub struct Program {
     entry: FunctionId,
     arguments: Vec<Value>,
     notes: Vec<String>,
+    /// Which text it is shown and stepped in.
+    pub(crate) level: Level,
 }
 
 impl Program {
@@ -235,6 +224,9 @@ impl Program {
             let info = info.with_source_roots(options.source_directories.clone());
             let mut info = info.with_source_map(options.source_map.clone());
             set_sources(&mut info, &options.sources);
+            if let Some(text) = parts.companion_text {
+                info = info.with_companion_text(text, &listing_name(&modules, module.name()));
+            }
             notes.extend(parts.notes);
             let messages = info.completeness().messages();
             notes.extend(messages.iter().map(|text| format!("module {}: {text}", module.name())));
@@ -262,6 +254,7 @@ impl Program {
             entry,
             arguments,
             notes,
+            level: Level::default(),
         };
         program.meet_modules(&context);
         Ok((program, context))
@@ -305,11 +298,15 @@ impl Program {
             let from = from.map(RodataOrdinal::from_index);
             outer.nested.iter().filter(move |(rodata, _)| from == Some(*rodata))
         });
-        let companion = companions.map(|(_, companion)| companion).next();
-        let info = DebugInfo::load(module, companion);
+        let nested = companions.map(|(_, nested)| nested).next();
+        let info = DebugInfo::load(module, nested.map(|nested| &nested.companion));
         let info = info.with_source_roots(self.source_directories.clone());
         let mut info = info.with_source_map(self.source_map.clone());
         set_sources(&mut info, &self.sources);
+        if let Some(nested) = nested {
+            let name = listing_name(&self.modules, module.name());
+            info = info.with_companion_text(nested.text.clone(), &name);
+        }
         LoadedModule { is_nested: true, ..LoadedModule::new(index, Arc::clone(module), info) }
     }
 
@@ -357,12 +354,15 @@ impl Program {
 
     /// The register that a name stands for before an instruction, if it is one: a value that debug
     /// information names, or a register itself.
-    pub(crate) fn name_slot(&self, position: Position, name: &str) -> Option<RegisterSlot> {
+    pub(crate) fn name_slot(
+        &self,
+        level: Level,
+        position: Position,
+        name: &str,
+    ) -> Option<RegisterSlot> {
         let module = self.module(position.function.module)?;
         let locals = module.info.live_values(position.function.function, position.offset);
-        let bare = |text: &str| text.trim_start_matches('%') == name;
-        let by_source = locals.iter().rev().find(|it| it.source_name.as_deref().is_some_and(bare));
-        if let Some(local) = by_source.or_else(|| locals.iter().find(|it| bare(&it.name))) {
+        if let Some(local) = level.named(&locals, name) {
             return Some(local.register);
         }
         if position.function == self.entry
@@ -386,6 +386,14 @@ impl Program {
         })
     }
 
+    /// What modules know of a file, by the name that they have for it.
+    pub(crate) fn files_named(&self, file: &str) -> impl Iterator<Item = (&DebugInfo, FileId)> {
+        self.modules.iter().filter_map(move |module| {
+            let (id, _) = module.info.files().find(|(_, name)| *name == file)?;
+            Some((&module.info, id))
+        })
+    }
+
     /// The modules with their names and files, in load order.
     pub fn modules(&self) -> impl Iterator<Item = (ModuleIndex, &str, Option<&PathBuf>)> {
         self.modules.iter().map(|it| (it.index, it.module.name(), it.path.as_ref()))
@@ -405,42 +413,12 @@ impl Program {
         self.modules.iter().find(|module| module.index == index)
     }
 
-    /// The source line that an instruction belongs to for stepping.
-    pub(crate) fn line_of(&self, position: Position) -> Option<LineKey> {
-        let module = self.module(position.function.module)?;
-        let row = module.info.row_at(position.function.function, position.offset)?;
-        let place = row.position?;
-        Some(LineKey { file: place.file, line: place.line, column: None, instance: row.instance })
-    }
-
-    /// The operation of the source that an instruction belongs to for stepping: the line, and where on it
-    /// the operation is.
-    pub(crate) fn statement_of(&self, position: Position) -> Option<LineKey> {
-        let module = self.module(position.function.module)?;
-        let row = module.info.row_at(position.function.function, position.offset)?;
-        Some(LineKey { column: Some(row.position?.column), ..self.line_of(position)? })
-    }
-
-    /// Where an instruction is, from its function inwards through the calls that were inlined.
-    pub(crate) fn path_of(&self, position: Position) -> Vec<SourcePosition> {
-        let module = self.module(position.function.module);
-        module.map_or_else(Vec::new, |module| {
-            module.info.path_at(position.function.function, position.offset)
-        })
-    }
-
     /// Whether a position is that of a block marker. A call executes the marker of the entry block;
     /// nobody wants to stop there.
     pub(crate) fn is_marker(&self, position: Position) -> bool {
         let Some(module) = self.module(position.function.module) else { return false };
         let code = module.module.function_bytecode(position.function.function);
         vmfb::decode(code, position.offset).is_ok_and(|it| it.op == vmfb::Op::Block)
-    }
-
-    /// Whether a function has a source map.
-    pub(crate) fn has_lines(&self, function: FunctionId) -> bool {
-        let Some(module) = self.module(function.module) else { return false };
-        module.info.rows(function.function).iter().any(|row| row.position.is_some())
     }
 
     /// What people call a function, whether it is known by name or not.
@@ -474,14 +452,6 @@ impl Program {
         })
     }
 
-    pub(crate) fn source_of(&self, function: FunctionId) -> Option<SourceLine> {
-        let module = self.module(function.module)?;
-        let known = module.info.function_position(function.function);
-        let mut rows = module.info.rows(function.function).iter();
-        let place = known.or_else(|| rows.find_map(|row| row.position))?;
-        Some(module.source_line(place))
-    }
-
     /// What people call a function.
     pub(crate) fn function_name(&self, function: FunctionId) -> Option<String> {
         let module = self.module(function.module)?;
@@ -492,89 +462,19 @@ impl Program {
 
 /// Hands sources in memory to the debug information that names them.
 fn set_sources(info: &mut DebugInfo, sources: &HashMap<String, String>) {
-    let files: Vec<(FileId, String)> =
-        info.files().map(|(file, name)| (file, name.to_owned())).collect();
+    let files = (0..).map(FileId).zip(info.locations().files().to_vec());
     for (file, name) in files {
-        if let Some(text) = sources.get(&name) {
+        if let Some(text) = sources.get(&*name) {
             info.set_source(file, text.clone());
         }
     }
 }
 
-/// What there is to know of a module before it is linked.
-struct LoadedParts {
-    verified: VerifiedModule,
-    path: Option<PathBuf>,
-    companion: Option<Companion>,
-    /// See [`LoadedModule`].
-    nested: Vec<(RodataOrdinal, Companion)>,
-    notes: Vec<String>,
-}
-
-fn load_module(source: ModuleSource) -> Result<LoadedParts, LaunchError> {
-    let (name, module, path, companion) = match source {
-        ModuleSource::Path(path) => (
-            path.display().to_string(),
-            Module::open(&path),
-            Some(path.clone()),
-            CompanionText::beside(&path),
-        ),
-        ModuleSource::Memory { name, bytes, companion } => {
-            let companion = companion.map(|text| CompanionText::parse(&name, text.into()));
-            (name, Module::from_bytes(bytes), None, companion.transpose())
-        }
-    };
-    let module = module.map_err(|source| LaunchError::Load { name: name.clone(), source })?;
-    let mut notes = Vec::new();
-    let companion = companion.unwrap_or_else(|error| {
-        notes.push(error);
-        None
-    });
-    let nested = companion.as_ref().map(|it| it.nested(&mut notes)).unwrap_or_default();
-    let verified = vmfb::verify::verify(module).map_err(|defects| LaunchError::Verify {
-        name,
-        defects: defects.iter().map(ToString::to_string).collect(),
-    })?;
-    let companion = companion.map(|it| it.companion);
-    Ok(LoadedParts { verified, path, companion, nested, notes })
-}
-
-/// A companion with the text that it was read from, which holds those of nested modules.
-struct CompanionText {
-    companion: Companion,
-    text: FileBytes,
-}
-
-impl CompanionText {
-    fn beside(module: &Path) -> Result<Option<Self>, String> {
-        let path = Companion::path_beside(module);
-        match FileBytes::open(&path) {
-            Ok(text) => Self::parse(&path.display().to_string(), text).map(Some),
-            Err(LoadError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(format!("cannot read the debug companion: {error}")),
-        }
-    }
-
-    fn parse(name: &str, text: FileBytes) -> Result<Self, String> {
-        match Companion::parse(&text) {
-            Ok(companion) => Ok(Self { companion, text }),
-            Err(error) => Err(format!("the debug companion of {name} is damaged: {error}")),
-        }
-    }
-
-    /// The companions of the modules inside of its module.
-    fn nested(&self, notes: &mut Vec<String>) -> Vec<(RodataOrdinal, Companion)> {
-        let read = |nested: &NestedText| match Companion::parse(&Companion::nested_text(
-            &self.text, nested,
-        )) {
-            Ok(companion) => Some((nested.rodata, companion)),
-            Err(error) => {
-                let name = &nested.name;
-                notes.push(format!("the debug companion of {name} is damaged: {error}"));
-                None
-            }
-        };
-        self.companion.nested.iter().filter_map(read).collect()
+/// What to call the listing of a module; several may have the same name.
+fn listing_name(known: &[LoadedModule], module: &str) -> String {
+    match known.iter().filter(|it| it.module.name() == module).count() {
+        0 => format!("{module}.vm.mlir"),
+        others => format!("{module}-{}.vm.mlir", others + 1),
     }
 }
 

@@ -154,8 +154,11 @@ impl Program {
     }
 
     fn unknown_file(&self, file: &str) -> String {
-        let mut known: Vec<&str> =
-            self.modules.iter().flat_map(|it| it.info.files()).map(|(_, name)| name).collect();
+        let sources = |module: &'_ LoadedModule| {
+            let files = module.info.files().filter(|(file, _)| !module.info.is_listing(*file));
+            files.map(|(_, name)| name.to_owned()).collect::<Vec<_>>()
+        };
+        let mut known: Vec<String> = self.modules.iter().flat_map(sources).collect();
         known.sort_unstable();
         known.dedup();
         if known.is_empty() {

@@ -13,6 +13,7 @@ use vmfb::{BytecodeOffset, Op};
 
 use crate::breakpoint::{BreakpointId, BreakpointSpec};
 use crate::debugger::{Debugger, Phase, Unfinished};
+use crate::level::Level;
 use crate::stepping::{Origin, StepObserver, StepPlan, Verdict};
 use crate::stop::{Granularity, Resume, StepKind, StopReason};
 use crate::watch::WatchObserver;
@@ -45,7 +46,7 @@ impl Debugger {
     /// its entry or to breakpoints: on the line of a call, or where a function begins with one.
     fn stand_before_calls(&mut self, reason: &StopReason) {
         let Some(position) = self.position() else { return };
-        let path = self.program.path_of(position);
+        let path = self.program.path_at(Level::Source, position);
         let innermost = path.len().saturating_sub(1);
         let level = |id: &BreakpointId| match self.breakpoints.get(*id) {
             Some(it) => self.level_meant(&it.spec, (it.line, it.column), &path),
@@ -62,7 +63,8 @@ impl Debugger {
 
     /// Stands before the inlined calls that are inside of what the program was to run to.
     pub(crate) fn stand_at(&mut self, spec: &BreakpointSpec, at: LineAndColumn) {
-        let path = self.position().map_or_else(Vec::new, |at| self.program.path_of(at));
+        let path = self.position();
+        let path = path.map_or_else(Vec::new, |at| self.program.path_at(Level::Source, at));
         self.hidden_calls =
             (path.len().saturating_sub(1)).saturating_sub(self.level_meant(spec, at, &path));
     }
@@ -76,6 +78,9 @@ impl Debugger {
     ) -> usize {
         let innermost = path.len().saturating_sub(1);
         match (spec, self.position()) {
+            (BreakpointSpec::Line { .. }, _) if self.program.level_of(spec) != Level::Source => {
+                innermost
+            }
             (BreakpointSpec::Line { .. }, _) => {
                 let on_line = |place: &SourcePosition| {
                     Some(place.line) == line && column.is_none_or(|column| place.column == column)
@@ -280,7 +285,9 @@ impl Debugger {
         granularity: Granularity,
         hidden_calls: usize,
     ) -> StopReason {
-        let goes_inwards = kind == StepKind::Into && granularity != Granularity::Instruction;
+        let goes_inwards = kind == StepKind::Into
+            && granularity != Granularity::Instruction
+            && self.level() == Level::Source;
         if let Some(fewer) = hidden_calls.checked_sub(1).filter(|_| goes_inwards) {
             self.hidden_calls = fewer;
             return StopReason::Step;

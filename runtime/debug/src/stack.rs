@@ -7,7 +7,7 @@ use vm::{FrameFunction, FrameIndex, Position};
 
 use crate::debugger::Debugger;
 use crate::inspect::{self, variable};
-use crate::view::{Frame, Node, ScopeKind, SourceLine, Variable};
+use crate::view::{Frame, Node, ScopeKind, Variable};
 
 impl Debugger {
     /// The call stack, innermost frame first; empty when nothing runs.
@@ -29,7 +29,7 @@ impl Debugger {
     fn with_inlined_calls(&self, index: FrameIndex, frame: Frame) -> Vec<Frame> {
         let found = frame.position.and_then(|position| {
             let module = self.program.module(position.function.module)?;
-            Some((module, module.info.path_at(position.function.function, position.offset)))
+            Some((module, self.program.path_of(position)))
         });
         let Some((module, mut path)) = found.filter(|(_, path)| path.len() > 1) else {
             return vec![frame];
@@ -93,29 +93,24 @@ impl Debugger {
             .unwrap_or_default()
     }
 
-    /// Where an instruction came from.
-    #[must_use]
-    pub fn source_line(&self, position: Position) -> Option<SourceLine> {
-        let module = self.program.module(position.function.module)?;
-        let path = module.info.path_at(position.function.function, position.offset);
-        // Instructions of a dispatch that come from no line belong to the operation as a whole.
-        let whole = || {
-            let known = module.info.function_position(position.function.function);
-            known.filter(|_| module.is_nested)
-        };
-        let place = path.last().copied().or_else(whole)?;
-        Some(module.source_line(place))
-    }
-
     /// The text of a source file, by the name that the module knows it by.
     #[must_use]
     pub fn source_text(&self, file: &str) -> Option<String> {
-        let modules = self.program.modules.iter();
-        let mut found = modules.filter_map(|module| {
-            let (id, _) = module.info.files().find(|(_, name)| *name == file)?;
-            module.info.source(id).map(|source| source.text().to_owned())
-        });
-        found.next()
+        let mut named = self.program.files_named(file);
+        named.find_map(|(info, id)| info.source(id).map(|source| source.text().to_owned()))
+    }
+
+    /// One line of it, from 1.
+    #[must_use]
+    pub fn line_of_source(&self, file: &str, line: u32) -> Option<String> {
+        let mut named = self.program.files_named(file);
+        named.find_map(|(info, id)| info.source(id)?.line(line).map(str::to_owned))
+    }
+
+    /// Whether it can be had at all.
+    #[must_use]
+    pub fn has_source(&self, file: &str) -> bool {
+        self.program.files_named(file).any(|(info, id)| info.has_source(id))
     }
 
     /// The scopes of a frame, in the order in which they are shown.
@@ -187,11 +182,14 @@ impl Debugger {
         };
         // An outer frame stands at its call, whose results do not exist yet: also "before" it.
         let locals = module.info.live_values(position.function.function, position.offset);
-        let variables = locals.into_iter().filter(is_wanted).filter_map(|local| {
+        let level = self.program.level;
+        let variables = locals.iter().filter(|local| is_wanted(local)).filter_map(|local| {
             let value = inspect::register_value(invocation, frame, local.register)?;
-            let mut shown = variable(local.source_name.as_ref().unwrap_or(&local.name), &value);
+            let mut shown = variable(level.name_of(local), &value);
             shown.type_name = local.mlir_type.to_string();
-            shown.evaluate_name = Some(local.name);
+            let name = level.telling_name(&locals, local).map(str::to_owned);
+            shown.evaluate_name =
+                Some(name.unwrap_or_else(|| inspect::register_name(local.register)));
             Some(shown)
         });
         variables.collect()

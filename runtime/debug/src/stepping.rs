@@ -36,7 +36,8 @@ use vm::{BoundaryKind, Context, Invocation, Observer, Position, Reaction};
 
 use crate::breakpoint::BreakpointTable;
 
-use crate::program::{LineKey, Program};
+use crate::level::LineKey;
+use crate::program::Program;
 use crate::stop::{Granularity, StepKind};
 use crate::watch::Watcher;
 

@@ -122,7 +122,13 @@ impl DebugInfo {
         }
     }
 
-    pub(crate) fn forget_sources(&mut self) {
+    /// Adds a file that no location names.
+    pub(crate) fn add_file(&mut self, name: &str) -> FileId {
+        self.sources.push(OnceLock::new());
+        self.table.add_file(name)
+    }
+
+    fn forget_sources(&mut self) {
         self.sources = self.table.files().iter().map(|_| OnceLock::new()).collect();
     }
 
@@ -359,6 +365,12 @@ impl DebugInfo {
     #[must_use]
     pub fn source(&self, file: FileId) -> Option<&Arc<SourceText>> {
         self.sources.get(file.0 as usize)?.get_or_init(|| self.read_source(file)).as_ref()
+    }
+
+    /// Whether the text of a file can be had. That of a listing is not made to find out.
+    #[must_use]
+    pub fn has_source(&self, file: FileId) -> bool {
+        self.is_made_listing(file) || self.source(file).is_some()
     }
 
     /// Where a source file is on disk.

@@ -53,9 +53,8 @@ impl DebugInfo {
     #[must_use]
     pub fn with_companion_text(mut self, text: CompanionText, name: &str) -> Self {
         if self.functions.iter().any(|function| function.companion.is_some()) {
-            let file = self.table.add_file(name);
+            let file = self.add_file(name);
             self.listings.made = Some(MadeListing { file, text, listing: OnceLock::new() });
-            self.forget_sources();
         }
         self
     }
@@ -71,17 +70,35 @@ impl DebugInfo {
         *self.listed(function).get(function.code.index_at(offset)?)?
     }
 
-    /// Where a function begins in the text of the VM program.
+    /// Where a function is in the text of the VM program.
     #[must_use]
     pub fn function_listing_position(&self, function: FunctionOrdinal) -> Option<SourcePosition> {
         let function = self.function(function)?;
-        self.listed(function).iter().flatten().next().copied()
+        let first = self.listed(function).iter().flatten().next().copied()?;
+        let source = self.source(first.file)?;
+        let line = *source.function_extent(first.line)?.start();
+        let text = source.line(line)?;
+        let column = u32::try_from(text.len() - text.trim_start().len() + 1).ok()?;
+        Some(SourcePosition { line, column, ..first })
     }
 
-    /// Whether the VM program can be shown as text, for some function at least.
+    /// Whether a function can be shown as text of the VM program.
+    #[must_use]
+    pub fn is_listed(&self, function: FunctionOrdinal) -> bool {
+        self.function(function).is_some_and(|it| self.listed(it).iter().any(Option::is_some))
+    }
+
+    /// Whether some function can.
     #[must_use]
     pub fn has_listing(&self) -> bool {
-        self.functions.iter().any(|function| self.listed(function).iter().any(Option::is_some))
+        let mut ordinals = (0..self.functions.len()).map(FunctionOrdinal::from_index);
+        ordinals.any(|ordinal| self.is_listed(ordinal))
+    }
+
+    /// Whether a file is a listing of the VM program.
+    #[must_use]
+    pub fn is_listing(&self, file: FileId) -> bool {
+        self.listing_files().any(|listing| listing == file)
     }
 
     /// The files of listings.
@@ -92,11 +109,15 @@ impl DebugInfo {
 
     /// The places of the lines of a file: of a source, or of a listing.
     pub(crate) fn lines_of(&self, file: FileId) -> &Lines {
-        if self.listing_files().any(|listing| listing == file) {
+        if self.is_listing(file) {
             self.listings.lines.get_or_init(|| self.listing_lines())
         } else {
             &self.lines
         }
+    }
+
+    pub(crate) fn is_made_listing(&self, file: FileId) -> bool {
+        self.listings.made.as_ref().is_some_and(|made| made.file == file)
     }
 
     /// The text of the listing that is made of the companion, if the file is that.

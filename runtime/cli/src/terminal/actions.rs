@@ -4,8 +4,8 @@ use std::io::Write;
 use std::sync::{Arc, PoisonError};
 
 use debug::{
-    BreakpointId, BreakpointOptions, BreakpointSpec, DataAccess, ExpressionError, Limits, Memory,
-    OptionError, Resume, StopReason, Traps,
+    BreakpointId, BreakpointOptions, BreakpointSpec, DataAccess, ExpressionError, Level, Limits,
+    Memory, OptionError, Resume, StopReason, Traps,
 };
 
 use super::command::{Place, Trap};
@@ -78,6 +78,22 @@ impl<W: Write> Terminal<W> {
         let id = self.debugger.add_breakpoint(BreakpointSpec::Data { target, access });
         show::breakpoint_set(&mut self.out, &self.debugger, id)?;
         Ok(())
+    }
+
+    /// Changes what is shown, and shows the selected frame so.
+    pub(super) fn level(&mut self, level: Option<Level>) -> Result<(), Problem> {
+        let Some(level) = level else {
+            writeln!(self.out, "{}", self.debugger.level())?;
+            return Ok(());
+        };
+        self.debugger.set_level(level)?;
+        if !matches!(self.progress, Progress::Stopped | Progress::Failed) {
+            return Ok(());
+        }
+        // Inlined calls are frames at the level of the source only.
+        let frames = self.debugger.frames();
+        let frame = frames.iter().position(|it| it.index == self.frame).unwrap_or(0);
+        self.select(frame)
     }
 
     pub(super) fn catch(&mut self, trap: Option<Trap>) -> Result<(), Problem> {

@@ -2,7 +2,7 @@
 //!
 //! The words are gdb's, and so are the short forms. One table gives the help text too.
 
-use debug::{BreakpointOptions, DataAccess, DispatchMoment, HitCondition};
+use debug::{BreakpointOptions, DataAccess, DispatchMoment, HitCondition, Level};
 use vmfb::BytecodeOffset;
 
 /// A command, read.
@@ -18,6 +18,7 @@ pub(crate) enum Command {
     StepStatement { times: u32 },
     NextStatement { times: u32 },
     Finish,
+    Level(Option<Level>),
     Break(Place, BreakpointOptions),
     Condition(u32, Option<String>),
     Watch(DataAccess, String),
@@ -155,6 +156,12 @@ const TABLE: &[Row] = &[
         arguments: "",
         help: "until the current function has returned",
         read: |_| Ok(Command::Finish),
+    },
+    Row {
+        names: &["level"],
+        arguments: "[source|vm|disassembly]",
+        help: "show and step what was written, the VM program made of it, or instructions",
+        read: |a| some(a).map(|level| level.parse()).transpose().map(Command::Level),
     },
     Row {
         names: &["until", "advance"],
@@ -620,6 +627,8 @@ mod tests {
             ("s", Command::Step { times: 1 }),
             ("n 3", Command::Next { times: 3 }),
             ("si", Command::StepInstruction { times: 1 }),
+            ("level vm", Command::Level(Some(Level::Vm))),
+            ("level", Command::Level(None)),
             ("ns 2", Command::NextStatement { times: 2 }),
             ("fin", Command::Finish),
             ("cont", Command::Continue),
@@ -640,6 +649,7 @@ mod tests {
             Command::parse("skip 3").unwrap_err(),
             "no command \"skip 3\"; `help` lists them"
         );
+        assert!(Command::parse("level asm").unwrap_err().contains("source, vm and disassembly"));
         assert_eq!(Command::parse("next x").unwrap_err(), "\"x\" is not a number");
         assert_eq!(
             Command::parse("st").unwrap_err(),

@@ -173,6 +173,7 @@ impl<W: Write> Terminal<W> {
                 self.step(StepKind::Over, Granularity::Statement, times)?;
             }
             Command::Finish => self.step(StepKind::Out, Granularity::Line, 1)?,
+            Command::Level(level) => self.level(level)?,
             Command::Break(place, options) => self.add_breakpoint(place, &options)?,
             Command::Condition(number, condition) => self.set_condition(number, condition)?,
             Command::Watch(access, text) => self.watch(access, &text)?,
@@ -227,6 +228,7 @@ impl<W: Write> Terminal<W> {
                 Debugger::load(self.options.clone()).map_err(|error| error.to_string())?;
             fresh.adopt_breakpoints(self.debugger.take_breakpoints());
             fresh.set_traps(self.traps);
+            fresh.set_level(self.debugger.level())?;
             self.debugger = fresh;
             self.listen();
             self.forget_watched()?;
@@ -416,7 +418,7 @@ impl<W: Write> Terminal<W> {
                 let frames = self.debugger.frames();
                 let here = frames.get(self.selected).and_then(|frame| frame.source.clone());
                 let source = here.or_else(|| self.debugger.program().main_source());
-                let source = source.ok_or("no source is known here")?;
+                let source = source.ok_or("no text is known here; `disas` shows instructions")?;
                 (source.file, source.line.saturating_sub(LINES / 2))
             }
         };

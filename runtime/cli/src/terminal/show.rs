@@ -52,9 +52,7 @@ pub(super) fn frame(
 ) -> io::Result<()> {
     frame_line(out, number, frame)?;
     let line = frame.source.as_ref().and_then(|source| {
-        let text = debugger.source_text(&source.file)?;
-        let line = text.lines().nth(source.line.checked_sub(1)? as usize)?.to_owned();
-        Some((source.line, line))
+        Some((source.line, debugger.line_of_source(&source.file, source.line)?))
     });
     match (line, frame.position) {
         (Some((number, line)), _) => writeln!(out, "{number}\t{line}"),

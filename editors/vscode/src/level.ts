@@ -1,0 +1,44 @@
+// The button that shows a stopped program in another text: what was written, the VM program that the compiler made of
+// it, or the instructions. The debugger does it on a word in its console, and then says that stacks and variables are
+// to be asked for anew.
+
+import * as vscode from "vscode";
+
+const LEVELS = [
+  { label: "source", description: "what was written" },
+  { label: "vm", description: "the VM program that the compiler made of it" },
+  { label: "disassembly", description: "instructions" },
+];
+
+export function registerLevel(): vscode.Disposable {
+  return vscode.commands.registerCommand("iree-dbg.level", chooseLevel);
+}
+
+/** Keybindings and other extensions may name the level; otherwise there is a question. */
+async function chooseLevel(named?: unknown): Promise<void> {
+  const session = vscode.debug.activeDebugSession;
+  if (session?.type !== "iree") {
+    void vscode.window.showErrorMessage("No program is being debugged.");
+    return;
+  }
+  try {
+    const level = typeof named === "string" ? named : await ask(await say(session, "level"));
+    if (level !== undefined) {
+      await say(session, `level ${level}`);
+    }
+  } catch (error) {
+    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function ask(current: string): Promise<string | undefined> {
+  const items = LEVELS.map((level) => ({ ...level, picked: level.label === current }));
+  const marked = items.map((item) => (item.picked ? { ...item, detail: "shown now" } : item));
+  const picked = await vscode.window.showQuickPick(marked, { placeHolder: "Show and step the program as …" });
+  return picked?.label;
+}
+
+async function say(session: vscode.DebugSession, expression: string): Promise<string> {
+  const answer: { result: string } = await session.customRequest("evaluate", { expression, context: "repl" });
+  return answer.result;
+}

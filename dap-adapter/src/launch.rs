@@ -21,6 +21,7 @@ use crate::debuggee::{Debuggee, Kept};
 use crate::protocol::Request;
 use crate::runner::panic_text;
 use crate::session::{Event, Waiting};
+use crate::surroundings::Surroundings;
 
 /// What a client may say. The protocol leaves this to the adapter; `editors/vscode/package.json`
 /// describes it to users.
@@ -32,7 +33,7 @@ pub(crate) struct LaunchArguments {
     /// The export to call; may be left out if there is one only.
     function: Option<String>,
     /// Its inputs, as `iree-run-module --input=` takes them.
-    inputs: Vec<String>,
+    inputs: Vec<Input>,
     /// Modules to load before the program, for its imports.
     modules: Vec<PathBuf>,
     /// Whether to stop before the function's first instruction.
@@ -55,6 +56,9 @@ pub(crate) struct LaunchArguments {
     iree_compile: Option<PathBuf>,
     /// Environment variables for iree-compile; null leaves one as it is.
     env: BTreeMap<String, Option<String>>,
+    /// What the program finds around it.
+    #[serde(flatten)]
+    surroundings: Surroundings,
     /// Run without stopping anywhere.
     no_debug: bool,
     /// A file for the protocol's messages.
@@ -146,6 +150,26 @@ fn level(named: Option<&str>, disassembly: bool) -> Result<Level, String> {
 fn log_path(log: Option<&Path>, cwd: Option<&Path>) -> Option<PathBuf> {
     let log = log.filter(|log| !log.as_os_str().is_empty())?;
     Some(cwd.map_or_else(|| log.to_owned(), |cwd| cwd.join(log)))
+}
+
+/// An input: text, or a number that somebody wrote without quotes.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(try_from = "serde_json::Value")]
+struct Input(String);
+
+impl TryFrom<serde_json::Value> for Input {
+    type Error = String;
+
+    fn try_from(value: serde_json::Value) -> Result<Self, String> {
+        match value {
+            serde_json::Value::String(text) => Ok(Self(text)),
+            serde_json::Value::Number(number) => Ok(Self(number.to_string())),
+            other => Err(format!(
+                "an input is text as for `--input=`, or a number; write {:?}",
+                other.to_string()
+            )),
+        }
+    }
 }
 
 /// Pairs of prefixes: an object, or a list of pairs where their order matters.
@@ -257,10 +281,13 @@ fn load(
         None => arguments.program.clone(),
     };
     let modules = arguments.modules.iter().cloned().chain([program]);
+    let (libraries, modules): (Vec<PathBuf>, Vec<PathBuf>) =
+        modules.partition(|path| ffi::is_library(path));
     let options = LaunchOptions {
-        modules: modules.map(ModuleSource::Path).collect(),
+        modules: modules.into_iter().map(ModuleSource::Path).collect(),
         function: arguments.function.clone(),
-        inputs: arguments.inputs.clone(),
+        inputs: arguments.inputs.iter().map(|input| input.0.clone()).collect(),
+        host: arguments.surroundings.config(&libraries)?,
         source_directories: arguments.all_source_directories(),
         source_map: arguments.source_map(),
         ..LaunchOptions::default()
@@ -312,7 +339,8 @@ impl LaunchArguments {
         }
         self.source_directories.iter_mut().for_each(|it| *it = cwd.join(&it));
         self.modules.iter_mut().for_each(|module| *module = cwd.join(&module));
-        self.inputs.iter_mut().for_each(|input| *input = input_from(input, &cwd));
+        self.inputs.iter_mut().for_each(|input| input.0 = input_from(&input.0, &cwd));
+        self.surroundings.make_absolute(&cwd);
         self.cwd = Some(cwd);
         Ok(())
     }

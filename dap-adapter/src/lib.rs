@@ -14,7 +14,7 @@
 //! | --- | --- |
 //! | `session`, `session/` | the states of a session, and the loop with everything that wakes it |
 //! | `requests/` | every request, one file a group; the table of them is in `requests/mod.rs` |
-//! | `launch` | the launch request: compiling and loading |
+//! | `launch`, `surroundings` | the launch request: compiling and loading; the device and what else a program finds |
 //! | `debuggee`, `handles`, `sources` | the program and the numbers that a client holds |
 //! | `runner` | running the program beside the loop |
 //! | `to_dap`, `client` | conversions; lines, columns and paths as the client counts and names them |
@@ -49,6 +49,7 @@ mod runner;
 mod serve;
 mod session;
 mod sources;
+mod surroundings;
 mod to_dap;
 mod watched;
 mod wire;

@@ -3,8 +3,8 @@
 
 use dap::types::{Scope, ScopePresentationhint};
 use debug::{
-    Breakpoint, Children, Debugger, Frame, FrameIndex, Memory, ModuleDetails, Node, Program,
-    ScopeKind, SourceLine, StopReason,
+    Breakpoint, BreakpointSpec, Children, Debugger, Frame, FrameIndex, Memory, ModuleDetails, Node,
+    Program, ScopeKind, SourceLine, StopReason,
 };
 
 use crate::client::Client;
@@ -28,6 +28,9 @@ pub(crate) fn breakpoint(
     client: &Client,
 ) -> protocol::Breakpoint {
     let verified = breakpoint.is_verified();
+    // What is named may be in a module that is still to come, or in the program when it is launched anew.
+    let may_come =
+        matches!(breakpoint.spec, BreakpointSpec::Line { .. } | BreakpointSpec::Function { .. });
     let reference = breakpoint.locations.first().and_then(|at| debugger.linear(*at));
     protocol::Breakpoint {
         id: Some(i64::from(breakpoint.id.0)),
@@ -37,7 +40,7 @@ pub(crate) fn breakpoint(
         line: breakpoint.line.map(|line| client.line(line)),
         column: breakpoint.column.map(|column| client.column(column)),
         instruction_reference: reference.map(|address| address.to_string()),
-        reason: (!verified).then_some("failed"),
+        reason: (!verified).then_some(if may_come { "pending" } else { "failed" }),
     }
 }
 

@@ -12,6 +12,7 @@
 //! | `running` | is the client served while the program runs? |
 //! | `catalog` | what is the program made of, and where can breakpoints be? |
 //! | `restart` | is the program as it was, and yet new? |
+//! | `surroundings` | does it have the device, parameters and limits that it was to have? |
 //! | `attach` | does a program go on when its client leaves? |
 //! | `faults` | do unknown and unreadable messages leave the session alive? |
 //! | `watching` | does the program stop where data changes, and where it fails? |
@@ -35,5 +36,6 @@ mod program;
 mod restart;
 mod running;
 mod schema;
+mod surroundings;
 mod tcp;
 mod watching;

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::program::{call, line, module, source};
+use crate::program::{call, call_across_modules, line, module, source};
 
 /// After a restart the client hears that the program runs.
 fn restarted(client: &mut Client, arguments: &Value) {
@@ -140,5 +140,59 @@ fn what_takes_long_is_shown_and_can_be_stopped() {
         }
     }
     assert_eq!(client.event("stopped")["reason"], "pause");
+    client.disconnect_from_stop();
+}
+
+#[test]
+fn functions_that_are_still_to_come_are_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = directory.path().join("program.mlir");
+    let main = "func.func @main(%n: i32) -> i32 {\n  %more = util.call @later(%n) : (i32) -> i32\n  \
+                return %more : i32\n}\n";
+    let later = |name: &str| {
+        format!(
+            "util.func private @{name}(%x: i32) -> i32 attributes {{inlining_policy = \
+             #util.inline.never}} {{\n  %y = arith.muli %x, %x : i32\n  util.return %y : i32\n}}\n"
+        )
+    };
+    fs::write(&program, main.replace("later", "early") + &later("early")).unwrap();
+    let mut client = Client::new();
+    client.launch_to_line(&json!({"program": program, "inputs": ["5"]}), &program, 2);
+    client.request("setBreakpoints", &json!({"source": {"path": program}}));
+    let names = json!({"breakpoints": [
+        {"name": "later", "condition": "%x == 7"}, {"name": "lat*"}, {"name": "provider.twice"},
+    ]});
+    let set = client.request("setFunctionBreakpoints", &names)["breakpoints"].clone();
+    for breakpoint in set.as_array().unwrap() {
+        assert_eq!(
+            (&breakpoint["verified"], &breakpoint["reason"]),
+            (&json!(false), &json!("pending")),
+            "{breakpoint}"
+        );
+    }
+    fs::write(&program, main.to_owned() + &later("later")).unwrap();
+    client.request("restart", &json!({"arguments": {"program": program, "inputs": ["7"]}}));
+    for index in 0..2 {
+        let changed = client.event("breakpoint");
+        assert_eq!(changed["reason"], "changed");
+        let breakpoint = &changed["breakpoint"];
+        assert_eq!((&breakpoint["id"], &breakpoint["verified"]), (&set[index]["id"], &json!(true)));
+        assert!(breakpoint["message"].is_null() && breakpoint["reason"].is_null(), "{breakpoint}");
+    }
+    client.event("continued");
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["hitBreakpointIds"], json!([set[0]["id"], set[1]["id"]]));
+    assert_eq!(client.top().0, "later");
+    // Another module, by a launch that has it.
+    client.request("restart", &json!({"arguments": call_across_modules("4")}));
+    let mut last = client.event("breakpoint");
+    while last["breakpoint"]["id"] != set[2]["id"] {
+        assert_eq!(last["breakpoint"]["verified"], false);
+        last = client.event("breakpoint");
+    }
+    assert_eq!(last["breakpoint"]["verified"], true, "{last}");
+    client.event("continued");
+    assert_eq!(client.event("stopped")["hitBreakpointIds"], json!([set[2]["id"]]));
+    assert_eq!(client.top().0, "provider.twice");
     client.disconnect_from_stop();
 }

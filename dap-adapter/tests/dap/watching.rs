@@ -154,8 +154,7 @@ fn watched(client: &mut Client, asked: &Value, access: &str) -> String {
     let stopped = client.event("stopped");
     assert_eq!(stopped["reason"], "data breakpoint");
     assert_eq!(stopped["hitBreakpointIds"], json!([breakpoint["id"]]));
-    let text = stopped["text"].as_str().unwrap().to_owned();
-    text
+    stopped["text"].as_str().unwrap().to_owned()
 }
 
 #[test]

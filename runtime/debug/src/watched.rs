@@ -1,5 +1,6 @@
 //! Data that can be watched: what an expression or an address stands for, settled when it is named.
 
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,7 +94,7 @@ impl Debugger {
             (Some(tensor), _) => Some(of_tensor(tensor)),
             (None, Some(buffer)) => {
                 let whole = 0..buffer.len();
-                Some(of_ranges(&buffer, vec![whole]))
+                Some(of_ranges(&buffer, iter::once(whole)))
             }
             (None, None) => None,
         };
@@ -202,7 +203,7 @@ fn of_bytes(
     if count == 0 || count > left {
         return Err(format!("{count} bytes cannot be watched; there are {left} from there on"));
     }
-    let place = of_ranges(buffer, vec![start..start + count])?;
+    let place = of_ranges(buffer, iter::once(start..start + count))?;
     Ok(WatchTarget { name, place, view, is_expression: false, is_gone: Arc::default() })
 }
 
@@ -214,14 +215,18 @@ fn of_tensor(tensor: &TensorView) -> Result<Watched, String> {
     of_ranges(tensor.memory_from().0, ranges)
 }
 
-fn of_ranges(buffer: &Arc<Buffer>, ranges: Vec<Range<usize>>) -> Result<Watched, String> {
+fn of_ranges(
+    buffer: &Arc<Buffer>,
+    ranges: impl IntoIterator<Item = Range<usize>>,
+) -> Result<Watched, String> {
+    let ranges: Arc<[Range<usize>]> = ranges.into_iter().collect();
     let length: usize = ranges.iter().map(Range::len).sum();
     if length > MAX_BYTES {
         return Err(format!(
             "{length} bytes are too many to watch, more than {MAX_BYTES}; take a slice"
         ));
     }
-    Ok(Watched::Memory(Arc::clone(buffer), ranges.into()))
+    Ok(Watched::Memory(Arc::clone(buffer), ranges))
 }
 
 impl WatchTarget {
@@ -293,7 +298,7 @@ impl WatchTarget {
     pub(crate) fn changed_part(&self, old: &[u8], new: &[u8]) -> Option<(String, String, String)> {
         let Watched::Memory(..) = self.place else { return None };
         let first = old.iter().zip(new).position(|(old, new)| old != new)?;
-        let width = self.view.as_ref().map_or(1, |view| view.element_width());
+        let width = self.view.as_ref().map_or(1, TensorView::element_width);
         let elements = old.chunks(width).zip(new.chunks(width));
         let others = elements.filter(|(old, new)| old != new).count() - 1;
         let more = if others > 0 { format!(" and {others} more") } else { String::new() };

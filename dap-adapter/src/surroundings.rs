@@ -1,0 +1,115 @@
+//! What a launched program finds around it: its device, its parameters, native code, and how much it may
+//! use of all that.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hal::executable::NativeCode;
+use hal::modules::Config;
+use hal::parameters::Parameters;
+use serde::Deserialize;
+use vm::{ExecutionLimits, MemoryLimit};
+
+/// The part of a launch that says so. The names are those of the flags of `iree-dbg run`.
+#[derive(Deserialize, Clone, Debug, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Surroundings {
+    /// The device that the program sees: `local-sync`, as if nothing is said, or `local-task`.
+    device: Option<String>,
+    /// How many threads `local-task` runs on; one for each core, if nothing is said.
+    threads: Option<usize>,
+    /// Whether machine code runs. It does, if nothing is said.
+    native: Option<bool>,
+    /// Archives of parameters, as `[scope=]file`.
+    parameters: Vec<String>,
+    /// What functions of native libraries take and give, where no text beside the library says it.
+    signatures: Vec<String>,
+    /// How many calls and jumps backwards a call may make.
+    max_steps: Option<u64>,
+    /// How many bytes all buffers and lists may take.
+    max_memory: Option<usize>,
+    /// How deep calls may be nested.
+    max_call_depth: Option<usize>,
+}
+
+impl Surroundings {
+    /// Lets relative paths count from a directory.
+    pub(crate) fn make_absolute(&mut self, cwd: &Path) {
+        for archive in &mut self.parameters {
+            let (scope, path) = match archive.split_once('=') {
+                Some((scope, path)) => (format!("{scope}="), path),
+                None => (String::new(), archive.as_str()),
+            };
+            *archive = format!("{scope}{}", cwd.join(path).display());
+        }
+    }
+
+    /// All of it, with the native libraries among the modules.
+    pub(crate) fn config(&self, libraries: &[PathBuf]) -> Result<Config, String> {
+        let device = self.device.as_deref().filter(|name| !name.is_empty());
+        let device = device.map(str::parse).transpose();
+        let is_native = self.native != Some(false);
+        if !is_native && let Some(library) = libraries.first() {
+            let library = library.display();
+            return Err(format!("`native` is false, and {library} is a native library"));
+        }
+        let libraries = libraries.iter().map(|path| ffi::open(path, &self.signatures));
+        let parameters = Parameters::open(&self.parameters);
+        Ok(Config {
+            device: device.map_err(|error| format!("`device`: {error}"))?.unwrap_or_default(),
+            threads: self.threads.unwrap_or(0),
+            native_code: if is_native { NativeCode::Allowed } else { NativeCode::Refused },
+            parameters: Arc::new(parameters.map_err(|status| format!("`parameters`: {status}"))?),
+            libraries: libraries.collect::<Result<_, _>>()?,
+            limits: self.limits(),
+        })
+    }
+
+    fn limits(&self) -> ExecutionLimits {
+        let default = ExecutionLimits::default();
+        ExecutionLimits {
+            fuel: self.max_steps,
+            stack_depth: self.max_call_depth.unwrap_or(default.stack_depth),
+            allocation_bytes: self.max_memory.unwrap_or(default.allocation_bytes),
+            memory: self.max_memory.map_or(default.memory, MemoryLimit::new),
+            ..default
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn archives_are_looked_for_in_the_directory() {
+        let cases = [
+            ("model=w.irpa", "model=/data/w.irpa"),
+            ("w.irpa", "/data/w.irpa"),
+            ("model=/else/w.irpa", "model=/else/w.irpa"),
+        ];
+        for (archive, expected) in cases {
+            let mut surroundings: Surroundings =
+                serde_json::from_value(json!({"parameters": [archive]})).unwrap();
+            surroundings.make_absolute(Path::new("/data"));
+            assert_eq!(surroundings.parameters, [expected]);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let cases = [
+            (json!({"device": "cuda"}), "`device`: no device `cuda`"),
+            (json!({"parameters": ["a=/no/such.irpa"]}), "`parameters`: "),
+        ];
+        for (fields, expected) in cases {
+            let surroundings: Surroundings = serde_json::from_value(fields).unwrap();
+            let error = surroundings.config(&[]).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        let closed: Surroundings = serde_json::from_value(json!({"native": false})).unwrap();
+        let error = closed.config(&["lib.so".into()]).unwrap_err();
+        assert!(error.contains("lib.so is a native library"), "{error}");
+    }
+}

@@ -22,7 +22,6 @@ pub enum Access {
 /// A buffer of guest memory.
 #[derive(Debug)]
 pub struct Buffer {
-    access: Access,
     memory: Memory,
 }
 
@@ -59,7 +58,7 @@ impl Buffer {
         let memory = Memory::zeroed(length, alignment, Some(charge)).ok_or_else(|| {
             Status::resource_exhausted(format!("no memory for a buffer of {length} bytes"))
         })?;
-        Ok(Self { access: Access::ReadWrite, memory })
+        Ok(Self { memory })
     }
 
     /// A buffer that may be written, with these bytes.
@@ -77,7 +76,7 @@ impl Buffer {
     #[must_use]
     pub fn of_file(bytes: FileBytes, range: std::ops::Range<usize>) -> Option<Self> {
         let memory = Memory::of_file(bytes, range)?;
-        Some(Self { access: Access::ReadOnly, memory })
+        Some(Self { memory })
     }
 
     /// Memory of somebody else, such as a tensor of a host language, shared without a copy. `keeper` is dropped when nobody
@@ -95,7 +94,7 @@ impl Buffer {
     ) -> Self {
         let is_writable = access == Access::ReadWrite;
         // SAFETY: what the caller promises is what is asked for.
-        Self { access, memory: unsafe { Memory::foreign(data, length, is_writable, keeper) } }
+        Self { memory: unsafe { Memory::foreign(data, length, is_writable, keeper) } }
     }
 
     /// A view of a range of this buffer, with its rights.
@@ -107,7 +106,7 @@ impl Buffer {
             .memory
             .part(offset, length)
             .ok_or_else(|| self.out_of_bounds(offset, length, 1))?;
-        Ok(Self { access: self.access, memory })
+        Ok(Self { memory })
     }
 
     /// A buffer with the same bytes that may be written, for devices. Of a file's bytes only the pages
@@ -119,7 +118,7 @@ impl Buffer {
         let memory = self.memory.private_copy().ok_or_else(|| {
             Status::resource_exhausted(format!("no memory for a buffer of {} bytes", self.len()))
         })?;
-        Ok(Self { access: Access::ReadWrite, memory })
+        Ok(Self { memory })
     }
 
     /// A copy of a range that may be written.
@@ -155,7 +154,7 @@ impl Buffer {
     /// What a program may do with it.
     #[must_use]
     pub fn access(&self) -> Access {
-        self.access
+        if self.memory.is_writable() { Access::ReadWrite } else { Access::ReadOnly }
     }
 
     /// The address of the first byte. It stays valid while the buffer lives; what reads or writes
@@ -194,7 +193,7 @@ impl Buffer {
     /// Changes element `index` of `N` bytes each; whether it is there and may be written.
     #[inline(always)]
     pub(crate) fn set_element<const N: usize>(&self, index: u64, bytes: [u8; N]) -> bool {
-        self.access == Access::ReadWrite && self.memory.set_element(index, bytes)
+        self.memory.set_element(index, bytes)
     }
 
     /// Element `index` of `N` bytes each.
@@ -312,7 +311,7 @@ impl Buffer {
 
     #[inline]
     fn check_writable(&self) -> Result<(), Status> {
-        match self.access {
+        match self.access() {
             Access::ReadWrite => Ok(()),
             Access::ReadOnly => Err(Self::read_only()),
         }

@@ -25,6 +25,7 @@ use crate::fusion::{self, Known, known_behind};
 use crate::handlers::shape;
 use crate::loops;
 use crate::machine::Handler;
+use crate::registers::Refs;
 
 /// Distances of jump tables. They stay where they are for as long as somebody has them.
 type Distances = Arc<[Box<[u32]>]>;
@@ -90,6 +91,7 @@ impl Instructions {
                 if u32::from(instr.a) >= ref_count {
                     return None;
                 }
+                instr.imm = Refs::offset(instr.a);
             }
         }
         let is_target = is_target.into();

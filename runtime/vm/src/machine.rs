@@ -118,6 +118,22 @@ impl State {
         self.cursor = unsafe { self.cursor.jump(distance) };
         D::go(self, machine)
     }
+
+    /// The same on one of two ways, with host code of its own: a target selected without a branch
+    /// would make the host wait for the condition before it fetches the next instruction.
+    ///
+    /// # Safety
+    /// As for [`Self::jump`].
+    #[inline(always)]
+    pub(crate) unsafe fn jump_apart<D: Dispatch>(
+        mut self,
+        machine: &mut Machine<'_>,
+        distance: usize,
+    ) -> Signal {
+        // SAFETY: the caller's promise.
+        self.cursor = unsafe { self.cursor.jump(distance) };
+        D::go_apart(self, machine)
+    }
 }
 
 /// How one handler leads to the next, and which form of functions runs.
@@ -127,6 +143,12 @@ pub(crate) trait Dispatch: 'static {
 
     /// Runs the instruction at the state's cursor, or has it run.
     fn go(state: State, machine: &mut Machine<'_>) -> Signal;
+
+    /// The same, in host code that is not shared with another way.
+    #[inline(always)]
+    fn go_apart(state: State, machine: &mut Machine<'_>) -> Signal {
+        Self::go(state, machine)
+    }
 
     /// What runs of a function, if it was translated.
     fn code(slot: &FunctionSlot) -> Option<(&FunctionCode, &CheckedCode)>;
@@ -142,6 +164,15 @@ impl Dispatch for Free {
     #[inline(always)]
     fn go(state: State, machine: &mut Machine<'_>) -> Signal {
         call(state.cursor.handler(), state, machine)
+    }
+
+    #[cfg(all(threaded, not(debug_assertions)))]
+    #[inline(always)]
+    fn go_apart(state: State, machine: &mut Machine<'_>) -> Signal {
+        let handler = state.cursor.handler();
+        // What is on one of the two ways only is not merged with the other's.
+        std::hint::black_box(());
+        call(handler, state, machine)
     }
 
     #[cfg(not(all(threaded, not(debug_assertions))))]

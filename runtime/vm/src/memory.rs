@@ -30,6 +30,8 @@ const SYSTEM_ALIGNMENT: usize = 16;
 pub(crate) struct Memory {
     data: NonNull<u8>,
     length: usize,
+    /// How many of them may be written: all or none.
+    writable: usize,
     is_writable: bool,
     /// Keeps the bytes alive; shared with parts of this memory. `None` where there are no bytes.
     owner: Option<Arc<Owner>>,
@@ -64,6 +66,7 @@ impl Memory {
             return Some(Self {
                 data: NonNull::dangling(),
                 length: 0,
+                writable: 0,
                 is_writable: true,
                 owner: None,
             });
@@ -81,7 +84,7 @@ impl Memory {
         // multiple of `alignment` is at most `slack` bytes behind it.
         let data = unsafe { first.add(behind) };
         let owner = Some(Arc::new(Owner::Heap { data: first, layout, _charge: charge }));
-        Some(Self { data, length, is_writable: true, owner })
+        Some(Self { data, length, writable: length, is_writable: true, owner })
     }
 
     /// A range of a file; `None` if the file does not have it.
@@ -89,7 +92,7 @@ impl Memory {
         let part = bytes.get(range)?;
         let (data, length) = (NonNull::from(part).cast(), part.len());
         let owner = Some(Arc::new(Owner::File(bytes)));
-        Some(Self { data, length, is_writable: false, owner })
+        Some(Self { data, length, writable: 0, is_writable: false, owner })
     }
 
     /// The same bytes as memory that may be written: of a file a private mapping, which copies only
@@ -98,7 +101,7 @@ impl Memory {
         if let Some(mut mapping) = self.map_private() {
             let (data, length) = (NonNull::new(mapping.address())?, mapping.len());
             let owner = Some(Arc::new(Owner::Private { _mapping: mapping }));
-            return Some(Self { data, length, is_writable: true, owner });
+            return Some(Self { data, length, writable: length, is_writable: true, owner });
         }
         let copy = Self::zeroed(self.length, 64, None)?;
         copy.copy_from(0, self, 0, self.length)?;
@@ -124,6 +127,7 @@ impl Memory {
         Self {
             data,
             length,
+            writable: if is_writable { length } else { 0 },
             is_writable,
             owner: Some(Arc::new(Owner::Foreign { _keeper: keeper })),
         }
@@ -134,7 +138,9 @@ impl Memory {
         self.check(offset, length)?;
         // SAFETY: `offset <= self.length`, so the pointer stays within the same allocation.
         let data = unsafe { self.data.add(offset) };
-        Some(Self { data, length, is_writable: self.is_writable, owner: self.owner.clone() })
+        let is_writable = self.is_writable;
+        let writable = if is_writable { length } else { 0 };
+        Some(Self { data, length, writable, is_writable, owner: self.owner.clone() })
     }
 
     /// How many bytes there are.
@@ -178,12 +184,19 @@ impl Memory {
         Some(())
     }
 
-    /// Where element `index` of `N` bytes each is, if it is there.
+    /// Where element `index` of `N` bytes each is, if it is among the first `length` bytes.
+    ///
+    /// # Safety
+    /// There are so many.
     #[inline(always)]
-    fn element_at<const N: usize>(&self, index: u64) -> Option<NonNull<[u8; N]>> {
+    unsafe fn element_at<const N: usize>(
+        &self,
+        index: u64,
+        length: usize,
+    ) -> Option<NonNull<[u8; N]>> {
         const { assert!(N.is_power_of_two()) };
         // Without overflow: as many elements as are there whole.
-        if index >= (self.length / N) as u64 {
+        if index >= (length / N) as u64 {
             return None;
         }
         // SAFETY: `index < length / N`, so `index * N + N <= length`.
@@ -194,17 +207,16 @@ impl Memory {
     #[inline(always)]
     pub(crate) fn element<const N: usize>(&self, index: u64) -> Option<[u8; N]> {
         // SAFETY: it is there; `[u8; N]` has alignment 1 and no invalid values.
-        self.element_at(index).map(|element| unsafe { element.read() })
+        unsafe { self.element_at(index, self.length).map(|element| element.read()) }
     }
 
-    /// Changes element `index` of `N` bytes each; whether it is there. The caller asked
-    /// [`Self::is_writable`].
+    /// Changes element `index` of `N` bytes each; whether it is there and may be written.
     #[inline(always)]
     pub(crate) fn set_element<const N: usize>(&self, index: u64, bytes: [u8; N]) -> bool {
-        debug_assert!(self.is_writable());
-        match self.element_at(index) {
+        // SAFETY: no more bytes than there are.
+        match unsafe { self.element_at(index, self.writable) } {
             Some(element) => {
-                // SAFETY: it is there, and the memory is not a file's.
+                // SAFETY: it is there and may be written.
                 unsafe { element.write(bytes) };
                 true
             }

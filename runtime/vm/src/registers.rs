@@ -81,6 +81,21 @@ impl Registers {
         unsafe { self.pair_at(number).write(value) }
     }
 
+    /// Changes a 32-bit register to the bits of a float, which need not leave the host's registers for
+    /// floats.
+    #[inline(always)]
+    pub(crate) fn set_single(self, ordinal: u16, value: f32) {
+        // SAFETY: it is in the window.
+        unsafe { self.word_at(ordinal).cast::<f32>().write(value) }
+    }
+
+    /// The same for a pair.
+    #[inline(always)]
+    pub(crate) fn set_double(self, number: u16, value: f64) {
+        // SAFETY: it is in the window.
+        unsafe { self.pair_at(number).cast::<f64>().write(value) }
+    }
+
     /// The window, for code that is not in a hurry.
     ///
     /// # Safety
@@ -106,14 +121,19 @@ impl Refs {
         Self(NonNull::from(refs).cast(), PhantomData)
     }
 
-    /// The ref in operand `a` of an instruction that [`crate::handlers::Shape::reads_ref`].
+    /// Where a register is, as instructions that [`crate::handlers::Shape::reads_ref`] have it in `imm`.
+    pub(crate) fn offset(register: u16) -> u64 {
+        (usize::from(register) * size_of::<Ref>()) as u64
+    }
+
+    /// The ref at the offset that such an instruction has.
     ///
     /// # Safety
     /// The code was checked for the frame that these are of. The ref is not changed while it is used.
     #[inline(always)]
-    pub(crate) unsafe fn get<'a>(self, register: u16) -> &'a Ref {
+    pub(crate) unsafe fn get<'a>(self, offset: u64) -> &'a Ref {
         // SAFETY: the frame has it.
-        unsafe { &*self.0.add(usize::from(register)).as_ptr() }
+        unsafe { &*self.0.byte_add(offset as usize).as_ptr() }
     }
 
     /// All of them.

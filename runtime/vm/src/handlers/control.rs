@@ -22,11 +22,8 @@ pub(crate) unsafe fn branch<D: Dispatch>(
 ) -> Signal {
     let instr = state.cursor.instr();
     if holds {
-        // Keeps the two ways apart: a target selected without a branch would make the host wait for
-        // the condition before it fetches the next instruction.
-        std::hint::black_box(());
         // SAFETY: the caller's promise.
-        return unsafe { state.jump::<D>(machine, instr.low()) };
+        return unsafe { state.jump_apart::<D>(machine, instr.low()) };
     }
     // SAFETY: the caller's promise.
     unsafe { state.jump::<D>(machine, instr.high()) }

@@ -26,7 +26,7 @@ macro_rules! buffer_load {
         operation!(It[B], |state, machine, instr| {
             let index: i64 = B::read(state, instr.b);
             // SAFETY: `a` was checked, see `reads_ref` below.
-            let buffer = unsafe { machine.refs.get(instr.a) };
+            let buffer = unsafe { machine.refs.get(instr.imm) };
             let Ref::Buffer(buffer) = buffer else {
                 return slow::instead::<D, Instead>(state, machine);
             };
@@ -56,7 +56,7 @@ macro_rules! buffer_store {
             let index: i64 = B::read(state, instr.b);
             let value: $from = C::read(state, instr.c);
             // SAFETY: `a` was checked, see `reads_ref` below.
-            let buffer = unsafe { machine.refs.get(instr.a) };
+            let buffer = unsafe { machine.refs.get(instr.imm) };
             let Ref::Buffer(buffer) = buffer else {
                 return slow::instead::<D, Instead>(state, machine);
             };
@@ -121,7 +121,7 @@ macro_rules! list_get {
         operation!(It[B], |state, machine, instr| {
             let index: i32 = B::read(state, instr.b);
             // SAFETY: `a` was checked, see `reads_ref` below.
-            let list = unsafe { machine.refs.get(instr.a) };
+            let list = unsafe { machine.refs.get(instr.imm) };
             let Ref::List(list) = list else {
                 return slow::instead::<D, Instead>(state, machine);
             };
@@ -152,7 +152,7 @@ macro_rules! list_set {
             let index: i32 = B::read(state, instr.b);
             let value: $type = C::read(state, instr.c);
             // SAFETY: `a` was checked, see `reads_ref` below.
-            let list = unsafe { machine.refs.get(instr.a) };
+            let list = unsafe { machine.refs.get(instr.imm) };
             let Ref::List(list) = list else {
                 return slow::instead::<D, Instead>(state, machine);
             };
@@ -177,7 +177,7 @@ macro_rules! list_size {
         });
         operation!(It[], |state, machine, instr| {
             // SAFETY: `a` was checked, see `reads_ref` below.
-            let list = unsafe { machine.refs.get(instr.a) };
+            let list = unsafe { machine.refs.get(instr.imm) };
             let Ref::List(list) = list else {
                 return slow::instead::<D, Instead>(state, machine);
             };
@@ -202,7 +202,7 @@ macro_rules! list_resize {
         operation!(It[B], |state, machine, instr| {
             let size: i32 = B::read(state, instr.b);
             // SAFETY: `a` was checked, see `reads_ref` below.
-            let list = unsafe { machine.refs.get(instr.a) };
+            let list = unsafe { machine.refs.get(instr.imm) };
             let Ref::List(list) = list else {
                 return slow::instead::<D, Instead>(state, machine);
             };

@@ -103,7 +103,7 @@ impl Operand for f32 {
 
     #[inline(always)]
     fn write(self, state: &mut State, register: u16) {
-        state.registers.set_word(register, self.to_bits());
+        state.registers.set_single(register, self);
         state.singles = [self, state.singles[0]];
     }
 }
@@ -123,7 +123,7 @@ impl Operand for f64 {
 
     #[inline(always)]
     fn write(self, state: &mut State, register: u16) {
-        state.registers.set_pair(register, self.to_bits());
+        state.registers.set_double(register, self);
         state.doubles = [self, state.doubles[0]];
     }
 }

@@ -105,6 +105,8 @@ fn a_listing_is_shown_where_a_module_has_one() {
     std::fs::rename(scratch.join("perceptron.vmfb.companion.mlir"), scratch.join("away"))
         .expect("the companion is there");
     check_on(&module, &tests().join("levels"), &scratch, &["4x8xf32=1"], &["database"]);
+    std::fs::remove_file(scratch.join("perceptron.vm.mlir")).expect("the listing was written");
+    check_on(&module, &tests().join("levels"), &scratch, &["4x8xf32=1"], &["missing"]);
 }
 
 #[test]

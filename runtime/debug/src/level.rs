@@ -7,6 +7,7 @@
 //!
 //! Where a level has no text for an instruction, the instruction itself is what is there to show.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -220,14 +221,26 @@ impl Debugger {
     pub fn set_level(&mut self, level: Level) -> Result<(), String> {
         let has_listing = || self.program.modules.iter().any(|module| module.info.has_listing());
         if level == Level::Vm && !has_listing() {
-            return Err(
-                "no module has its VM program as text; compile it with `iree-dbg compile`, \
-                        or with --iree-vm-bytecode-source-listing=FILE"
-                    .to_owned(),
-            );
+            return Err(self.no_listing());
         }
         self.program.level = level;
         Ok(())
+    }
+
+    fn no_listing(&self) -> String {
+        let modules = self.program.modules.iter();
+        // Modules inside of others name the same one.
+        let missing: BTreeSet<&str> = modules.flat_map(|it| it.info.missing_listings()).collect();
+        if missing.is_empty() {
+            "no module has its VM program as text; compile it with `iree-dbg compile`, or with \
+             --iree-vm-bytecode-source-listing=FILE"
+                .to_owned()
+        } else {
+            format!(
+                "the listing of the VM program cannot be read: {}",
+                missing.into_iter().collect::<Vec<_>>().join(", ")
+            )
+        }
     }
 
     /// Where an instruction came from, in the text that is shown.

@@ -49,6 +49,8 @@ mod resolve;
 mod running;
 mod stack;
 mod stepping;
+#[cfg(test)]
+mod stepping_model;
 mod stop;
 mod tensor;
 mod view;

@@ -11,7 +11,8 @@
 //! - the very instruction that the step began at, again: stop (one turn of a loop written on one line);
 //! - a callee, stepping in: stop at its first instruction that has a line, or run it to its end if
 //!   it has no source map;
-//! - the caller, after a return: stop at the first instruction that has a line.
+//! - the caller, after a return: stop at the first instruction that has a line, or at the first one if it
+//!   has no source map.
 //!
 //! A call that was inlined has no frame of the machine, but is one to the user, so that these rules hold
 //! for it as well (the frames and where they stand are the instruction's path, [`Path`]): a step over
@@ -128,6 +129,8 @@ impl StepPlan {
             return Verdict::Stop;
         }
         match self.granularity.line_of(program, position) {
+            // Nobody knows where this would end.
+            None if depth < self.depth && !program.has_lines(position.function) => Verdict::Stop,
             None => Verdict::GoOn,
             line if is_same_frame && line == self.line => Verdict::GoOn,
             Some(_) if is_same_frame => match self.arrival(&program.path_of(position)) {

@@ -116,6 +116,13 @@ impl DebugInfo {
         }
     }
 
+    /// The listings that the compiler wrote and that cannot be read, by the names that it was given for them.
+    #[must_use]
+    pub fn missing_listings(&self) -> Vec<&str> {
+        let missing = self.named_files().iter().filter(|file| self.source(**file).is_none());
+        missing.map(|file| self.table.file(*file)).collect()
+    }
+
     pub(crate) fn is_made_listing(&self, file: FileId) -> bool {
         self.listings.made.as_ref().is_some_and(|made| made.file == file)
     }
@@ -123,7 +130,7 @@ impl DebugInfo {
     /// The text of the listing that is made of the companion, if the file is that.
     pub(crate) fn made_listing(&self, file: FileId) -> Option<Arc<SourceText>> {
         let made = self.listings.made.as_ref().filter(|made| made.file == file)?;
-        Some(Arc::new(SourceText::new(made.listing().text.clone())))
+        Some(Arc::clone(&made.listing().text))
     }
 
     fn named_files(&self) -> &[FileId] {

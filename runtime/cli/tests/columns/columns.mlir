@@ -11,3 +11,5 @@ func.func @main(%a: i32, %b: i32) -> i32 {
   %sum = scf.for %i = %zero to %b step %one iter_args(%x = %r) -> (i32) : i32 { %y = arith.xori %x, %a : i32 %z = arith.addi %y, %i : i32 scf.yield %z : i32 } // a loop
   return %sum : i32
 }
+
+// RUN-WITH: --function=main --input=7 --input=3

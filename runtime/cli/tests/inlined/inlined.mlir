@@ -18,3 +18,5 @@ func.func @main(%a: i32, %b: i32) -> i32 {
   %result = arith.subi %left, %right : i32
   return %result : i32
 }
+
+// RUN-WITH: --function=main --input=7 --input=3

@@ -10,3 +10,5 @@ func.func @main(%0: i32) -> i32 {
   %2 = call @mix(%0, %1) : (i32, i32) -> i32
   return %2 : i32
 }
+
+// RUN-WITH: --function=main --input=3

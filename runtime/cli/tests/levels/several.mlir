@@ -13,3 +13,5 @@ func.func @main(%n: i32) -> i32 {
   %q = arith.muli %r, %r : i32 %z = arith.subi %q, %r : i32
   return %z : i32
 }
+
+// RUN-WITH: --function=main --input=3

@@ -7,11 +7,13 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use vmfb::FileBytes;
 
 use super::cursor::Cursor;
 use super::{Companion, NestedText};
+use crate::source::SourceText;
 
 /// What the annotation of operations adds to their attributes.
 const ANNOTATIONS: [&[u8]; 9] = [
@@ -65,7 +67,7 @@ impl CompanionText {
 /// The listing, and where each of its lines begins in the companion.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    pub(crate) text: String,
+    pub(crate) text: Arc<SourceText>,
     starts: Vec<usize>,
 }
 
@@ -82,7 +84,9 @@ impl Listing {
             text.push(b'\n');
             start += length + 1;
         }
-        Self { text: String::from_utf8_lossy(&text).into_owned(), starts }
+        let text = String::from_utf8(text)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        Self { text: Arc::new(SourceText::new(text)), starts }
     }
 
     /// The line and column, both from one, of a byte of the companion.
@@ -206,17 +210,17 @@ mod tests {
         ];
         for (line, expected) in cases {
             let listing = Listing::of(line.as_bytes());
-            assert_eq!(listing.text, format!("{expected}\n"));
+            assert_eq!(listing.text.text(), format!("{expected}\n"));
         }
         let long = format!("  vm.rodata @a dense<\"0x{}\"> loc(unknown)", "AB".repeat(1000));
         let expected = format!("  vm.rodata @a dense<\"0x{}…\">\n", "AB".repeat(14) + "A");
-        assert_eq!(Listing::of(long.as_bytes()).text, expected);
+        assert_eq!(Listing::of(long.as_bytes()).text.text(), expected);
     }
 
     #[test]
     fn lines_stay_where_they_were() {
         let listing = Listing::of(b"a {\n#loc\n  b loc(x)\n");
-        assert_eq!(listing.text, "a {\n\n  b\n");
+        assert_eq!(listing.text.text(), "a {\n\n  b\n");
         assert_eq!([0, 2, 4, 11].map(|at| listing.position(at)), [(1, 1), (1, 3), (2, 1), (3, 3)]);
         assert_eq!(listing.position(1000).0, 3);
         assert_eq!(Listing::of(b"").position(3), (0, 4));

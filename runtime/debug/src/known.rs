@@ -17,7 +17,7 @@ impl Debugger {
     pub(crate) fn local_slot(&self, frame: FrameIndex, name: &str) -> Option<LocalValue> {
         let position = self.position_in(frame)?;
         let module = self.program.module(position.function.module)?;
-        let locals = module.info.live_values(position.function.function, position.offset);
+        let locals = module.locals(position);
         self.program.level.named(&locals, name).cloned()
     }
 

@@ -45,6 +45,7 @@ mod moves;
 mod named;
 mod number;
 mod program;
+mod remembered;
 mod resolve;
 mod running;
 mod stack;

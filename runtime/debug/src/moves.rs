@@ -198,7 +198,7 @@ impl Debugger {
         }
         let module = self.program.module(here.function.module).ok_or("there is no such module")?;
         let present = module.registers(here);
-        let missing = module.registers(target).into_iter().find(|slot| !present.contains(slot));
+        let missing = module.registers(target).iter().copied().find(|slot| !present.contains(slot));
         if let Some(slot) = missing {
             return Err(format!(
                 "the code there expects {} in {}, which nothing has written yet here",

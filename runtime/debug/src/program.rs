@@ -22,6 +22,7 @@ use crate::globals::Globals;
 use crate::inspect;
 use crate::level::Level;
 use crate::load::{ReadCompanion, load_module};
+use crate::remembered::Remembered;
 use crate::view::SourceLine;
 
 /// Where a module comes from.
@@ -127,6 +128,7 @@ pub(crate) struct LoadedModule {
     listing: OnceLock<Disassembly>,
     globals: OnceLock<Globals>,
     register_types: Mutex<HashMap<FunctionOrdinal, Arc<RegisterTypes>>>,
+    pub(crate) remembered: Remembered,
 }
 
 impl LoadedModule {
@@ -141,6 +143,7 @@ impl LoadedModule {
             listing: OnceLock::new(),
             globals: OnceLock::new(),
             register_types: Mutex::default(),
+            remembered: Remembered::default(),
         }
     }
 
@@ -159,28 +162,18 @@ impl LoadedModule {
 
     pub(crate) fn source_line(&self, place: SourcePosition) -> SourceLine {
         SourceLine {
-            path: self
-                .info
-                .source_path(place.file)
-                .map(|path| std::path::absolute(&path).unwrap_or(path)),
+            path: self.source_path(place.file),
             file: self.info.locations().file(place.file).to_owned(),
             line: place.line,
             column: place.column,
         }
     }
 
-    /// The typed registers that hold something before an instruction.
-    pub(crate) fn registers(&self, position: Position) -> Vec<RegisterSlot> {
-        let ordinal = position.function.function;
-        let types = {
-            let mut cache = self.register_types.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(
-                cache
-                    .entry(ordinal)
-                    .or_insert_with(|| Arc::new(RegisterTypes::infer(&self.module, ordinal))),
-            )
-        };
-        types.before(&self.module, ordinal, position.offset)
+    /// The types of a function's registers, from instruction to instruction.
+    pub(crate) fn register_types(&self, function: FunctionOrdinal) -> Arc<RegisterTypes> {
+        let mut cache = self.register_types.lock().unwrap_or_else(PoisonError::into_inner);
+        let infer = || Arc::new(RegisterTypes::infer(&self.module, function));
+        Arc::clone(cache.entry(function).or_insert_with(infer))
     }
 }
 
@@ -361,7 +354,7 @@ impl Program {
         name: &str,
     ) -> Option<RegisterSlot> {
         let module = self.module(position.function.module)?;
-        let locals = module.info.live_values(position.function.function, position.offset);
+        let locals = module.locals(position);
         if let Some(local) = level.named(&locals, name) {
             return Some(local.register);
         }
@@ -371,7 +364,7 @@ impl Program {
             return None;
         }
         let typed = module.registers(position);
-        let named = typed.into_iter().find(|slot| inspect::register_name(*slot) == name);
+        let named = typed.iter().copied().find(|slot| inspect::register_name(*slot) == name);
         named.or_else(|| {
             let function = module.module.function(position.function.function)?;
             parse_register(name).filter(|slot| {

@@ -118,9 +118,8 @@ impl Debugger {
     pub fn scopes(&self, frame: FrameIndex) -> Vec<(ScopeKind, Node)> {
         let position = self.position_in(frame);
         let module = position.and_then(|it| self.program.module(it.function.module));
-        let has_locals = position.zip(module).is_some_and(|(position, it)| {
-            !it.info.live_values(position.function.function, position.offset).is_empty()
-        });
+        let has_locals =
+            position.zip(module).is_some_and(|(position, it)| !it.locals(position).is_empty());
         let has_globals = module.is_some_and(|it| {
             let state = it.module.state();
             state.global_bytes > 0 || state.global_refs > 0
@@ -181,7 +180,7 @@ impl Debugger {
             return Vec::new();
         };
         // An outer frame stands at its call, whose results do not exist yet: also "before" it.
-        let locals = module.info.live_values(position.function.function, position.offset);
+        let locals = module.locals(position);
         let level = self.program.level;
         let variables = locals.iter().filter(|local| is_wanted(local)).filter_map(|local| {
             let value = inspect::register_value(invocation, frame, local.register)?;
@@ -204,7 +203,7 @@ impl Debugger {
             return Vec::new();
         };
         let slots = module.registers(position);
-        let registers = slots.into_iter().filter_map(|slot| {
+        let registers = slots.iter().copied().filter_map(|slot| {
             let name = inspect::register_name(slot);
             let value = inspect::register_value(invocation, frame, slot)?;
             let mut shown = variable(&name, &value);

@@ -104,6 +104,19 @@ impl Debugger {
         Ok(Variable { evaluate_name: Some(trimmed.to_owned()), ..shown })
     }
 
+    /// The value of an expression that was read already, as text.
+    ///
+    /// # Errors
+    /// It does not make sense there, or takes too long.
+    pub(crate) fn text_of(
+        &self,
+        frame: FrameIndex,
+        expression: &Expression,
+    ) -> Result<String, ExpressionError> {
+        let item = self.item(frame, &expression.root, Limits::default())?;
+        Ok(expression.format.apply(item.variable(""), &item.datum).value)
+    }
+
     /// Whether an expression holds in a frame.
     ///
     /// # Errors

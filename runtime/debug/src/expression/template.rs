@@ -79,8 +79,8 @@ impl Template {
     pub(crate) fn message(&self, debugger: &Debugger, frame: FrameIndex) -> String {
         let texts = self.parts.iter().map(|part| match part {
             Part::Text(text) => text.clone(),
-            Part::Value(expression) => match debugger.evaluate(frame, expression.text()) {
-                Ok(value) => value.value,
+            Part::Value(expression) => match debugger.text_of(frame, expression) {
+                Ok(text) => text,
                 Err(error) => format!("<{error}>"),
             },
         });

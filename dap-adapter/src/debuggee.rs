@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use debug::{
-    BreakpointId, BreakpointTable, Debugger, Frame, FrameIndex, Level, Position, StopReason,
+    BreakpointId, BreakpointTable, Call, Debugger, Frame, FrameId, Level, Position, StopReason,
 };
 use vm::Failure;
 
@@ -50,7 +50,7 @@ pub(crate) struct Debuggee {
     /// The memory that the client was shown.
     pub(crate) memories: Memories,
     /// Where the client may step into, and go to.
-    pub(crate) targets: Handles<Position>,
+    pub(crate) targets: Handles<Target>,
     /// The data that the client may want to watch.
     pub(crate) watched: Watched,
     /// What stops the program without a breakpoint.
@@ -58,9 +58,18 @@ pub(crate) struct Debuggee {
     /// What gives an evaluation up.
     pub(crate) cancelled: Cancelled,
     /// The numbers of this stop's frames.
-    frame_handles: Handles<FrameIndex>,
+    frame_handles: Handles<FrameId>,
     /// This stop's frames, once somebody has asked.
     frames: Option<Vec<(i64, Frame)>>,
+}
+
+/// Where a client may make the program go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    /// An instruction to go on at.
+    Place(Position),
+    /// A call to step into.
+    Call(Call),
 }
 
 /// What outlives a program that is launched anew.
@@ -72,9 +81,9 @@ pub(crate) struct Kept {
     modules_told: usize,
     /// Emptied; their numbers go on, so that those of the earlier run name nothing.
     variables: Handles<Expandable>,
-    targets: Handles<Position>,
+    targets: Handles<Target>,
     exceptions: Exceptions,
-    frame_handles: Handles<FrameIndex>,
+    frame_handles: Handles<FrameId>,
     /// The level that was chosen, and the one that the launch had asked for.
     level: (Level, Level),
 }
@@ -229,13 +238,13 @@ impl Debuggee {
     pub(crate) fn frames(&mut self) -> &[(i64, Frame)] {
         let Self { debugger, frame_handles, frames, .. } = self;
         frames.get_or_insert_with(|| {
-            let number = |frame: Frame| (frame_handles.insert(frame.index), frame);
+            let number = |frame: Frame| (frame_handles.insert(frame.id()), frame);
             debugger.frames().into_iter().map(number).collect()
         })
     }
 
     /// The frame of a number.
-    pub(crate) fn frame(&self, number: i64) -> Result<FrameIndex, RequestError> {
+    pub(crate) fn frame(&self, number: i64) -> Result<FrameId, RequestError> {
         self.frame_handles.get(number).copied().ok_or_else(|| {
             RequestError::stale(format!(
                 "frame {number} is not on the stack; ask for the stack trace of this stop"
@@ -244,11 +253,8 @@ impl Debuggee {
     }
 
     /// The frame of a number, the innermost if there is none.
-    pub(crate) fn frame_or_innermost(
-        &self,
-        number: Option<i64>,
-    ) -> Result<FrameIndex, RequestError> {
-        number.map_or(Ok(FrameIndex(0)), |number| self.frame(number))
+    pub(crate) fn frame_or_innermost(&self, number: Option<i64>) -> Result<FrameId, RequestError> {
+        number.map_or(Ok(self.debugger.innermost_frame()), |number| self.frame(number))
     }
 
     /// What a number of a variable stands for.
@@ -265,7 +271,7 @@ impl Debuggee {
         &self,
         container: i64,
         name: &str,
-    ) -> Result<(FrameIndex, String), RequestError> {
+    ) -> Result<(FrameId, String), RequestError> {
         let Expandable { content, parent } = self.expandable(container)?;
         let Content::Parts(children) = content else {
             return Err(RequestError::failed(format!("{name} is no value of the program")));

@@ -3,7 +3,7 @@
 
 use dap::types::{Scope, ScopePresentationhint};
 use debug::{
-    Breakpoint, BreakpointSpec, Children, Debugger, Frame, FrameIndex, Memory, ModuleDetails, Node,
+    Breakpoint, BreakpointSpec, Children, Debugger, Frame, FrameId, Memory, ModuleDetails, Node,
     Program, ScopeKind, SourceLine, StopReason,
 };
 
@@ -112,12 +112,7 @@ pub(crate) fn source_line(
 }
 
 /// A scope.
-pub(crate) fn scope(
-    kind: ScopeKind,
-    node: Node,
-    frame: FrameIndex,
-    debuggee: &mut Debuggee,
-) -> Scope {
+pub(crate) fn scope(kind: ScopeKind, node: Node, frame: FrameId, debuggee: &mut Debuggee) -> Scope {
     let content = Content::Parts(Children { node, indexed: None });
     let parent = Parent { frame, expression: None };
     let (hint, expensive) = match kind {
@@ -140,7 +135,7 @@ pub(crate) fn scope(
 #[derive(Clone, Debug)]
 pub(crate) struct Parent {
     /// The frame in which names mean something.
-    pub(crate) frame: FrameIndex,
+    pub(crate) frame: FrameId,
     /// What names the whole, if something does.
     pub(crate) expression: Option<String>,
 }

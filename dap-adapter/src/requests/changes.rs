@@ -1,7 +1,7 @@
 //! Giving values to what is shown: `setVariable`, `setExpression`.
 
 use dap::requests::{SetExpressionArguments, SetVariableArguments};
-use debug::FrameIndex;
+use debug::FrameId;
 use serde_json::Value;
 
 use super::arguments;
@@ -37,7 +37,7 @@ pub(super) fn set_expression(
 fn assign(
     debuggee: &mut Debuggee,
     client: &Client,
-    frame: FrameIndex,
+    frame: FrameId,
     target: &str,
     value: &str,
     format: Format,

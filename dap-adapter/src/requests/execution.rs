@@ -10,7 +10,7 @@ use debug::{Granularity, Resume, StepKind};
 use serde_json::Value;
 
 use super::arguments;
-use crate::debuggee::Debuggee;
+use crate::debuggee::{Debuggee, Target};
 use crate::error::RequestError;
 use crate::launch::Settings;
 use crate::protocol::{ContinueBody, Request};
@@ -31,10 +31,11 @@ pub(super) fn next(debuggee: &mut Debuggee, request: &Request) -> Resuming {
 pub(super) fn step_in(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     let arguments: StepInArguments = arguments(request)?;
     if let Some(target) = arguments.target_id {
-        let call = debuggee.targets.get(target).copied().ok_or_else(|| {
-            RequestError::stale(format!("target {target} is not of this stop; ask for targets"))
-        })?;
-        return Ok((Resume::StepInto(call), Value::Null));
+        let Some(Target::Call(call)) = debuggee.targets.get(target) else {
+            let error = format!("target {target} is not of this stop, or no call; ask for targets");
+            return Err(RequestError::stale(error));
+        };
+        return Ok((Resume::StepInto(*call), Value::Null));
     }
     Ok(step(StepKind::Into, arguments.granularity.as_ref(), debuggee.settings))
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::arguments;
 use crate::client::Client;
-use crate::debuggee::Debuggee;
+use crate::debuggee::{Debuggee, Target};
 use crate::error::RequestError;
 use crate::protocol::{Request, Source};
 use crate::session::{Moved, Session};
@@ -25,7 +25,7 @@ pub(super) fn step_in_targets(
     let frame = debuggee.frame(arguments.frame_id)?;
     let found = debuggee.debugger.step_in_targets(frame);
     let targets = found.into_iter().map(|target| {
-        let mut shown = json!({"id": debuggee.targets.insert(target.call), "label": target.label});
+        let mut shown = json!({"id": debuggee.targets.insert(Target::Call(target.call)), "label": target.label});
         if let Some(at) = target.source {
             shown["line"] = client.line(at.line).into();
             shown["column"] = client.column(at.column).into();
@@ -67,7 +67,7 @@ pub(super) fn goto_targets(
         let source = debugger.source_line_at(level, position).filter(|_| !is_listing);
         let at = source.as_ref().map(|at| at.line).or_else(|| debugger.listing_line(position));
         let mut shown = json!({
-            "id": targets.insert(position),
+            "id": targets.insert(Target::Place(position)),
             "label": format!("{name} {}", position.offset),
             "line": client.line(at.unwrap_or(line)),
         });
@@ -86,11 +86,13 @@ pub(super) fn goto_targets(
 pub(super) fn goto(session: &mut Session, request: &Request) -> ControlFlow<()> {
     session.move_program(request, |debuggee| {
         let arguments: GotoArguments = arguments(request)?;
-        let target = debuggee.targets.get(arguments.target_id).copied().ok_or_else(|| {
+        let Some(Target::Place(target)) = debuggee.targets.get(arguments.target_id) else {
             let target = arguments.target_id;
-            RequestError::stale(format!("target {target} is not of this stop; ask for targets"))
-        })?;
-        debuggee.debugger.jump(target).map_err(RequestError::failed)?;
+            let error =
+                format!("target {target} is not of this stop, or no place; ask for targets");
+            return Err(RequestError::stale(error));
+        };
+        debuggee.debugger.jump(*target).map_err(RequestError::failed)?;
         Ok(Moved::Elsewhere)
     });
     ControlFlow::Continue(())
@@ -101,7 +103,7 @@ pub(super) fn restart_frame(session: &mut Session, request: &Request) -> Control
     session.move_program(request, |debuggee| {
         let arguments: RestartFrameArguments = arguments(request)?;
         let frame = debuggee.frame(arguments.frame_id)?;
-        let reason = debuggee.debugger.restart_frame(frame).map_err(RequestError::failed)?;
+        let reason = debuggee.debugger.restart_frame(frame.index).map_err(RequestError::failed)?;
         Ok(Moved::Ran(reason))
     });
     ControlFlow::Continue(())

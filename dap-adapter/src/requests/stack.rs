@@ -62,8 +62,8 @@ fn frame_name(
     if format.module && !name.starts_with(&prefix) {
         name.insert_str(0, &prefix);
     }
-    if format.has_parameters() && !frame.is_inlined {
-        let arguments = Node::Scope(frame.index, ScopeKind::Arguments);
+    if format.has_parameters() {
+        let arguments = Node::Scope(frame.id(), ScopeKind::Arguments);
         let arguments = debugger.children(&arguments, None).into_iter();
         let arguments: Vec<String> = arguments.map(|it| parameter(it, format)).collect();
         name.push_str(&format!("({})", arguments.join(", ")));

@@ -49,3 +49,70 @@ fn inlined_calls_are_frames_of_their_own() {
     expect(step(&mut client, "stepIn"), &inside);
     client.disconnect_from_stop();
 }
+
+/// The variables of a scope of one of the frames, as text.
+#[track_caller]
+fn values(client: &mut Client, frame: usize, scope: &str) -> Vec<String> {
+    let trace = client.request("stackTrace", &json!({"threadId": 1}));
+    let id = trace["stackFrames"][frame]["id"].clone();
+    let scopes = client.request("scopes", &json!({"frameId": id}));
+    let mut scopes = scopes["scopes"].as_array().unwrap().iter();
+    let Some(found) = scopes.find(|it| it["name"] == scope) else { return Vec::new() };
+    let arguments = json!({"variablesReference": found["variablesReference"]});
+    let variables = client.request("variables", &arguments);
+    let text = |it: &Value| {
+        format!("{} = {}", it["name"].as_str().unwrap(), it["value"].as_str().unwrap())
+    };
+    variables["variables"].as_array().unwrap().iter().map(text).collect()
+}
+
+#[test]
+fn every_frame_has_its_own_values() {
+    let mut client = Client::new();
+    client.launch_to_line(&inlined(), &inlined_source(), 5);
+    client.request("setBreakpoints", &json!({"source": {"path": inlined_source()}}));
+    assert_eq!(values(&mut client, 0, "Locals"), ["%x = 7", "%square = 49"]);
+    assert_eq!(values(&mut client, 0, "Arguments"), ["%x = 7"]);
+    assert_eq!(values(&mut client, 1, "Locals"), ["%x = 7"]);
+    assert_eq!(values(&mut client, 2, "Locals"), ["%a = 7", "%b = 3"]);
+    assert_eq!(values(&mut client, 2, "Arguments"), ["input0 = 7", "input1 = 3"]);
+    let mut evaluate = |frame: usize, expression: &str| {
+        let trace = client.request("stackTrace", &json!({"threadId": 1}));
+        let id = trace["stackFrames"][frame]["id"].clone();
+        let arguments = json!({"expression": expression, "frameId": id});
+        client.request("evaluate", &arguments)["result"].as_str().unwrap().to_owned()
+    };
+    assert_eq!([evaluate(0, "%x + %square"), evaluate(2, "%a")], ["56", "7"]);
+    step(&mut client, "stepOut");
+    // What the call has returned has the name of its result.
+    assert_eq!(values(&mut client, 0, "Locals"), ["%once = 54"]);
+    step(&mut client, "stepIn");
+    assert_eq!(values(&mut client, 0, "Arguments"), ["%x = 54"]);
+    let format = json!({"threadId": 1, "format": {"parameters": true, "parameterValues": true}});
+    let trace = client.request("stackTrace", &format);
+    assert_eq!(trace["stackFrames"][0]["name"], "mix [inlined](54)");
+    client.disconnect_from_stop();
+}
+
+#[test]
+fn a_call_that_was_inlined_is_stepped_into_by_choice() {
+    let mut client = Client::new();
+    client.launch_to_line(&inlined(), &inlined_source(), 16);
+    let mut into = |label: &str| {
+        let trace = client.request("stackTrace", &json!({"threadId": 1}));
+        let frame = json!({"frameId": trace["stackFrames"][0]["id"]});
+        let targets = client.request("stepInTargets", &frame);
+        let targets = targets["targets"].as_array().unwrap();
+        let labels: Vec<&Value> = targets.iter().map(|it| &it["label"]).collect();
+        assert_eq!(labels, [label], "{targets:?}");
+        let arguments = json!({"threadId": 1, "targetId": targets[0]["id"]});
+        client.request("stepIn", &arguments);
+        assert_eq!(client.event("stopped")["reason"], "step");
+        let goto = json!({"threadId": 1, "targetId": targets[0]["id"]});
+        assert!(client.fails("goto", &goto).contains("is not of this stop, or no place"));
+        frames(&mut client)
+    };
+    assert_eq!(into("twice"), [("twice [inlined]".to_owned(), 10), ("main".to_owned(), 16)]);
+    assert_eq!(into("mix").first(), Some(&("mix [inlined]".to_owned(), 4)));
+    client.disconnect_from_stop();
+}

@@ -76,7 +76,7 @@ fn dispatches_are_debugged() {
 
 #[test]
 fn inlined_calls_are_frames() {
-    check("inlined", "inlined", &["7", "3"], &["inlined", "places"]);
+    check("inlined", "inlined", &["7", "3"], &["inlined", "places", "values"]);
 }
 
 #[test]

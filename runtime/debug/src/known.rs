@@ -8,22 +8,21 @@ use crate::debugger::{Debugger, Phase};
 use crate::expression::CompletionKind;
 use crate::expression::datum::{Datum, Family, Item, Place};
 use crate::globals;
+use crate::inlined::FrameId;
 use crate::inspect::variable;
 use crate::view::{Node, ScopeKind, Variable};
 
 impl Debugger {
     /// Where a value is that debug information names: `%sum` in the source, `%7` in the VM program; first
     /// that of the level.
-    pub(crate) fn local_slot(&self, frame: FrameIndex, name: &str) -> Option<LocalValue> {
-        let position = self.position_in(frame)?;
-        let module = self.program.module(position.function.module)?;
-        let locals = module.locals(position);
-        self.program.level.named(&locals, name).cloned()
+    pub(crate) fn local_slot(&self, frame: FrameId, name: &str) -> Option<LocalValue> {
+        let position = self.position_in(frame.index)?;
+        self.program.local_named(self.program.level, position, frame.calls, name)
     }
 
     /// An argument that the entry function was called with, by the name that its ABI gives it.
-    pub(crate) fn argument_named(&self, frame: FrameIndex, name: &str) -> Option<Datum> {
-        let arguments = self.entry_arguments(frame);
+    pub(crate) fn argument_named(&self, frame: FrameId, name: &str) -> Option<Datum> {
+        let arguments = self.entry_arguments(frame.index);
         let found = arguments.into_iter().find(|(known, _)| known == name);
         found.map(|(_, value)| Datum::Value(value))
     }
@@ -48,8 +47,11 @@ impl Debugger {
 
     /// The arguments of a frame's function: of the entry function what it was called with, of others
     /// those that are still alive.
-    pub(crate) fn arguments(&self, frame: FrameIndex) -> Vec<Variable> {
-        let entry = self.entry_arguments(frame);
+    pub(crate) fn arguments(&self, frame: FrameId) -> Vec<Variable> {
+        let path = self.position_in(frame.index).map(|at| self.program.path_of(at));
+        let innermost = path.map_or(0, |path| path.len().saturating_sub(1));
+        let is_call = frame.calls.unwrap_or(innermost) > 0;
+        let entry = if is_call { Vec::new() } else { self.entry_arguments(frame.index) };
         if !entry.is_empty() {
             let shown = entry.into_iter().map(|(name, value)| {
                 let shown = variable(&name, &value);
@@ -57,7 +59,7 @@ impl Debugger {
             });
             return shown.collect();
         }
-        self.live_variables(frame, |local| local.argument.is_some())
+        self.live_variables(frame, |known| known.is_argument)
     }
 
     /// One of a family of things that are told apart by number.
@@ -105,7 +107,7 @@ impl Debugger {
     }
 
     /// What has a name in a frame, with its value in short.
-    pub(crate) fn named_values(&self, frame: FrameIndex) -> Vec<(String, String, CompletionKind)> {
+    pub(crate) fn named_values(&self, frame: FrameId) -> Vec<(String, String, CompletionKind)> {
         let scopes = [
             (ScopeKind::Locals, CompletionKind::Value),
             (ScopeKind::Arguments, CompletionKind::Value),
@@ -126,7 +128,7 @@ impl Debugger {
     }
 
     /// The names alone.
-    pub(crate) fn names(&self, frame: FrameIndex) -> Vec<String> {
+    pub(crate) fn names(&self, frame: FrameId) -> Vec<String> {
         self.named_values(frame).into_iter().map(|(name, ..)| name).collect()
     }
 }

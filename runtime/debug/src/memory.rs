@@ -85,7 +85,7 @@ impl Debugger {
     pub fn memory_at(&self, address: u64) -> Option<(Memory, usize)> {
         let address = usize::try_from(address).ok()?;
         let frames = self.frames().into_iter();
-        let scopes = frames.flat_map(|frame| self.scopes(frame.index));
+        let scopes = frames.flat_map(|frame| self.scopes(frame.id()));
         let values = scopes.flat_map(|(_, node)| self.children(&node, None));
         let mut found = values.filter_map(|value| {
             let memory = Memory::of(value.children.as_ref()?)?;

@@ -354,8 +354,7 @@ impl Program {
         name: &str,
     ) -> Option<RegisterSlot> {
         let module = self.module(position.function.module)?;
-        let locals = module.locals(position);
-        if let Some(local) = level.named(&locals, name) {
+        if let Some(local) = self.local_named(level, position, None, name) {
             return Some(local.register);
         }
         if position.function == self.entry

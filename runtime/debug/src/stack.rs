@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use debuginfo::LocalValue;
 use vm::{FrameFunction, FrameIndex, Position};
 
 use crate::debugger::Debugger;
+use crate::inlined::{FrameId, Known};
 use crate::inspect::{self, variable};
 use crate::view::{Frame, Node, ScopeKind, Variable};
 
@@ -43,6 +43,7 @@ impl Debugger {
                 None => frame.name.clone(),
             });
             Frame {
+                calls: Some(level),
                 is_inlined: inlined.is_some(),
                 name: inlined.unwrap_or_else(|| frame.name.clone()),
                 source: Some(module.source_line(*place)),
@@ -69,6 +70,7 @@ impl Debugger {
         let is_main = frame.module == self.program.entry().module;
         Frame {
             index,
+            calls: None,
             name: if is_main || is_nested || position.is_none() {
                 name
             } else {
@@ -115,7 +117,9 @@ impl Debugger {
 
     /// The scopes of a frame, in the order in which they are shown.
     #[must_use]
-    pub fn scopes(&self, frame: FrameIndex) -> Vec<(ScopeKind, Node)> {
+    pub fn scopes(&self, frame: impl Into<FrameId>) -> Vec<(ScopeKind, Node)> {
+        let id = frame.into();
+        let frame = id.index;
         let position = self.position_in(frame);
         let module = position.and_then(|it| self.program.module(it.function.module));
         let has_locals =
@@ -128,7 +132,7 @@ impl Debugger {
             // Tensors are what dispatches are about, and views may unfold the first scope only.
             (self.dispatch(frame).is_some(), ScopeKind::Dispatch),
             (has_locals, ScopeKind::Locals),
-            (!self.arguments(frame).is_empty(), ScopeKind::Arguments),
+            (!self.arguments(id).is_empty(), ScopeKind::Arguments),
             (position.is_some(), ScopeKind::Registers),
             (has_globals, ScopeKind::Globals),
             (self.has_allocations(), ScopeKind::Device),
@@ -136,7 +140,7 @@ impl Debugger {
         kinds
             .into_iter()
             .filter(|(is_there, _)| *is_there)
-            .map(|(_, kind)| (kind, Node::Scope(frame, kind)))
+            .map(|(_, kind)| (kind, Node::Scope(id, kind)))
             .collect()
     }
 
@@ -146,9 +150,9 @@ impl Debugger {
         match node {
             Node::Scope(frame, ScopeKind::Locals) => self.live_variables(*frame, |_| true),
             Node::Scope(frame, ScopeKind::Arguments) => self.arguments(*frame),
-            Node::Scope(frame, ScopeKind::Registers) => self.registers(*frame),
-            Node::Scope(frame, ScopeKind::Globals) => self.globals(*frame),
-            Node::Scope(frame, ScopeKind::Dispatch) => self.dispatch_variables(*frame),
+            Node::Scope(frame, ScopeKind::Registers) => self.registers(frame.index),
+            Node::Scope(frame, ScopeKind::Globals) => self.globals(frame.index),
+            Node::Scope(frame, ScopeKind::Dispatch) => self.dispatch_variables(frame.index),
             Node::Scope(_, ScopeKind::Device) => self.allocations(),
             Node::Tensor(tensor) => {
                 tensor.children(inspect::page(range, tensor.length().unwrap_or(0)))
@@ -166,13 +170,13 @@ impl Debugger {
         }
     }
 
-    /// Those SSA values that are alive and wanted, by their names in the VM text and in the source.
+    /// Those SSA values that are alive and wanted, as the frame knows them.
     pub(crate) fn live_variables(
         &self,
-        frame: FrameIndex,
-        is_wanted: impl Fn(&LocalValue) -> bool,
+        frame: FrameId,
+        is_wanted: impl Fn(&Known) -> bool,
     ) -> Vec<Variable> {
-        let (Some(invocation), Some(position)) = (self.invocation(), self.position_in(frame))
+        let (Some(invocation), Some(position)) = (self.invocation(), self.position_in(frame.index))
         else {
             return Vec::new();
         };
@@ -181,12 +185,13 @@ impl Debugger {
         };
         // An outer frame stands at its call, whose results do not exist yet: also "before" it.
         let locals = module.locals(position);
-        let level = self.program.level;
-        let variables = locals.iter().filter(|local| is_wanted(local)).filter_map(|local| {
-            let value = inspect::register_value(invocation, frame, local.register)?;
-            let mut shown = variable(level.name_of(local), &value);
+        let known = self.program.known_values(self.program.level, position, &locals, frame.calls);
+        let variables = known.into_iter().filter(is_wanted).filter_map(|known| {
+            let local = known.value;
+            let value = inspect::register_value(invocation, frame.index, local.register)?;
+            let mut shown = variable(known.name, &value);
             shown.type_name = local.mlir_type.to_string();
-            let name = level.telling_name(&locals, local).map(str::to_owned);
+            let name = self.program.level.telling_name(&locals, local).map(str::to_owned);
             shown.evaluate_name =
                 Some(name.unwrap_or_else(|| inspect::register_name(local.register)));
             Some(shown)

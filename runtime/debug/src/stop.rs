@@ -1,8 +1,9 @@
 //! Why a program is standing still, and how it may go on.
 
-use vm::{Failure, Position, Value};
+use vm::{Failure, Value};
 
 use crate::breakpoint::BreakpointId;
+use crate::moves::Call;
 use crate::watch::DataHit;
 
 /// How far a step goes.
@@ -38,7 +39,7 @@ pub enum Resume {
     Step(StepKind, Granularity),
     /// To a call of the line that the program stands on, and into it:
     /// [`crate::Debugger::step_in_targets`].
-    StepInto(Position),
+    StepInto(Call),
     /// As it was going when it was paused: the rest of a step, otherwise until something stops it.
     AsBefore,
 }

@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::inlined::FrameId;
 use vm::{Buffer, FrameIndex, List, Position};
 
 use crate::address::LinearAddress;
@@ -31,6 +32,8 @@ pub struct SourceLine {
 pub struct Frame {
     /// The frame of the machine that it is or belongs to.
     pub index: FrameIndex,
+    /// How many inlined calls lead to it, where any are told apart.
+    pub calls: Option<usize>,
     /// `function` or, for another module than the program's main one, `module.function`.
     pub name: String,
     /// The module's name.
@@ -81,7 +84,7 @@ impl ScopeKind {
 #[derive(Clone, Debug)]
 pub enum Node {
     /// A scope of a frame.
-    Scope(FrameIndex, ScopeKind),
+    Scope(FrameId, ScopeKind),
     /// A list's elements.
     List(Arc<List>),
     /// A list's elements: from, to.
@@ -125,6 +128,14 @@ pub struct Variable {
     /// The bits of the integer that it is, in its own width; none where its value is to be written as it
     /// is.
     pub bits: Option<u64>,
+}
+
+impl Frame {
+    /// What names it to whoever asks about its values.
+    #[must_use]
+    pub fn id(&self) -> FrameId {
+        FrameId { index: self.index, calls: self.calls }
+    }
 }
 
 impl Variable {

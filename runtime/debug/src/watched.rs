@@ -17,6 +17,7 @@ use crate::effects::{AccessKind, Effects, buffer_range, overlap};
 use crate::expression::datum::{Item, Place};
 use crate::expression::{Expression, Limits};
 use crate::globals;
+use crate::inlined::FrameId;
 use crate::inspect;
 use crate::memory::Memory;
 use crate::tensor::TensorView;
@@ -87,7 +88,11 @@ impl Debugger {
     ///
     /// # Errors
     /// It names nothing that stays where it is; the message says what does.
-    pub fn watch_target(&self, frame: FrameIndex, text: &str) -> Result<WatchTarget, String> {
+    pub fn watch_target(
+        &self,
+        frame: impl Into<FrameId>,
+        text: &str,
+    ) -> Result<WatchTarget, String> {
         let item = self.watched_item(frame, text)?;
         let view = item.datum.tensor();
         let memory = || match (&view, item.datum.memory()) {
@@ -120,10 +125,11 @@ impl Debugger {
     /// It names no memory, or not so much of it.
     pub fn watch_bytes(
         &self,
-        frame: FrameIndex,
+        frame: impl Into<FrameId>,
         text: &str,
         count: usize,
     ) -> Result<WatchTarget, String> {
+        let frame = frame.into();
         let item = self.watched_item(frame, text)?;
         let (buffer, start) = match (item.datum.tensor(), item.datum.memory()) {
             (Some(tensor), _) => {
@@ -170,7 +176,7 @@ impl Debugger {
         of_bytes(buffer, start, count, format!("{count} bytes at {address:#x}"), None)
     }
 
-    fn watched_item(&self, frame: FrameIndex, text: &str) -> Result<Item, String> {
+    fn watched_item(&self, frame: impl Into<FrameId>, text: &str) -> Result<Item, String> {
         let expression = Expression::parse(text).map_err(|error| error.to_string())?;
         let item = self.item(frame, expression.root(), Limits::default());
         item.map_err(|error| error.to_string())

@@ -16,7 +16,7 @@ use crate::levels::Listings;
 use crate::lines::LineRow;
 use crate::load::Loader;
 use crate::locals::{self, LocalValue};
-use crate::location::{FileId, LocationTable, SourcePosition};
+use crate::location::{FileId, LocationId, LocationTable, SourcePosition};
 use crate::names::SourceNames;
 use crate::source::SourceText;
 use crate::source_map::SourceMap;
@@ -224,15 +224,26 @@ impl DebugInfo {
         offset: BytecodeOffset,
     ) -> Vec<SourcePosition> {
         let Some(info) = self.function(function) else { return Vec::new() };
-        let chain = self.chain_at(function, offset);
-        let chain = self.without_wrapper(info, &chain);
-        let mut path: Vec<SourcePosition> =
-            chain.iter().rev().filter(|position| position.is_written()).copied().collect();
+        let path = self.inwards(info, &self.chain_at(function, offset));
         let line = self.position_at(function, offset);
         if let Some(line) = line.filter(|line| path.last() != Some(line)) {
             return vec![line];
         }
-        // What the compiler makes of declarations and around exports has the place of the function.
+        self.without_functions(path)
+    }
+
+    /// The same of a location in a function.
+    pub(crate) fn path_of(&self, info: &FunctionInfo, location: LocationId) -> Vec<SourcePosition> {
+        self.without_functions(self.inwards(info, &frames::call_chain(&self.table, location)))
+    }
+
+    fn inwards(&self, info: &FunctionInfo, chain: &[SourcePosition]) -> Vec<SourcePosition> {
+        let chain = self.without_wrapper(info, chain);
+        chain.iter().rev().filter(|position| position.is_written()).copied().collect()
+    }
+
+    /// What the compiler makes of declarations and around exports has the place of the function.
+    fn without_functions(&self, mut path: Vec<SourcePosition>) -> Vec<SourcePosition> {
         if path.iter().any(|position| !self.is_function(*position)) {
             path.retain(|position| !self.is_function(*position));
         }
@@ -282,14 +293,19 @@ impl DebugInfo {
         let Some(info) = self.function(function) else { return Vec::new() };
         let Some(index) = info.code.index_at(offset) else { return Vec::new() };
         match &info.companion {
-            Some(companion) => self.companion_locals(companion, &info.code, index),
+            Some(companion) => self.companion_locals(info, companion, index),
             None => locals::from_positions(self, info, index),
         }
     }
 
-    fn companion_locals(&self, companion: &Aligned, code: &Code, index: usize) -> Vec<LocalValue> {
+    fn companion_locals(
+        &self,
+        info: &FunctionInfo,
+        companion: &Aligned,
+        index: usize,
+    ) -> Vec<LocalValue> {
         let names = SourceNames { function: &companion.function, table: &self.table };
-        let values = companion.live_before(index, code).into_iter().filter_map(|value| {
+        let values = companion.live_before(index, &info.code).into_iter().filter_map(|value| {
             let position = names.position(value);
             let source_name = position
                 .and_then(|position| names.name(value, self.source(position.file)?.as_ref()));
@@ -304,6 +320,7 @@ impl DebugInfo {
                     _ => None,
                 },
                 position: position.filter(SourcePosition::is_written),
+                path: position.map(|_| self.path_of(info, value.location)).unwrap_or_default(),
             })
         });
         values.collect()

@@ -16,6 +16,7 @@
 //! | how do I get it all? | [`compile::compile`] |
 
 mod align;
+mod calls;
 mod code;
 pub mod companion;
 pub mod compile;

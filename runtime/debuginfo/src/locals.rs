@@ -26,6 +26,9 @@ pub struct LocalValue {
     pub argument: Option<u32>,
     /// Where it was written.
     pub position: Option<SourcePosition>,
+    /// The same from its function inwards: the places of the calls that were inlined around it, at last its
+    /// own. Empty where that is not known.
+    pub path: Vec<SourcePosition>,
 }
 
 /// Without a companion, the source still names some values: the operation at an instruction's position
@@ -80,6 +83,7 @@ fn named(
         register,
         argument: None,
         position: Some(position),
+        path: info.path_of(function, location),
     })
 }
 

@@ -92,7 +92,7 @@ impl<W: Write> Terminal<W> {
         }
         // Inlined calls are frames at the level of the source only.
         let frames = self.debugger.frames();
-        let frame = frames.iter().position(|it| it.index == self.frame).unwrap_or(0);
+        let frame = frames.iter().position(|it| it.index == self.frame.index).unwrap_or(0);
         self.select(frame)
     }
 
@@ -147,14 +147,14 @@ impl<W: Write> Terminal<W> {
             writeln!(self.out, "no calls on this line")?;
         }
         for target in targets {
-            writeln!(self.out, "{} [{}]", target.label, target.call.offset)?;
+            writeln!(self.out, "{} [{}]", target.label, target.call.position.offset)?;
         }
         Ok(())
     }
 
     pub(super) fn step_into(&mut self, name: Option<&str>) -> Result<(), Problem> {
         self.needs_frame()?;
-        let targets = self.debugger.step_in_targets(debug::FrameIndex(0));
+        let targets = self.debugger.step_in_targets(self.debugger.innermost_frame());
         let found = targets.iter().find(|target| name.is_none_or(|name| target.label == name));
         let target = found.ok_or("the line calls no such function; `info calls` lists them")?;
         let call = target.call;
@@ -163,7 +163,7 @@ impl<W: Write> Terminal<W> {
 
     pub(super) fn restart_frame(&mut self) -> Result<(), Problem> {
         self.needs_frame()?;
-        let reason = self.debugger.restart_frame(self.frame)?;
+        let reason = self.debugger.restart_frame(self.frame.index)?;
         self.stopped(&reason)
     }
 

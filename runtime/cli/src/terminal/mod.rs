@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use debug::{
-    BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, FrameIndex, Granularity,
+    BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, FrameId, FrameIndex, Granularity,
     InterruptHandle, LaunchError, LaunchOptions, LinearAddress, Resume, StepKind, StopReason,
     Traps,
 };
@@ -34,7 +34,7 @@ pub(crate) struct Terminal<W> {
     /// The number of the selected frame in the backtrace, which counts inlined calls too.
     selected: usize,
     /// The frame of the machine that it is or belongs to.
-    frame: FrameIndex,
+    frame: FrameId,
     progress: Progress,
     /// The file and the next line to list.
     listed: Option<(String, u32)>,
@@ -94,7 +94,7 @@ impl<W: Write> Terminal<W> {
             debugger,
             out,
             selected: 0,
-            frame: FrameIndex(0),
+            frame: FrameIndex(0).into(),
             progress: Progress::NotStarted,
             listed: None,
             last: None,
@@ -279,7 +279,7 @@ impl<W: Write> Terminal<W> {
     fn stopped(&mut self, reason: &StopReason) -> Result<(), Problem> {
         self.write_log()?;
         self.selected = 0;
-        self.frame = FrameIndex(0);
+        self.frame = self.debugger.innermost_frame();
         self.listed = None;
         self.progress = match reason {
             StopReason::Completed(_) => Progress::Over,
@@ -368,7 +368,7 @@ impl<W: Write> Terminal<W> {
         let frames = self.debugger.frames();
         let frame = frames.get(number).ok_or_else(|| format!("there is no frame {number}"))?;
         self.selected = number;
-        self.frame = frame.index;
+        self.frame = frame.id();
         self.listed = None;
         show::frame(&mut self.out, &self.debugger, number, frame)?;
         Ok(())
@@ -398,7 +398,7 @@ impl<W: Write> Terminal<W> {
                 position.ok_or("this frame is native code")?.function
             }
         };
-        show::disassembly(&mut self.out, &self.debugger, function, self.frame)?;
+        show::disassembly(&mut self.out, &self.debugger, function, self.frame.index)?;
         Ok(())
     }
 

@@ -11,6 +11,7 @@ use super::datum::{Datum, Place};
 use super::error::ExpressionError;
 use super::{Expression, parser};
 use crate::debugger::{Debugger, Phase};
+use crate::inlined::FrameId;
 use crate::number::Number;
 use crate::view::Variable;
 
@@ -22,10 +23,11 @@ impl Debugger {
     /// changed, or it cannot take the value.
     pub fn assign(
         &mut self,
-        frame: FrameIndex,
+        frame: impl Into<FrameId>,
         target: &str,
         value: &str,
     ) -> Result<Variable, ExpressionError> {
+        let frame = frame.into();
         let target_expression = Expression::parse(target)?;
         let root = target_expression.root();
         let target_item = self.item(frame, root, Limits::default())?;

@@ -4,7 +4,7 @@ use super::datum::Family;
 use super::evaluate::FIELDS;
 use super::reduce::FUNCTIONS;
 use crate::debugger::Debugger;
-use vm::FrameIndex;
+use crate::inlined::FrameId;
 
 /// What a completion is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -37,7 +37,12 @@ pub struct Completion {
 impl Debugger {
     /// What can be written in an expression at `cursor`, a byte of it.
     #[must_use]
-    pub fn completions(&self, frame: FrameIndex, text: &str, cursor: usize) -> Vec<Completion> {
+    pub fn completions(
+        &self,
+        frame: impl Into<FrameId>,
+        text: &str,
+        cursor: usize,
+    ) -> Vec<Completion> {
         let cursor = (0..=cursor.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
         let cursor = cursor.unwrap_or(0);
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '#' | ':');
@@ -61,7 +66,7 @@ impl Debugger {
             return found;
         }
         if sigil != Some('@') {
-            for (name, detail, kind) in self.named_values(frame) {
+            for (name, detail, kind) in self.named_values(frame.into()) {
                 add(&name, &detail, kind);
             }
         }

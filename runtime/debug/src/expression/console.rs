@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use vm::{FrameIndex, FunctionId, Invocation, Outcome, Value};
+use vm::{FunctionId, Invocation, Outcome, Value};
 use vmfb::{Callee, Op};
 
 use super::Expression;
@@ -18,6 +18,7 @@ use super::error::ExpressionError;
 use super::evaluate::{Evaluator, Scope};
 use super::names::FrameScope;
 use crate::debugger::Debugger;
+use crate::inlined::FrameId;
 use crate::view::Variable;
 
 /// Stretches that a call may run for between two looks at the handle that cancels it.
@@ -30,13 +31,13 @@ impl Debugger {
     /// The text is no expression, does not make sense here, takes too long, or calls what is not pure.
     pub fn evaluate_in_console(
         &mut self,
-        frame: FrameIndex,
+        frame: impl Into<FrameId>,
         expression: &str,
         limits: Limits,
     ) -> Result<Variable, ExpressionError> {
         let parsed = Expression::parse(expression)?;
         let budget = Budget::new(limits.clone());
-        let mut scope = ConsoleScope { debugger: self, frame, limits };
+        let mut scope = ConsoleScope { debugger: self, frame: frame.into(), limits };
         let item = Evaluator { scope: &mut scope, budget }.item(parsed.root())?;
         let trimmed = expression.trim();
         let shown = parsed.format.apply(item.variable(trimmed), &item.datum);
@@ -169,7 +170,7 @@ fn callee(instruction: &vmfb::decode::Instruction<'_>) -> Option<Callee> {
 /// A frame, with calls.
 struct ConsoleScope<'d> {
     debugger: &'d mut Debugger,
-    frame: FrameIndex,
+    frame: FrameId,
     limits: Limits,
 }
 

@@ -28,14 +28,13 @@ pub(crate) mod reduce;
 mod syntax;
 pub(crate) mod template;
 
-use vm::FrameIndex;
-
 pub use budget::{Cancel, Limits};
 pub use complete::{Completion, CompletionKind};
 pub use error::ExpressionError;
 pub(crate) use names::parse_register;
 
 use crate::debugger::Debugger;
+use crate::inlined::FrameId;
 use crate::view::Variable;
 use budget::Budget;
 use datum::Item;
@@ -81,7 +80,7 @@ impl Debugger {
     /// The text is no expression, or does not make sense here.
     pub fn evaluate(
         &self,
-        frame: FrameIndex,
+        frame: impl Into<FrameId>,
         expression: &str,
     ) -> Result<Variable, ExpressionError> {
         self.evaluate_within(frame, expression, Limits::default())
@@ -93,7 +92,7 @@ impl Debugger {
     /// The text is no expression, does not make sense here, or takes too long.
     pub fn evaluate_within(
         &self,
-        frame: FrameIndex,
+        frame: impl Into<FrameId>,
         expression: &str,
         limits: Limits,
     ) -> Result<Variable, ExpressionError> {
@@ -110,7 +109,7 @@ impl Debugger {
     /// It does not make sense there, or takes too long.
     pub(crate) fn text_of(
         &self,
-        frame: FrameIndex,
+        frame: impl Into<FrameId>,
         expression: &Expression,
     ) -> Result<String, ExpressionError> {
         let item = self.item(frame, &expression.root, Limits::default())?;
@@ -123,21 +122,21 @@ impl Debugger {
     /// It does not make sense there.
     pub(crate) fn holds(
         &self,
-        frame: FrameIndex,
+        frame: impl Into<FrameId>,
         expression: &Expression,
     ) -> Result<bool, ExpressionError> {
-        let mut scope = FrameScope { debugger: self, frame };
+        let mut scope = FrameScope { debugger: self, frame: frame.into() };
         let budget = Budget::new(Limits::default());
         Evaluator { scope: &mut scope, budget }.truth(&expression.root)
     }
 
     pub(crate) fn item(
         &self,
-        frame: FrameIndex,
+        frame: impl Into<FrameId>,
         root: &Expr,
         limits: Limits,
     ) -> Result<Item, ExpressionError> {
-        let mut scope = FrameScope { debugger: self, frame };
+        let mut scope = FrameScope { debugger: self, frame: frame.into() };
         Evaluator { scope: &mut scope, budget: Budget::new(limits) }.item(root)
     }
 }

@@ -5,19 +5,20 @@
 //! `rwdata[8]`) are looked up when their index is known.
 
 use debuginfo::RegisterSlot;
-use vm::{FrameIndex, Invocation, Value};
+use vm::{Invocation, Value};
 
 use super::datum::{Datum, Family, Item, Place};
 use super::evaluate::Scope;
 use super::operators::computed;
 use crate::debugger::Debugger;
+use crate::inlined::FrameId;
 use crate::inspect;
 use crate::number::Number;
 
 /// A frame of a program that stands still.
 pub(crate) struct FrameScope<'d> {
     pub(crate) debugger: &'d Debugger,
-    pub(crate) frame: FrameIndex,
+    pub(crate) frame: FrameId,
 }
 
 impl FrameScope<'_> {
@@ -26,8 +27,8 @@ impl FrameScope<'_> {
     }
 
     fn register(&self, slot: RegisterSlot, declared: Option<String>) -> Option<Item> {
-        let value = inspect::register_value(self.invocation()?, self.frame, slot)?;
-        let place = Some(Place::Register(self.frame, slot));
+        let value = inspect::register_value(self.invocation()?, self.frame.index, slot)?;
+        let place = Some(Place::Register(self.frame.index, slot));
         Some(Item { datum: Datum::Value(value), place, declared })
     }
 
@@ -40,7 +41,7 @@ impl FrameScope<'_> {
     /// A register, as the disassembly writes it; typed by the instructions where it is an i32 that
     /// they use as a float.
     fn register_named(&self, name: &str) -> Option<Item> {
-        let position = self.debugger.position_in(self.frame)?;
+        let position = self.debugger.position_in(self.frame.index)?;
         let module = self.debugger.program().module(position.function.module)?;
         let typed = module.registers(position);
         if let Some(slot) = typed.iter().find(|slot| inspect::register_name(**slot) == name) {
@@ -51,7 +52,7 @@ impl FrameScope<'_> {
     }
 
     fn workgroup(&self, name: &str) -> Option<Item> {
-        let (id, count) = self.debugger.workgroup(self.frame)?;
+        let (id, count) = self.debugger.workgroup(self.frame.index)?;
         let three = match name {
             "workgroup_id" => id?,
             "workgroup_count" => count,
@@ -87,7 +88,7 @@ impl Scope for FrameScope<'_> {
     }
 
     fn member(&self, family: Family, index: usize) -> Result<Item, String> {
-        self.debugger.member(self.frame, family, index)
+        self.debugger.member(self.frame.index, family, index)
     }
 
     fn suggest(&self, name: &str) -> String {

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use vm::{Object, Status};
 
+use crate::executable::Binding;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 
 /// As a length: up to the end.
@@ -90,6 +91,26 @@ impl Buffer {
     #[must_use]
     pub fn parameters(&self) -> &BufferParameters {
         &self.allocation.parameters
+    }
+
+    /// A part of this buffer as the memory of a dispatch.
+    ///
+    /// # Errors
+    /// The buffer does not have the range.
+    pub(crate) fn binding(&self, offset: u64, length: u64) -> Result<Binding, Status> {
+        let (offset, length) = self.range(offset, length)?;
+        Binding::new(self.allocation.storage.clone(), self.offset + offset, length)
+    }
+
+    /// A part of this buffer in its place.
+    ///
+    /// # Errors
+    /// The buffer does not have the range.
+    pub(crate) fn narrow(&mut self, offset: u64, length: u64) -> Result<(), Status> {
+        let (offset, length) = self.range(offset, length)?;
+        self.offset += offset;
+        self.length = length;
+        Ok(())
     }
 
     /// Its bytes as the VM has them. The view shares the memory.

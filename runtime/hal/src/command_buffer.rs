@@ -53,7 +53,7 @@ pub struct DispatchCommand {
     /// How many workgroups.
     pub workgroups: WorkgroupCount,
     /// Push constants.
-    pub constants: Vec<u32>,
+    pub constants: Arc<[u32]>,
     /// The memory it works on.
     pub bindings: Vec<BufferRange>,
 }

@@ -145,8 +145,10 @@ impl Device {
     /// # Errors
     /// Something that ran failed.
     pub fn submit(&self, submission: Submission) -> Result<(), Status> {
-        self.queue.submit(submission);
-        self.pump()
+        match self.queue.submit(submission) {
+            None => Ok(()),
+            ready => self.queue.run(ready, &self.pool),
+        }
     }
 
     /// Runs what has become ready.
@@ -154,7 +156,7 @@ impl Device {
     /// # Errors
     /// Something that ran failed.
     pub fn pump(&self) -> Result<(), Status> {
-        self.queue.pump(&self.pool)
+        self.queue.run(None, &self.pool)
     }
 
     /// An error of a program with what to do about it, where it is that the program found no device to run on.

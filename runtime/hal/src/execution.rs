@@ -15,23 +15,29 @@ use crate::command_buffer::{
     BufferRange, BufferReference, Command, Commands, DispatchCommand, TableEntry, WorkgroupCount,
 };
 use crate::executable::pool::WorkerPool;
-use crate::executable::{Dispatch, Executable};
-
-/// What a slot of a binding table is: a range of a buffer, or nothing.
-pub type Binding = Option<Buffer>;
+use crate::executable::{Binding, Dispatch, Executable};
 
 /// Commands on their way.
 #[derive(Debug)]
 pub struct Execution {
-    /// The command buffer that was submitted, then those nested in it.
-    levels: Vec<Level>,
+    /// The command buffer whose commands are next; none at the end.
+    level: Option<Level>,
+    /// Those that it is nested in, the one that was submitted first.
+    outer: Vec<Level>,
 }
 
 #[derive(Debug)]
 struct Level {
     commands: Arc<Commands>,
-    bindings: Vec<Binding>,
+    /// What the slots of the binding table are, each buffer narrowed to its slot.
+    bindings: Vec<TableEntry>,
     next: usize,
+}
+
+impl Level {
+    fn is_finished(&self) -> bool {
+        self.next >= self.commands.commands.len()
+    }
 }
 
 /// A dispatch with its memory resolved.
@@ -50,11 +56,16 @@ impl Execution {
     ///
     /// # Errors
     /// The table does not have what the commands require.
-    pub fn new(commands: Arc<Commands>, table: &[TableEntry]) -> Result<Self, Status> {
-        commands.check_table(table)?;
-        let used = commands.slots.len().min(table.len());
-        let bindings = table[..used].iter().map(bind).collect::<Result<_, _>>()?;
-        let mut execution = Self { levels: vec![Level { commands, bindings, next: 0 }] };
+    pub fn new(commands: Arc<Commands>, mut table: Vec<TableEntry>) -> Result<Self, Status> {
+        commands.check_table(&table)?;
+        table.truncate(commands.slots.len());
+        for entry in &mut table {
+            if let Some(buffer) = &mut entry.buffer {
+                buffer.narrow(entry.offset, entry.length)?;
+            }
+        }
+        let level = Some(Level { commands, bindings: table, next: 0 });
+        let mut execution = Self { level, outer: Vec::new() };
         execution.leave_finished();
         Ok(execution)
     }
@@ -62,14 +73,14 @@ impl Execution {
     /// The command that runs next, with its index in its command buffer; `None` at the end.
     #[must_use]
     pub fn next(&self) -> Option<(usize, &Command)> {
-        let level = self.levels.last()?;
+        let level = self.level.as_ref()?;
         Some((level.next, level.commands.commands.get(level.next)?))
     }
 
     /// How deep the next command is nested: 1 in the command buffer that was submitted.
     #[must_use]
     pub fn depth(&self) -> usize {
-        self.levels.len()
+        self.outer.len() + usize::from(self.level.is_some())
     }
 
     /// Runs the next command to its end.
@@ -77,9 +88,7 @@ impl Execution {
     /// # Errors
     /// It failed, or it names memory that is not there.
     pub fn run_next(&mut self, pool: &WorkerPool) -> Result<(), Status> {
-        let Some(level) = self.levels.last() else { return Ok(()) };
-        let commands = level.commands.clone();
-        let Some(command) = commands.commands.get(level.next) else { return Ok(()) };
+        let Some((_, command)) = self.next() else { return Ok(()) };
         match command {
             Command::BeginGroup(_) | Command::EndGroup | Command::Barrier => {}
             Command::Fill { target, pattern } => {
@@ -92,15 +101,17 @@ impl Execution {
                 target.copy_from(0, &source, 0, source.len() as u64)?;
             }
             Command::Dispatch(dispatch) => {
-                let resolved = self.resolve_dispatch(dispatch)?;
-                pool.run(&resolved.executable, &resolved.dispatch)?;
+                let ranges = dispatch.bindings.iter();
+                let bindings = ranges.map(|range| self.binding(range)).collect::<Result<_, _>>()?;
+                pool.run(&dispatch.executable, &self.dispatch(dispatch, bindings)?)?;
             }
             Command::Execute { commands, bindings } => {
                 let table = bindings
                     .iter()
                     .map(|range| Ok(TableEntry::new(Some(self.resolve(range)?), 0, WHOLE_BUFFER)))
                     .collect::<Result<Vec<_>, Status>>()?;
-                return self.enter(commands.clone(), &table);
+                let commands = commands.clone();
+                return self.enter(commands, table);
             }
         }
         self.advance();
@@ -109,25 +120,27 @@ impl Execution {
 
     /// Goes on behind the next command, which has run.
     pub fn advance(&mut self) {
-        if let Some(level) = self.levels.last_mut() {
+        if let Some(level) = &mut self.level {
             level.next += 1;
         }
         self.leave_finished();
     }
 
-    fn enter(&mut self, commands: Arc<Commands>, table: &[TableEntry]) -> Result<(), Status> {
-        if let Some(level) = self.levels.last_mut() {
+    fn enter(&mut self, commands: Arc<Commands>, table: Vec<TableEntry>) -> Result<(), Status> {
+        if let Some(level) = &mut self.level {
             level.next += 1;
         }
-        let mut nested = Self::new(commands, table)?;
-        self.levels.append(&mut nested.levels);
+        let nested = Self::new(commands, table)?;
+        if nested.level.is_some() {
+            self.outer.extend(std::mem::replace(&mut self.level, nested.level));
+        }
         self.leave_finished();
         Ok(())
     }
 
     fn leave_finished(&mut self) {
-        while self.levels.last().is_some_and(|level| level.next >= level.commands.commands.len()) {
-            self.levels.pop();
+        while self.level.as_ref().is_some_and(Level::is_finished) {
+            self.level = self.outer.pop();
         }
     }
 
@@ -136,21 +149,24 @@ impl Execution {
     /// # Errors
     /// The slot is empty, or its buffer does not have the range.
     pub fn resolve(&self, range: &BufferRange) -> Result<Buffer, Status> {
-        let buffer = match &range.buffer {
-            BufferReference::Direct(buffer) => buffer,
-            BufferReference::Slot(slot) => {
-                let bindings = self.levels.last().map_or(&[][..], |level| &level.bindings);
-                match bindings.get(*slot as usize) {
-                    Some(Some(buffer)) => buffer,
-                    _ => {
-                        return Err(Status::invalid_argument(format!(
-                            "binding table slot {slot} requires a buffer but none was provided"
-                        )));
-                    }
-                }
-            }
+        self.buffer(&range.buffer)?.subspan(range.offset, range.length)
+    }
+
+    fn buffer<'a>(&'a self, reference: &'a BufferReference) -> Result<&'a Buffer, Status> {
+        let slot = match reference {
+            BufferReference::Direct(buffer) => return Ok(buffer),
+            BufferReference::Slot(slot) => *slot,
         };
-        buffer.subspan(range.offset, range.length)
+        let entry = self.level.as_ref().and_then(|level| level.bindings.get(slot as usize));
+        entry.and_then(|entry| entry.buffer.as_ref()).ok_or_else(|| {
+            Status::invalid_argument(format!(
+                "binding table slot {slot} requires a buffer but none was provided"
+            ))
+        })
+    }
+
+    fn binding(&self, range: &BufferRange) -> Result<Binding, Status> {
+        self.buffer(&range.buffer)?.binding(range.offset, range.length)
     }
 
     /// A dispatch with the memory that its bindings name.
@@ -158,6 +174,19 @@ impl Execution {
     /// # Errors
     /// A binding cannot be resolved, or their number is not what the export takes.
     pub fn resolve_dispatch(&self, command: &DispatchCommand) -> Result<ResolvedDispatch, Status> {
+        let buffers: Vec<Buffer> =
+            command.bindings.iter().map(|range| self.resolve(range)).collect::<Result<_, _>>()?;
+        let ranges = command.bindings.iter();
+        let bindings = ranges.map(|range| self.binding(range)).collect::<Result<_, _>>()?;
+        let dispatch = self.dispatch(command, bindings)?;
+        Ok(ResolvedDispatch { executable: command.executable.clone(), dispatch, buffers })
+    }
+
+    fn dispatch(
+        &self,
+        command: &DispatchCommand,
+        bindings: Vec<Binding>,
+    ) -> Result<Dispatch, Status> {
         let workgroup_count = match &command.workgroups {
             WorkgroupCount::Static(count) => *count,
             WorkgroupCount::Indirect(range) => {
@@ -175,23 +204,15 @@ impl Execution {
         };
         check_count("constant", export.constant_count, command.constants.len())?;
         check_count("binding", export.binding_count, command.bindings.len())?;
-        let buffers: Vec<Buffer> =
-            command.bindings.iter().map(|range| self.resolve(range)).collect::<Result<_, _>>()?;
-        let dispatch = Dispatch {
+        Ok(Dispatch {
             export: command.export,
             workgroup_count,
             workgroup_size: export.workgroup_size.unwrap_or([1; 3]),
             constants: command.constants.clone(),
-            bindings: buffers.iter().map(Buffer::storage).collect(),
+            bindings,
             local_memory_bytes: 0,
-        };
-        Ok(ResolvedDispatch { executable: command.executable.clone(), dispatch, buffers })
+        })
     }
-}
-
-fn bind(entry: &TableEntry) -> Result<Binding, Status> {
-    let span = |buffer: &Buffer| buffer.subspan(entry.offset, entry.length);
-    entry.buffer.as_ref().map(span).transpose()
 }
 
 fn check_count(what: &str, expected: Option<usize>, found: usize) -> Result<(), Status> {

@@ -13,41 +13,82 @@ use crate::semaphore::Semaphore;
 
 /// A set of points on timelines. Clones are the same points.
 #[derive(Clone, Debug, Default)]
-pub struct Fence {
-    points: Vec<(Arc<Semaphore>, u64)>,
+pub struct Fence(Points);
+
+/// A value of a timeline.
+pub type Point = (Arc<Semaphore>, u64);
+
+/// Most fences have one point or none.
+#[derive(Clone, Debug, Default)]
+enum Points {
+    #[default]
+    None,
+    One([Point; 1]),
+    Many(Arc<Vec<Point>>),
 }
 
 impl Fence {
     /// A fence on a timeline of its own, not reached yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { points: vec![(Semaphore::new(0), 1)] }
+        Self::at(Semaphore::new(0), 1)
     }
 
     /// A fence that is reached when the timeline is at `value`.
     #[must_use]
     pub fn at(semaphore: Arc<Semaphore>, value: u64) -> Self {
-        Self { points: vec![(semaphore, value)] }
+        Self(Points::One([(semaphore, value)]))
     }
 
     /// A fence that is reached when all of `fences` are.
     #[must_use]
     pub fn join<'a>(fences: impl IntoIterator<Item = &'a Fence>) -> Self {
         let mut joined = Self::default();
-        for (semaphore, value) in fences.into_iter().flat_map(|fence| &fence.points) {
-            let found = joined.points.iter_mut().find(|(other, _)| Arc::ptr_eq(other, semaphore));
-            match found {
-                Some((_, latest)) => *latest = (*latest).max(*value),
-                None => joined.points.push((semaphore.clone(), *value)),
-            }
+        for fence in fences {
+            joined.extend(fence);
         }
         joined
     }
 
+    /// Makes it be reached when the other is reached, too.
+    pub fn extend(&mut self, other: &Fence) {
+        if self.points().is_empty() {
+            *self = other.clone();
+            return;
+        }
+        for (semaphore, value) in other.points() {
+            self.add(semaphore, *value);
+        }
+    }
+
+    fn add(&mut self, semaphore: &Arc<Semaphore>, value: u64) {
+        match &mut self.0 {
+            Points::None => *self = Self::at(semaphore.clone(), value),
+            Points::One([(only, latest)]) if Arc::ptr_eq(only, semaphore) => {
+                *latest = (*latest).max(value);
+            }
+            Points::One([point]) => {
+                let points = vec![point.clone(), (semaphore.clone(), value)];
+                self.0 = Points::Many(Arc::new(points));
+            }
+            Points::Many(points) => {
+                let points = Arc::make_mut(points);
+                match points.iter_mut().find(|(other, _)| Arc::ptr_eq(other, semaphore)) {
+                    Some((_, latest)) => *latest = (*latest).max(value),
+                    None => points.push((semaphore.clone(), value)),
+                }
+            }
+        }
+    }
+
     /// Its points.
     #[must_use]
-    pub fn points(&self) -> &[(Arc<Semaphore>, u64)] {
-        &self.points
+    pub fn points(&self) -> &[Point] {
+        match &self.0 {
+            Points::None => &[],
+            Points::One(point) => point,
+            Points::Many(points) => points,
+        }
     }
 
     /// Whether all points are reached.
@@ -55,7 +96,7 @@ impl Fence {
     /// # Errors
     /// The error of a timeline that failed.
     pub fn is_reached(&self) -> Result<bool, Status> {
-        for (semaphore, value) in &self.points {
+        for (semaphore, value) in self.points() {
             if semaphore.query()? < *value {
                 return Ok(false);
             }
@@ -68,12 +109,12 @@ impl Fence {
     /// # Errors
     /// One of them is there already, or has failed.
     pub fn signal(&self) -> Result<(), Status> {
-        self.points.iter().try_for_each(|(semaphore, value)| semaphore.signal(*value))
+        self.points().iter().try_for_each(|(semaphore, value)| semaphore.signal(*value))
     }
 
     /// Fails all its timelines.
     pub fn fail(&self, status: &Status) {
-        for (semaphore, _) in &self.points {
+        for (semaphore, _) in self.points() {
             semaphore.fail(status.clone());
         }
     }

@@ -2,8 +2,9 @@
 //!
 //! Everything that a program submits runs in the thread that submits it, in the order of submission,
 //! except that a submission whose fence is not reached yet lets those behind it pass. When a fence
-//! is signalled from elsewhere, [`Queue::pump`] runs what has become ready.
+//! is signalled from elsewhere, [`Queue::run`] runs what has become ready.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use vm::Status;
@@ -27,37 +28,54 @@ pub struct Submission {
 #[derive(Debug, Default)]
 pub struct Queue {
     waiting: Mutex<Vec<Submission>>,
+    /// How many there are, for those who find none most of the time.
+    waiting_count: AtomicUsize,
 }
 
 impl Queue {
-    /// Adds work behind all other. It does not run before [`Self::take_ready`] gives it out.
-    pub fn submit(&self, submission: Submission) {
-        self.waiting().push(submission);
+    /// Adds work behind all other, and gives out what is ready first: most often just that.
+    #[must_use]
+    pub fn submit(&self, submission: Submission) -> Option<Submission> {
+        if self.waiting_count() == 0 && submission.is_ready() {
+            return Some(submission);
+        }
+        let mut waiting = self.waiting();
+        waiting.push(submission);
+        self.take_ready_of(&mut waiting)
     }
 
     /// The first submission whose fence is reached, or has failed.
     #[must_use]
     pub fn take_ready(&self) -> Option<Submission> {
-        let mut waiting = self.waiting();
-        let is_ready = |submission: &Submission| !matches!(submission.wait.is_reached(), Ok(false));
-        let index = waiting.iter().position(is_ready)?;
-        Some(waiting.remove(index))
+        if self.waiting_count() == 0 {
+            return None;
+        }
+        self.take_ready_of(&mut self.waiting())
+    }
+
+    fn take_ready_of(&self, waiting: &mut Vec<Submission>) -> Option<Submission> {
+        let index = waiting.iter().position(Submission::is_ready);
+        let ready = index.map(|index| waiting.remove(index));
+        self.waiting_count.store(waiting.len(), Ordering::Release);
+        ready
     }
 
     /// How many submissions wait.
     #[must_use]
     pub fn waiting_count(&self) -> usize {
-        self.waiting().len()
+        self.waiting_count.load(Ordering::Acquire)
     }
 
-    /// Runs everything that is ready, and what becomes ready by it.
+    /// Runs what was given out and everything else that is ready, and what becomes ready by it.
     ///
     /// # Errors
     /// A submission failed; so have its fences.
-    pub fn pump(&self, pool: &WorkerPool) -> Result<(), Status> {
-        while let Some(mut submission) = self.take_ready() {
+    pub fn run(&self, first: Option<Submission>, pool: &WorkerPool) -> Result<(), Status> {
+        let mut next = first.or_else(|| self.take_ready());
+        while let Some(mut submission) = next {
             let done = submission.run(pool);
             submission.finish(done)?;
+            next = self.take_ready();
         }
         Ok(())
     }
@@ -69,6 +87,11 @@ impl Queue {
 }
 
 impl Submission {
+    /// Whether its fence is reached, or has failed.
+    fn is_ready(&self) -> bool {
+        !matches!(self.wait.is_reached(), Ok(false))
+    }
+
     /// Does the work, if what it waited for has not failed.
     fn run(&mut self, pool: &WorkerPool) -> Result<(), Status> {
         self.wait.is_reached()?;

@@ -1,27 +1,23 @@
 //! `!hal.semaphore`: a timeline whose value only grows, or fails for good.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use vm::{Object, Status};
 
 /// A timeline.
 #[derive(Debug)]
 pub struct Semaphore {
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    value: u64,
-    failure: Option<Status>,
+    value: AtomicU64,
+    failure: OnceLock<Status>,
 }
 
 impl Semaphore {
     /// A timeline that stands at `value`.
     #[must_use]
     pub fn new(value: u64) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::new(State { value, failure: None }) })
+        Arc::new(Self { value: AtomicU64::new(value), failure: OnceLock::new() })
     }
 
     /// Where it stands.
@@ -29,8 +25,8 @@ impl Semaphore {
     /// # Errors
     /// The error that it failed with.
     pub fn query(&self) -> Result<u64, Status> {
-        let state = self.state();
-        state.failure.clone().map_or(Ok(state.value), Err)
+        self.check()?;
+        Ok(self.value.load(Ordering::Acquire))
     }
 
     /// Moves it forward to `value`.
@@ -38,29 +34,24 @@ impl Semaphore {
     /// # Errors
     /// The error that it failed with before, or it stands there or later already.
     pub fn signal(&self, value: u64) -> Result<(), Status> {
-        let mut state = self.state();
-        if let Some(failure) = &state.failure {
-            return Err(failure.clone());
+        self.check()?;
+        let current = self.value.fetch_max(value, Ordering::AcqRel);
+        if value > current {
+            return Ok(());
         }
-        if value <= state.value {
-            return Err(Status::failed_precondition(format!(
-                "semaphore values must be monotonically increasing; current_value={}, \
-                 new_value={value}",
-                state.value
-            )));
-        }
-        state.value = value;
-        Ok(())
+        Err(Status::failed_precondition(format!(
+            "semaphore values must be monotonically increasing; current_value={current}, \
+             new_value={value}"
+        )))
     }
 
     /// Ends it: who waits for it gets the error. The first failure stays.
     pub fn fail(&self, status: Status) {
-        self.state().failure.get_or_insert(status);
+        let _ = self.failure.set(status);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Both fields are whole at any time, so another thread's panic does not spoil them.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn check(&self) -> Result<(), Status> {
+        self.failure.get().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 }
 

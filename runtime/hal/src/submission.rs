@@ -31,6 +31,8 @@ const SLICE: Duration = Duration::from_micros(500);
 #[derive(Debug)]
 pub struct QueueActivity {
     device: Arc<Device>,
+    /// What is executed first, given out by the queue.
+    first: Option<Submission>,
     /// What is being executed.
     submission: Option<Submission>,
     at: At,
@@ -91,10 +93,10 @@ enum Stage {
 }
 
 impl QueueActivity {
-    /// Executes what is ready.
+    /// Executes what the queue gave out, then what else is ready.
     #[must_use]
-    pub fn new(device: Arc<Device>) -> Self {
-        Self { device, submission: None, at: At::Take }
+    pub fn new(device: Arc<Device>, first: Submission) -> Self {
+        Self { device, first: Some(first), submission: None, at: At::Take }
     }
 
     /// The device.
@@ -307,7 +309,8 @@ impl QueueActivity {
     }
 
     fn take(&mut self) -> Result<Option<Next>, Status> {
-        let Some(submission) = self.device.queue().take_ready() else {
+        let next = self.first.take().or_else(|| self.device.queue().take_ready());
+        let Some(submission) = next else {
             return Ok(Some(Next::Return(Vec::new())));
         };
         let ready = submission.wait.is_reached();

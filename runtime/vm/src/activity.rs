@@ -202,6 +202,7 @@ impl NativeFrame {
     ) -> Result<Self, Vec<Value>> {
         let doing = match returned {
             NativeReturn::Results(results) => return Err(results),
+            NativeReturn::Result(result) => return Err(vec![result]),
             NativeReturn::Pending(poll) => Doing::Polling(poll),
             NativeReturn::Activity(activity) => Doing::Stepping(activity),
         };
@@ -241,6 +242,7 @@ impl NativeFrame {
             Doing::Stepping(activity) => activity.resume(host, std::mem::take(&mut self.results)),
             Doing::Polling(poll) => Ok(match poll()? {
                 NativeReturn::Results(results) => Next::Return(results),
+                NativeReturn::Result(result) => Next::Return(vec![result]),
                 NativeReturn::Pending(poll) => {
                     self.doing = Doing::Polling(poll);
                     Next::Wait

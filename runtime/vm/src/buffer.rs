@@ -160,6 +160,7 @@ impl Buffer {
     /// The address of the first byte. It stays valid while the buffer lives; what reads or writes
     /// through it is responsible for range and rights.
     #[must_use]
+    #[inline]
     pub fn address(&self) -> *mut u8 {
         self.memory.address()
     }
@@ -302,7 +303,12 @@ impl Buffer {
         true
     }
 
-    fn check(&self, offset: usize, length: usize) -> Result<(), Status> {
+    /// That the buffer has a range.
+    ///
+    /// # Errors
+    /// It does not.
+    #[inline]
+    pub fn check(&self, offset: usize, length: usize) -> Result<(), Status> {
         if offset <= self.len() && length <= self.len() - offset {
             return Ok(());
         }

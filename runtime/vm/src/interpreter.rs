@@ -116,6 +116,7 @@ fn ask<H: Hooks>(
 /// Makes the call to a native function that the innermost frame is at; the exit if that ends the run.
 fn call_out(context: &mut Context, invocation: &mut Invocation) -> Option<Exit> {
     let failed = |what| Some(Exit::Failed(Status::internal(what)));
+    let is_left_alone = !context.is_inspected() && invocation.meter.is_idle();
     let Context { limits, modules, functions, .. } = context;
     let stack = &mut invocation.stack;
     let frame = stack.frames.last()?;
@@ -141,26 +142,27 @@ fn call_out(context: &mut Context, invocation: &mut Invocation) -> Option<Exit> 
     let refs = &mut stack.refs[base.reference..base.reference + ref_count];
     let mut arguments = std::mem::take(&mut invocation.native_arguments);
     gather(&mut arguments, plan, pairs, refs);
-    let returned = (native.body)(NativeCall::new(&arguments, &native.signature, limits));
+    let call = NativeCall::new(&arguments, &native.signature, limits, is_left_alone);
+    let returned = (native.body)(call);
     arguments.clear();
     invocation.native_arguments = arguments;
-    match returned {
-        Ok(NativeReturn::Results(results)) => {
-            if let Err(status) = scatter(results, plan, pairs, refs) {
-                return Some(Exit::Failed(status));
-            }
-            stack.set_index(plan.next as usize);
-            None
-        }
+    let stored = match returned {
+        Ok(NativeReturn::Result(result)) => scatter([result], plan, pairs, refs),
+        Ok(NativeReturn::Results(results)) => scatter(results, plan, pairs, refs),
         Ok(returned) => {
             let depth = stack.frames.len();
             invocation.natives.extend(NativeFrame::new((module, function), depth, returned));
             stack.floor = depth;
-            Some(Exit::Suspended)
+            return Some(Exit::Suspended);
         }
         Err(status) => {
             invocation.failed_native = Some((module, function));
-            Some(Exit::Failed(status))
+            return Some(Exit::Failed(status));
         }
+    };
+    if let Err(status) = stored {
+        return Some(Exit::Failed(status));
     }
+    stack.set_index(plan.next as usize);
+    None
 }

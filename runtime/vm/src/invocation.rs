@@ -400,7 +400,9 @@ impl Invocation {
                     return Err(Status::not_found("there is no function with this id"));
                 };
                 let native = &native.functions[id.function.index()];
-                let call = NativeCall::new(&arguments, &native.signature, &context.limits);
+                let is_left_alone = !context.is_inspected() && self.meter.is_idle();
+                let call =
+                    NativeCall::new(&arguments, &native.signature, &context.limits, is_left_alone);
                 let returned = (native.body)(call)?;
                 self.failed_native = None;
                 Ok(match NativeFrame::new((module, function), 0, returned) {

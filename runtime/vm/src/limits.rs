@@ -54,8 +54,12 @@ impl MemoryLimit {
 
     /// Bytes for an object, until the charge is dropped; `None` if that is too much.
     pub(crate) fn charge(&self, bytes: usize) -> Option<Charge> {
-        let charge = Charge { account: self.clone(), bytes: AtomicUsize::new(0) };
-        charge.grow_to(bytes).then_some(charge)
+        if bytes > self.maximum {
+            return None;
+        }
+        let charge = self.charge_anyway(bytes);
+        // Whoever asks for more than there is at the same time may be refused too.
+        (self.used() <= self.maximum).then_some(charge)
     }
 
     /// The same for an object whose making cannot fail; it counts when the next grows.

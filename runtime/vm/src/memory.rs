@@ -15,13 +15,16 @@
 //! buffer to two contexts that it runs in parallel. What they race for is then plain guest bytes that
 //! may tear; nothing of the machine's own state (lengths, refs, code) is in guest memory.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use vmfb::{FileBytes, PrivateMapping};
 
 use crate::limits::Charge;
+
+/// Memory up to this size is faster to get with whatever is in it, and to zero then.
+const SMALL: usize = 1024;
 
 /// What the system aligns memory to without being asked.
 const SYSTEM_ALIGNMENT: usize = 16;
@@ -58,6 +61,20 @@ unsafe impl Send for Owner {}
 // SAFETY: nothing is done with it but to free it, by the last who has it.
 unsafe impl Sync for Owner {}
 
+/// Zeroed memory of a layout whose size is not zero.
+fn allocate_zeroed(layout: Layout) -> Option<NonNull<u8>> {
+    assert!(layout.size() > 0);
+    if layout.size() > SMALL {
+        // SAFETY: the layout's size is not zero.
+        return NonNull::new(unsafe { alloc_zeroed(layout) });
+    }
+    // SAFETY: as above.
+    let first = NonNull::new(unsafe { alloc(layout) })?;
+    // SAFETY: so many bytes were allocated there.
+    unsafe { first.write_bytes(0, layout.size()) };
+    Some(first)
+}
+
 impl Memory {
     /// Zeroed memory; `None` if the system has none or the size or alignment cannot be. `charge` is held as
     /// long as the memory.
@@ -77,8 +94,7 @@ impl Memory {
             _ => (SYSTEM_ALIGNMENT, alignment - SYSTEM_ALIGNMENT),
         };
         let layout = Layout::from_size_align(length.checked_add(slack)?, system).ok()?;
-        // SAFETY: the layout's size is not zero.
-        let first = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let first = allocate_zeroed(layout)?;
         let behind = (first.as_ptr() as usize).wrapping_neg() & alignment.wrapping_sub(1);
         // SAFETY: `first` is at a multiple of `system`, a power of two as `alignment` is, so the next
         // multiple of `alignment` is at most `slack` bytes behind it.

@@ -65,6 +65,12 @@ impl Meter {
         self.interrupt.get().is_some_and(Interrupt::clear)
     }
 
+    /// Whether nothing it counts or is told can end a run.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.fuel.is_none() && self.interrupt.get().is_none()
+    }
+
     /// A budget to start with; at least 1. It is paid for when it is used up or given back.
     pub(crate) fn take(&mut self) -> u32 {
         let fuel = self.fuel.map_or(self.quantum, |fuel| u32::try_from(fuel).unwrap_or(u32::MAX));

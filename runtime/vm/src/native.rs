@@ -29,6 +29,8 @@ use crate::value::{Object, Ref, Value};
 pub struct Arguments<'a> {
     values: &'a [Value],
     types: &'a [ValueType],
+    /// How many stand before the first span: each of them is one value.
+    scalar_count: usize,
 }
 
 /// What a native function gets.
@@ -36,6 +38,7 @@ pub struct Arguments<'a> {
 pub struct NativeCall<'a> {
     arguments: Arguments<'a>,
     limits: &'a ExecutionLimits,
+    is_left_alone: bool,
 }
 
 impl<'a> NativeCall<'a> {
@@ -43,8 +46,16 @@ impl<'a> NativeCall<'a> {
         values: &'a [Value],
         signature: &'a Signature,
         limits: &'a ExecutionLimits,
+        is_left_alone: bool,
     ) -> Self {
-        Self { arguments: Arguments { values, types: &signature.arguments }, limits }
+        Self { arguments: Arguments::new(values, &signature.arguments), limits, is_left_alone }
+    }
+
+    /// Whether nobody looks at the program, may interrupt it, or counts its steps. Then a function that
+    /// takes its time need not be an activity.
+    #[must_use]
+    pub fn is_left_alone(&self) -> bool {
+        self.is_left_alone
     }
 
     /// The bounds on what the program may use.
@@ -68,6 +79,7 @@ macro_rules! scalars {
         ///
         /// # Errors
         /// There is no such argument or it has another type.
+        #[inline]
         pub fn $name(&self, index: usize) -> Result<$type, Status> {
             match self.value(index)? {
                 Value::$variant(value) => Ok(*value),
@@ -78,6 +90,12 @@ macro_rules! scalars {
 }
 
 impl<'a> Arguments<'a> {
+    fn new(values: &'a [Value], types: &'a [ValueType]) -> Self {
+        let is_span = |value_type: &ValueType| matches!(value_type, ValueType::Span(_));
+        let scalar_count = types.iter().position(is_span).unwrap_or(types.len());
+        Self { values, types, scalar_count }
+    }
+
     /// All values in order. A span is its count as an `I32`, then its tuples flattened.
     #[must_use]
     pub fn values(&self) -> &'a [Value] {
@@ -95,6 +113,7 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// There is no such argument or it is no ref.
+    #[inline]
     pub fn reference(&self, index: usize) -> Result<&'a Ref, Status> {
         match self.value(index)? {
             Value::Ref(value) => Ok(value),
@@ -148,10 +167,20 @@ impl<'a> Arguments<'a> {
         let count = span_count(self.values, start);
         let end = start + 1 + count * types.len();
         let values = self.values.get(start + 1..end).unwrap_or(&[]);
-        Ok(values.chunks_exact(types.len()).map(move |values| Arguments { values, types }))
+        // Tuples hold no spans.
+        let tuple = move |values| Arguments { values, types, scalar_count: types.len() };
+        Ok(values.chunks_exact(types.len()).map(tuple))
     }
 
+    #[inline]
     fn value(&self, index: usize) -> Result<&'a Value, Status> {
+        match self.values.get(index) {
+            Some(value) if index < self.scalar_count => Ok(value),
+            _ => self.value_behind_spans(index),
+        }
+    }
+
+    fn value_behind_spans(&self, index: usize) -> Result<&'a Value, Status> {
         let value = match self.types.get(index) {
             Some(ValueType::Span(_)) | None => None,
             Some(_) => self.values.get(self.position(index)),
@@ -179,10 +208,12 @@ fn span_count(values: &[Value], position: usize) -> usize {
     }
 }
 
+#[cold]
 fn mismatch(index: usize, expected: &str, found: &Value) -> Status {
     Status::internal(format!("argument {index} is {}, not {expected}", found.value_type()))
 }
 
+#[cold]
 fn wrong_ref(index: usize, expected: &str, found: &Ref) -> Status {
     Status::invalid_argument(format!("argument {index} is {}, not {expected}", found.type_name()))
 }
@@ -191,6 +222,8 @@ fn wrong_ref(index: usize, expected: &str, found: &Ref) -> Status {
 pub enum NativeReturn {
     /// It is done; these are its results.
     Results(Vec<Value>),
+    /// It is done; this is its only result, which most functions have.
+    Result(Value),
     /// It waits for something outside. The invocation yields; when it is run again, the closure is
     /// asked again.
     Pending(Box<dyn FnMut() -> Result<NativeReturn, Status> + Send>),
@@ -226,7 +259,7 @@ macro_rules! single_result {
     ($($type:ty: $variant:ident),*) => {$(
         impl IntoResults for $type {
             fn into_results(self) -> NativeReturn {
-                NativeReturn::Results(vec![Value::$variant(self)])
+                NativeReturn::Result(Value::$variant(self))
             }
         }
     )*};
@@ -346,7 +379,7 @@ mod tests {
             Value::F32(0.5),
         ];
         let limits = ExecutionLimits::default();
-        let call = NativeCall::new(&values, &signature, &limits);
+        let call = NativeCall::new(&values, &signature, &limits, true);
         assert_eq!(call.i32(0), Ok(7));
         let tuples: Vec<_> = call
             .span(1)

@@ -237,11 +237,12 @@ pub(crate) fn gather(
 
 /// Stores the results of a native function.
 pub(crate) fn scatter(
-    results: Vec<Value>,
+    results: impl IntoIterator<Item = Value, IntoIter: ExactSizeIterator>,
     plan: &CallPlan,
     pairs: &mut [u64; WINDOW],
     refs: &mut [Ref],
 ) -> Result<(), Status> {
+    let results = results.into_iter();
     if results.len() < plan.results.len() {
         return Err(Status::internal(format!(
             "the native function returned {} results where {} are declared",
@@ -249,7 +250,7 @@ pub(crate) fn scatter(
             plan.results.len()
         )));
     }
-    for (value, target) in results.into_iter().zip(&plan.results) {
+    for (value, target) in results.zip(&plan.results) {
         store(value, *target, pairs, refs)?;
     }
     Ok(())

@@ -48,12 +48,14 @@ impl Ref {
 
     /// Whether it refers to nothing.
     #[must_use]
+    #[inline]
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
     /// Whether both refer to the same object, or both to nothing.
     #[must_use]
+    #[inline]
     pub fn is_same(&self, other: &Ref) -> bool {
         self.address() == other.address()
     }
@@ -93,6 +95,7 @@ impl Ref {
 
     /// The native object behind the ref, if it is one of Rust type `T`.
     #[must_use]
+    #[inline]
     pub fn downcast<T: Object>(&self) -> Option<&T> {
         match self {
             Self::Object(object) => object.as_any().downcast_ref(),

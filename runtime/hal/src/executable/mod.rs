@@ -55,11 +55,59 @@ pub struct Dispatch {
     /// How many invocations a workgroup has, 1 on CPUs.
     pub workgroup_size: [u32; 3],
     /// Push constants.
-    pub constants: Vec<u32>,
-    /// The buffers, views of exactly what each binding covers.
-    pub bindings: Vec<Arc<vm::Buffer>>,
+    pub constants: Arc<[u32]>,
+    /// The memory that it works on.
+    pub bindings: Vec<Binding>,
     /// Scratch memory that the dispatch asks for beyond what the export declares, in bytes.
     pub local_memory_bytes: usize,
+}
+
+/// A range of memory that a dispatch works on.
+#[derive(Clone, Debug)]
+pub struct Binding {
+    memory: Arc<vm::Buffer>,
+    offset: usize,
+    length: usize,
+}
+
+impl Binding {
+    /// A range of a buffer.
+    ///
+    /// # Errors
+    /// The buffer does not have it.
+    pub fn new(memory: Arc<vm::Buffer>, offset: usize, length: usize) -> Result<Self, Status> {
+        memory.check(offset, length)?;
+        Ok(Self { memory, offset, length })
+    }
+
+    /// The address of the first byte, valid while the binding lives.
+    #[must_use]
+    pub fn address(&self) -> *mut u8 {
+        self.memory.address().wrapping_add(self.offset)
+    }
+
+    /// Bytes in the range.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether it has no bytes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Exactly the range as a buffer that shares the memory.
+    ///
+    /// # Errors
+    /// None: the range was checked.
+    pub fn view(&self) -> Result<Arc<vm::Buffer>, Status> {
+        if self.offset == 0 && self.length == self.memory.len() {
+            return Ok(self.memory.clone());
+        }
+        Ok(Arc::new(self.memory.subspan(self.offset, self.length)?))
+    }
 }
 
 impl Dispatch {
@@ -181,7 +229,7 @@ mod tests {
             export: 0,
             workgroup_count: [3, 2, 4],
             workgroup_size: [1; 3],
-            constants: Vec::new(),
+            constants: Arc::default(),
             bindings: Vec::new(),
             local_memory_bytes: 0,
         };

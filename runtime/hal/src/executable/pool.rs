@@ -325,7 +325,7 @@ mod tests {
             export: 0,
             workgroup_count: [total, 1, 1],
             workgroup_size: [1; 3],
-            constants: Vec::new(),
+            constants: Arc::default(),
             bindings: Vec::new(),
             local_memory_bytes: 0,
         };

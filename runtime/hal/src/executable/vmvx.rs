@@ -202,7 +202,7 @@ impl SharedArguments {
         let bindings = vm::List::new(Type::Ref(RefType::Buffer), limits);
         bindings.reserve(dispatch.bindings.len())?;
         for binding in &dispatch.bindings {
-            bindings.push(Value::Ref(Ref::Buffer(binding.clone())))?;
+            bindings.push(Value::Ref(Ref::Buffer(binding.view()?)))?;
         }
         Ok(Self {
             local_memory: Ref::Buffer(Arc::new(local_memory)),

@@ -2,14 +2,12 @@
 //! (`--iree-execution-model=inline-dynamic`). A dispatch is a call that returns when all workgroups
 //! have run.
 
-use std::sync::Arc;
-
 use vm::{NativeCall, NativeModule, Status};
 
 use super::Host;
 use super::arguments::HalArguments;
 use super::hal::executable::{create, lookup_function};
-use crate::executable::{self, Dispatch};
+use crate::executable::{self, Binding, Dispatch};
 
 /// The name that programs import from.
 pub(super) const NAME: &str = "hal_loader";
@@ -46,7 +44,7 @@ fn dispatch(host: &Host, call: &NativeCall<'_>, function: u64) -> Result<(), Sta
     let constants = call.span(5)?.map(|tuple| tuple.u32(0)).collect::<Result<_, _>>()?;
     let bindings = call.span(6)?.map(|tuple| {
         let (offset, length) = (tuple.u64(1)? as usize, tuple.u64(2)? as usize);
-        Ok(Arc::new(tuple.bytes(0)?.subspan(offset, length)?))
+        Binding::new(tuple.bytes(0)?.clone(), offset, length)
     });
     let dispatch = Dispatch {
         export,

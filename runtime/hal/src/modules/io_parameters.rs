@@ -237,6 +237,6 @@ fn range(buffer: &Buffer, offset: u64, length: u64) -> BufferRange {
 /// Submits the batch between its fences.
 fn submit(call: &Arguments<'_>, commands: Vec<Command>) -> Result<(), Status> {
     let commands = Commands { commands, ..Commands::default() };
-    let work = Some(Execution::new(Arc::new(commands), &[])?);
+    let work = Some(Execution::new(Arc::new(commands), Vec::new())?);
     call.device(0)?.submit(Submission { wait: call.fence(2)?, signal: call.fence(3)?, work })
 }

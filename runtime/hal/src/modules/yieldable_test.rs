@@ -24,7 +24,7 @@ pub(super) fn module() -> NativeModule {
 /// Waits some times, which `total` grows by. A number below 0 is no time.
 fn wait(mut times: i32, mut total: i32) -> NativeReturn {
     if times <= 0 {
-        return NativeReturn::Results(vec![Value::I32(total)]);
+        return NativeReturn::Result(Value::I32(total));
     }
     NativeReturn::Pending(Box::new(move || {
         times -= 1;

@@ -26,7 +26,7 @@ use vm::Status;
 use self::abi::{DispatchState, Environment, WorkgroupState};
 use self::image::Image;
 use self::library::Library;
-use super::{Dispatch, Executable, Export, NativeCode};
+use super::{Binding, Dispatch, Executable, Export, NativeCode};
 
 /// The formats that this machine runs.
 #[cfg(target_arch = "x86_64")]
@@ -120,7 +120,7 @@ impl NativeExecutable {
         });
         let description = description.ok_or_else(|| {
             Status::failed_precondition(
-                "executable does not support this version of the runtime; compilers from 3.1 on \
+                "executable does not support this version of the runtime; compilers from 2023 on \
                  write executables that it runs",
             )
         })?;
@@ -165,25 +165,23 @@ impl Executable for NativeExecutable {
             return Err(Status::invalid_argument("entry point ordinal out of bounds"));
         };
         check_counts(export, dispatch)?;
-        let pointers: Vec<*mut u8> =
-            dispatch.bindings.iter().map(|binding| binding.address()).collect();
-        let lengths: Vec<usize> = dispatch.bindings.iter().map(|binding| binding.len()).collect();
+        let ranges = Ranges::new(dispatch);
+        let (constant_count, binding_count) = counts(dispatch)?;
         let [size_x, size_y, size_z] = dispatch.workgroup_size;
         let [count_x, count_y, count_z] = dispatch.workgroup_count;
         let state = DispatchState {
             workgroup_size_x: size_x,
             workgroup_size_y: size_y,
             workgroup_size_z: narrow(size_z)?,
-            // Both counts are those of the export, which fit.
-            constant_count: dispatch.constants.len() as u16,
+            constant_count,
             workgroup_count_x: count_x,
             workgroup_count_y: count_y,
             workgroup_count_z: narrow(count_z)?,
             max_concurrency: 1,
-            binding_count: dispatch.bindings.len() as u8,
+            binding_count,
             constants: dispatch.constants.as_ptr(),
-            binding_pointers: pointers.as_ptr(),
-            binding_lengths: lengths.as_ptr(),
+            binding_pointers: ranges.pointers(),
+            binding_lengths: ranges.lengths(),
         };
         let environment = self.environment();
         let scratch = export.local_memory_bytes.saturating_add(dispatch.local_memory_bytes);
@@ -214,6 +212,56 @@ impl Executable for NativeExecutable {
             Ok(())
         })
     }
+}
+
+/// Addresses and lengths of bindings, as dispatches take them.
+enum Ranges {
+    /// Most dispatches have few.
+    Few([*mut u8; Self::FEW], [usize; Self::FEW]),
+    Many(Vec<*mut u8>, Vec<usize>),
+}
+
+impl Ranges {
+    const FEW: usize = 12;
+
+    fn new(dispatch: &Dispatch) -> Self {
+        let bindings = &dispatch.bindings;
+        if bindings.len() > Self::FEW {
+            return Self::Many(
+                bindings.iter().map(Binding::address).collect(),
+                bindings.iter().map(Binding::len).collect(),
+            );
+        }
+        let (mut pointers, mut lengths) = ([std::ptr::null_mut(); Self::FEW], [0; Self::FEW]);
+        for ((pointer, length), binding) in pointers.iter_mut().zip(&mut lengths).zip(bindings) {
+            (*pointer, *length) = (binding.address(), binding.len());
+        }
+        Self::Few(pointers, lengths)
+    }
+
+    fn pointers(&self) -> *const *mut u8 {
+        match self {
+            Self::Few(pointers, _) => pointers.as_ptr(),
+            Self::Many(pointers, _) => pointers.as_ptr(),
+        }
+    }
+
+    fn lengths(&self) -> *const usize {
+        match self {
+            Self::Few(_, lengths) => lengths.as_ptr(),
+            Self::Many(_, lengths) => lengths.as_ptr(),
+        }
+    }
+}
+
+/// How many constants and bindings there are, as dispatches are told.
+fn counts(dispatch: &Dispatch) -> Result<(u16, u8), Status> {
+    let (constants, bindings) = (dispatch.constants.len(), dispatch.bindings.len());
+    u16::try_from(constants).ok().zip(u8::try_from(bindings).ok()).ok_or_else(|| {
+        Status::out_of_range(format!(
+            "{constants} constants and {bindings} bindings are more than machine code can have"
+        ))
+    })
 }
 
 fn check_counts(export: &Export, dispatch: &Dispatch) -> Result<(), Status> {

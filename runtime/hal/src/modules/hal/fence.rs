@@ -19,18 +19,22 @@ pub(super) fn declare(mut module: NativeModuleBuilder, host: &Host) -> NativeMod
     }
     for (calling_convention, fences) in [("0ICrD_r", 1), ("0CrD_r", 0)] {
         module = module.function("fence.join", calling_convention, move |call| {
-            let joined = Fence::join(&all(&call, fences)?);
+            let joined = join(&call, fences)?;
             Ok(if joined.points().is_empty() { Ref::Null } else { Ref::object(joined) })
         });
     }
     for (calling_convention, fences) in [("0iICrD_i", 2), ("0iCrD_i", 1)] {
         let device = host.device().clone();
         module = module.function("fence.await", calling_convention, move |call| {
+            let fence = join(&call, fences)?;
+            if fence.is_reached()? {
+                return Ok(code(0));
+            }
             let deadline = match call.u32(0)? {
                 u32::MAX => None,
                 milliseconds => Some(Instant::now() + Duration::from_millis(milliseconds.into())),
             };
-            Wait { device: device.clone(), fences: all(&call, fences)?, deadline, looks: 0 }.look()
+            Wait { device: device.clone(), fence, deadline, looks: 0 }.look()
         });
     }
     let (signalled, failed) = (host.device().clone(), host.device().clone());
@@ -57,22 +61,29 @@ pub(super) fn declare(mut module: NativeModuleBuilder, host: &Host) -> NativeMod
         })
 }
 
-fn all(call: &Arguments<'_>, index: usize) -> Result<Vec<Fence>, Status> {
-    call.span(index)?.map(|tuple| tuple.fence(0)).collect()
+/// All fences of a span as one; null ones are reached.
+fn join(call: &Arguments<'_>, index: usize) -> Result<Fence, Status> {
+    let mut joined = Fence::default();
+    for tuple in call.span(index)? {
+        if let Some(fence) = tuple.optional(0, "hal.fence")? {
+            joined.extend(fence);
+        }
+    }
+    Ok(joined)
 }
 
-/// A program that waits for fences.
+/// A program that waits for a fence.
 struct Wait {
     device: Arc<Device>,
-    fences: Vec<Fence>,
+    fence: Fence,
     deadline: Option<Instant>,
     looks: u32,
 }
 
 impl Wait {
-    /// Goes on if the fences are reached or cannot be; waits otherwise.
+    /// Goes on if the fence is reached or cannot be; waits otherwise.
     fn look(mut self) -> Result<NativeReturn, Status> {
-        if Fence::join(&self.fences).is_reached()? {
+        if self.fence.is_reached()? {
             return Ok(code(0));
         }
         match self.deadline {
@@ -99,5 +110,5 @@ impl Wait {
 }
 
 fn code(code: i32) -> NativeReturn {
-    NativeReturn::Results(vec![Value::I32(code)])
+    NativeReturn::Result(Value::I32(code))
 }

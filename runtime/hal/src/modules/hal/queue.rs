@@ -21,13 +21,13 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
     let module = declare_transfers(module);
     module
         .function("device.queue.barrier", "0rIrrI_v", |call| submit(&call, None))
-        .function("device.queue.execute", "0rIrrrI_v", |call| execute(&call, &[]))
+        .function("device.queue.execute", "0rIrrrI_v", |call| execute(&call, Vec::new()))
         .function("device.queue.execute", "0rIrrCrD_v", |call| execute_many(&call))
         .function("device.queue.execute.indirect", "0rIrrrICrIID_v", |call| {
-            execute(&call, &table(&call, 6)?)
+            execute(&call, table(&call, 6)?)
         })
         .function("device.queue.execute.indirect", "0rIrrrCrIID_v", |call| {
-            execute(&call, &table(&call, 5)?)
+            execute(&call, table(&call, 5)?)
         })
         .function("device.queue.flush", "0rI_v", |call| call.device(0)?.pump())
 }
@@ -89,7 +89,7 @@ fn range(buffer: &Buffer, offset: u64, length: u64) -> BufferRange {
 }
 
 /// Copies between what arguments 4 and 6 are, with offsets behind each, then the length.
-fn copy(call: &Arguments<'_>, source: &Buffer, target: &Buffer) -> Result<NativeReturn, Status> {
+fn copy(call: &NativeCall<'_>, source: &Buffer, target: &Buffer) -> Result<NativeReturn, Status> {
     let length = call.u64(8)?;
     let source = range(source, call.u64(5)?, length);
     let target = range(target, call.u64(7)?, length);
@@ -102,32 +102,41 @@ fn allocate(call: &NativeCall<'_>, pool: i64) -> Result<Ref, Status> {
     if pool != 0 {
         return Err(Status::unimplemented("VM queue allocation pools are not supported"));
     }
-    let allocator = call.device(0)?.allocator();
-    let buffer =
-        allocator.allocate(parameters(call, 5)?, call.u64(7)?, Origin::Alloca, call.limits())?;
-    submit(call, None)?;
+    let device = call.device(0)?;
+    let (parameters, length) = (parameters(call, 5)?, call.u64(7)?);
+    let buffer = device.allocator().allocate(parameters, length, Origin::Alloca, call.limits())?;
+    device.submit(submission(call, None)?)?;
     Ok(Ref::object(buffer))
 }
 
 /// Submits a command, or nothing but its fences.
-fn submit(call: &Arguments<'_>, command: Option<Command>) -> Result<NativeReturn, Status> {
-    let work = command.map(|command| Execution::new(Commands::single(command), &[])).transpose()?;
+fn submit(call: &NativeCall<'_>, command: Option<Command>) -> Result<NativeReturn, Status> {
+    let work =
+        command.map(|command| Execution::new(Commands::single(command), Vec::new())).transpose()?;
     submit_work(call, work)
 }
 
-/// Submits work. Where there is some, executing it is an activity, to be stopped and looked at.
-fn submit_work(call: &Arguments<'_>, work: Option<Execution>) -> Result<NativeReturn, Status> {
-    let device = call.device(0)?;
-    let has_work = work.is_some();
-    let submission = Submission { wait: call.fence(2)?, signal: call.fence(3)?, work };
-    if !has_work {
-        return device.submit(submission).map(IntoResults::into_results);
-    }
-    device.queue().submit(submission);
-    Ok(NativeReturn::Activity(Box::new(QueueActivity::new(device.clone()))))
+/// Work between the fences of a call.
+fn submission(call: &Arguments<'_>, work: Option<Execution>) -> Result<Submission, Status> {
+    Ok(Submission { wait: call.fence(2)?, signal: call.fence(3)?, work })
 }
 
-fn execute(call: &Arguments<'_>, table: &[TableEntry]) -> Result<NativeReturn, Status> {
+/// Submits work. Where there is some, and somebody may want to stop and look at it, executing it is an
+/// activity.
+fn submit_work(call: &NativeCall<'_>, work: Option<Execution>) -> Result<NativeReturn, Status> {
+    let device = call.device(0)?;
+    let is_done_at_once = work.is_none() || call.is_left_alone();
+    let submission = submission(call, work)?;
+    if is_done_at_once {
+        return device.submit(submission).map(IntoResults::into_results);
+    }
+    Ok(match device.queue().submit(submission) {
+        Some(ready) => NativeReturn::Activity(Box::new(QueueActivity::new(device.clone(), ready))),
+        None => ().into_results(),
+    })
+}
+
+fn execute(call: &NativeCall<'_>, table: Vec<TableEntry>) -> Result<NativeReturn, Status> {
     let command_buffer = call.command_buffer(4)?;
     let is_inline = command_buffer.mode().contains(CommandBufferMode::ALLOW_INLINE_EXECUTION);
     if is_inline && !call.fence(2)?.points().is_empty() {
@@ -140,7 +149,7 @@ fn execute(call: &Arguments<'_>, table: &[TableEntry]) -> Result<NativeReturn, S
 }
 
 /// Several command buffers, as compilers before 3.4 could submit them.
-fn execute_many(call: &Arguments<'_>) -> Result<NativeReturn, Status> {
+fn execute_many(call: &NativeCall<'_>) -> Result<NativeReturn, Status> {
     let commands = call
         .span(4)?
         .map(|tuple| {
@@ -149,7 +158,7 @@ fn execute_many(call: &Arguments<'_>) -> Result<NativeReturn, Status> {
         })
         .collect::<Result<_, Status>>()?;
     let all = Commands { commands, ..Commands::default() };
-    submit_work(call, Some(Execution::new(all.into(), &[])?))
+    submit_work(call, Some(Execution::new(all.into(), Vec::new())?))
 }
 
 fn table(call: &Arguments<'_>, index: usize) -> Result<Vec<TableEntry>, Status> {

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use vm::{Object, Status};
 
 use crate::buffer::{Buffer, WHOLE_BUFFER};
+use crate::descriptor_sets::Pushed;
 use crate::executable::Executable;
 use crate::flags::{CommandBufferMode, CommandCategories};
 use crate::validation::{self, Requirements, annotate};
@@ -190,6 +191,7 @@ pub struct CommandBuffer {
     categories: CommandCategories,
     slot_capacity: usize,
     recording: Mutex<Recording>,
+    pushed: Mutex<Pushed>,
     finished: OnceLock<Arc<Commands>>,
 }
 
@@ -225,6 +227,7 @@ impl CommandBuffer {
             categories,
             slot_capacity,
             recording: Mutex::default(),
+            pushed: Mutex::default(),
             finished: OnceLock::new(),
         })
     }
@@ -233,6 +236,12 @@ impl CommandBuffer {
     #[must_use]
     pub fn mode(&self) -> CommandBufferMode {
         self.mode
+    }
+
+    /// What dispatches are given that do not say it themselves.
+    #[must_use]
+    pub fn pushed(&self) -> &Mutex<Pushed> {
+        &self.pushed
     }
 
     fn is_validated(&self) -> bool {

@@ -23,6 +23,7 @@ pub mod allocator;
 pub mod buffer;
 pub mod buffer_view;
 pub mod command_buffer;
+pub mod descriptor_sets;
 pub mod device;
 pub mod executable;
 pub mod execution;

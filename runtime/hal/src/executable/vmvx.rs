@@ -272,10 +272,13 @@ fn dispatch_functions(
             let mut attributes = function.signature.attributes.iter();
             attributes.find(|attribute| attribute.key == key)?.value.parse::<usize>().ok()
         };
+        let (constants, bindings) = (attribute("constant_count"), attribute("binding_count"));
+        // Compilers of 2023 say neither; later ones leave out what is 0.
+        let count = |found: Option<usize>| constants.or(bindings).and(Some(found.unwrap_or(0)));
         let described = Export {
             name: export.name.clone(),
-            constant_count: Some(attribute("constant_count").unwrap_or(0)),
-            binding_count: Some(attribute("binding_count").unwrap_or(0)),
+            constant_count: count(constants),
+            binding_count: count(bindings),
             local_memory_bytes: attribute("local_memory").unwrap_or(0),
             ..Export::default()
         };

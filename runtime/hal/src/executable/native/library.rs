@@ -16,8 +16,9 @@ use vm::{Status, StatusCode};
 use super::image::Image;
 use crate::executable::{Export, SourceLocation};
 
-/// The versions that can be read, the latest first. Compilers write 0.6 since 3.5 and 0.5 before.
-pub(super) const VERSIONS: [u32; 2] = [6, 5];
+/// The versions that can be read, the latest first. Compilers write 0.6 since 3.5, 0.5 before, and
+/// those of 2023 and early 2024 write 0.3.
+pub(super) const VERSIONS: [u32; 3] = [6, 5, 3];
 
 /// The unit in which exports say how much scratch memory they need.
 const LOCAL_MEMORY_PAGE: usize = 4096;
@@ -45,41 +46,53 @@ pub(super) struct Library {
 struct Layout {
     export_names: usize,
     source_locations: usize,
-    stage_locations: usize,
+    stage_locations: Option<usize>,
     constant_count: usize,
-    source_count: usize,
-    source_files: usize,
+    /// How many embedded sources, and where they are.
+    sources: Option<(usize, usize)>,
     attribute_bytes: usize,
-    /// Within attributes: pages of local memory, constants, bindings.
+    /// Within attributes: pages of local memory, then constants and bindings.
     counts: usize,
+    /// Whether attributes say how many constants and bindings there are.
+    has_counts: bool,
     workgroup_size: Option<usize>,
 }
 
 const fn layout(version: u32) -> Layout {
-    if version >= 6 {
-        Layout {
-            export_names: 64,
-            source_locations: 88,
-            stage_locations: 96,
-            constant_count: 104,
-            source_count: 112,
-            source_files: 120,
-            attribute_bytes: 64,
-            counts: 8,
-            workgroup_size: Some(12),
-        }
-    } else {
-        Layout {
+    match version {
+        0..5 => Layout {
             export_names: 48,
             source_locations: 64,
-            stage_locations: 72,
+            stage_locations: None,
+            constant_count: 72,
+            sources: None,
+            attribute_bytes: 4,
+            counts: 0,
+            has_counts: false,
+            workgroup_size: None,
+        },
+        5 => Layout {
+            export_names: 48,
+            source_locations: 64,
+            stage_locations: Some(72),
             constant_count: 80,
-            source_count: 88,
-            source_files: 96,
+            sources: Some((88, 96)),
             attribute_bytes: 72,
             counts: 0,
+            has_counts: true,
             workgroup_size: None,
-        }
+        },
+        6.. => Layout {
+            export_names: 64,
+            source_locations: 88,
+            stage_locations: Some(96),
+            constant_count: 104,
+            sources: Some((112, 120)),
+            attribute_bytes: 64,
+            counts: 8,
+            has_counts: true,
+            workgroup_size: Some(12),
+        },
     }
 }
 
@@ -186,7 +199,7 @@ fn check_header(reader: Reader<'_>, header: usize) -> Result<u32, Status> {
     if !VERSIONS.contains(&version) {
         return Err(Status::failed_precondition(format!(
             "executable does not support this version of the runtime: it has version \
-             {version:#010x}, known are {VERSIONS:?}; compilers from 3.1 on write these"
+             {version:#010x}, known are {VERSIONS:?}"
         )));
     }
     let sanitizer = reader.u32(header + 20)?;
@@ -233,8 +246,9 @@ fn sources(
     layout: &Layout,
 ) -> Result<Vec<(String, String)>, Status> {
     const FILE_BYTES: usize = 32;
-    let count = reader.count(library + layout.source_count)?;
-    let files = reader.pointer(library + layout.source_files)?;
+    let Some((count, files)) = layout.sources else { return Ok(Vec::new()) };
+    let count = reader.count(library + count)?;
+    let files = reader.pointer(library + files)?;
     (0..count)
         .map(|index| {
             let file = files.wrapping_add(index * FILE_BYTES);
@@ -256,13 +270,23 @@ fn export(
         0 => String::new(),
         names => reader.c_string(reader.pointer_at(names, index)?)?,
     };
+    let source = source_location(reader, library, layout, index)?;
+    let embedded_sources = stages(reader, library, layout, index, sources)?;
     let attributes = match reader.pointer(library + EXPORT_ATTRIBUTES)? {
-        0 => return Err(damaged("executable exports must provide dispatch attributes")),
+        0 if layout.has_counts => {
+            return Err(damaged("executable exports must provide dispatch attributes"));
+        }
+        0 => return Ok(Export { name, source, embedded_sources, ..Export::default() }),
         table => table.wrapping_add(index * layout.attribute_bytes),
     };
     let pages = reader.u16(attributes + layout.counts)?;
-    let [constants, bindings] = reader.array(attributes + layout.counts + 2)?;
-    if constants > MAXIMUM_CONSTANTS || bindings > MAXIMUM_BINDINGS {
+    let counts = match layout.has_counts {
+        true => Some(reader.array(attributes + layout.counts + 2)?),
+        false => None,
+    };
+    if let Some([constants, bindings]) = counts
+        && (constants > MAXIMUM_CONSTANTS || bindings > MAXIMUM_BINDINGS)
+    {
         return Err(Status::out_of_range(format!(
             "dispatch {name} requiring {constants} constants and {bindings} bindings exceeds the \
              limit of {MAXIMUM_CONSTANTS} and {MAXIMUM_BINDINGS}"
@@ -278,12 +302,12 @@ fn export(
     };
     Ok(Export {
         name,
-        constant_count: Some(constants.into()),
-        binding_count: Some(bindings.into()),
+        constant_count: counts.map(|[constants, _]| constants.into()),
+        binding_count: counts.map(|[_, bindings]| bindings.into()),
         local_memory_bytes: usize::from(pages) * LOCAL_MEMORY_PAGE,
         workgroup_size,
-        source: source_location(reader, library, layout, index)?,
-        embedded_sources: stages(reader, library, layout, index, sources)?,
+        source,
+        embedded_sources,
     })
 }
 
@@ -316,7 +340,8 @@ fn stages(
     sources: &[(String, String)],
 ) -> Result<Vec<(String, String)>, Status> {
     const TABLE_BYTES: usize = 24;
-    let table = match reader.pointer(library + layout.stage_locations)? {
+    let Some(tables) = layout.stage_locations else { return Ok(Vec::new()) };
+    let table = match reader.pointer(library + tables)? {
         0 => return Ok(Vec::new()),
         tables => tables.wrapping_add(index * TABLE_BYTES),
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use vm::{Arguments, NativeModuleBuilder, Ref, Status, Value};
 
-use crate::allocator::Origin;
+use crate::allocator::{Allocator, Origin};
 use crate::buffer::BufferParameters;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 use crate::modules::Host;
@@ -26,7 +26,7 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
             Ok(Ref::object(buffer))
         })
         .function("allocator.import", "0riIiirII_r", |call| {
-            let result = import(&call);
+            let result = Import { parameters: 3, source: 5 }.import(&call);
             // With `try` the program handles the null.
             if call.i32(1)? != 0 { Ok(result.unwrap_or_default()) } else { result }
         })
@@ -49,9 +49,30 @@ pub(super) fn parameters(call: &Arguments<'_>, index: usize) -> Result<BufferPar
     })
 }
 
-fn import(call: &Arguments<'_>) -> Result<Ref, Status> {
-    let source = call.bytes(5)?;
-    let (offset, length) = (call.i64(6)?, call.i64(7)?);
+/// Which arguments of a call say what is imported.
+pub(super) struct Import {
+    /// Memory type and usage.
+    pub(super) parameters: usize,
+    /// The bytes, offset and length.
+    pub(super) source: usize,
+}
+
+impl Import {
+    /// The program's bytes as device memory.
+    pub(super) fn import(&self, call: &Arguments<'_>) -> Result<Ref, Status> {
+        let source = call.bytes(self.source)?;
+        let (offset, length) = (call.i64(self.source + 1)?, call.i64(self.source + 2)?);
+        let parameters = parameters(call, self.parameters)?;
+        import(call.allocator(0)?, source, (offset, length), parameters)
+    }
+}
+
+fn import(
+    allocator: &Allocator,
+    source: &Arc<vm::Buffer>,
+    (offset, length): (i64, i64),
+    mut parameters: BufferParameters,
+) -> Result<Ref, Status> {
     let available = source.len();
     let length = if length == -1 { available as i64 } else { length };
     let out_of_bounds = || {
@@ -62,7 +83,6 @@ fn import(call: &Arguments<'_>) -> Result<Ref, Status> {
     };
     let range = usize::try_from(offset).ok().zip(usize::try_from(length).ok());
     let (start, length) = range.ok_or_else(out_of_bounds)?;
-    let mut parameters = parameters(call, 3)?;
     let is_constant = parameters.usage.contains(BufferUsage::SHARING_IMMUTABLE);
     if source.access() == vm::Access::ReadOnly && !is_constant {
         return Err(Status::permission_denied(
@@ -82,5 +102,5 @@ fn import(call: &Arguments<'_>) -> Result<Ref, Status> {
         vm::Access::ReadOnly => Arc::new(storage.private_copy()?),
         vm::Access::ReadWrite => storage,
     };
-    Ok(Ref::object(call.allocator(0)?.wrap(storage, parameters, Origin::Import)))
+    Ok(Ref::object(allocator.wrap(storage, parameters, Origin::Import)))
 }

@@ -47,9 +47,11 @@ fn declare_transfers(mut module: NativeModuleBuilder) -> NativeModuleBuilder {
     }
     // The pattern has grown to 64 bits.
     module = module
-        .function("command_buffer.fill_buffer", "0rrIIiIiI_v", |call| fill(&call, call.u64(5)?))
+        .function("command_buffer.fill_buffer", "0rrIIiIiI_v", |call| {
+            fill_range(&call, call.u64(5)?)
+        })
         .function("command_buffer.fill_buffer", "0rrIIiii_v", |call| {
-            fill(&call, call.u32(5)?.into())
+            fill_range(&call, call.u32(5)?.into())
         });
     for calling_convention in ["0rrIrIIiI_v", "0rrIrIIi_v"] {
         module = module
@@ -80,7 +82,7 @@ fn declare_dispatches(module: NativeModuleBuilder) -> NativeModuleBuilder {
         })
 }
 
-fn range(
+pub(super) fn range(
     buffer: Option<&crate::buffer::Buffer>,
     slot: u32,
     offset: u64,
@@ -93,10 +95,20 @@ fn range(
     BufferRange { buffer, offset, length }
 }
 
-fn fill(call: &NativeCall<'_>, pattern: u64) -> Result<(), Status> {
+fn fill_range(call: &NativeCall<'_>, pattern: u64) -> Result<(), Status> {
     let target = range(call.optional_buffer(1)?, call.u32(4)?, call.u64(2)?, call.u64(3)?);
-    call.command_buffer(0)?
-        .record(Command::Fill { target, pattern: pattern_bytes(pattern, call.u32(6)?)? })
+    fill(call, target, pattern, call.u32(6)?)
+}
+
+/// Records a fill with the first `length` bytes of a pattern.
+pub(super) fn fill(
+    call: &Arguments<'_>,
+    target: BufferRange,
+    pattern: u64,
+    length: u32,
+) -> Result<(), Status> {
+    let pattern = pattern_bytes(pattern, length)?;
+    call.command_buffer(0)?.record(Command::Fill { target, pattern })
 }
 
 /// The first bytes of a pattern.

@@ -67,7 +67,10 @@ pub(in crate::modules) fn create(
 }
 
 /// The executable for a device, which remembers it where somebody looks at what runs.
-fn create_for_device(call: &NativeCall<'_>, format: usize) -> Result<NativeReturn, Status> {
+pub(super) fn create_for_device(
+    call: &NativeCall<'_>,
+    format: usize,
+) -> Result<NativeReturn, Status> {
     let device = call.device(0)?;
     let Loaded { executable, constants, data } = load(call, format, device.native_code())?;
     if executable.bytecode().is_none() {

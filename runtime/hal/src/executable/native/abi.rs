@@ -1,6 +1,6 @@
 //! The structures that IREE's compiled dispatches are called with, and the call.
 //!
-//! Layouts are those of IREE's `executable_library.h`, versions 0.5 and 0.6, which are the same here;
+//! Layouts are those of IREE's `executable_library.h`, versions 0.3, 0.5 and 0.6, which are the same here;
 //! what differs between them is only read (`library`). They are asserted below, field by field.
 //!
 //! # Soundness
@@ -157,7 +157,44 @@ pub(super) unsafe fn call(
 /// # Safety
 /// `entry` is the address of a dispatch function in code that is mapped and trusted, and the states
 /// describe as many constants and bindings as it uses.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+pub(super) unsafe fn call(
+    entry: usize,
+    environment: &Environment,
+    dispatch: &DispatchState,
+    workgroup: &WorkgroupState,
+) -> i32 {
+    /// Flush-to-zero, of all floats and of those of 16 bits.
+    const FLUSH: u64 = 1 << 24 | 1 << 19;
+    let mut result = std::ptr::from_ref(environment).expose_provenance();
+    // SAFETY: the caller says what is at the address. The registers are those of the procedure call
+    // standard, which keeps x20 to x22 over a call; everything that a function may change is declared as
+    // changed, and the floating-point mode at the end is that of the beginning.
+    unsafe {
+        std::arch::asm!(
+            "mrs x20, fpcr",
+            "orr x21, x20, x21",
+            "msr fpcr, x21",
+            "blr x22",
+            "msr fpcr, x20",
+            out("x20") _,
+            inout("x21") FLUSH => _,
+            in("x22") entry,
+            inlateout("x0") result,
+            in("x1") std::ptr::from_ref(dispatch),
+            in("x2") std::ptr::from_ref(workgroup),
+            clobber_abi("C"),
+        );
+    }
+    result as i32
+}
+
+/// Runs one workgroup; what it returns, 0 if all is well.
+///
+/// # Safety
+/// `entry` is the address of a dispatch function in code that is mapped and trusted, and the states
+/// describe as many constants and bindings as it uses.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(super) unsafe fn call(
     entry: usize,
     environment: &Environment,

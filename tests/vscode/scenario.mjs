@@ -210,8 +210,18 @@ export function scenario({ listing }) {
       },
     },
     {
+      title: "a value that changes stops the program",
+      async act(user) {
+        await user.breakOnChange("i2");
+        await user.press("F5");
+        await user.stoppedAt(12);
+        await user.variablesAre({ i2: 6 });
+      },
+    },
+    {
       title: "the program goes on with it",
       async act(user) {
+        await user.removeAllBreakpoints();
         await user.press("F5");
         await user.debuggingEnds();
         await user.debugConsoleHas("i32=864");

@@ -239,6 +239,28 @@ export class User {
     await this.press("Enter");
   }
 
+  /** Has the program stop when a variable of the Variables view changes. */
+  async breakOnChange(name) {
+    const row = this.page.locator(".debug-variables .monaco-list-row .expression", {
+      has: this.page.locator(".name", { hasText: new RegExp(`^${name}\\b`) }),
+    });
+    await row.first().click({ button: "right" });
+    // The menu takes no click while it opens, and the pointer's item when it has.
+    const item = this.page.locator(".monaco-menu .action-item", { hasText: "Break on Value Change" }).first();
+    await item.waitFor();
+    await eventually(
+      "the menu's item to be chosen",
+      async () => {
+        await this.page.mouse.move(5, 5);
+        await item.hover();
+        return item.getAttribute("class");
+      },
+      (classes) => classes.includes("focused"),
+    );
+    await this.press("Enter");
+    await this.page.locator(".debug-breakpoints .codicon-debug-breakpoint-data").first().waitFor();
+  }
+
   /** Answers an input box, whose title and prompt are returned. */
   async answer(title, text) {
     const box = this.page.locator(".quick-input-widget");

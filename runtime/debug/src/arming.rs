@@ -10,6 +10,7 @@ use crate::breakpoint::{BreakpointId, BreakpointOptions, HitCondition, OptionErr
 use crate::debugger::Debugger;
 use crate::expression::template::Template;
 use crate::expression::{Expression, ExpressionError, condition};
+use crate::inlined::FrameId;
 use crate::level::Level;
 use crate::view::SourceLine;
 
@@ -24,8 +25,16 @@ pub(crate) struct Arms {
     guarded: BTreeMap<Position, Guarding>,
 }
 
-/// A condition, and the level whose names it uses.
-type Guarding = (Arc<Expression>, Level);
+/// A condition, and whose names it uses.
+type Guarding = (Arc<Expression>, Names);
+
+/// Whose names the texts of a breakpoint use at one of its places.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Names {
+    level: Level,
+    /// The frame that is meant, by the inlined calls that lead to it.
+    calls: Option<usize>,
+}
 
 /// What a breakpoint has to say.
 #[derive(Clone, Debug)]
@@ -61,8 +70,9 @@ impl Debugger {
         let breakpoint = self.breakpoints.get(id).ok_or(OptionError::NoBreakpoint)?;
         let level = self.program.level_of(&breakpoint.spec);
         let place = breakpoint.locations.first().copied();
+        let calls = place.and_then(|place| self.calls_meant(breakpoint, place));
         let check = |expression: &Expression| match place {
-            Some(place) => self.check_names(expression, level, place),
+            Some(place) => self.check_names(expression, Names { level, calls }, place),
             None => Ok(()),
         };
         let condition = match options.condition.as_deref().map(str::trim) {
@@ -107,7 +117,7 @@ impl Debugger {
     fn check_names(
         &self,
         expression: &Expression,
-        level: Level,
+        names: Names,
         place: Position,
     ) -> Result<(), ExpressionError> {
         let is_nested = self.program.module(place.function.module).is_some_and(|it| it.is_nested);
@@ -115,7 +125,7 @@ impl Debugger {
             let of_dispatch = is_nested && matches!(name, "workgroup_id" | "workgroup_count");
             let arguments = || self.program.argument_names();
             of_dispatch
-                || self.program.name_slot(level, place, name).is_some()
+                || self.program.name_slot(names.level, place, names.calls, name).is_some()
                 || (place.function == self.program.entry()
                     && (name.starts_with("arg") || arguments().iter().any(|known| known == name)))
         };
@@ -186,7 +196,9 @@ impl Debugger {
             for position in &breakpoint.locations {
                 match (&breakpoint.condition, several.insert(*position)) {
                     (Some(condition), true) => {
-                        wanted.insert(*position, (Arc::clone(condition), breakpoint.level));
+                        let calls = self.calls_meant(breakpoint, *position);
+                        let names = Names { level: breakpoint.level, calls };
+                        wanted.insert(*position, (Arc::clone(condition), names));
                     }
                     _ => {
                         wanted.remove(position);
@@ -197,10 +209,10 @@ impl Debugger {
         for position in self.arms.guarded.keys().filter(|it| !wanted.contains_key(it)) {
             self.context.set_guard(position.function, position.offset, None);
         }
-        for (position, (condition, level)) in &wanted {
+        for (position, (condition, names)) in &wanted {
             let known = self.arms.guarded.get(position);
-            if known.is_none_or(|(known, of)| !Arc::ptr_eq(known, condition) || of != level) {
-                let guard = self.guard(*position, *level, condition);
+            if known.is_none_or(|(known, of)| !Arc::ptr_eq(known, condition) || of != names) {
+                let guard = self.guard(*position, *names, condition);
                 self.context.set_guard(position.function, position.offset, guard);
             }
         }
@@ -209,8 +221,8 @@ impl Debugger {
 
     /// The guard for a condition, if it is about registers alone. What it cannot decide, it leaves to
     /// the debugger.
-    fn guard(&self, position: Position, level: Level, expression: &Expression) -> Option<Guard> {
-        let slot = |name: &str| self.program.name_slot(level, position, name);
+    fn guard(&self, position: Position, names: Names, expression: &Expression) -> Option<Guard> {
+        let slot = |name: &str| self.program.name_slot(names.level, position, names.calls, name);
         let test = condition::compile(expression.root(), &slot)?;
         Some(Arc::new(move |frame| test(frame) != Some(false)))
     }
@@ -219,11 +231,14 @@ impl Debugger {
     /// holds is counted; one that logs does so, and does not stop. Names mean what they mean in the text
     /// that a breakpoint was set in.
     pub(crate) fn hit(&mut self, candidates: Vec<BreakpointId>) -> Vec<BreakpointId> {
-        let frame = FrameIndex(0);
         let mut stopping = Vec::new();
         for id in candidates {
             let Some(breakpoint) = self.breakpoints.get(id) else { continue };
             let (condition, log) = (breakpoint.condition.clone(), breakpoint.log.clone());
+            let refined = condition.is_some() || log.is_some();
+            let position = self.position().filter(|_| refined);
+            let calls = position.and_then(|position| self.calls_meant(breakpoint, position));
+            let frame = FrameId { index: FrameIndex(0), calls };
             let shown = std::mem::replace(&mut self.program.level, breakpoint.level);
             let holds = condition.map_or(Ok(true), |condition| self.holds(frame, &condition));
             self.program.level = shown;
@@ -241,18 +256,18 @@ impl Debugger {
                 continue;
             }
             match log {
-                Some(template) => self.say(id, &template),
+                Some(template) => self.say(id, frame, &template),
                 None => stopping.push(id),
             }
         }
         stopping
     }
 
-    fn say(&mut self, breakpoint: BreakpointId, template: &Template) {
+    fn say(&mut self, breakpoint: BreakpointId, frame: FrameId, template: &Template) {
         let Some(mut sink) = self.log.0.take() else { return };
         let set_at = self.breakpoints.get(breakpoint).map_or(self.level(), |it| it.level);
         let shown = std::mem::replace(&mut self.program.level, set_at);
-        let text = template.message(self, FrameIndex(0));
+        let text = template.message(self, frame);
         let source = self.position().and_then(|position| self.source_line(position));
         self.program.level = shown;
         sink(LogMessage { breakpoint, text, source });

@@ -351,10 +351,11 @@ impl Program {
         &self,
         level: Level,
         position: Position,
+        calls: Option<usize>,
         name: &str,
     ) -> Option<RegisterSlot> {
         let module = self.module(position.function.module)?;
-        if let Some(local) = self.local_named(level, position, None, name) {
+        if let Some(local) = self.local_named(level, position, calls, name) {
             return Some(local.register);
         }
         if position.function == self.entry

@@ -11,7 +11,7 @@ use vm::{
 use vmfb::decode::Operand;
 use vmfb::{BytecodeOffset, Op};
 
-use crate::breakpoint::{BreakpointId, BreakpointSpec};
+use crate::breakpoint::{Breakpoint, BreakpointId, BreakpointSpec};
 use crate::debugger::{Debugger, Phase, Unfinished};
 use crate::level::Level;
 use crate::stepping::{Origin, StepObserver, StepPlan, Verdict};
@@ -49,7 +49,7 @@ impl Debugger {
         let path = self.program.path_at(Level::Source, position);
         let innermost = path.len().saturating_sub(1);
         let level = |id: &BreakpointId| match self.breakpoints.get(*id) {
-            Some(it) => self.level_meant(&it.spec, (it.line, it.column), &path),
+            Some(it) => self.level_meant(&it.spec, (it.line, it.column), position, &path),
             None => innermost,
         };
         self.hidden_calls = match reason {
@@ -63,33 +63,40 @@ impl Debugger {
 
     /// Stands before the inlined calls that are inside of what the program was to run to.
     pub(crate) fn stand_at(&mut self, spec: &BreakpointSpec, at: LineAndColumn) {
-        let path = self.position();
-        let path = path.map_or_else(Vec::new, |at| self.program.path_at(Level::Source, at));
-        self.hidden_calls =
-            (path.len().saturating_sub(1)).saturating_sub(self.level_meant(spec, at, &path));
+        let Some(position) = self.position() else { return };
+        let path = self.program.path_at(Level::Source, position);
+        let meant = self.level_meant(spec, at, position, &path);
+        self.hidden_calls = path.len().saturating_sub(1).saturating_sub(meant);
     }
 
-    /// Which frame of the path of the instruction that runs next somebody means who wanted to stop there.
+    /// How many inlined calls lead to the frame that somebody means who has set a breakpoint, where it is on
+    /// an instruction of such calls.
+    pub(crate) fn calls_meant(&self, breakpoint: &Breakpoint, position: Position) -> Option<usize> {
+        let path = self.program.path_at(Level::Source, position);
+        let at = (breakpoint.line, breakpoint.column);
+        (path.len() > 1).then(|| self.level_meant(&breakpoint.spec, at, position, &path))
+    }
+
+    /// Which frame of the path of an instruction somebody means who wanted to stop there.
     fn level_meant(
         &self,
         spec: &BreakpointSpec,
         (line, column): LineAndColumn,
+        position: Position,
         path: &[SourcePosition],
     ) -> usize {
         let innermost = path.len().saturating_sub(1);
-        match (spec, self.position()) {
-            (BreakpointSpec::Line { .. }, _) if self.program.level_of(spec) != Level::Source => {
+        match spec {
+            BreakpointSpec::Line { .. } if self.program.level_of(spec) != Level::Source => {
                 innermost
             }
-            (BreakpointSpec::Line { .. }, _) => {
+            BreakpointSpec::Line { .. } => {
                 let on_line = |place: &SourcePosition| {
                     Some(place.line) == line && column.is_none_or(|column| place.column == column)
                 };
                 path.iter().rposition(on_line).unwrap_or(innermost)
             }
-            (BreakpointSpec::Function { name }, Some(position)) => {
-                self.program.level_named(name, position, path)
-            }
+            BreakpointSpec::Function { name } => self.program.level_named(name, position, path),
             _ => innermost,
         }
     }

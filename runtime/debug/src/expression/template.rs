@@ -3,12 +3,11 @@
 //! `n is {%n}, norm {norm(x)}` becomes `n is 3, norm 2.5`. A format letter may stand behind a comma
 //! (`{i0,x}`); `{{` and `}}` are braces. What cannot be evaluated is written as the reason, in place.
 
-use vm::FrameIndex;
-
 use super::Expression;
 use super::error::ExpressionError;
 use super::parser;
 use crate::debugger::Debugger;
+use crate::inlined::FrameId;
 
 /// A log message that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +75,7 @@ impl Template {
     }
 
     /// The message for a frame.
-    pub(crate) fn message(&self, debugger: &Debugger, frame: FrameIndex) -> String {
+    pub(crate) fn message(&self, debugger: &Debugger, frame: FrameId) -> String {
         let texts = self.parts.iter().map(|part| match part {
             Part::Text(text) => text.clone(),
             Part::Value(expression) => match debugger.text_of(frame, expression) {

@@ -20,6 +20,7 @@ use vm::{Context, FrameFunction, Interrupt, Invocation, Position};
 
 use crate::arming::{Arms, LogSink};
 use crate::breakpoint::{Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable};
+use crate::dispatch_traps::BadFloats;
 use crate::program::{LaunchError, LaunchOptions, Program};
 use crate::stepping::StepPlan;
 use crate::watch::Watcher;
@@ -84,7 +85,7 @@ pub struct Debugger {
     pub(crate) log: LogSink,
     pub(crate) watcher: Watcher,
     /// NaN and infinities in what the dispatch is bound to that runs.
-    pub(crate) before_dispatch: Vec<(usize, usize)>,
+    pub(crate) before_dispatch: Vec<BadFloats>,
     pub(crate) interrupt: InterruptHandle,
     /// What a pause has cut in two.
     pub(crate) unfinished: Option<Unfinished>,

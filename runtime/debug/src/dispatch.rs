@@ -1,14 +1,17 @@
 //! What a device works on: the dispatch that a frame belongs to, with its bindings as tensors.
 //!
-//! A binding is bytes; what they mean is not recorded anywhere. It is put together from what is
-//! known, the surest first:
+//! Where the sources of dispatches lie beside the module ([`debuginfo::DispatchInterfaces`]), they say
+//! which tensors are where in the bindings: these are the operands.
 //!
-//! 1. a buffer view of the very same memory that the program has: an input, or a ref in a register;
-//! 2. the name of the dispatch, which the compiler makes of the loop bounds and the element type
+//! A binding by itself is bytes. What they mean is put together from what is known, the surest first:
+//!
+//! 1. the only operand in it, if it begins where the binding does;
+//! 2. a buffer view of the very same memory that the program has: an input, or a ref in a register;
+//! 3. the name of the dispatch, which the compiler makes of the loop bounds and the element type
 //!    (`matmul_4x16x8_f32` multiplies 4x8 by 8x16): the bounds whose product is the number of
 //!    elements, in the order that the kind of operation has them;
-//! 3. the element type alone, from the name, or from what its bytecode loads and stores;
-//! 4. bytes.
+//! 4. the element type alone, from the name, or from what its bytecode loads and stores;
+//! 5. bytes.
 //!
 //! A cast in an expression (`binding[0] as 4x8xf32`) overrides all of it.
 
@@ -17,6 +20,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
+use debuginfo::{DispatchOperand, OperandAccess};
 use hal::buffer::Buffer;
 use hal::buffer_view::BufferView;
 use hal::executable::Export;
@@ -86,6 +90,10 @@ impl Debugger {
         let mut variables: Vec<Variable> =
             workgroup.map(|id| three("workgroup_id", id)).into_iter().collect();
         variables.push(three("workgroup_count", dispatch.dispatch.workgroup_count));
+        for (index, (operand, tensor)) in self.operands(&dispatch).into_iter().enumerate() {
+            let name = format!("operand[{index}]");
+            variables.push(operand_variable(&name, &operand, tensor.as_ref()));
+        }
         let views = self.known_views();
         for (index, buffer) in dispatch.buffers.iter().enumerate() {
             let name = format!("binding[{index}]");
@@ -118,6 +126,77 @@ impl Debugger {
         Ok(tensor.map_or_else(|| buffer_ref(buffer.storage()), Datum::Tensor))
     }
 
+    /// A tensor that the dispatch which a frame belongs to reads or writes.
+    pub(crate) fn operand_value(&self, frame: FrameIndex, index: usize) -> Result<Datum, String> {
+        let dispatch = self.dispatch(frame).ok_or("this frame belongs to no dispatch")?;
+        let mut operands = self.operands(&dispatch);
+        let count = operands.len();
+        if count == 0 {
+            return Err("what tensors the dispatch has is not known: that is written by \
+                        `iree-dbg compile`; its bindings are there"
+                .to_owned());
+        }
+        if index >= count {
+            return Err(format!("there is no operand {index}; the dispatch has {count}"));
+        }
+        let (operand, tensor) = operands.swap_remove(index);
+        tensor.map(Datum::Tensor).ok_or_else(|| {
+            let DispatchOperand { binding, offset, tensor_type, .. } = operand;
+            format!("binding[{binding}] does not have {tensor_type} at byte {offset}")
+        })
+    }
+
+    /// The tensors that a dispatch reads and writes, as far as its source says which; `None` for what
+    /// is not in the memory that it was given.
+    fn operands(&self, dispatch: &ResolvedDispatch) -> Vec<(DispatchOperand, Option<TensorView>)> {
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export);
+        let interface = export.and_then(|export| self.program.dispatch_interface(&export.name));
+        let Some(interface) = interface else { return Vec::new() };
+        let operands = interface.operands(&dispatch.dispatch.constants);
+        let with_tensor = operands.into_iter().map(|operand| {
+            let tensor = dispatch.buffers.get(operand.binding).and_then(|buffer| {
+                let storage = buffer.storage();
+                let offset = usize::try_from(operand.offset).ok()?;
+                let rest = storage.len().checked_sub(offset)?;
+                let part = storage.subspan(offset, rest).ok()?;
+                let tensor_type = TensorType::parse(&operand.tensor_type).ok()?;
+                TensorView::new(Arc::new(part), tensor_type).ok()
+            });
+            (operand, tensor)
+        });
+        with_tensor.collect()
+    }
+
+    /// What a dispatch may write, by the names that expressions have for it: its operands, or all of its
+    /// bindings that are tensors.
+    pub(crate) fn written_tensors(&self, dispatch: &ResolvedDispatch) -> Vec<(String, TensorView)> {
+        let operands = self.operands(dispatch);
+        if !operands.is_empty() {
+            let named =
+                operands.into_iter().enumerate().filter_map(|(index, (operand, tensor))| {
+                    let is_written = operand.access != OperandAccess::Read;
+                    Some((format!("operand[{index}]"), tensor.filter(|_| is_written)?))
+                });
+            return named.collect();
+        }
+        let views = self.known_views();
+        let bindings = dispatch.buffers.iter().enumerate();
+        let named = bindings.filter_map(|(index, buffer)| {
+            let tensor = self.binding_tensor(dispatch, index, buffer, &views)?;
+            Some((format!("binding[{index}]"), tensor))
+        });
+        named.collect()
+    }
+
+    /// The type of a binding that is one operand from its start.
+    fn only_operand(&self, dispatch: &ResolvedDispatch, binding: usize) -> Option<TensorType> {
+        let operands = self.operands(dispatch);
+        let mut inside = operands.iter().filter(|(operand, _)| operand.binding == binding);
+        let (operand, tensor) = inside.next().filter(|_| inside.next().is_none())?;
+        let tensor = tensor.as_ref().filter(|_| operand.offset == 0)?;
+        Some(tensor.tensor_type().clone())
+    }
+
     fn binding(
         &self,
         dispatch: &ResolvedDispatch,
@@ -136,10 +215,12 @@ impl Debugger {
         buffer: &Buffer,
         views: &[BufferView],
     ) -> Option<TensorView> {
-        let tensor_type = views
-            .iter()
-            .find(|view| is_same_memory(view.buffer(), buffer))
-            .and_then(tensor_type_of)
+        let tensor_type = self
+            .only_operand(dispatch, index)
+            .or_else(|| {
+                let view = views.iter().find(|view| is_same_memory(view.buffer(), buffer));
+                view.and_then(tensor_type_of)
+            })
             .or_else(|| self.guess(dispatch, index, buffer.len()));
         TensorView::new(buffer.storage(), tensor_type?).ok()
     }
@@ -217,6 +298,27 @@ impl Debugger {
             Variable { value, ..buffer_variable(&name, &buffer) }
         });
         shown.collect()
+    }
+}
+
+fn operand_variable(
+    name: &str,
+    operand: &DispatchOperand,
+    tensor: Option<&TensorView>,
+) -> Variable {
+    let access = match operand.access {
+        OperandAccess::Read => "read",
+        OperandAccess::Write => "written",
+        OperandAccess::ReadWrite => "read and written",
+    };
+    let DispatchOperand { binding, offset, tensor_type, .. } = operand;
+    let place = format!("{access}, binding[{binding}]+{offset}");
+    match tensor {
+        Some(tensor) => {
+            let shown = tensor.variable(name).evaluated_as(name);
+            Variable { type_name: format!("{} ({place})", shown.type_name), ..shown }
+        }
+        None => plain(name, format!("not in the memory of binding[{binding}]"), tensor_type),
     }
 }
 

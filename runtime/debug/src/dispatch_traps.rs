@@ -1,4 +1,4 @@
-//! NaN and infinities that a dispatch leaves behind: what it is bound to is counted before and after.
+//! NaN and infinities that a dispatch leaves behind: in what it may write they are counted before and after.
 
 use vm::{BoundaryKind, FrameIndex};
 
@@ -7,6 +7,9 @@ use crate::expression::reduce::Summary;
 
 /// Elements of a binding that are looked at.
 const MOST: usize = 1 << 24;
+
+/// The name of a tensor, and how many NaN and infinities it has.
+pub(crate) type BadFloats = (String, usize, usize);
 
 impl Debugger {
     /// Looks at the dispatch at whose boundary the program stands; what it did that was asked about.
@@ -21,17 +24,15 @@ impl Debugger {
             return None;
         }
         let before = std::mem::take(&mut self.before_dispatch);
-        for (index, (nans, infinities)) in counts.into_iter().enumerate() {
-            let (old_nans, old_infinities) = before.get(index).copied().unwrap_or_default();
+        for (index, (place, nans, infinities)) in counts.into_iter().enumerate() {
+            let (_, old_nans, old_infinities) = before.get(index).cloned().unwrap_or_default();
             if traps.dispatch_nan && nans > old_nans {
                 let more = nans - old_nans;
-                return Some(format!("dispatch @{name} has left {more} NaN in binding[{index}]"));
+                return Some(format!("dispatch @{name} has left {more} NaN in {place}"));
             }
             if traps.dispatch_infinity && infinities > old_infinities {
                 let more = infinities - old_infinities;
-                return Some(format!(
-                    "dispatch @{name} has left {more} infinities in binding[{index}]"
-                ));
+                return Some(format!("dispatch @{name} has left {more} infinities in {place}"));
             }
         }
         None
@@ -46,21 +47,16 @@ impl Debugger {
         }
     }
 
-    /// NaN and infinities in each binding of the dispatch.
-    fn bad_floats(&self) -> Vec<(usize, usize)> {
+    /// What the dispatch may write, each with how many NaN and infinities are in it.
+    fn bad_floats(&self) -> Vec<BadFloats> {
         let Some(dispatch) = self.dispatch(FrameIndex(0)) else { return Vec::new() };
-        let views = self.known_views();
-        let bindings = dispatch.buffers.iter().enumerate();
-        let counts = bindings.map(|(index, buffer)| {
-            let Some(tensor) = self.binding_tensor(&dispatch, index, buffer, &views) else {
-                return (0, 0);
-            };
+        let counts = self.written_tensors(&dispatch).into_iter().map(|(name, tensor)| {
             let mut summary = Summary::default();
             tensor.each(|number| {
                 summary.add(number);
                 summary.count < MOST
             });
-            (summary.nans, summary.infinities)
+            (name, summary.nans, summary.infinities)
         });
         counts.collect()
     }

@@ -75,6 +75,7 @@ impl Debugger {
         };
         match family {
             Family::Binding => self.binding_value(frame, index).map(Item::from),
+            Family::Operand => self.operand_value(frame, index).map(Item::from),
             Family::Constant => {
                 let dispatch = self.dispatch(frame).ok_or("this frame belongs to no dispatch")?;
                 let constants = &dispatch.dispatch.constants;

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use debuginfo::companion::NestedText;
-use debuginfo::{Companion, CompanionText};
+use debuginfo::{Companion, CompanionText, DispatchInterfaces};
 use vmfb::verify::VerifiedModule;
 use vmfb::{FileBytes, LoadError, Module, RodataOrdinal};
 
@@ -18,6 +18,8 @@ pub(crate) struct LoadedParts {
     pub(crate) companion_text: Option<CompanionText>,
     /// The debug companions of the modules inside of it, by the segment that holds the module.
     pub(crate) nested: Vec<(RodataOrdinal, ReadCompanion)>,
+    /// What its dispatches read and write.
+    pub(crate) interfaces: DispatchInterfaces,
     pub(crate) notes: Vec<String>,
 }
 
@@ -45,8 +47,9 @@ pub(crate) fn load_module(source: ModuleSource) -> Result<LoadedParts, LaunchErr
         name,
         defects: defects.iter().map(ToString::to_string).collect(),
     })?;
+    let interfaces = path.as_deref().map(DispatchInterfaces::beside).unwrap_or_default();
     let (companion, companion_text) = companion.map(|it| (it.companion, it.text)).unzip();
-    Ok(LoadedParts { verified, path, companion, companion_text, nested, notes })
+    Ok(LoadedParts { verified, path, companion, companion_text, nested, interfaces, notes })
 }
 
 /// A companion with the text that it was read from.

@@ -7,7 +7,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use debuginfo::{DebugInfo, FileId, RegisterSlot, RegisterTypes, SourceMap, SourcePosition};
+use debuginfo::{
+    DebugInfo, DispatchInterface, DispatchInterfaces, FileId, RegisterSlot, RegisterTypes,
+    SourceMap, SourcePosition,
+};
 use hal::modules::{Config, Host};
 use vm::{
     Context, ContextBuilder, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Status,
@@ -125,6 +128,8 @@ pub(crate) struct LoadedModule {
     pub(crate) is_nested: bool,
     /// The debug companions of the modules inside of it, by the segment that holds the module.
     nested: Vec<(RodataOrdinal, ReadCompanion)>,
+    /// What its dispatches read and write.
+    interfaces: DispatchInterfaces,
     listing: OnceLock<Disassembly>,
     globals: OnceLock<Globals>,
     register_types: Mutex<HashMap<FunctionOrdinal, Arc<RegisterTypes>>>,
@@ -140,6 +145,7 @@ impl LoadedModule {
             info,
             is_nested: false,
             nested: Vec::new(),
+            interfaces: DispatchInterfaces::default(),
             listing: OnceLock::new(),
             globals: OnceLock::new(),
             register_types: Mutex::default(),
@@ -226,6 +232,7 @@ impl Program {
             let mut loaded = LoadedModule::new(index, module, info);
             loaded.path = parts.path;
             loaded.nested = parts.nested;
+            loaded.interfaces = parts.interfaces;
             modules.push(loaded);
         }
         let main = modules.last().ok_or(LaunchError::NoModule)?;
@@ -301,6 +308,11 @@ impl Program {
             info = info.with_companion_text(nested.text.clone(), &name);
         }
         LoadedModule { is_nested: true, ..LoadedModule::new(index, Arc::clone(module), info) }
+    }
+
+    /// What the dispatch that is exported by a name reads and writes.
+    pub(crate) fn dispatch_interface(&self, export: &str) -> Option<&DispatchInterface> {
+        self.modules.iter().find_map(|module| module.interfaces.of(export))
     }
 
     /// What is missing in the debug information, and how to get it.

@@ -12,6 +12,7 @@
 //! | where is this line? | [`DebugInfo::match_file`], [`DebugInfo::resolve_line`] |
 //! | what can I see here? | [`DebugInfo::live_values`] |
 //! | and in the VM program? | [`DebugInfo::listing_position_at`] |
+//! | what does a dispatch read and write? | [`DispatchInterfaces`] |
 //! | what is missing? | [`DebugInfo::completeness`] |
 //! | how do I get it all? | [`compile::compile`] |
 
@@ -26,6 +27,7 @@ mod extent;
 mod files;
 mod frames;
 mod info;
+mod interface;
 mod levels;
 mod lines;
 mod load;
@@ -44,6 +46,7 @@ pub use completeness::{Completeness, FunctionCompleteness, MapSource};
 pub use files::FileMatch;
 pub use frames::SourceFrame;
 pub use info::{CodePlace, DebugInfo, ResolvedLine};
+pub use interface::{DispatchInterface, DispatchInterfaces, DispatchOperand, OperandAccess};
 pub use lines::LineRow;
 pub use locals::LocalValue;
 pub use location::{FileId, Location, LocationId, LocationTable, SourcePosition};

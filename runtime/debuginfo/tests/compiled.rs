@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use debuginfo::compile::{Cancellation, CompileError, CompileOutput, CompileRequest, compile};
-use debuginfo::{Companion, CompanionText, DebugInfo, MapSource, RegisterSlot};
+use debuginfo::{Companion, CompanionText, DebugInfo, DispatchInterfaces, MapSource, RegisterSlot};
 use vmfb::{BytecodeOffset, FileBytes, FunctionOrdinal, Module};
 
 const VMVX: &[&str] = &[];
@@ -105,13 +105,61 @@ fn every_module_aligns_with_its_companion() {
             let (_, files) =
                 info.match_file(&source.to_string_lossy()).expect("the source is in the module");
             assert!(info.lines_with_code(files[0], 1..=1000).count() > 3, "{context}");
+            let interfaces = DispatchInterfaces::beside(&output.module);
+            assert_eq!(output.dispatches.is_some(), !interfaces.is_empty(), "{context}");
             assert_eq!(
                 folder.path().read_dir().expect("a folder").count(),
-                2,
+                2 + usize::from(output.dispatches.is_some()),
                 "scratch files stay: {context}"
             );
         }
     }
+}
+
+/// A program whose dispatches get dimensions and offsets as numbers.
+const DYNAMIC: &str = "
+func.func @twice(%a: tensor<?x4xf32>, %b: tensor<4x4xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %a, %c0 : tensor<?x4xf32>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%rows) : tensor<?x4xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %once = linalg.matmul ins(%a, %b : tensor<?x4xf32>, tensor<4x4xf32>)
+                        outs(%init : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %twice = linalg.matmul ins(%once, %b : tensor<?x4xf32>, tensor<4x4xf32>)
+                         outs(%init : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %twice : tensor<?x4xf32>
+}
+";
+
+#[test]
+fn dispatches_say_which_tensors_they_read_and_write() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let source = folder.path().join("twice.mlir");
+    std::fs::write(&source, DYNAMIC).expect("the source is written");
+    let output = compiled(&source, VMVX, folder.path());
+    let interfaces = DispatchInterfaces::beside(&output.module);
+    let module = std::fs::read(&output.module).expect("the module is readable");
+    let text = String::from_utf8_lossy(&module);
+    // Exports are named by the kernel that they hold, which the compiler says in the module too.
+    let mut found = Vec::new();
+    for index in 0..4 {
+        let name = format!("twice_dispatch_{index}_matmul_Dx4x4_f32");
+        if let Some(interface) = interfaces.of(&name) {
+            assert!(text.contains(&name), "{name}");
+            found.push(interface.operands(&[6, 0, 0, 0, 0, 0]));
+        }
+    }
+    assert!(!found.is_empty(), "{interfaces:?}");
+    for operands in found {
+        let mut shown: Vec<String> =
+            operands.iter().map(|it| format!("{} {:?}", it.tensor_type, it.access)).collect();
+        shown.sort();
+        assert_eq!(shown, ["4x4xf32 Read", "6x4xf32 Read", "6x4xf32 Write"]);
+    }
+    // Sources of another module that was at the same place are not taken for this one's.
+    std::fs::write(&output.module, &module[..module.len() - 1]).expect("the module is written");
+    assert!(DispatchInterfaces::beside(&output.module).is_empty());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `iree-dbg compile`: iree-compile, driven so that debugging stays possible.
 //!
-//! Writes the module and, beside it, its debug companion.
+//! Writes the module and, beside it, its debug companion and the sources of its dispatches.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,7 +15,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "INPUT.mlir")]
     input: PathBuf,
 
-    /// The module to write; the debug companion gets its name with `.companion.mlir` behind it
+    /// The module to write; the debug companion and the sources of dispatches get its name with `.companion.mlir` and
+    /// `.dispatches.mlir` behind it
     #[arg(short, long, value_name = "MODULE.vmfb")]
     output: PathBuf,
 
@@ -45,6 +46,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match output.companion {
         Ok(companion) => {
             println!("{}", companion.display());
+            if let Some(dispatches) = output.dispatches {
+                println!("{}", dispatches.display());
+            }
             Ok(ExitCode::SUCCESS)
         }
         Err(reason) => Err(format!(

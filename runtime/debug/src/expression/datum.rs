@@ -34,8 +34,10 @@ pub(crate) enum Datum {
 /// Names that stand for several things.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Family {
-    /// What a dispatch reads and writes.
+    /// The memory that a dispatch is given.
     Binding,
+    /// The tensors in it that the dispatch reads and writes.
+    Operand,
     /// The numbers that a dispatch was given.
     Constant,
     /// Primitive globals, by offset.
@@ -45,8 +47,9 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    pub(crate) const ALL: [(&'static str, Self); 4] = [
+    pub(crate) const ALL: [(&'static str, Self); 5] = [
         ("binding", Self::Binding),
+        ("operand", Self::Operand),
         ("constant", Self::Constant),
         ("rwdata", Self::GlobalBytes),
         ("refs", Self::GlobalRefs),

@@ -35,6 +35,9 @@ pub(super) const COMPANION: [&str; 4] = [
     "-",
 ];
 
+/// Flags that make the third run print the sources of dispatches.
+pub(super) const DISPATCHES: [&str; 3] = ["--compile-to=executable-sources", "-o", "-"];
+
 /// Flags that are set here and nowhere else.
 const RESERVED: [(&str, &str); 4] = [
     ("-o", "the output is named separately"),

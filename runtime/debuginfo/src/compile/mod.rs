@@ -1,12 +1,14 @@
 //! Driving iree-compile so that debugging stays possible.
 //!
-//! A module and its debug companion come from two runs of iree-compile with the same flags, the second
-//! one printing instead of serialising. Compiling to the `vm` phase once and finishing twice from that
+//! A module, its debug companion and the sources of its dispatches come from three runs of iree-compile
+//! with the same flags, two of them printing instead of serialising. Compiling to the `vm` phase once and finishing twice from that
 //! text would be less work, but then the text of nested VMVX executables is lost, and constants go
-//! through text. Two whole runs print everything; they run side by side to hide most of the cost, or one
-//! after the other where both are told to write the same listing.
+//! through text. Whole runs print everything; they run side by side to hide most of the cost, or one after
+//! the other where both are told to write the same listing. The sources of dispatches could be dumped
+//! on the way, but then the locations inside of them lead to the dump.
 //!
-//! The companion lies beside the module ([`crate::Companion::path_beside`]). Both are written to a
+//! The companion ([`crate::Companion::path_beside`]) and the sources of dispatches
+//! ([`crate::DispatchInterfaces::path_beside`]) lie beside the module. All are written to a
 //! scratch directory beside their destination and renamed into place, so a failed or cancelled run
 //! leaves what was there before.
 //!
@@ -26,6 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::companion::Companion;
+use crate::interface::DispatchInterfaces;
 
 pub use find::find_compiler;
 
@@ -53,6 +56,8 @@ pub struct CompileOutput {
     pub module: PathBuf,
     /// Its companion, or why there is none although the module was compiled.
     pub companion: Result<PathBuf, String>,
+    /// The sources of its dispatches, if it has any.
+    pub dispatches: Option<PathBuf>,
     /// The compiler that made them.
     pub compiler: PathBuf,
 }
@@ -158,15 +163,31 @@ pub fn compile(
         environment: &request.environment,
         module: &scratch.path().join("module.vmfb"),
         companion: &scratch.path().join("companion.mlir"),
+        dispatches: &scratch.path().join("dispatches.mlir"),
     };
-    let companion = runs.run(cancellation, on_line)?;
-    let companion = place_companion(companion, runs.companion, &Companion::path_beside(&output))?;
+    let made = runs.run(cancellation, on_line)?;
+    let companion = place(made.companion, runs.companion, &Companion::path_beside(&output))?;
+    // A program without a device has no dispatches.
+    let dispatches = made.has_dispatches && complete_dispatches(runs.dispatches, runs.module);
+    let dispatches = if dispatches { Ok(()) } else { Err(String::new()) };
+    let beside = DispatchInterfaces::path_beside(&output);
+    let dispatches = place(dispatches, runs.dispatches, &beside)?.ok();
     rename(runs.module, &output)?;
-    Ok(CompileOutput { module: output, companion, compiler })
+    Ok(CompileOutput { module: output, companion, dispatches, compiler })
 }
 
-/// Puts the companion in its place, or removes the one of an earlier compilation.
-fn place_companion(
+/// Writes above the sources of dispatches which module they are of; whether there are any.
+fn complete_dispatches(path: &Path, module: &Path) -> bool {
+    let Ok(text) = std::fs::read_to_string(path) else { return false };
+    if DispatchInterfaces::parse(&text).is_empty() {
+        return false;
+    }
+    let heading = DispatchInterfaces::heading(module);
+    heading.and_then(|heading| std::fs::write(path, format!("{heading}\n{text}"))).is_ok()
+}
+
+/// Puts a file beside the module in its place, or removes the one of an earlier compilation.
+fn place(
     made: Result<(), String>,
     scratch: &Path,
     destination: &Path,

@@ -1,5 +1,5 @@
-//! Running iree-compile: twice, at once where nothing is against it, cancellable, with the messages of
-//! the one that makes the module as they come.
+//! Running iree-compile: three times, at once where nothing is against it, cancellable, with the messages
+//! of the one that makes the module as they come.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read};
@@ -10,13 +10,13 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::elide::copy_without_constants;
-use super::flags::{COMPANION, is_listing};
+use super::flags::{COMPANION, DISPATCHES, is_listing};
 use super::{Cancellation, CompileError};
 
 /// How often a request to stop is looked at while the compiler says nothing.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The two runs of one compilation.
+/// The runs of one compilation.
 pub(super) struct Runs<'a> {
     pub(super) compiler: &'a Path,
     pub(super) input: &'a Path,
@@ -27,18 +27,31 @@ pub(super) struct Runs<'a> {
     pub(super) module: &'a Path,
     /// Where the companion goes.
     pub(super) companion: &'a Path,
+    /// Where the sources of dispatches go.
+    pub(super) dispatches: &'a Path,
+}
+
+/// What became of the files beside the module.
+pub(super) struct Beside {
+    /// The companion is there, or why not.
+    pub(super) companion: Result<(), String>,
+    /// Whether the sources of dispatches are there.
+    pub(super) has_dispatches: bool,
 }
 
 impl Runs<'_> {
-    /// Runs both. The inner result is the companion's.
+    /// Runs them all.
     pub(super) fn run(
         &self,
         cancellation: &Cancellation,
         on_line: &mut dyn FnMut(&str),
-    ) -> Result<Result<(), String>, CompileError> {
+    ) -> Result<Beside, CompileError> {
+        let mut dispatches = self.start(self.command().args(DISPATCHES).stdout(Stdio::piped()))?;
+        let dispatch_lines = collect(dispatches.0.stderr.take());
+        let copy_dispatches = copy_text(&mut dispatches, self.dispatches)?;
         let mut companion = self.start(self.command().args(COMPANION).stdout(Stdio::piped()))?;
         let companion_lines = collect(companion.0.stderr.take());
-        let copy = self.copy_companion(&mut companion)?;
+        let copy = copy_text(&mut companion, self.companion)?;
         if self.flags.iter().any(|flag| is_listing(flag)) {
             // Both write the listing; that of the module is to stay.
             wait(&mut companion.0, cancellation)?;
@@ -50,8 +63,12 @@ impl Runs<'_> {
             let message = first_error(&module.1);
             return Err(CompileError::Failed { input: self.input.to_owned(), status, message });
         }
+        let status = wait(&mut dispatches.0, cancellation)?;
+        let has_dispatches = join(copy_dispatches).is_ok() && status.success();
+        // What is wrong with the source, the module's run has said.
+        drop(dispatch_lines);
         let (status, copied) = (wait(&mut companion.0, cancellation)?, join(copy));
-        Ok(match (status.success(), copied) {
+        let companion = match (status.success(), copied) {
             (true, Ok(())) => Ok(()),
             (true, Err(error)) => {
                 Err(format!("cannot write {}: {error}", self.companion.display()))
@@ -60,7 +77,8 @@ impl Runs<'_> {
                 "iree-compile printed no companion ({status}): {}",
                 join_lines(companion_lines)
             )),
-        })
+        };
+        Ok(Beside { companion, has_dispatches })
     }
 
     fn command(&self) -> Command {
@@ -85,21 +103,20 @@ impl Runs<'_> {
             source,
         })
     }
+}
 
-    fn copy_companion(
-        &self,
-        running: &mut Running,
-    ) -> Result<JoinHandle<std::io::Result<()>>, CompileError> {
-        let file = File::create(self.companion).map_err(|source| CompileError::NotWritten {
-            path: self.companion.to_owned(),
-            source,
-        })?;
-        let text: Box<dyn Read + Send> = match running.0.stdout.take() {
-            Some(stdout) => Box::new(stdout),
-            None => Box::new(std::io::empty()),
-        };
-        Ok(thread::spawn(move || copy_without_constants(text, BufWriter::new(file))))
-    }
+/// Copies what a compiler prints to a file, without constants.
+fn copy_text(
+    running: &mut Running,
+    path: &Path,
+) -> Result<JoinHandle<std::io::Result<()>>, CompileError> {
+    let file = File::create(path)
+        .map_err(|source| CompileError::NotWritten { path: path.to_owned(), source })?;
+    let text: Box<dyn Read + Send> = match running.0.stdout.take() {
+        Some(stdout) => Box::new(stdout),
+        None => Box::new(std::io::empty()),
+    };
+    Ok(thread::spawn(move || copy_without_constants(text, BufWriter::new(file))))
 }
 
 /// A started compiler and the lines that it printed. It does not outlive this.

@@ -1,0 +1,411 @@
+//! What dispatches read and write, from the text of their sources.
+//!
+//! A dispatch gets memory and numbers; where in that memory its tensors are, of which shape and type,
+//! is known to its code alone. iree-compile prints it (`--compile-to=executable-sources`):
+//!
+//! ```text
+//! func.func @main_dispatch_7_softmax_12x64x64xf32() {
+//!   %0 = hal.interface.constant.load layout(…) ordinal(1) : i32
+//!   %1 = arith.index_castui %0 : i32 to index
+//!   %2 = hal.interface.binding.subspan layout(…) binding(0) offset(%1) … :
+//!        !iree_tensor_ext.dispatch.tensor<readonly:tensor<12x?x64xf32>>{%dim}
+//! ```
+//!
+//! Offsets and dimensions are numbers that the dispatch is given, put together by a handful of
+//! operations. These are done here, for the numbers of one dispatch ([`DispatchInterface::operands`]);
+//! what depends on any other operation is left out.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use twox_hash::XxHash3_64;
+
+/// The interfaces of dispatches, by the names that they are exported by.
+#[derive(Clone, Debug, Default)]
+pub struct DispatchInterfaces(HashMap<String, DispatchInterface>);
+
+/// What one dispatch reads and writes.
+#[derive(Clone, Debug, Default)]
+pub struct DispatchInterface {
+    /// In the order of the text, so that operands come before what uses them.
+    definitions: Vec<Definition>,
+    subspans: Vec<Subspan>,
+}
+
+/// A tensor that a dispatch reads or writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DispatchOperand {
+    /// The binding whose memory it is in.
+    pub binding: usize,
+    /// Where it begins there, in bytes.
+    pub offset: u64,
+    /// Shape and element type: `12x64x64xf32`.
+    pub tensor_type: String,
+    /// What the dispatch does with it.
+    pub access: OperandAccess,
+}
+
+/// What a dispatch does with a tensor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OperandAccess {
+    /// It only reads it.
+    Read,
+    /// It only writes it.
+    Write,
+    /// It does both.
+    ReadWrite,
+}
+
+/// Values and how they come to be.
+#[derive(Clone, Debug)]
+struct Definition {
+    names: Vec<String>,
+    operation: Operation,
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    /// A number that the dispatch is given, by its ordinal.
+    Constant(usize),
+    Literal(u64),
+    /// Each result is the operand in its place.
+    Same(Vec<String>),
+    Binary(fn(u64, u64) -> u64, String, String),
+}
+
+#[derive(Clone, Debug)]
+struct Subspan {
+    binding: usize,
+    offset: Option<String>,
+    dimensions: Vec<Dimension>,
+    element_type: String,
+    access: OperandAccess,
+}
+
+#[derive(Clone, Debug)]
+enum Dimension {
+    Static(u64),
+    Dynamic(String),
+}
+
+impl DispatchInterfaces {
+    /// The file that belongs to a module: its name with `.dispatches.mlir` appended.
+    #[must_use]
+    pub fn path_beside(module: &Path) -> PathBuf {
+        let mut name = module.as_os_str().to_owned();
+        name.push(".dispatches.mlir");
+        PathBuf::from(name)
+    }
+
+    /// What the sources beside a module say; nothing, if they are not there or are of another module, such
+    /// as one that was compiled to the same place before.
+    #[must_use]
+    pub fn beside(module: &Path) -> Self {
+        let text = std::fs::read_to_string(Self::path_beside(module)).unwrap_or_default();
+        let heading = Self::heading(module).ok();
+        match text.split_once('\n') {
+            Some((first, sources)) if heading.as_deref() == Some(first) => Self::parse(sources),
+            _ => Self::default(),
+        }
+    }
+
+    /// The first line of the sources beside a module: it says which module they are of, without reading all
+    /// of it. An archive has the checksum of what is in it at its start.
+    pub(crate) fn heading(module: &Path) -> io::Result<String> {
+        let file = File::open(module)?;
+        let length = file.metadata()?.len();
+        let mut start = Vec::new();
+        file.take(4096).read_to_end(&mut start)?;
+        let hash = XxHash3_64::oneshot(&start);
+        Ok(format!(
+            "// dispatches of a module of {length} bytes, the first of them xxh3 {hash:016x}"
+        ))
+    }
+
+    /// Reads what iree-compile prints. Lines that are something else are passed over.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut interfaces = HashMap::new();
+        let mut current: Option<(String, DispatchInterface)> = None;
+        for statement in statements(text) {
+            if let Some(rest) = statement.strip_prefix("func.func ") {
+                interfaces.extend(current.take());
+                current = symbol(rest).map(|name| (name.to_owned(), DispatchInterface::default()));
+            } else if let Some((_, interface)) = &mut current {
+                interface.add(&statement);
+            }
+        }
+        interfaces.extend(current);
+        interfaces.retain(|_, interface| !interface.subspans.is_empty());
+        Self(interfaces)
+    }
+
+    /// Whether nothing is known of any dispatch.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The interface of the dispatch that is exported by a name.
+    #[must_use]
+    pub fn of(&self, export: &str) -> Option<&DispatchInterface> {
+        self.0.get(export)
+    }
+}
+
+impl DispatchInterface {
+    fn add(&mut self, statement: &str) {
+        let Some((names, operation, rest)) = definition(statement) else { return };
+        if operation == "hal.interface.binding.subspan" {
+            self.subspans.extend(subspan(rest));
+        } else if let Some(operation) = known_operation(operation, rest) {
+            self.definitions.push(Definition { names, operation });
+        }
+    }
+
+    /// The tensors of a dispatch that was given these numbers; those that can be placed.
+    #[must_use]
+    pub fn operands(&self, constants: &[u32]) -> Vec<DispatchOperand> {
+        let mut values: HashMap<&str, u64> = HashMap::new();
+        for Definition { names, operation } in &self.definitions {
+            let value = |name: &String| values.get(name.as_str()).copied();
+            let results: Vec<Option<u64>> = match operation {
+                Operation::Constant(ordinal) => {
+                    vec![constants.get(*ordinal).copied().map(u64::from)]
+                }
+                Operation::Literal(literal) => vec![Some(*literal)],
+                Operation::Same(operands) => operands.iter().map(value).collect(),
+                Operation::Binary(function, left, right) => {
+                    vec![value(left).zip(value(right)).map(|(left, right)| function(left, right))]
+                }
+            };
+            let known = names.iter().zip(results);
+            values.extend(known.filter_map(|(name, value)| Some((name.as_str(), value?))));
+        }
+        self.subspans.iter().filter_map(|subspan| subspan.place(&values)).collect()
+    }
+}
+
+impl Subspan {
+    fn place(&self, values: &HashMap<&str, u64>) -> Option<DispatchOperand> {
+        let value = |name: &String| values.get(name.as_str()).copied();
+        let mut tensor_type = String::new();
+        for dimension in &self.dimensions {
+            let size = match dimension {
+                Dimension::Static(size) => *size,
+                Dimension::Dynamic(name) => value(name)?,
+            };
+            tensor_type += &format!("{size}x");
+        }
+        tensor_type += &self.element_type;
+        let offset = self.offset.as_ref().map_or(Some(0), value)?;
+        Some(DispatchOperand { binding: self.binding, offset, tensor_type, access: self.access })
+    }
+}
+
+/// The operations of a text, one a line whatever the compiler broke.
+fn statements(text: &str) -> impl Iterator<Item = String> {
+    let mut lines = text.lines().map(str::trim).peekable();
+    std::iter::from_fn(move || {
+        let mut statement = lines.next()?.to_owned();
+        // Only definitions are broken, after their operation or between its operands.
+        while definition(&statement).is_some()
+            && lines.peek().is_some_and(|line| {
+                definition(line).is_none() && (line.starts_with('%') || line.starts_with(": "))
+            })
+        {
+            statement.push(' ');
+            statement.push_str(lines.next()?);
+        }
+        Some(statement)
+    })
+}
+
+/// Splits `%4:2 = operation rest` into the names of its results, the operation and the rest.
+fn definition(statement: &str) -> Option<(Vec<String>, &str, &str)> {
+    let (result, rest) = statement.strip_prefix('%')?.split_once(" = ")?;
+    let (name, count) = match result.split_once(':') {
+        Some((name, count)) => (name, Some(count.parse::<usize>().ok()?)),
+        None => (result, None),
+    };
+    if name.is_empty() || !name.chars().all(is_name) {
+        return None;
+    }
+    let names = match count {
+        // As many as somebody writes; what is read next says how many there are.
+        Some(count) => (0..count.min(rest.len())).map(|index| format!("{name}#{index}")).collect(),
+        None => vec![name.to_owned()],
+    };
+    let (operation, rest) = rest.split_once([' ', '[']).unwrap_or((rest, ""));
+    Some((names, operation, rest))
+}
+
+fn is_name(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '$' | '.' | '-')
+}
+
+/// The name behind `@`, in front of which there may be a visibility.
+fn symbol(rest: &str) -> Option<&str> {
+    let name = rest.split_once('@')?.1;
+    name.split_once(|character| !is_name(character)).map(|(name, _)| name)
+}
+
+fn known_operation(operation: &str, rest: &str) -> Option<Operation> {
+    let mut operands = operands(rest);
+    Some(match operation {
+        "hal.interface.constant.load" => Operation::Constant(match within(rest, "ordinal(", ')') {
+            Some(ordinal) => ordinal.parse().ok()?,
+            // `hal.interface.constant.load[2]`, until 2024.
+            None => rest.split_once(']')?.0.parse().ok()?,
+        }),
+        "arith.constant" => Operation::Literal(rest.split(' ').next()?.parse().ok()?),
+        "arith.index_castui"
+        | "arith.index_cast"
+        | "arith.extui"
+        | "arith.extsi"
+        | "arith.trunci"
+        | "util.assume.int"
+        | "iree_tensor_ext.dispatch.workload.ordinal"
+        | "flow.dispatch.workload.ordinal" => Operation::Same(operands.collect()),
+        _ => {
+            let function: fn(u64, u64) -> u64 = match operation {
+                "arith.addi" => u64::wrapping_add,
+                "arith.subi" => u64::wrapping_sub,
+                "arith.muli" => u64::wrapping_mul,
+                "arith.ori" => |left, right| left | right,
+                "arith.shli" => |left, right| left.checked_shl(right as u32).unwrap_or(0),
+                _ => return None,
+            };
+            Operation::Binary(function, operands.next()?, operands.next()?)
+        }
+    })
+}
+
+fn subspan(rest: &str) -> Option<Subspan> {
+    let (attributes, full_type) = rest.rsplit_once(" : ")?;
+    // The layout has bindings too, and comes first.
+    let binding = attributes.rsplit_once("binding(")?.1.split_once(')')?.0.parse().ok()?;
+    let offset = attributes.rsplit_once("offset(").and_then(|(_, rest)| operands(rest).next());
+    let (declared, sizes) = match full_type.split_once(">{") {
+        Some((declared, sizes)) => (declared, sizes),
+        None => (full_type, ""),
+    };
+    let (access, shaped) = match declared.split_once("dispatch.tensor<")?.1.split_once(':')? {
+        ("readonly", shaped) => (OperandAccess::Read, shaped),
+        ("writeonly", shaped) => (OperandAccess::Write, shaped),
+        ("readwrite", shaped) => (OperandAccess::ReadWrite, shaped),
+        _ => return None,
+    };
+    let shaped = shaped.strip_prefix("tensor<").unwrap_or(shaped).trim_end_matches('>');
+    if shaped.contains(',') {
+        // An encoding: the elements lie in an order of its own.
+        return None;
+    }
+    let mut sizes = operands(sizes);
+    let mut dimensions = Vec::new();
+    let mut element_type = shaped;
+    while let Some((size, rest)) = element_type.split_once('x') {
+        dimensions.push(match size.parse() {
+            Ok(size) => Dimension::Static(size),
+            Err(_) if size == "?" => Dimension::Dynamic(sizes.next()?),
+            // `complex<f32>` has an x too.
+            Err(_) => break,
+        });
+        element_type = rest;
+    }
+    let mut element_type = element_type.to_owned();
+    if element_type.contains('<') {
+        element_type.push('>');
+    }
+    Some(Subspan { binding, offset, dimensions, element_type, access })
+}
+
+/// The values that a text names: `4#1` for `%4#1`.
+fn operands(text: &str) -> impl Iterator<Item = String> {
+    text.split('%').skip(1).map(|rest| {
+        let end = rest.find(|character| !is_name(character) && character != '#');
+        rest[..end.unwrap_or(rest.len())].to_owned()
+    })
+}
+
+fn within<'a>(text: &'a str, start: &str, end: char) -> Option<&'a str> {
+    text.split_once(start)?.1.split_once(end).map(|(inner, _)| inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"
+hal.executable private @e {
+  hal.executable.variant public @v target(<"vmvx", "vmvx-bytecode-fb">) {
+    builtin.module {
+      func.func @static() {
+        %0 = hal.interface.constant.load layout(<constants = 2, bindings = [#hal.pipeline.binding<storage_buffer, ReadOnly>]>) ordinal(1) : i32
+        %2 = arith.index_castui %0 : i32 to index
+        %4:2 = util.assume.int
+            %2[<umin = 64, umax = 128, udiv = 64>, <umin = 64, umax = 64>],
+            %2<umin = 0>
+          : index, index
+        %5 = hal.interface.binding.subspan layout(<constants = 2, bindings = [#hal.pipeline.binding<storage_buffer, ReadOnly>]>) binding(0) alignment(64) offset(%4#1) flags("ReadOnly|Indirect") : !iree_tensor_ext.dispatch.tensor<readonly:tensor<12x64xf32>>
+        %6 = hal.interface.binding.subspan layout(<bindings = []>) binding(3) alignment(64) flags(Indirect) : !iree_tensor_ext.dispatch.tensor<writeonly:tensor<complex<f32>>>
+        %7 = hal.interface.binding.subspan layout(<bindings = []>) binding(1) : !iree_tensor_ext.dispatch.tensor<readwrite:tensor<8x8xf32, #encoding>>
+        return
+      }
+      func.func @dynamic() attributes {x} {
+        %c32_i64 = arith.constant 32 : i64
+        %0 = hal.interface.constant.load[0] : i32
+        %1 = hal.interface.constant.load[1] : i32
+        %2 = arith.extui %0 : i32 to i64
+        %3 = arith.extui %1 : i32 to i64
+        %4 = arith.shli %3, %c32_i64 : i64
+        %5 = arith.ori %2, %4 : i64
+        %6 = arith.index_castui %5 {stream.values = [1 : i64]} : i64 to index
+        %7 = flow.dispatch.workload.ordinal %6, 0 : index
+        %8 = hal.interface.binding.subspan set(0) binding(1) type(storage_buffer) alignment(64) offset(%unknown) : !flow.dispatch.tensor<readonly:tensor<4xf32>>
+        %9 = hal.interface.binding.subspan set(0) binding(2) type(storage_buffer) alignment(64) : !flow.dispatch.tensor<readwrite:tensor<?x3xbf16>>{%7}
+        return
+      }
+    }
+  }
+}
+"#;
+
+    fn operand(
+        binding: usize,
+        offset: u64,
+        tensor_type: &str,
+        access: OperandAccess,
+    ) -> DispatchOperand {
+        DispatchOperand { binding, offset, tensor_type: tensor_type.to_owned(), access }
+    }
+
+    #[test]
+    fn tensors_are_placed_by_the_numbers_that_a_dispatch_is_given() {
+        let interfaces = DispatchInterfaces::parse(TEXT);
+        let of = |name: &str, constants: &[u32]| {
+            interfaces.of(name).map(|it| it.operands(constants)).unwrap_or_default()
+        };
+        let (read, write) = (OperandAccess::Read, OperandAccess::Write);
+        assert_eq!(
+            of("static", &[7, 128]),
+            [operand(0, 128, "12x64xf32", read), operand(3, 0, "complex<f32>", write)]
+        );
+        // What is not given cannot be placed; the rest can.
+        assert_eq!(of("static", &[]), [operand(3, 0, "complex<f32>", write)]);
+        assert_eq!(
+            of("dynamic", &[5, 1]),
+            [operand(2, 0, "4294967301x3xbf16", OperandAccess::ReadWrite)]
+        );
+        assert!(of("other", &[]).is_empty());
+    }
+
+    #[test]
+    fn other_text_is_passed_over() {
+        for text in ["", "%", "%4:99999999999 = x", "func.func", "func.func @", "%a = b\n%c\n: d"] {
+            assert!(DispatchInterfaces::parse(text).is_empty(), "{text}");
+        }
+    }
+}

@@ -66,6 +66,11 @@ impl Client {
         u32::try_from(column.max(1)).unwrap_or(u32::MAX)
     }
 
+    /// The same, where a column before the first means that none is.
+    pub(crate) fn column_if_any(&self, column: Option<i64>) -> Option<u32> {
+        column.filter(|column| *column >= self.first_column).map(|column| self.column_from(column))
+    }
+
     /// A file, as the client names files.
     pub(crate) fn path(&self, path: &Path) -> String {
         let path = path.to_string_lossy();
@@ -100,6 +105,11 @@ mod tests {
         });
         assert_eq!((from_one.line(7), from_one.column(1), from_one.line_from(7)), (7, 1, 7));
         assert_eq!((from_zero.line(7), from_zero.column(1), from_zero.line_from(6)), (6, 0, 7));
+        assert_eq!(
+            [Some(1), Some(0), None].map(|it| from_one.column_if_any(it)),
+            [Some(1), None, None]
+        );
+        assert_eq!([0, -1].map(|it| from_zero.column_if_any(Some(it))), [Some(1), None]);
         for odd in [0, -5, i64::MIN] {
             assert_eq!(from_one.line_from(odd), 1);
         }

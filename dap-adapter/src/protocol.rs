@@ -14,7 +14,7 @@
 //! Field meanings are those of the specification; only what is ours is explained here.
 
 use dap::types::ValueFormat;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::events::Event;
@@ -255,13 +255,25 @@ impl Answer {
 #[derive(Deserialize, Debug, Clone, Copy, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Format {
+    #[serde(deserialize_with = "flag")]
     pub(crate) hex: bool,
+    #[serde(deserialize_with = "flag")]
     pub(crate) parameters: bool,
+    #[serde(deserialize_with = "flag")]
     pub(crate) parameter_types: bool,
+    #[serde(deserialize_with = "flag")]
     pub(crate) parameter_names: bool,
+    #[serde(deserialize_with = "flag")]
     pub(crate) parameter_values: bool,
+    #[serde(deserialize_with = "flag")]
     pub(crate) line: bool,
+    #[serde(deserialize_with = "flag")]
     pub(crate) module: bool,
+}
+
+/// A flag that some clients send as null where others leave it out.
+fn flag<'de, D: Deserializer<'de>>(value: D) -> Result<bool, D::Error> {
+    Option::<bool>::deserialize(value).map(Option::unwrap_or_default)
 }
 
 impl Format {

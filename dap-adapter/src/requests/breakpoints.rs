@@ -34,7 +34,7 @@ pub(super) fn set_breakpoints(
     let wanted = asked
         .iter()
         .map(|it| {
-            let column = it.column.map(|column| client.column_from(column));
+            let column = client.column_if_any(it.column);
             let spec = spec(&key, client.line_from(it.line), column)?;
             refined(spec, it.condition.clone(), it.hit_condition.as_deref(), it.log_message.clone())
         })

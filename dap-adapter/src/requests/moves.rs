@@ -50,7 +50,7 @@ pub(super) fn goto_targets(
     }
     let arguments: Arguments = arguments(request)?;
     let line = client.line_from(arguments.line);
-    let column = arguments.column.map(|column| client.column_from(column));
+    let column = client.column_if_any(arguments.column);
     let Debuggee { debugger, sources, targets, .. } = debuggee;
     let spec = match sources.identify(&arguments.source, debugger, client) {
         SourceKey::File(file) => BreakpointSpec::Line { file, line, column },
@@ -60,19 +60,23 @@ pub(super) fn goto_targets(
         }
     };
     let level = debugger.program().level_of(&spec);
+    let asked = debugger.program().resolve(&spec);
     let is_listing = matches!(spec, BreakpointSpec::ListingLine { .. });
     let found = debugger.goto_targets(&spec).map_err(RequestError::failed)?;
     let targets = found.into_iter().map(|position| {
         let name = debugger.program().function_label(position.function);
         let source = debugger.source_line_at(level, position).filter(|_| !is_listing);
-        let at = source.as_ref().map(|at| at.line).or_else(|| debugger.listing_line(position));
+        // The code of a call that was inlined is on other lines, too.
+        let at = asked.line.or_else(|| source.as_ref().map(|at| at.line));
+        let at = at.or_else(|| debugger.listing_line(position));
         let mut shown = json!({
             "id": targets.insert(Target::Place(position)),
             "label": format!("{name} {}", position.offset),
             "line": client.line(at.unwrap_or(line)),
         });
-        if let Some(at) = source {
-            shown["column"] = client.column(at.column).into();
+        let own = source.filter(|source| Some(source.line) == at).map(|source| source.column);
+        if let Some(column) = asked.column.or(own) {
+            shown["column"] = client.column(column).into();
         }
         if let Some(address) = debugger.linear(position) {
             shown["instructionPointerReference"] = address.to_string().into();
@@ -103,6 +107,10 @@ pub(super) fn restart_frame(session: &mut Session, request: &Request) -> Control
     session.move_program(request, |debuggee| {
         let arguments: RestartFrameArguments = arguments(request)?;
         let frame = debuggee.frame(arguments.frame_id)?;
+        if frame.calls.is_some_and(|calls| calls > 0) {
+            let what = "a call that was inlined has no arguments to begin anew with";
+            return Err(RequestError::failed(what));
+        }
         let reason = debuggee.debugger.restart_frame(frame.index).map_err(RequestError::failed)?;
         Ok(Moved::Ran(reason))
     });

@@ -74,9 +74,9 @@ fn a_column_between_operations_moves_and_says_so() {
     let (inside, _) = columns_of("%b : i32 %d");
     let (last, _) = columns_of("arith.muli");
     let (comment, _) = columns_of("// three");
-    let breakpoints = set(&mut client, &[1, inside, subtraction - 3, comment, u32::MAX]);
+    let breakpoints = set(&mut client, &[1, inside, subtraction - 3, comment, u32::MAX, 0]);
     let found: Vec<&Value> = breakpoints.iter().map(|it| &it["column"]).collect();
-    assert_eq!(json!(found), json!([addition, addition, subtraction, last, last]));
+    assert_eq!(json!(found), json!([addition, addition, subtraction, last, last, null]));
     let message = |index: usize| breakpoints[index]["message"].as_str().unwrap_or_default();
     assert_eq!(
         message(0),

@@ -91,6 +91,11 @@ fn every_frame_has_its_own_values() {
     let format = json!({"threadId": 1, "format": {"parameters": true, "parameterValues": true}});
     let trace = client.request("stackTrace", &format);
     assert_eq!(trace["stackFrames"][0]["name"], "mix [inlined](54)");
+    let inlined = json!({"frameId": trace["stackFrames"][0]["id"]});
+    assert!(client.fails("restartFrame", &inlined).contains("was inlined"));
+    let line = json!({"source": {"path": inlined_source()}, "line": 17, "column": 0});
+    let target = client.request("gotoTargets", &line)["targets"][0].clone();
+    assert_eq!((&target["line"], &target["column"]), (&json!(17), &Value::Null), "{target}");
     client.disconnect_from_stop();
 }
 

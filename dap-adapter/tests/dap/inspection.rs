@@ -297,6 +297,7 @@ fn frames_are_called_what_a_client_wants() {
         frames.map(|it| it["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names(json!({})), ["twice", "sum"]);
+    assert_eq!(names(json!({"hex": null, "line": null})), ["twice", "sum"]);
     assert_eq!(names(json!({"includeAll": true, "hex": true})), ["twice", "sum"]);
     let parameters = json!({"parameters": true});
     assert_eq!(names(parameters), ["twice(%x)", "sum(input0)"]);

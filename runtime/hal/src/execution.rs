@@ -61,7 +61,9 @@ impl Execution {
         table.truncate(commands.slots.len());
         for entry in &mut table {
             if let Some(buffer) = &mut entry.buffer {
-                buffer.narrow(entry.offset, entry.length)?;
+                // A slot may claim more than the buffer has, as long as no command uses it.
+                let available = (buffer.len() as u64).saturating_sub(entry.offset);
+                buffer.narrow(entry.offset, entry.length.min(available))?;
             }
         }
         let level = Some(Level { commands, bindings: table, next: 0 });
@@ -92,8 +94,8 @@ impl Execution {
         match command {
             Command::BeginGroup(_) | Command::EndGroup | Command::Barrier => {}
             Command::Fill { target, pattern } => {
-                let target = self.resolve(target)?;
-                target.fill(0, target.len() as u64, pattern)?;
+                // The offset is one in the buffer that the command names, and aligned there.
+                self.buffer(&target.buffer)?.fill(target.offset, target.length, pattern)?;
             }
             Command::Update { target, bytes } => self.resolve(target)?.write(0, bytes)?,
             Command::Copy { source, target } => {

@@ -69,15 +69,16 @@ impl Queue {
     /// Runs what was given out and everything else that is ready, and what becomes ready by it.
     ///
     /// # Errors
-    /// A submission failed; so have its fences.
+    /// The first failure of a submission. Its fences have failed, and what waited for them has too.
     pub fn run(&self, first: Option<Submission>, pool: &WorkerPool) -> Result<(), Status> {
+        let mut result = Ok(());
         let mut next = first.or_else(|| self.take_ready());
         while let Some(mut submission) = next {
             let done = submission.run(pool);
-            submission.finish(done)?;
+            result = result.and(submission.finish(done));
             next = self.take_ready();
         }
-        Ok(())
+        result
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Submission>> {
@@ -108,5 +109,43 @@ impl Submission {
     /// The work's, or that of signalling.
     pub fn finish(self, done: Result<(), Status>) -> Result<(), Status> {
         done.and_then(|()| self.signal.signal()).inspect_err(|status| self.signal.fail(status))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn submission(wait: &Fence, signal: &Fence) -> Submission {
+        Submission { wait: wait.clone(), signal: signal.clone(), work: None }
+    }
+
+    #[test]
+    fn what_waits_for_a_failure_fails_however_long_the_chain() {
+        let (queue, pool) = (Queue::default(), WorkerPool::calling_thread());
+        let fences: Vec<Fence> = (0..4).map(|_| Fence::new()).collect();
+        for pair in fences.windows(2) {
+            assert!(queue.submit(submission(&pair[0], &pair[1])).is_none());
+        }
+        let lost = Status::internal("lost");
+        fences[0].fail(&lost);
+        assert_eq!(queue.run(None, &pool), Err(lost.clone()));
+        assert!(fences.iter().all(|fence| fence.is_reached() == Err(lost.clone())));
+        assert_eq!(queue.waiting_count(), 0);
+    }
+
+    #[test]
+    fn what_is_ready_passes_what_waits() {
+        let (queue, pool) = (Queue::default(), WorkerPool::calling_thread());
+        let [gate, late, early] = [(); 3].map(|()| Fence::new());
+        assert!(queue.submit(submission(&gate, &late)).is_none());
+        let ready = queue.submit(submission(&Fence::default(), &early));
+        assert!(ready.is_some());
+        queue.run(ready, &pool).unwrap();
+        assert_eq!((early.is_reached(), late.is_reached()), (Ok(true), Ok(false)));
+        assert_eq!(queue.waiting_count(), 1);
+        gate.signal().unwrap();
+        queue.run(None, &pool).unwrap();
+        assert_eq!(late.is_reached(), Ok(true));
     }
 }

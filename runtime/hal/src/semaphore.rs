@@ -39,9 +39,8 @@ impl Semaphore {
         if value > current {
             return Ok(());
         }
-        Err(Status::failed_precondition(format!(
-            "semaphore values must be monotonically increasing; current_value={current}, \
-             new_value={value}"
+        Err(Status::invalid_argument(format!(
+            "semaphore already signaled past {value}: it stands at {current}, and values only grow"
         )))
     }
 

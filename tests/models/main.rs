@@ -2,11 +2,15 @@
 //! with IREE's tool and with ours. What is printed and how it ends must be the same.
 //!
 //! The programs lie beside this file. Comments in them are those of the corpus, and, where not all can
-//! compile it, `// BACKENDS: llvm-cpu` and `// EXECUTION: async-internal`.
+//! compile it, `// BACKENDS: llvm-cpu` and `// EXECUTION: async-internal`. A `--device=` in a run is the
+//! reference's alone: its local-sync waits within a submission for fences that are signalled later.
+//!
+//! Those in assembly need a compiled module before them: the reference registers its `hal` for modules
+//! that declare that they depend on it, and assembly cannot.
 //!
 //! No case makes denormal numbers: IREE's device flushes them to zero, our interpreter of VMVX does not.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use conformance::corpus::{Source, Variant};
@@ -39,11 +43,15 @@ fn cases() -> Result<Vec<Case>, String> {
     for path in paths()? {
         let source = Source::read(&path)?;
         let (backends, executions) = (source.comments("BACKENDS"), source.comments("EXECUTION"));
-        for (backend, execution) in TARGETS {
-            if !is_listed(&backends, backend) || !is_listed(&executions, execution) {
-                continue;
-            }
-            let variant = Variant::Model { backend, execution };
+        let targets = TARGETS.into_iter().filter(|(backend, execution)| {
+            is_listed(&backends, backend) && is_listed(&executions, execution)
+        });
+        let variants: Vec<Variant> = if has_extension(&path, "vmasm") {
+            vec![Variant::Assembled]
+        } else {
+            targets.map(|(backend, execution)| Variant::Model { backend, execution }).collect()
+        };
+        for variant in variants {
             for run in &source.runs {
                 let name = format!("{} {} {}", source.name(), variant.name(), run.join(" "));
                 let (source, run) = (source.clone(), run.clone());
@@ -64,23 +72,29 @@ fn paths() -> Result<Vec<PathBuf>, String> {
     let entries = std::fs::read_dir(&folder).map_err(|error| format!("{folder:?}: {error}"))?;
     let mut paths: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "mlir"))
+        .filter(|path| has_extension(path, "mlir") || has_extension(path, "vmasm"))
         .collect();
     paths.sort();
     Ok(paths)
 }
 
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found == extension)
+}
+
 fn check(source: &Source, variant: Variant, arguments: &[String]) -> Result<(), String> {
-    let module = format!("--module={}", source.module(variant)?.display());
-    let theirs = finish(
-        Command::new(iree("iree-run-module")?)
-            .args([&module, "--device=local-sync"])
-            .args(arguments),
-    )?;
+    let modules = source.modules(variant)?;
+    let modules: Vec<String> =
+        modules.iter().map(|module| format!("--module={}", module.display())).collect();
+    let (device, arguments): (Vec<&String>, Vec<&String>) =
+        arguments.iter().partition(|argument| argument.starts_with("--device="));
+    let device = device.first().map_or("--device=local-sync", |device| device.as_str());
+    let theirs =
+        finish(Command::new(iree("iree-run-module")?).args(&modules).arg(device).args(&arguments))?;
     for device in ["local-sync", "local-task"] {
         let device = format!("--device={device}");
         let mut command = Command::new(iree_dbg()?);
-        let ours = finish(command.args(["run", &module, &device]).args(arguments))?;
+        let ours = finish(command.arg("run").args(&modules).arg(&device).args(&arguments))?;
         let is_same = theirs.status == ours.status
             && theirs.stdout == ours.stdout
             && status_code(&theirs.stderr) == status_code(&ours.stderr);

@@ -142,7 +142,7 @@ fn call_out(context: &mut Context, invocation: &mut Invocation) -> Option<Exit> 
     let refs = &mut stack.refs[base.reference..base.reference + ref_count];
     let mut arguments = std::mem::take(&mut invocation.native_arguments);
     gather(&mut arguments, plan, pairs, refs);
-    let call = NativeCall::new(&arguments, &native.signature, limits, is_left_alone);
+    let call = NativeCall::new(&arguments, native, limits, is_left_alone);
     let returned = (native.body)(call);
     arguments.clear();
     invocation.native_arguments = arguments;

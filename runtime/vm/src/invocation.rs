@@ -401,8 +401,7 @@ impl Invocation {
                 };
                 let native = &native.functions[id.function.index()];
                 let is_left_alone = !context.is_inspected() && self.meter.is_idle();
-                let call =
-                    NativeCall::new(&arguments, &native.signature, &context.limits, is_left_alone);
+                let call = NativeCall::new(&arguments, native, &context.limits, is_left_alone);
                 let returned = (native.body)(call)?;
                 self.failed_native = None;
                 Ok(match NativeFrame::new((module, function), 0, returned) {

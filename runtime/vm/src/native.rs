@@ -44,11 +44,12 @@ pub struct NativeCall<'a> {
 impl<'a> NativeCall<'a> {
     pub(crate) fn new(
         values: &'a [Value],
-        signature: &'a Signature,
+        function: &'a NativeFunction,
         limits: &'a ExecutionLimits,
         is_left_alone: bool,
     ) -> Self {
-        Self { arguments: Arguments::new(values, &signature.arguments), limits, is_left_alone }
+        let (types, scalar_count) = (&function.signature.arguments, function.scalar_count);
+        Self { arguments: Arguments { values, types, scalar_count }, limits, is_left_alone }
     }
 
     /// Whether nobody looks at the program, may interrupt it, or counts its steps. Then a function that
@@ -90,12 +91,6 @@ macro_rules! scalars {
 }
 
 impl<'a> Arguments<'a> {
-    fn new(values: &'a [Value], types: &'a [ValueType]) -> Self {
-        let is_span = |value_type: &ValueType| matches!(value_type, ValueType::Span(_));
-        let scalar_count = types.iter().position(is_span).unwrap_or(types.len());
-        Self { values, types, scalar_count }
-    }
-
     /// All values in order. A span is its count as an `I32`, then its tuples flattened.
     #[must_use]
     pub fn values(&self) -> &'a [Value] {
@@ -274,6 +269,8 @@ pub(crate) struct NativeFunction {
     pub(crate) name: String,
     pub(crate) calling_convention: String,
     pub(crate) signature: Signature,
+    /// How many arguments stand before the first span.
+    scalar_count: usize,
     pub(crate) body: Box<Body>,
 }
 
@@ -346,10 +343,14 @@ impl NativeModuleBuilder {
     ) -> Self {
         let signature = Signature::parse(calling_convention)
             .unwrap_or_else(|error| panic!("declaration of {name}: {error}"));
+        let is_span = |value_type: &ValueType| matches!(value_type, ValueType::Span(_));
+        let types = &signature.arguments;
+        let scalar_count = types.iter().position(is_span).unwrap_or(types.len());
         self.module.functions.push(NativeFunction {
             name: name.to_owned(),
             calling_convention: calling_convention.to_owned(),
             signature,
+            scalar_count,
             body: Box::new(move |call| body(call).map(IntoResults::into_results)),
         });
         self
@@ -368,7 +369,8 @@ mod tests {
 
     #[test]
     fn arguments_behind_a_span_are_found() {
-        let signature = Signature::parse("0iCiIDf_v").unwrap();
+        let module =
+            NativeModule::builder("test").function("test", "0iCiIDf_v", |_| Ok(())).build();
         let values = [
             Value::I32(7),
             Value::I32(2),
@@ -379,7 +381,7 @@ mod tests {
             Value::F32(0.5),
         ];
         let limits = ExecutionLimits::default();
-        let call = NativeCall::new(&values, &signature, &limits, true);
+        let call = NativeCall::new(&values, &module.functions[0], &limits, true);
         assert_eq!(call.i32(0), Ok(7));
         let tuples: Vec<_> = call
             .span(1)

@@ -57,6 +57,7 @@ impl Surroundings {
         let parameters = Parameters::open(&self.parameters);
         Ok(Config {
             device: device.map_err(|error| format!("`device`: {error}"))?.unwrap_or_default(),
+            more_devices: Vec::new(),
             threads: self.threads.unwrap_or(0),
             native_code: if is_native { NativeCode::Allowed } else { NativeCode::Refused },
             parameters: Arc::new(parameters.map_err(|status| format!("`parameters`: {status}"))?),

@@ -4,6 +4,7 @@
 //! The exit status is 0 for success, 1 for a failure, 2 for a command line that cannot be read.
 
 mod commands;
+mod device_list;
 mod example;
 mod failure;
 mod flag_files;
@@ -39,6 +40,10 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if let Some(devices) = device_list::asked_for(&arguments) {
+        print!("{devices}");
+        return ExitCode::SUCCESS;
+    }
     match CommandLine::parse_from(arguments).command.run() {
         Ok(code) => code,
         Err(error) => {

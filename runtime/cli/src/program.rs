@@ -50,9 +50,10 @@ pub(crate) struct ProgramArguments {
 /// The flags that say what a program runs on.
 #[derive(clap::Args)]
 pub(crate) struct DeviceArguments {
-    /// The device that programs see: local-sync (one thread) or local-task (all cores)
-    #[arg(long, value_name = "NAME", default_value_t)]
-    device: DeviceKind,
+    /// The device that programs see: local-sync (one thread) or local-task (all cores); given several times, they see
+    /// as many
+    #[arg(long = "device", value_name = "NAME", default_values_t = [DeviceKind::default()])]
+    devices: Vec<DeviceKind>,
 
     /// Refuse to run machine code in modules: only bytecode runs
     #[arg(long = "no-native")]
@@ -105,7 +106,8 @@ impl DeviceArguments {
         let parameters = Parameters::open(&self.parameters).map_err(|status| status.to_string())?;
         let parameters = Arc::new(parameters);
         Ok(Config {
-            device: self.device,
+            device: self.devices.first().copied().unwrap_or_default(),
+            more_devices: self.devices.iter().skip(1).copied().collect(),
             threads: self.threads,
             native_code,
             parameters,

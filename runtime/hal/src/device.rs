@@ -56,7 +56,7 @@ impl FromStr for DeviceKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // What stands behind `://` is the path of one of several devices; there is only one here.
+        // What stands behind `://` says which of several there are; these are all alike.
         match text.split("://").next().unwrap_or_default() {
             "local-sync" => Ok(Self::LocalSync),
             "local-task" | "local" => Ok(Self::LocalTask),
@@ -74,6 +74,13 @@ pub struct Device {
     kind: DeviceKind,
     native_code: NativeCode,
     allocator: Allocator,
+    shared: Arc<Shared>,
+}
+
+/// What all devices of a program have in common: it is the same CPU, and what is submitted to one of them
+/// may wait for what another does.
+#[derive(Debug)]
+struct Shared {
     queue: Queue,
     pool: WorkerPool,
     nested_modules: NestedModules,
@@ -97,11 +104,19 @@ impl Device {
             kind,
             native_code,
             allocator,
-            queue: Queue::default(),
-            pool,
-            nested_modules: NestedModules::default(),
-            refusals: Refusals::default(),
+            shared: Arc::new(Shared {
+                queue: Queue::default(),
+                pool,
+                nested_modules: NestedModules::default(),
+                refusals: Refusals::default(),
+            }),
         }
+    }
+
+    /// Another device for the same program, by the name of `kind`. Its work runs where that of this one does.
+    #[must_use]
+    pub fn another(&self, kind: DeviceKind) -> Self {
+        Self { kind, allocator: self.allocator.clone(), shared: self.shared.clone(), ..*self }
     }
 
     /// Which one it is.
@@ -125,19 +140,19 @@ impl Device {
     /// Its queue; all affinities lead to this one.
     #[must_use]
     pub fn queue(&self) -> &Queue {
-        &self.queue
+        &self.shared.queue
     }
 
     /// What runs its dispatches.
     #[must_use]
     pub fn pool(&self) -> &WorkerPool {
-        &self.pool
+        &self.shared.pool
     }
 
     /// What executables are in the program's context, where somebody looks at it.
     #[must_use]
     pub fn nested_modules(&self) -> &NestedModules {
-        &self.nested_modules
+        &self.shared.nested_modules
     }
 
     /// Submits work and runs what is ready.
@@ -145,9 +160,9 @@ impl Device {
     /// # Errors
     /// Something that ran failed.
     pub fn submit(&self, submission: Submission) -> Result<(), Status> {
-        match self.queue.submit(submission) {
+        match self.shared.queue.submit(submission) {
             None => Ok(()),
-            ready => self.queue.run(ready, &self.pool),
+            ready => self.shared.queue.run(ready, &self.shared.pool),
         }
     }
 
@@ -156,13 +171,13 @@ impl Device {
     /// # Errors
     /// Something that ran failed.
     pub fn pump(&self) -> Result<(), Status> {
-        self.queue.run(None, &self.pool)
+        self.shared.queue.run(None, &self.shared.pool)
     }
 
     /// An error of a program with what to do about it, where it is that the program found no device to run on.
     #[must_use]
     pub fn explain(&self, status: Status) -> Status {
-        self.refusals.explain(status, self.native_code)
+        self.shared.refusals.explain(status, self.native_code)
     }
 
     /// What the device says about itself; `None` if it knows no such question.
@@ -172,20 +187,20 @@ impl Device {
             ("hal.device.id", pattern) => {
                 let is_this = matches_pattern(self.kind.name(), pattern);
                 if !is_this {
-                    self.refusals.device(pattern);
+                    self.shared.refusals.device(pattern);
                 }
                 Some(is_this.into())
             }
             ("hal.executable.format", format) => {
                 let is_supported = executable::is_supported(format, self.native_code);
                 if !is_supported {
-                    self.refusals.format(format);
+                    self.shared.refusals.format(format);
                 }
                 Some(is_supported.into())
             }
             ("hal.cpu", feature) => executable::native::processor_feature(feature),
             ("hal.device", "concurrency") => Some(1),
-            ("hal.dispatch", "concurrency") => Some(self.pool.concurrency() as i64),
+            ("hal.dispatch", "concurrency") => Some(self.shared.pool.concurrency() as i64),
             _ => None,
         }
     }

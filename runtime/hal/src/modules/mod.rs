@@ -29,6 +29,8 @@ use crate::parameters::Parameters;
 pub struct Config {
     /// The device they see.
     pub device: DeviceKind,
+    /// Further ones, for programs that are spread over several.
+    pub more_devices: Vec<DeviceKind>,
     /// How many threads run dispatches where they run on many; 0 is one for each core.
     pub threads: usize,
     /// Whether their machine code runs.
@@ -54,6 +56,7 @@ pub trait NativeLibrary: std::fmt::Debug + Send + Sync {
 #[derive(Clone, Debug)]
 pub struct Host {
     device: Arc<Device>,
+    more_devices: Vec<Arc<Device>>,
     expectations: Expectations,
     parameters: Arc<Parameters>,
     libraries: Vec<Arc<dyn NativeLibrary>>,
@@ -66,7 +69,9 @@ impl Host {
     pub fn new(config: &Config) -> Self {
         let pool = config.device.pool(config.threads);
         let device = Device::new(config.device, pool, config.native_code, Allocator::default());
+        let more_devices = config.more_devices.iter().map(|kind| Arc::new(device.another(*kind)));
         Self {
+            more_devices: more_devices.collect(),
             device: Arc::new(device),
             expectations: Expectations::default(),
             parameters: config.parameters.clone(),
@@ -87,7 +92,12 @@ impl Host {
         &self.parameters
     }
 
-    /// The device.
+    /// All devices.
+    pub fn devices(&self) -> impl Iterator<Item = &Arc<Device>> {
+        std::iter::once(&self.device).chain(&self.more_devices)
+    }
+
+    /// The device, the first if there are several.
     #[must_use]
     pub fn device(&self) -> &Arc<Device> {
         &self.device

@@ -11,11 +11,13 @@ use crate::modules::Host;
 use crate::modules::arguments::HalArguments;
 
 pub(super) fn declare(module: NativeModuleBuilder, host: &Host) -> NativeModuleBuilder {
-    let device = std::sync::Arc::new(DeviceRef(host.device().clone()));
+    let devices: Vec<Ref> =
+        host.devices().map(|device| Ref::object(DeviceRef(device.clone()))).collect();
+    let count = devices.len() as i32;
     module
-        .function("devices.count", "0v_i", |_| Ok(1))
+        .function("devices.count", "0v_i", move |_| Ok(count))
         .function("devices.get", "0i_r", move |call| {
-            Ok(if call.i32(0)? == 0 { Ref::Object(device.clone()) } else { Ref::Null })
+            Ok(devices.get(call.u32(0)? as usize).cloned().unwrap_or_default())
         })
         .function("device.allocator", "0r_r", |call| {
             Ok(Ref::object(call.device(0)?.allocator().clone()))

@@ -1,0 +1,37 @@
+//! `--list_devices`: the devices that `--device=` takes, as IREE's tools list them. Like there it needs no
+//! module, so it is looked for before the command line is read.
+
+use std::ffi::OsString;
+
+use hal::device::DeviceKind;
+
+const FLAG: &str = "--list_devices";
+
+/// The list, if the command line asks for it: all devices, or those of a driver (`--list_devices=local-sync`).
+pub(crate) fn asked_for(arguments: &[OsString]) -> Option<String> {
+    let flags = arguments.iter().filter_map(|argument| argument.to_str());
+    let driver = flags.filter_map(|flag| flag.strip_prefix(FLAG)).find_map(|rest| match rest {
+        "" => Some(""),
+        rest => rest.strip_prefix('='),
+    })?;
+    let devices = [DeviceKind::LocalSync, DeviceKind::LocalTask];
+    let named = devices.iter().filter(|device| driver.is_empty() || device.name() == driver);
+    Some(named.map(|device| format!("{device}://\n")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_listed_when_asked_for() {
+        let asked = |arguments: &[&str]| {
+            let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+            asked_for(&arguments)
+        };
+        assert_eq!(asked(&["run", "--list_devices"]).unwrap(), "local-sync://\nlocal-task://\n");
+        assert_eq!(asked(&["--list_devices=local-task"]).unwrap(), "local-task://\n");
+        assert_eq!(asked(&["--list_devices=vulkan"]).unwrap(), "");
+        assert_eq!(asked(&["run", "--list_devices_of_mine", "--device=local-task"]), None);
+    }
+}

@@ -2,8 +2,9 @@
 //! with IREE's tool and with ours. What is printed and how it ends must be the same.
 //!
 //! The programs lie beside this file. Comments in them are those of the corpus, and, where not all can
-//! compile it, `// BACKENDS: llvm-cpu` and `// EXECUTION: async-internal`. A `--device=` in a run is the
-//! reference's alone: its local-sync waits within a submission for fences that are signalled later.
+//! compile it, `// BACKENDS: llvm-cpu` and `// EXECUTION: async-internal`. Each `--device=` in a run is one
+//! of the reference's, and ours has as many: the reference's local-sync waits within a submission for
+//! fences that are signalled later.
 //!
 //! Those in assembly need a compiled module before them: the reference registers its `hal` for modules
 //! that declare that they depend on it, and assembly cannot.
@@ -86,15 +87,20 @@ fn check(source: &Source, variant: Variant, arguments: &[String]) -> Result<(), 
     let modules = source.modules(variant)?;
     let modules: Vec<String> =
         modules.iter().map(|module| format!("--module={}", module.display())).collect();
-    let (device, arguments): (Vec<&String>, Vec<&String>) =
-        arguments.iter().partition(|argument| argument.starts_with("--device="));
-    let device = device.first().map_or("--device=local-sync", |device| device.as_str());
-    let theirs =
-        finish(Command::new(iree("iree-run-module")?).args(&modules).arg(device).args(&arguments))?;
+    let (mut devices, arguments): (Vec<&str>, Vec<&str>) = arguments
+        .iter()
+        .map(String::as_str)
+        .partition(|argument| argument.starts_with("--device="));
+    if devices.is_empty() {
+        devices.push("--device=local-sync");
+    }
+    let mut command = Command::new(iree("iree-run-module")?);
+    let theirs = finish(command.args(&modules).args(&devices).args(&arguments))?;
     for device in ["local-sync", "local-task"] {
         let device = format!("--device={device}");
         let mut command = Command::new(iree_dbg()?);
-        let ours = finish(command.arg("run").args(&modules).arg(&device).args(&arguments))?;
+        let as_many = devices.iter().map(|_| &device);
+        let ours = finish(command.arg("run").args(&modules).args(as_many).args(&arguments))?;
         let is_same = theirs.status == ours.status
             && theirs.stdout == ours.stdout
             && status_code(&theirs.stderr) == status_code(&ours.stderr);

@@ -72,6 +72,42 @@ export function scenario({ listing }) {
       },
     },
     {
+      title: "a button of the toolbar shows the same stop in the VM program",
+      image: "levels",
+      async act(user) {
+        await user.chooseLevel("vm");
+        await user.activeTab("module.vm.mlir");
+        await user.stoppedIn("vm.cmp.nz.i32");
+      },
+    },
+    {
+      title: "a step goes to the next operation there, and values have its names",
+      async act(user) {
+        await user.press("F10");
+        await user.stoppedIn("vm.cond_br");
+        await user.expandScope("Locals");
+        await user.variablesAre({ "%0": 36, "%1": 12 });
+      },
+    },
+    {
+      title: "it takes breakpoints",
+      async act(user) {
+        await user.goToLine(8);
+        await user.toggleBreakpoint();
+        await user.press("F5");
+        await user.stoppedIn("vm.rem.i32.u");
+        await user.toggleBreakpoint();
+      },
+    },
+    {
+      title: "and from there back to the source",
+      async act(user) {
+        await user.chooseLevel("source");
+        await user.activeTab("euclid.mlir");
+        await user.variablesAre({ "%x": 36, "%y": 12 });
+      },
+    },
+    {
       title: "without the breakpoint the program runs to its result",
       async act(user) {
         await user.goToLine(11);

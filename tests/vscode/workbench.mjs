@@ -274,6 +274,30 @@ export class User {
     await this.press("Enter");
   }
 
+  /** Chooses the text that the program is shown in, with the button of the debug toolbar. */
+  async chooseLevel(name) {
+    await this.page.locator(".debug-toolbar .action-label[aria-label^='Choose Level']").click();
+    const rows = this.page.locator(".quick-input-widget .monaco-list-row");
+    await rows.filter({ hasText: name }).first().click();
+  }
+
+  /** Waits until the program is stopped in a line of the visible editor with this text. */
+  stoppedIn(text) {
+    const line = () =>
+      this.page.evaluate(() => {
+        for (const editor of document.querySelectorAll(".editor-instance .monaco-editor")) {
+          const top = editor.querySelector(".view-overlays .debug-top-stack-frame-line")?.parentElement?.style.top;
+          const lines = [...editor.querySelectorAll(".view-line")];
+          const here = lines.find((row) => top !== undefined && row.style.top === top);
+          if (here !== undefined) {
+            return here.textContent.replace(/\u00a0/g, " ");
+          }
+        }
+        return null;
+      });
+    return eventually(`the program to stop in a line with ${text}`, line, (seen) => seen?.includes(text) === true);
+  }
+
   /** Waits until the program is stopped in `line` of the visible editor. */
   stoppedAt(line) {
     return eventually(`the program to stop in line ${line}`, () => this.stoppedLine(), (seen) => seen === line);

@@ -3,7 +3,8 @@
 //! A source that is a file on this machine goes by its path. Two kinds are not: the disassembly of
 //! a module, which is what a frame shows when its source was not found, and a source that the
 //! debugger holds in memory. These get reference numbers, which stay the same for the session, as
-//! clients keep breakpoints under them.
+//! clients keep breakpoints under them. They have a path too, which is but their name: VS Code takes a
+//! breakpoint's source for another one than a frame's if the path is missing.
 //!
 //! A client may have the same disassembly open under a name of its own: our VS Code extension shows
 //! `models/gcd.vmfb` as the document `iree-vmfb:/models/gcd.vmfb.vmasm`. Once it has set breakpoints
@@ -80,21 +81,23 @@ impl Sources {
             let name = format!("{name}{MODULE_SUFFIX}");
             return Source { name: Some(name), path: Some(path.clone()), ..Source::default() };
         }
+        let name_of_text = format!("{name}{MODULE_SUFFIX}");
         Source {
-            name: Some(format!("{name}{MODULE_SUFFIX}")),
+            path: Some(name_of_text.clone()),
+            name: Some(name_of_text),
             source_reference: Some(self.number(SourceKey::Listing(module))),
             origin: Some(format!("disassembly of module {name}")),
-            ..Source::default()
         }
     }
 
     /// A source that is held in memory.
     pub(crate) fn in_memory(&mut self, file: &str) -> Source {
+        let name = file_name(file);
         Source {
-            name: Some(file_name(file)),
+            path: Some(name.clone()),
+            name: Some(name),
             source_reference: Some(self.number(SourceKey::File(file.to_owned()))),
             origin: Some("held by the debugger".into()),
-            ..Source::default()
         }
     }
 

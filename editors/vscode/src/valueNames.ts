@@ -30,6 +30,11 @@ export function valuesIn(line: string, languageId: string): ValueName[] {
   }));
 }
 
+/** What asks the debugger for a value. Names may have letters that are operators in expressions: `%c-1`, `%a.b`. */
+export function expressionOf({ name }: ValueName): string {
+  return /^%[^"]*[-.]/.test(name) ? `%"${name.slice(1)}"` : name;
+}
+
 /** The SSA values that a line of MLIR brings into being: results, arguments of functions and blocks, loop variables. */
 export function definitionsIn(line: string): ValueName[] {
   return valuesIn(line, "mlir").filter(

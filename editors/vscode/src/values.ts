@@ -1,7 +1,7 @@
 // What a value is called in the text, for the debugger's hover and for the values that VS Code prints beside the code.
 
 import * as vscode from "vscode";
-import { definitionsIn, firstLineOfFunction, usesIn, type ValueName, valueAt } from "./valueNames";
+import { definitionsIn, expressionOf, firstLineOfFunction, usesIn, type ValueName, valueAt } from "./valueNames";
 
 const SELECTOR = [{ language: "mlir" }, { language: "vmasm" }];
 
@@ -19,7 +19,7 @@ class HoveredValue implements vscode.EvaluatableExpressionProvider {
     position: vscode.Position,
   ): vscode.EvaluatableExpression | undefined {
     const value = valueAt(document.lineAt(position.line).text, position.character, document.languageId);
-    return value && new vscode.EvaluatableExpression(rangeOf(position.line, value), value.name);
+    return value && new vscode.EvaluatableExpression(rangeOf(position.line, value), expressionOf(value));
   }
 }
 

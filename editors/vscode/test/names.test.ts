@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { disassemblyUri, moduleUri } from "../src/moduleUri";
 import { candidates, expandSetting } from "../src/paths";
-import { definitionsIn, firstLineOfFunction, usesIn, valueAt, valuesIn } from "../src/valueNames";
+import { definitionsIn, expressionOf, firstLineOfFunction, usesIn, valueAt, valuesIn } from "../src/valueNames";
 
 test("a setting may start at home or in the workspace", () => {
   assert.equal(expandSetting("~/bin/iree-dbg", "/ws", "/home/me"), "/home/me/bin/iree-dbg");
@@ -37,6 +37,11 @@ test("values have the debugger's names", () => {
   assert.deepEqual(names("%x", "rust"), []);
   assert.deepEqual(valueAt("  %sum = arith.addi %a, %b", 21, "mlir"), { name: "%a", start: 20, end: 22 });
   assert.equal(valueAt("  %sum = arith.addi %a, %b", 10, "mlir"), undefined);
+});
+
+test("names with odd letters are quoted in expressions", () => {
+  const expressions = (line: string) => valuesIn(line, "mlir").map(expressionOf);
+  assert.deepEqual(expressions("%c-1 = f %a.b, %r#1, %0"), ['%"c-1"', '%"a.b"', "%r#1", "%0"]);
 });
 
 test("a line defines results, arguments and loop variables, and only uses the rest", () => {

@@ -87,10 +87,37 @@ impl Program {
     ) -> Option<LocalValue> {
         let locals = self.module(position.function.module)?.locals(position);
         let known = self.known_values(level, position, &locals, calls);
-        let is_it = |known: &&Known<'_>| known.name.trim_start_matches('%') == name;
-        let own = known.iter().rev().find(is_it).map(|known| known.value);
-        own.or_else(|| level.named(&locals, name)).cloned()
+        named(level, &known, &locals, name).cloned()
     }
+}
+
+/// The value that a name means, without its `%`: one that the frame knows by it, or any that is alive.
+fn named<'l>(
+    level: Level,
+    known: &[Known<'l>],
+    locals: &'l [LocalValue],
+    name: &str,
+) -> Option<&'l LocalValue> {
+    let is_it = |known: &&Known<'_>| known.name.trim_start_matches('%') == name;
+    let own = known.iter().rev().find(is_it).map(|known| known.value);
+    own.or_else(|| level.named(locals, name))
+}
+
+/// An expression that means a value which a frame knows, and no other, if it has one: its name in the VM
+/// program rather than that in the source, as it is known at every level.
+pub(crate) fn expression_of(
+    level: Level,
+    known: &[Known<'_>],
+    locals: &[LocalValue],
+    one: &Known<'_>,
+) -> Option<String> {
+    let bare = |name: &str| name.trim_start_matches('%').to_owned();
+    let mut names = [&*one.value.name, &*one.name].into_iter().map(bare);
+    let name = names.find(|name| {
+        named(level, known, locals, name).is_some_and(|found| std::ptr::eq(found, one.value))
+    })?;
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '#');
+    Some(if name.chars().all(is_plain) { format!("%{name}") } else { format!("%\"{name}\"") })
 }
 
 /// A frame with where the innermost one of the machine's frame stands.

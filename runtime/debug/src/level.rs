@@ -52,20 +52,6 @@ impl Level {
         in_source.or(in_listing).unwrap_or(&local.name)
     }
 
-    /// A name that means a value and no other, if it has one: that in the VM program rather than that in the
-    /// source, as it is known at every level.
-    pub(crate) fn telling_name<'l>(
-        self,
-        locals: &[LocalValue],
-        local: &'l LocalValue,
-    ) -> Option<&'l str> {
-        let means_it = |name: &&str| {
-            let found = self.named(locals, name.trim_start_matches('%'));
-            found.is_some_and(|found| std::ptr::eq(found, local))
-        };
-        [&*local.name, self.name_of(local)].into_iter().find(means_it)
-    }
-
     /// The value that a name means, without its `%`. A source and the VM program may use the same names for
     /// different values; those of the level come first. The last of a name in the source is the innermost.
     pub(crate) fn named<'l>(self, locals: &'l [LocalValue], name: &str) -> Option<&'l LocalValue> {

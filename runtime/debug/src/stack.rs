@@ -5,7 +5,7 @@ use std::ops::Range;
 use vm::{FrameFunction, FrameIndex, Position};
 
 use crate::debugger::Debugger;
-use crate::inlined::{FrameId, Known};
+use crate::inlined::{self, FrameId, Known};
 use crate::inspect::{self, variable};
 use crate::view::{Frame, Node, ScopeKind, Variable};
 
@@ -186,14 +186,15 @@ impl Debugger {
         // An outer frame stands at its call, whose results do not exist yet: also "before" it.
         let locals = module.locals(position);
         let known = self.program.known_values(self.program.level, position, &locals, frame.calls);
-        let variables = known.into_iter().filter(is_wanted).filter_map(|known| {
-            let local = known.value;
+        let level = self.program.level;
+        let variables = known.iter().filter(|known| is_wanted(known)).filter_map(|one| {
+            let local = one.value;
             let value = inspect::register_value(invocation, frame.index, local.register)?;
-            let mut shown = variable(known.name, &value);
+            let mut shown = variable(one.name.clone(), &value);
             shown.type_name = local.mlir_type.to_string();
-            let name = self.program.level.telling_name(&locals, local).map(str::to_owned);
+            let expression = inlined::expression_of(level, &known, &locals, one);
             shown.evaluate_name =
-                Some(name.unwrap_or_else(|| inspect::register_name(local.register)));
+                Some(expression.unwrap_or_else(|| inspect::register_name(local.register)));
             Some(shown)
         });
         variables.collect()

@@ -12,7 +12,7 @@ use crate::debugger::Debugger;
 use crate::level::{Level, LineKey};
 use crate::program::{LaunchOptions, ModuleSource};
 use crate::stop::{Granularity, Resume, StepKind, StopReason};
-use crate::view::Frame;
+use crate::view::{Frame, Node, ScopeKind};
 
 /// Something that runs: an instruction, or a place in native code.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -141,15 +141,14 @@ fn check_with_inlined_calls(ran: &[Seen], stopped: &[Seen], by: Granularity, con
     }
 }
 
-fn check(module: &Path, case: &Case, level: Level, kind: StepKind, by: Granularity) {
-    let ran = stops(module, case, level, StepKind::Into, Granularity::Instruction, by);
+fn check(module: &Path, case: &Case, level: Level, kind: StepKind, by: Granularity, ran: &[Seen]) {
     let stopped = stops(module, case, level, kind, by, by);
     let context =
         format!("{} of {}, {level}, {kind:?}, {by:?}", case.function, case.source.display());
     if ran.iter().any(|it| it.is_inlined) {
-        check_with_inlined_calls(&ran, &stopped, by, &context);
+        check_with_inlined_calls(ran, &stopped, by, &context);
     } else {
-        check_against_model(&ran, &stopped, kind, &context);
+        check_against_model(ran, &stopped, kind, &context);
     }
     // A step over passes what is called, inlined or not.
     let is_looked_at =
@@ -162,7 +161,7 @@ fn check(module: &Path, case: &Case, level: Level, kind: StepKind, by: Granulari
 
 /// Steps out, from some of what runs: each leads to what runs next in the frames around.
 fn check_out(module: &Path, case: &Case, level: Level) {
-    const SOME: usize = 40;
+    const SOME: usize = 15;
     let by = Granularity::Instruction;
     let ran = stops(module, case, level, StepKind::Into, by, by);
     for from in (0..ran.len()).step_by(1 + ran.len() / SOME) {
@@ -178,6 +177,35 @@ fn check_out(module: &Path, case: &Case, level: Level) {
             Some(expected) => assert_eq!(&seen(&debugger, by), expected, "{}", context()),
             None => assert!(reason.is_final(), "{}: {reason:?}", context()),
         }
+    }
+}
+
+/// What names a value in a frame means that value, there and at that level.
+fn check_names(module: &Path, case: &Case, level: Level) {
+    const SOME: usize = 60;
+    let mut debugger = loaded(module, case, level);
+    let mut reason = debugger.resume(Resume::ToEntry);
+    for _ in 0..SOME {
+        if reason.is_final() {
+            break;
+        }
+        for frame in debugger.frames() {
+            let shown = debugger.children(&Node::Scope(frame.id(), ScopeKind::Locals), None);
+            for shown in shown {
+                let name = shown.evaluate_name.expect("a value has a name");
+                let found = debugger.evaluate(frame.id(), &name).map(|found| found.value);
+                assert_eq!(
+                    found.map_err(|error| error.to_string()),
+                    Ok(shown.value),
+                    "{} by {name} in {} of {} at {:?}, {level}",
+                    shown.name,
+                    frame.name,
+                    case.source.display(),
+                    frame.source,
+                );
+            }
+        }
+        reason = debugger.resume(Resume::Step(StepKind::Into, Granularity::Instruction));
     }
 }
 
@@ -222,13 +250,16 @@ fn check_all(source: &str, levels: &[Level]) {
     let module = compiled(&source, &cases[0].flags, folder.path());
     for case in &cases {
         for level in levels {
+            check_names(&module, case, *level);
             // A call that was inlined is left too, at the level of the source.
             if *level == Level::Vm {
                 check_out(&module, case, *level);
             }
-            for kind in [StepKind::Over, StepKind::Into] {
-                for by in [Granularity::Line, Granularity::Statement] {
-                    check(&module, case, *level, kind, by);
+            for by in [Granularity::Line, Granularity::Statement] {
+                let ran =
+                    stops(&module, case, *level, StepKind::Into, Granularity::Instruction, by);
+                for kind in [StepKind::Over, StepKind::Into] {
+                    check(&module, case, *level, kind, by, &ran);
                 }
             }
         }
@@ -249,7 +280,9 @@ fn loops_and_branches() {
 fn inlined_calls() {
     check_all("runtime/cli/tests/inlined/inlined.mlir", &Level::ALL);
     check_all("runtime/cli/tests/columns/columns.mlir", &Level::ALL);
-    check_all("runtime/cli/tests/levels/several.mlir", &Level::ALL);
+    for source in ["several", "nested", "numbered"] {
+        check_all(&format!("runtime/cli/tests/levels/{source}.mlir"), &Level::ALL);
+    }
     check_all("tests/corpus/calls_inlined_and_not.mlir", &Level::ALL);
 }
 

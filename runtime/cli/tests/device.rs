@@ -127,3 +127,10 @@ fn a_program_without_another_text_says_so() {
 fn operations_of_a_line_take_breakpoints() {
     check("columns", "columns", &["7", "3"], &["columns"]);
 }
+
+#[test]
+fn a_line_that_was_moved_about_stops_once() {
+    let directory = tests().join("moved");
+    let module = compile(&directory, "moved", &["--compile-mode=vm"]);
+    check_on(&module, &directory, &directory, &["3", "4"], &["moved"]);
+}

@@ -80,6 +80,16 @@ impl LoadedModule {
         entries
     }
 
+    /// Where the block begins that an instruction is in.
+    pub(crate) fn block_at(
+        &self,
+        function: FunctionOrdinal,
+        offset: BytecodeOffset,
+    ) -> Option<BytecodeOffset> {
+        let before = self.code(function).take_while(|it| it.offset <= offset);
+        before.filter(|it| it.op == Op::Block).last().map(|it| it.offset)
+    }
+
     fn code(&self, function: FunctionOrdinal) -> impl Iterator<Item = vmfb::Instruction<'_>> {
         vmfb::instructions(self.module.function_bytecode(function)).map_while(Result::ok)
     }

@@ -1,6 +1,7 @@
 //! From what somebody asked for to instructions.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use debuginfo::ResolvedLine;
 use vm::{FunctionId, Position};
@@ -85,6 +86,7 @@ impl Program {
                 resolution.add_line(module, line, &found);
             }
         }
+        resolution.locations = self.first_in_blocks(&resolution.locations);
         resolution.message = match resolution.line {
             Some(actual) if actual > line => Some(format!(
                 "no code came from line {line}; the next line that has some is {actual}"
@@ -98,6 +100,24 @@ impl Program {
             None => Some(self.unknown_file(file)),
         };
         resolution
+    }
+
+    /// Places without those that control only reaches from another of them: the compiler moves the code of
+    /// a line about within a block, and to have been there once is enough. Copies of a line that were
+    /// inlined from different calls are different places.
+    fn first_in_blocks(&self, places: &[Position]) -> Vec<Position> {
+        let mut met = HashSet::new();
+        let is_first = |place: &&Position| {
+            let Position { function, offset } = **place;
+            let Some(module) = self.module(function.module) else { return true };
+            let row = module.info.row_at(function.function, offset);
+            let instance = row.map_or(0, |row| row.instance);
+            met.insert((function, module.block_at(function.function, offset), instance))
+        };
+        let mut places = places.to_vec();
+        places
+            .sort_by_key(|place| (place.function.module.0, place.function.function, place.offset));
+        places.iter().filter(is_first).copied().collect()
     }
 
     /// Of the places of a line, those of one operation: the one that a column is in, or the next to the

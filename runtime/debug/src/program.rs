@@ -192,6 +192,7 @@ pub struct Program {
     sources: HashMap<String, String>,
     entry: FunctionId,
     arguments: Vec<Value>,
+    argument_names: OnceLock<Vec<String>>,
     notes: Vec<String>,
     /// Which text it is shown and stepped in.
     pub(crate) level: Level,
@@ -253,6 +254,7 @@ impl Program {
             sources,
             entry,
             arguments,
+            argument_names: OnceLock::new(),
             notes,
             level: Level::default(),
         };
@@ -336,17 +338,20 @@ impl Program {
     }
 
     /// The names that the ABI gives the arguments of the entry function; those of its fences and of unnamed ones, too.
-    pub(crate) fn argument_names(&self) -> Vec<String> {
-        let module = self.module(self.entry.module).map(|loaded| &loaded.module);
-        let Some(function) = module.and_then(|module| module.function(self.entry.function)) else {
-            return Vec::new();
-        };
-        let signature = &function.signature;
-        let attributes: Vec<(&str, &str)> =
-            signature.attributes.iter().map(|it| (&*it.key, &*it.value)).collect();
-        let cconv = signature.calling_convention.as_deref();
-        let named = abi::explain::argument_names(cconv, &attributes);
-        named.into_iter().map(|argument| argument.name).collect()
+    pub(crate) fn argument_names(&self) -> &[String] {
+        self.argument_names.get_or_init(|| {
+            let module = self.module(self.entry.module).map(|loaded| &loaded.module);
+            let Some(function) = module.and_then(|module| module.function(self.entry.function))
+            else {
+                return Vec::new();
+            };
+            let signature = &function.signature;
+            let attributes: Vec<(&str, &str)> =
+                signature.attributes.iter().map(|it| (&*it.key, &*it.value)).collect();
+            let cconv = signature.calling_convention.as_deref();
+            let named = abi::explain::argument_names(cconv, &attributes);
+            named.into_iter().map(|argument| argument.name).collect()
+        })
     }
 
     /// The functions that modules export by name, but for those that the runtime calls.

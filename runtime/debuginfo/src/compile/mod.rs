@@ -1,11 +1,12 @@
 //! Driving iree-compile so that debugging stays possible.
 //!
 //! A module, its debug companion and the sources of its dispatches come from three runs of iree-compile
-//! with the same flags, two of them printing instead of serialising. Compiling to the `vm` phase once and finishing twice from that
-//! text would be less work, but then the text of nested VMVX executables is lost, and constants go
-//! through text. Whole runs print everything; they run side by side to hide most of the cost, or one after
-//! the other where both are told to write the same listing. The sources of dispatches could be dumped
-//! on the way, but then the locations inside of them lead to the dump.
+//! with the same flags, two of them printing instead of serialising. Compiling to the `vm` phase once
+//! and finishing twice from that text would be less work, but then the text of nested VMVX executables
+//! is lost, and constants go through text. The sources of dispatches could be dumped on the way, but then
+//! locations in the module lead to the dump. So whole runs print everything; they run side by side to
+//! hide most of the cost, as far as there are processors for it and the source is not large, or one after
+//! the other where both are told to write the same listing.
 //!
 //! The companion ([`crate::Companion::path_beside`]) and the sources of dispatches
 //! ([`crate::DispatchInterfaces::path_beside`]) lie beside the module. All are written to a

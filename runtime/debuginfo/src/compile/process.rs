@@ -16,6 +16,9 @@ use super::{Cancellation, CompileError};
 /// How often a request to stop is looked at while the compiler says nothing.
 const PATIENCE: Duration = Duration::from_millis(20);
 
+/// Bytes of a source of which two compilers at a time are enough.
+const LARGE: u64 = 32 << 20;
+
 /// The runs of one compilation.
 pub(super) struct Runs<'a> {
     pub(super) compiler: &'a Path,
@@ -46,15 +49,12 @@ impl Runs<'_> {
         cancellation: &Cancellation,
         on_line: &mut dyn FnMut(&str),
     ) -> Result<Beside, CompileError> {
-        let mut dispatches = self.start(self.command().args(DISPATCHES).stdout(Stdio::piped()))?;
-        let dispatch_lines = collect(dispatches.0.stderr.take());
-        let copy_dispatches = copy_text(&mut dispatches, self.dispatches)?;
-        let mut companion = self.start(self.command().args(COMPANION).stdout(Stdio::piped()))?;
-        let companion_lines = collect(companion.0.stderr.take());
-        let copy = copy_text(&mut companion, self.companion)?;
+        let print_dispatches = || self.print(&DISPATCHES, self.dispatches);
+        let dispatches = if self.has_room() { Some(print_dispatches()?) } else { None };
+        let mut companion = self.print(&COMPANION, self.companion)?;
         if self.flags.iter().any(|flag| is_listing(flag)) {
             // Both write the listing; that of the module is to stay.
-            wait(&mut companion.0, cancellation)?;
+            wait(&mut companion.running.0, cancellation)?;
         }
         let mut module = self.start(self.command().arg("-o").arg(self.module))?;
 
@@ -63,22 +63,48 @@ impl Runs<'_> {
             let message = first_error(&module.1);
             return Err(CompileError::Failed { input: self.input.to_owned(), status, message });
         }
-        let status = wait(&mut dispatches.0, cancellation)?;
-        let has_dispatches = join(copy_dispatches).is_ok() && status.success();
-        // What is wrong with the source, the module's run has said.
-        drop(dispatch_lines);
-        let (status, copied) = (wait(&mut companion.0, cancellation)?, join(copy));
-        let companion = match (status.success(), copied) {
-            (true, Ok(())) => Ok(()),
-            (true, Err(error)) => {
-                Err(format!("cannot write {}: {error}", self.companion.display()))
-            }
-            (false, _) => Err(format!(
-                "iree-compile printed no companion ({status}): {}",
-                join_lines(companion_lines)
-            )),
+        let companion = companion.finish(cancellation)?;
+        let dispatches = match dispatches {
+            None if companion.is_ok() && !self.has_executables() => None,
+            None => Some(print_dispatches()?),
+            started => started,
         };
+        // What is wrong with the source, the module's run has said.
+        let has_dispatches = match dispatches {
+            Some(dispatches) => dispatches.finish(cancellation)?.is_ok(),
+            None => false,
+        };
+        let companion = companion.map_err(|reason| match reason {
+            NotPrinted::ByUs(error) => {
+                format!("cannot write {}: {error}", self.companion.display())
+            }
+            NotPrinted::ByCompiler(status, said) => {
+                format!("iree-compile printed no companion ({status}): {said}")
+            }
+        });
         Ok(Beside { companion, has_dispatches })
+    }
+
+    /// Whether the companion has calls by which programs get their executables.
+    fn has_executables(&self) -> bool {
+        let text = std::fs::read(self.companion).unwrap_or_default();
+        memchr::memmem::find(&text, b".executable.").is_some()
+    }
+
+    /// Whether one more compiler may run beside two others: there is a processor for it, and the source,
+    /// which each has in memory several times over, is not large.
+    fn has_room(&self) -> bool {
+        let input = self.directory.map_or_else(|| self.input.into(), |it| it.join(self.input));
+        let is_small = std::fs::metadata(input).is_ok_and(|file| file.len() < LARGE);
+        is_small && thread::available_parallelism().is_ok_and(|count| count.get() > 2)
+    }
+
+    /// Starts a compiler that prints a text, which goes to a file without constants.
+    fn print(&self, flags: &[&str], path: &Path) -> Result<Printing, CompileError> {
+        let mut running = self.start(self.command().args(flags).stdout(Stdio::piped()))?;
+        let said = collect(running.0.stderr.take());
+        let copy = copy_text(&mut running, path)?;
+        Ok(Printing { running, said, copy })
     }
 
     fn command(&self) -> Command {
@@ -101,6 +127,33 @@ impl Runs<'_> {
         spawned.map(|child| Running(child, Vec::new())).map_err(|source| CompileError::NotStarted {
             compiler: self.compiler.to_owned(),
             source,
+        })
+    }
+}
+
+/// A compiler that prints a text.
+struct Printing {
+    running: Running,
+    said: JoinHandle<Vec<String>>,
+    copy: JoinHandle<std::io::Result<()>>,
+}
+
+/// Why a text is not there.
+enum NotPrinted {
+    ByCompiler(ExitStatus, String),
+    ByUs(std::io::Error),
+}
+
+impl Printing {
+    /// Waits for the text.
+    fn finish(
+        mut self,
+        cancellation: &Cancellation,
+    ) -> Result<Result<(), NotPrinted>, CompileError> {
+        let status = wait(&mut self.running.0, cancellation)?;
+        Ok(match join(self.copy) {
+            _ if !status.success() => Err(NotPrinted::ByCompiler(status, join_lines(self.said))),
+            copied => copied.map_err(NotPrinted::ByUs),
         })
     }
 }

@@ -201,6 +201,7 @@ pub struct Program {
 impl Program {
     pub(crate) fn load(options: LaunchOptions) -> Result<(Self, Context), LaunchError> {
         let host = Host::new(&options.host);
+        host.device().allocator().record();
         let mut loaded = Vec::new();
         for source in options.modules {
             loaded.push(load_module(source)?);

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use vm::{ExecutionLimits, Object, Status};
@@ -49,7 +50,14 @@ pub struct LiveAllocation {
 
 /// Makes device memory. Clones share what they know.
 #[derive(Clone, Debug, Default)]
-pub struct Allocator(Arc<Mutex<Records>>);
+pub struct Allocator(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Whether somebody wants to know what is alive.
+    is_recording: AtomicBool,
+    records: Mutex<Records>,
+}
 
 #[derive(Debug, Default)]
 struct Records {
@@ -60,6 +68,11 @@ struct Records {
 }
 
 impl Allocator {
+    /// Notes from now on what is made, for [`Self::live`].
+    pub fn record(&self) {
+        self.0.is_recording.store(true, Ordering::Relaxed);
+    }
+
     /// Zeroed memory.
     ///
     /// # Errors
@@ -84,6 +97,13 @@ impl Allocator {
         origin: Origin,
     ) -> Buffer {
         let buffer = Buffer::new(storage, canonical(parameters));
+        if self.0.is_recording.load(Ordering::Relaxed) {
+            self.note(&buffer, origin);
+        }
+        buffer
+    }
+
+    fn note(&self, buffer: &Buffer, origin: Origin) {
         let mut records = self.records();
         records.made += 1;
         let number = records.made;
@@ -92,10 +112,9 @@ impl Allocator {
             records.records.retain(|(_, _, allocation)| allocation.strong_count() > 0);
             records.clean_at = 2 * records.records.len() + 64;
         }
-        buffer
     }
 
-    /// What is alive, in the order of making.
+    /// What is alive of what was noted, in the order of making.
     #[must_use]
     pub fn live(&self) -> Vec<LiveAllocation> {
         let live = |(number, origin, allocation): &(u64, Origin, Weak<Allocation>)| {
@@ -107,7 +126,7 @@ impl Allocator {
 
     fn records(&self) -> MutexGuard<'_, Records> {
         // The list is whole at any time, so another thread's panic does not spoil it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -146,6 +165,7 @@ mod tests {
     #[test]
     fn what_is_alive_is_known() {
         let allocator = Allocator::default();
+        allocator.record();
         let parameters = BufferParameters {
             memory_type: MemoryType::DEVICE_LOCAL,
             usage: BufferUsage::DISPATCH_STORAGE,

@@ -10,6 +10,7 @@ use crate::allocator::Origin;
 use crate::buffer::Buffer;
 use crate::command_buffer::{BufferRange, BufferReference, Command, Commands, TableEntry};
 use crate::execution::Execution;
+use crate::fence::Fence;
 use crate::flags::{CommandBufferMode, MemoryAccess};
 use crate::modules::Host;
 use crate::modules::arguments::HalArguments;
@@ -118,7 +119,12 @@ fn submit(call: &NativeCall<'_>, command: Option<Command>) -> Result<NativeRetur
 
 /// Work between the fences of a call.
 fn submission(call: &Arguments<'_>, work: Option<Execution>) -> Result<Submission, Status> {
-    Ok(Submission { wait: call.fence(2)?, signal: call.fence(3)?, work })
+    let wait = match call.optional::<Fence>(2, "hal.fence")? {
+        // Most are, and nobody has to hold on to them.
+        Some(fence) if fence.is_reached() == Ok(true) => Fence::default(),
+        fence => fence.cloned().unwrap_or_default(),
+    };
+    Ok(Submission { wait, signal: call.fence(3)?, work })
 }
 
 /// Submits work. Where there is some, and somebody may want to stop and look at it, executing it is an

@@ -9,7 +9,9 @@ const FLAG: &str = "--list_devices";
 
 /// The list, if the command line asks for it: all devices, or those of a driver (`--list_devices=local-sync`).
 pub(crate) fn asked_for(arguments: &[OsString]) -> Option<String> {
-    let flags = arguments.iter().filter_map(|argument| argument.to_str());
+    // What is behind `--` is for another program.
+    let ours = arguments.iter().take_while(|argument| *argument != "--");
+    let flags = ours.filter_map(|argument| argument.to_str());
     let driver = flags.filter_map(|flag| flag.strip_prefix(FLAG)).find_map(|rest| match rest {
         "" => Some(""),
         rest => rest.strip_prefix('='),
@@ -33,5 +35,6 @@ mod tests {
         assert_eq!(asked(&["--list_devices=local-task"]).unwrap(), "local-task://\n");
         assert_eq!(asked(&["--list_devices=vulkan"]).unwrap(), "");
         assert_eq!(asked(&["run", "--list_devices_of_mine", "--device=local-task"]), None);
+        assert_eq!(asked(&["compile", "a.mlir", "--", "--list_devices"]), None);
     }
 }

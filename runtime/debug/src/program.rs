@@ -313,6 +313,13 @@ impl Program {
         LoadedModule { is_nested: true, ..LoadedModule::new(index, Arc::clone(module), info) }
     }
 
+    /// The dispatches that are known by name, loaded or not.
+    pub(crate) fn dispatch_names(&self) -> impl Iterator<Item = &str> {
+        let nested = self.modules.iter().filter(|module| module.is_nested);
+        let loaded = nested.flat_map(|module| module.module.exports()).map(|it| it.name.as_str());
+        loaded.chain(self.modules.iter().flat_map(|module| module.interfaces.names()))
+    }
+
     /// What the dispatch that is exported by a name reads and writes.
     pub(crate) fn dispatch_interface(&self, export: &str) -> Option<&DispatchInterface> {
         self.modules.iter().find_map(|module| module.interfaces.of(export))

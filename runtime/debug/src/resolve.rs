@@ -165,9 +165,7 @@ impl Program {
 
     /// Dispatches have no instruction of their own; the message says if none is known by now.
     fn resolve_dispatch(&self, pattern: &str) -> Resolution {
-        let nested = self.modules.iter().filter(|module| module.is_nested);
-        let mut names = nested.flat_map(|module| module.module.exports()).map(|it| &*it.name);
-        if names.any(|name| glob::matches(pattern, name)) {
+        if self.dispatch_names().any(|name| glob::matches(pattern, name)) {
             return Resolution::default();
         }
         Resolution::nowhere(format!("no dispatch is called {pattern:?} so far"))

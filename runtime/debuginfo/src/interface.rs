@@ -148,6 +148,11 @@ impl DispatchInterfaces {
         self.0.is_empty()
     }
 
+    /// The names that dispatches are exported by, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// The interface of the dispatch that is exported by a name.
     #[must_use]
     pub fn of(&self, export: &str) -> Option<&DispatchInterface> {

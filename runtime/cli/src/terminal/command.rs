@@ -285,7 +285,7 @@ const TABLE: &[Row] = &[
     Row {
         names: &["dispatch", "info dispatch"],
         arguments: "",
-        help: "what the frame's dispatch works on: workgroups, bindings, constants",
+        help: "what the frame's dispatch works on: workgroups, operands, bindings, constants",
         read: |_| Ok(Command::Dispatch),
     },
     Row {
@@ -528,6 +528,13 @@ fn place(text: &str) -> Result<Place, String> {
     if let Some(pattern) = text.strip_prefix("dispatch ") {
         return dispatches(pattern.trim());
     }
+    // As editors write it.
+    if let Some(pattern) = text.strip_prefix("dispatch:") {
+        return dispatches(pattern.trim());
+    }
+    if let Some(pattern) = text.strip_prefix("dispatch-after:") {
+        return dispatches(&format!("{} after", pattern.trim()));
+    }
     if let Some(address) = text.strip_prefix('*') {
         return match address.rsplit_once('+') {
             Some((function, offset)) => Ok(Place::Offset(function.to_owned(), hex(offset)?)),
@@ -608,6 +615,8 @@ mod tests {
                 ),
             ),
             ("b dispatch *", breaks(Place::Dispatch("*".into(), DispatchMoment::Before))),
+            ("b dispatch:a*", breaks(Place::Dispatch("a*".into(), DispatchMoment::Before))),
+            ("b dispatch-after:a", breaks(Place::Dispatch("a".into(), DispatchMoment::After))),
             ("b 7 if count == 2", breaks_if(Place::Line(7, None), HitCondition::Exactly(2))),
             (
                 "b improve if %guess == 2 if count % 2",

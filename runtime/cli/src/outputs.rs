@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use abi::compare::Tolerances;
 use hal::inputs::parse_values;
-use hal::outputs::{Equality, mismatches, write};
+use hal::outputs::{Equality, check_tensors, mismatches, write};
 use vm::Value;
 use vm::text::{format_value, format_values_up_to};
 
@@ -66,6 +66,8 @@ impl OutputArguments {
             print!("{}", structure.format(results)?);
         } else if self.outputs.is_empty() {
             print!("{}", format_values_up_to("result", results, self.max_element_count));
+            // What could not be printed was said in its place.
+            check_tensors(results).map_err(|error| format!("{error}; printing results"))?;
         } else {
             self.route(results).map_err(|error| format!("{error}; outputting results"))?;
         }

@@ -10,7 +10,7 @@ use abi::element_type::{ElementType, ElementTypeError};
 use abi::tensor::TensorType;
 use vm::{Object, Status};
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, WHOLE_BUFFER};
 
 /// How elements are laid out, by IREE's number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,14 +87,23 @@ impl BufferView {
         Some(bits.div_ceil(8))
     }
 
+    /// That the buffer has all elements that the shape claims.
+    ///
+    /// # Errors
+    /// It has less.
+    pub fn check(&self) -> Result<(), Status> {
+        // More than can be counted is more than there is, and not the number that stands for all there is.
+        let length = self.byte_length().map_or(WHOLE_BUFFER - 1, |length| length as u64);
+        self.buffer.range(0, length).map(drop)
+    }
+
     /// A copy of the elements' bytes.
     ///
     /// # Errors
     /// The buffer has less than the shape claims.
     pub fn read(&self) -> Result<Vec<u8>, Status> {
-        let length = self.byte_length().unwrap_or(usize::MAX);
-        self.buffer.range(0, length as u64)?;
-        Ok(self.buffer.read(0, length))
+        self.check()?;
+        Ok(self.buffer.read(0, self.byte_length().unwrap_or(usize::MAX)))
     }
 
     /// The tensor's text as IREE's tools print it, with at most so many elements.
@@ -104,7 +113,7 @@ impl BufferView {
     pub fn text(&self, max_element_count: usize) -> Result<String, Status> {
         let element_type = ElementType::from_any_code(self.element_type);
         let tensor_type = TensorType { shape: self.shape.clone(), element_type };
-        self.buffer.range(0, self.byte_length().unwrap_or(usize::MAX) as u64)?;
+        self.check()?;
         let bytes = self.buffer.read(0, tensor_type.printed_byte_count(max_element_count));
         Ok(tensor_type.format(&bytes, max_element_count))
     }

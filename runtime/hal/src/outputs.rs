@@ -58,6 +58,17 @@ pub fn write(value: &Value, spec: &str) -> Result<(), Status> {
     file.write_all(&bytes).map_err(failed)
 }
 
+/// That all tensors among the values have the elements that their shapes claim.
+///
+/// # Errors
+/// One has less.
+pub fn check_tensors(values: &[Value]) -> Result<(), Status> {
+    values.iter().try_for_each(|value| match value {
+        Value::Ref(reference) => reference.downcast().map_or(Ok(()), BufferView::check),
+        _ => Ok(()),
+    })
+}
+
 /// A value as a tensor: a scalar as one without dimensions, memory without a type as bytes.
 fn tensor(value: &Value) -> Result<Tensor, Status> {
     let scalar = |name: &str, bytes: &[u8]| {
@@ -255,6 +266,21 @@ mod tests {
     use super::*;
     use crate::inputs::parse_values;
     use crate::modules::{Config, Host};
+
+    #[test]
+    fn tensors_that_claim_more_than_they_have_are_found() {
+        let [whole] = &values("0r_v", &["2xf32=1,2"])[..] else { panic!("one value") };
+        let Value::Ref(reference) = &whole.value else { panic!("a ref") };
+        let view: &BufferView = reference.downcast().unwrap();
+        let claim = |count| {
+            let (code, encoding) = (view.element_code(), view.encoding());
+            let view = BufferView::new(view.buffer().clone(), vec![count], code, encoding);
+            [Value::I32(1), Value::Ref(Ref::object(view))]
+        };
+        assert_eq!(check_tensors(&claim(2)), Ok(()));
+        assert_eq!(check_tensors(&claim(3)).unwrap_err().code, StatusCode::OutOfRange);
+        assert_eq!(check_tensors(&claim(u64::MAX)).unwrap_err().code, StatusCode::OutOfRange);
+    }
 
     fn values(signature: &str, texts: &[&str]) -> Vec<Input> {
         let signature = Signature::parse(signature).unwrap();

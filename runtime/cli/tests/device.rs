@@ -75,6 +75,16 @@ fn dispatches_are_debugged() {
 }
 
 #[test]
+fn lines_of_machine_code_are_before_their_dispatches() {
+    let directory = tests().join("device");
+    let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join("machine.vmfb");
+    let flags =
+        ["--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic"];
+    compile_to(&module, &directory, "perceptron", &flags);
+    check_on(&module, &directory, &directory, &["4x8xf32=1"], &["machine"]);
+}
+
+#[test]
 fn inlined_calls_are_frames() {
     check("inlined", "inlined", &["7", "3"], &["inlined", "places", "values"]);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use vm::{FrameIndex, Guard, Position, Watch};
 
-use crate::breakpoint::{BreakpointId, BreakpointOptions, HitCondition, OptionError};
+use crate::breakpoint::{Breakpoint, BreakpointId, BreakpointOptions, HitCondition, OptionError};
 use crate::debugger::Debugger;
 use crate::expression::template::Template;
 use crate::expression::{Expression, ExpressionError, condition};
@@ -183,7 +183,7 @@ impl Debugger {
 
     fn watch_dispatches(&mut self) {
         let any_dispatch = self.watcher.traps.watches_dispatches()
-            || self.breakpoints.iter().any(|it| it.spec.is_of_dispatches());
+            || self.breakpoints.iter().any(Breakpoint::is_of_dispatches);
         self.context.set_watch(if any_dispatch { Watch::Steps } else { Watch::Nothing });
     }
 

@@ -129,11 +129,6 @@ impl std::str::FromStr for HitCondition {
 }
 
 impl BreakpointSpec {
-    /// Whether it is about dispatches, which have no instruction.
-    pub(crate) fn is_of_dispatches(&self) -> bool {
-        matches!(self, Self::Dispatch { .. })
-    }
-
     fn fits(&self, boundary: &Boundary) -> bool {
         let Self::Dispatch { pattern, when } = self else { return false };
         let moment = match boundary.kind {
@@ -155,6 +150,8 @@ pub struct Breakpoint {
     pub spec: BreakpointSpec,
     /// Where it is; empty while nothing matches.
     pub locations: Vec<Position>,
+    /// Dispatches in machine code that its line was compiled to: it is before them.
+    pub dispatches: Vec<String>,
     /// The line that it is really on, for breakpoints on lines.
     pub line: Option<u32>,
     /// The column of the operation that it is on, for breakpoints on columns.
@@ -209,10 +206,21 @@ impl Breakpoint {
         }
     }
 
+    /// Whether it is about dispatches, which have no instruction.
+    pub(crate) fn is_of_dispatches(&self) -> bool {
+        matches!(self.spec, BreakpointSpec::Dispatch { .. }) || !self.dispatches.is_empty()
+    }
+
+    fn fits(&self, boundary: &Boundary) -> bool {
+        let is_before = boundary.kind == BoundaryKind::BeforeStep;
+        self.spec.fits(boundary) || (is_before && self.dispatches.contains(&boundary.name))
+    }
+
     /// Whether it can stop the program.
     #[must_use]
     pub fn is_verified(&self) -> bool {
         !self.locations.is_empty()
+            || !self.dispatches.is_empty()
             || matches!(self.spec, BreakpointSpec::Dispatch { .. } | BreakpointSpec::Data { .. })
     }
 }
@@ -222,6 +230,8 @@ impl Breakpoint {
 pub struct Resolution {
     /// See [`Breakpoint::locations`].
     pub locations: Vec<Position>,
+    /// See [`Breakpoint::dispatches`].
+    pub dispatches: Vec<String>,
     /// See [`Breakpoint::line`].
     pub line: Option<u32>,
     /// See [`Breakpoint::column`].
@@ -244,11 +254,12 @@ impl BreakpointTable {
     pub fn add(&mut self, spec: BreakpointSpec, resolution: Resolution) -> BreakpointId {
         self.next += 1;
         let id = BreakpointId(self.next);
-        let Resolution { locations, line, column, message, .. } = resolution;
+        let Resolution { locations, dispatches, line, column, message, .. } = resolution;
         let breakpoint = Breakpoint {
             id,
             spec,
             locations,
+            dispatches,
             line,
             column,
             message,
@@ -281,8 +292,10 @@ impl BreakpointTable {
     /// Finds the places of all breakpoints anew.
     pub(crate) fn resolve_again(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
         for breakpoint in self.breakpoints.values_mut() {
-            let Resolution { locations, line, column, message, .. } = resolve(&breakpoint.spec);
+            let Resolution { locations, dispatches, line, column, message, .. } =
+                resolve(&breakpoint.spec);
             breakpoint.locations = locations;
+            breakpoint.dispatches = dispatches;
             breakpoint.line = line;
             breakpoint.column = column;
             breakpoint.message = message;
@@ -291,7 +304,7 @@ impl BreakpointTable {
 
     /// Whether one of them is about a place in native code.
     pub(crate) fn is_at_boundary(&self, boundary: &Boundary) -> bool {
-        self.iter().any(|it| it.spec.fits(boundary))
+        self.iter().any(|it| it.fits(boundary))
     }
 
     /// One of them.
@@ -312,7 +325,7 @@ impl BreakpointTable {
 
     /// Those at a place in native code.
     pub(crate) fn at_boundary(&self, boundary: &Boundary) -> Vec<BreakpointId> {
-        self.iter().filter(|it| it.spec.fits(boundary)).map(|it| it.id).collect()
+        self.iter().filter(|it| it.fits(boundary)).map(|it| it.id).collect()
     }
 
     /// Counts a hit; whether it is one of those that stop.

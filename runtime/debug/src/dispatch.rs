@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
-use debuginfo::{DispatchOperand, OperandAccess};
+use debuginfo::{DispatchInterface, DispatchOperand, OperandAccess};
 use hal::buffer::Buffer;
 use hal::buffer_view::BufferView;
 use hal::executable::Export;
@@ -76,6 +76,11 @@ impl Debugger {
             return self.program.source_of(function);
         }
         let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
+        let interface = self.program.dispatch_interface(&export.name);
+        if let Some(at) = interface.and_then(DispatchInterface::position) {
+            let place = self.program.source_named(&at.file, at.line)?;
+            return Some(SourceLine { column: at.column, ..place });
+        }
         let source = export.source.as_ref()?;
         self.program.source_named(&source.file, source.line)
     }

@@ -153,6 +153,11 @@ impl LoadedModule {
         }
     }
 
+    /// Its dispatches that have an operation of a line.
+    pub(crate) fn dispatches_on(&self, file: &str, line: u32) -> impl Iterator<Item = &str> {
+        self.interfaces.on_line(file, line)
+    }
+
     /// The disassembly, as `iree-dbg dump --output=disassembly --bytecode_offsets` prints it.
     pub(crate) fn listing(&self) -> &Disassembly {
         self.listing.get_or_init(|| {

@@ -1,7 +1,7 @@
 //! From what somebody asked for to instructions.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use debuginfo::ResolvedLine;
 use vm::{FunctionId, Position};
@@ -57,7 +57,8 @@ impl Program {
         match spec {
             BreakpointSpec::Line { file, line, column } => {
                 let resolution = self.resolve_line(file, *line);
-                match column.filter(|_| resolution.line == Some(*line)) {
+                let is_exact = resolution.line == Some(*line) && resolution.dispatches.is_empty();
+                match column.filter(|_| is_exact) {
                     Some(column) => self.narrowed(resolution, file, *line, column),
                     None => resolution,
                 }
@@ -86,6 +87,7 @@ impl Program {
                 resolution.add_line(module, line, &found);
             }
         }
+        self.mean_dispatches(&mut resolution, file, line);
         resolution.locations = self.first_in_blocks(&resolution.locations);
         resolution.message = match resolution.line {
             Some(actual) if actual > line => Some(format!(
@@ -95,11 +97,41 @@ impl Program {
                 "no code came from line {line}; the nearest line of the function that has some is \
                  {actual}, before it"
             )),
+            Some(_) if !resolution.dispatches.is_empty() => Some(
+                "the line is machine code; the stop is before the dispatch that has it".to_owned(),
+            ),
             Some(_) => None,
             None if is_known => Some(format!("no code came from line {line} or any line after it")),
             None => Some(self.unknown_file(file)),
         };
         resolution
+    }
+
+    /// A line that was compiled to machine code of dispatches, and to no bytecode of any, means these.
+    fn mean_dispatches(&self, resolution: &mut Resolution, file: &str, line: u32) {
+        if resolution.is_nested && resolution.line == Some(line) {
+            return;
+        }
+        let found_instead = resolution.line.filter(|_| !resolution.is_nested);
+        for line in [Some(line), found_instead].into_iter().flatten() {
+            let dispatches = self.dispatches_on(file, line);
+            if !dispatches.is_empty() {
+                *resolution = Resolution { dispatches, line: Some(line), ..Resolution::default() };
+                return;
+            }
+        }
+    }
+
+    /// The dispatches that have an operation of a line, by what their sources say.
+    fn dispatches_on(&self, file: &str, line: u32) -> Vec<String> {
+        let mut names = BTreeSet::new();
+        for module in &self.modules {
+            for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
+                let known = module.info.locations().file(id);
+                names.extend(module.dispatches_on(known, line).map(str::to_owned));
+            }
+        }
+        names.into_iter().collect()
     }
 
     /// Places without those that control only reaches from another of them: the compiler moves the code of

@@ -11,6 +11,9 @@
 //!        !iree_tensor_ext.dispatch.tensor<readonly:tensor<12x?x64xf32>>{%dim}
 //! ```
 //!
+//! With `--mlir-print-debuginfo` it also says which lines of the user's source the dispatch was made
+//! of, which is all there is to know where it is machine code.
+//!
 //! Offsets and dimensions are numbers that the dispatch is given, put together by a handful of
 //! operations. These are done here, for the numbers of one dispatch ([`DispatchInterface::operands`]);
 //! what depends on any other operation is left out.
@@ -32,6 +35,21 @@ pub struct DispatchInterface {
     /// In the order of the text, so that operands come before what uses them.
     definitions: Vec<Definition>,
     subspans: Vec<Subspan>,
+    /// Where its operations were written, in the order of the text.
+    positions: Vec<WrittenAt>,
+    /// Where the operation was written whose result it leaves.
+    position: Option<WrittenAt>,
+}
+
+/// A place in the user's source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WrittenAt {
+    /// The file, as the compiler knew it.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1.
+    pub column: u32,
 }
 
 /// A tensor that a dispatch reads or writes.
@@ -133,6 +151,9 @@ impl DispatchInterfaces {
             if let Some(rest) = statement.strip_prefix("func.func ") {
                 interfaces.extend(current.take());
                 current = symbol(rest).map(|name| (name.to_owned(), DispatchInterface::default()));
+            } else if statement.starts_with("return") {
+                // What comes next closes brackets, with locations of others.
+                interfaces.extend(current.take());
             } else if let Some((_, interface)) = &mut current {
                 interface.add(&statement);
             }
@@ -140,6 +161,13 @@ impl DispatchInterfaces {
         interfaces.extend(current);
         interfaces.retain(|_, interface| !interface.subspans.is_empty());
         Self(interfaces)
+    }
+
+    /// The dispatches that have an operation of a line.
+    pub fn on_line(&self, file: &str, line: u32) -> impl Iterator<Item = &str> {
+        let is_here = move |at: &WrittenAt| at.line == line && at.file == file;
+        let here = self.0.iter().filter(move |(_, it)| it.positions.iter().any(is_here));
+        here.map(|(name, _)| name.as_str())
     }
 
     /// Whether nothing is known of any dispatch.
@@ -162,12 +190,32 @@ impl DispatchInterfaces {
 
 impl DispatchInterface {
     fn add(&mut self, statement: &str) {
-        let Some((names, operation, rest)) = definition(statement) else { return };
+        let (statement, location) = match statement.rsplit_once(" loc(") {
+            Some((statement, location)) => (statement, location),
+            None => (statement, ""),
+        };
+        let defined = definition(statement);
+        let operation = defined.as_ref().map_or(statement, |(_, operation, _)| *operation);
+        // Arguments of blocks have locations of their own, in brackets.
+        if !is_plumbing(operation)
+            && !operation.starts_with('^')
+            && let Some(position) = innermost(location)
+        {
+            self.position = Some(position.clone());
+            self.positions.push(position);
+        }
+        let Some((names, operation, rest)) = defined else { return };
         if operation == "hal.interface.binding.subspan" {
             self.subspans.extend(subspan(rest));
         } else if let Some(operation) = known_operation(operation, rest) {
             self.definitions.push(Definition { names, operation });
         }
+    }
+
+    /// Where the operation was written whose result the dispatch leaves.
+    #[must_use]
+    pub fn position(&self) -> Option<&WrittenAt> {
+        self.position.as_ref()
     }
 
     /// The tensors of a dispatch that was given these numbers; those that can be placed.
@@ -226,6 +274,31 @@ fn statements(text: &str) -> impl Iterator<Item = String> {
         }
         Some(statement)
     })
+}
+
+/// Whether an operation connects what a dispatch computes with what it was given.
+fn is_plumbing(operation: &str) -> bool {
+    const PREFIXES: [&str; 9] = [
+        "hal.",
+        "util.",
+        "flow.",
+        "iree_tensor_ext.",
+        "arith.index_cast",
+        "arith.constant",
+        "arith.extui",
+        "return",
+        "func.",
+    ];
+    PREFIXES.iter().any(|prefix| operation.starts_with(prefix))
+}
+
+/// Where an operation was written, of which calls may have been inlined: the text behind `loc(`.
+fn innermost(location: &str) -> Option<WrittenAt> {
+    let (_, rest) = location.split_once('"')?;
+    let (file, rest) = rest.split_once("\":")?;
+    let mut numbers = rest.split(|character: char| !character.is_ascii_digit());
+    let mut number = || numbers.next()?.parse().ok();
+    Some(WrittenAt { file: file.to_owned(), line: number()?, column: number()? })
 }
 
 /// Splits `%4:2 = operation rest` into the names of its results, the operation and the rest.
@@ -357,8 +430,14 @@ hal.executable private @e {
         %5 = hal.interface.binding.subspan layout(<constants = 2, bindings = [#hal.pipeline.binding<storage_buffer, ReadOnly>]>) binding(0) alignment(64) offset(%4#1) flags("ReadOnly|Indirect") : !iree_tensor_ext.dispatch.tensor<readonly:tensor<12x64xf32>>
         %6 = hal.interface.binding.subspan layout(<bindings = []>) binding(3) alignment(64) flags(Indirect) : !iree_tensor_ext.dispatch.tensor<writeonly:tensor<complex<f32>>>
         %7 = hal.interface.binding.subspan layout(<bindings = []>) binding(1) : !iree_tensor_ext.dispatch.tensor<readwrite:tensor<8x8xf32, #encoding>>
-        return
-      }
+        %8 = linalg.generic {iterator_types = ["parallel"]} ins(%5 : tensor<12x64xf32>) outs(%5 : tensor<12x64xf32>) {
+        ^bb0(%in: f32 loc("a.mlir":90:1), %out: f32 loc("a.mlir":91:1)):
+          %9 = arith.addf %in, %in : f32 loc(callsite("a.mlir":8:10 at "a.mlir":20:3))
+          linalg.yield %9 : f32 loc("a.mlir":9:5)
+        } -> tensor<12x64xf32> loc(fused["a.mlir":7:8, "b.mlir":1:1])
+        iree_tensor_ext.dispatch.tensor.store %8, %6, offsets = [0] : tensor<12x64xf32> -> x loc("a.mlir":30:1)
+        return loc("a.mlir":31:1)
+      } loc("a.mlir":32:1)
       func.func @dynamic() attributes {x} {
         %c32_i64 = arith.constant 32 : i64
         %0 = hal.interface.constant.load[0] : i32
@@ -405,6 +484,18 @@ hal.executable private @e {
             [operand(2, 0, "4294967301x3xbf16", OperandAccess::ReadWrite)]
         );
         assert!(of("other", &[]).is_empty());
+    }
+
+    #[test]
+    fn lines_are_those_that_a_dispatch_computes() {
+        let interfaces = DispatchInterfaces::parse(TEXT);
+        let on = |file, line| interfaces.on_line(file, line).count();
+        assert_eq!([7, 8, 9].map(|line| on("a.mlir", line)), [1; 3]);
+        assert_eq!([20, 30, 31, 32, 90, 91].map(|line| on("a.mlir", line)), [0; 6]);
+        assert_eq!(on("b.mlir", 7), 0);
+        let position = interfaces.of("static").and_then(DispatchInterface::position);
+        let expected = WrittenAt { file: "a.mlir".to_owned(), line: 7, column: 8 };
+        assert_eq!(position, Some(&expected));
     }
 
     #[test]

@@ -46,7 +46,9 @@ pub use completeness::{Completeness, FunctionCompleteness, MapSource};
 pub use files::FileMatch;
 pub use frames::SourceFrame;
 pub use info::{CodePlace, DebugInfo, ResolvedLine};
-pub use interface::{DispatchInterface, DispatchInterfaces, DispatchOperand, OperandAccess};
+pub use interface::{
+    DispatchInterface, DispatchInterfaces, DispatchOperand, OperandAccess, WrittenAt,
+};
 pub use lines::LineRow;
 pub use locals::LocalValue;
 pub use location::{FileId, Location, LocationId, LocationTable, SourcePosition};

@@ -137,6 +137,9 @@ fn breakpoint_line(out: &mut impl Write, debugger: &Debugger, id: BreakpointId) 
         let name = debugger.program().function_label(position.function);
         write!(out, ", {name} [{}]", position.offset)?;
     }
+    for name in &breakpoint.dispatches {
+        write!(out, ", dispatch @{name}")?;
+    }
     let options = breakpoint.options();
     if let Some(condition) = options.condition {
         write!(out, ", if {condition}")?;

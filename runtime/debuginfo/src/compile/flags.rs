@@ -36,7 +36,8 @@ pub(super) const COMPANION: [&str; 4] = [
 ];
 
 /// Flags that make the third run print the sources of dispatches.
-pub(super) const DISPATCHES: [&str; 3] = ["--compile-to=executable-sources", "-o", "-"];
+pub(super) const DISPATCHES: [&str; 4] =
+    ["--compile-to=executable-sources", "--mlir-print-debuginfo", "-o", "-"];
 
 /// Flags that are set here and nowhere else.
 const RESERVED: [(&str, &str); 4] = [

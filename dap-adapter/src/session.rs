@@ -27,8 +27,8 @@ mod serving;
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::time::Instant;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::time::{Duration, Instant};
 
 use debug::{InterruptHandle, StopReason};
 use serde_json::{Value, json};
@@ -52,6 +52,31 @@ use crate::wire::Wire;
 
 /// The exit code of a program that has failed or was ended before it was done.
 const EXIT_UNFINISHED: i64 = 1;
+
+/// For how long the loop looks for the next event before it sleeps: a step is over within less, and a client
+/// that asks for one thing after the other is back within about as much. To be woken up costs more than all
+/// that is done for a request, on machines whose processors sleep when they may.
+const ALERT: Duration = Duration::from_micros(200);
+
+/// Waits for an event, or until a time.
+fn next_event(
+    inbox: &Receiver<Event>,
+    deadline: Option<Instant>,
+) -> Result<Event, RecvTimeoutError> {
+    let alert_until = Instant::now() + ALERT;
+    loop {
+        match inbox.try_recv() {
+            Ok(event) => return Ok(event),
+            Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
+            Err(TryRecvError::Empty) if Instant::now() >= alert_until => break,
+            Err(TryRecvError::Empty) => std::thread::yield_now(),
+        }
+    }
+    match deadline {
+        None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
+    }
+}
 
 /// Everything that wakes the loop.
 pub(crate) enum Event {
@@ -176,10 +201,7 @@ impl Session {
     pub(crate) fn run(mut self, inbox: &Receiver<Event>) -> Ending {
         loop {
             let deadlines = [self.progress.deadline(), self.logs.deadline()];
-            let event = match deadlines.into_iter().flatten().min() {
-                None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
-            };
+            let event = next_event(inbox, deadlines.into_iter().flatten().min());
             let flow = match event {
                 Ok(event) => self.handle_guarded(event),
                 Err(RecvTimeoutError::Timeout) => {

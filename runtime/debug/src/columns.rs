@@ -80,14 +80,10 @@ impl LoadedModule {
         entries
     }
 
-    /// Where the block begins that an instruction is in.
-    pub(crate) fn block_at(
-        &self,
-        function: FunctionOrdinal,
-        offset: BytecodeOffset,
-    ) -> Option<BytecodeOffset> {
-        let before = self.code(function).take_while(|it| it.offset <= offset);
-        before.filter(|it| it.op == Op::Block).last().map(|it| it.offset)
+    /// Where the blocks of a function begin, ascending.
+    pub(crate) fn block_starts(&self, function: FunctionOrdinal) -> Vec<BytecodeOffset> {
+        let blocks = self.code(function).filter(|it| it.op == Op::Block);
+        blocks.map(|it| it.offset).collect()
     }
 
     fn code(&self, function: FunctionOrdinal) -> impl Iterator<Item = vmfb::Instruction<'_>> {

@@ -129,7 +129,7 @@ pub(crate) struct LoadedModule {
     /// The debug companions of the modules inside of it, by the segment that holds the module.
     nested: Vec<(RodataOrdinal, ReadCompanion)>,
     /// What its dispatches read and write.
-    interfaces: DispatchInterfaces,
+    pub(crate) interfaces: DispatchInterfaces,
     listing: OnceLock<Disassembly>,
     globals: OnceLock<Globals>,
     register_types: Mutex<HashMap<FunctionOrdinal, Arc<RegisterTypes>>>,
@@ -151,11 +151,6 @@ impl LoadedModule {
             register_types: Mutex::default(),
             remembered: Remembered::default(),
         }
-    }
-
-    /// Its dispatches that have an operation of a line.
-    pub(crate) fn dispatches_on(&self, file: &str, line: u32) -> impl Iterator<Item = &str> {
-        self.interfaces.on_line(file, line)
     }
 
     /// The disassembly, as `iree-dbg dump --output=disassembly --bytecode_offsets` prints it.

@@ -1,7 +1,7 @@
 //! From what somebody asked for to instructions.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use debuginfo::ResolvedLine;
 use vm::{FunctionId, Position};
@@ -128,7 +128,7 @@ impl Program {
         for module in &self.modules {
             for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
                 let known = module.info.locations().file(id);
-                names.extend(module.dispatches_on(known, line).map(str::to_owned));
+                names.extend(module.interfaces.on_line(known, line).map(str::to_owned));
             }
         }
         names.into_iter().collect()
@@ -139,12 +139,15 @@ impl Program {
     /// inlined from different calls are different places.
     fn first_in_blocks(&self, places: &[Position]) -> Vec<Position> {
         let mut met = HashSet::new();
+        let mut starts: HashMap<FunctionId, Vec<BytecodeOffset>> = HashMap::new();
         let is_first = |place: &&Position| {
             let Position { function, offset } = **place;
             let Some(module) = self.module(function.module) else { return true };
+            let starts =
+                starts.entry(function).or_insert_with(|| module.block_starts(function.function));
+            let block = starts.partition_point(|start| *start <= offset);
             let row = module.info.row_at(function.function, offset);
-            let instance = row.map_or(0, |row| row.instance);
-            met.insert((function, module.block_at(function.function, offset), instance))
+            met.insert((function, block, row.map_or(0, |row| row.instance)))
         };
         let mut places = places.to_vec();
         places

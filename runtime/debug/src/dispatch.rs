@@ -95,14 +95,14 @@ impl Debugger {
         let mut variables: Vec<Variable> =
             workgroup.map(|id| three("workgroup_id", id)).into_iter().collect();
         variables.push(three("workgroup_count", dispatch.dispatch.workgroup_count));
-        for (index, (operand, tensor)) in self.operands(&dispatch).into_iter().enumerate() {
+        let hints = self.hints(&dispatch);
+        for (index, (operand, tensor)) in hints.operands.iter().enumerate() {
             let name = format!("operand[{index}]");
-            variables.push(operand_variable(&name, &operand, tensor.as_ref()));
+            variables.push(operand_variable(&name, operand, tensor.as_ref()));
         }
-        let views = self.known_views();
         for (index, buffer) in dispatch.buffers.iter().enumerate() {
             let name = format!("binding[{index}]");
-            let shown = self.binding(&dispatch, index, buffer, &views);
+            let shown = self.binding(&dispatch, index, buffer, &hints);
             variables.push(Variable { name: name.clone(), ..shown }.evaluated_as(&name));
         }
         for (index, constant) in dispatch.dispatch.constants.iter().enumerate() {
@@ -127,7 +127,7 @@ impl Debugger {
             .buffers
             .get(index)
             .ok_or_else(|| format!("there is no binding {index}; the dispatch has {count}"))?;
-        let tensor = self.binding_tensor(&dispatch, index, buffer, &self.known_views());
+        let tensor = self.binding_tensor(&dispatch, index, buffer, &self.hints(&dispatch));
         Ok(tensor.map_or_else(|| buffer_ref(buffer.storage()), Datum::Tensor))
     }
 
@@ -175,31 +175,26 @@ impl Debugger {
     /// What a dispatch may write, by the names that expressions have for it: its operands, or all of its
     /// bindings that are tensors.
     pub(crate) fn written_tensors(&self, dispatch: &ResolvedDispatch) -> Vec<(String, TensorView)> {
-        let operands = self.operands(dispatch);
-        if !operands.is_empty() {
+        let hints = self.hints(dispatch);
+        if !hints.operands.is_empty() {
             let named =
-                operands.into_iter().enumerate().filter_map(|(index, (operand, tensor))| {
+                hints.operands.into_iter().enumerate().filter_map(|(index, (operand, tensor))| {
                     let is_written = operand.access != OperandAccess::Read;
                     Some((format!("operand[{index}]"), tensor.filter(|_| is_written)?))
                 });
             return named.collect();
         }
-        let views = self.known_views();
         let bindings = dispatch.buffers.iter().enumerate();
         let named = bindings.filter_map(|(index, buffer)| {
-            let tensor = self.binding_tensor(dispatch, index, buffer, &views)?;
+            let tensor = self.binding_tensor(dispatch, index, buffer, &hints)?;
             Some((format!("binding[{index}]"), tensor))
         });
         named.collect()
     }
 
-    /// The type of a binding that is one operand from its start.
-    fn only_operand(&self, dispatch: &ResolvedDispatch, binding: usize) -> Option<TensorType> {
-        let operands = self.operands(dispatch);
-        let mut inside = operands.iter().filter(|(operand, _)| operand.binding == binding);
-        let (operand, tensor) = inside.next().filter(|_| inside.next().is_none())?;
-        let tensor = tensor.as_ref().filter(|_| operand.offset == 0)?;
-        Some(tensor.tensor_type().clone())
+    /// What is known of the tensors of a dispatch, gathered once for all of its bindings.
+    fn hints(&self, dispatch: &ResolvedDispatch) -> Hints {
+        Hints { operands: self.operands(dispatch), views: self.known_views() }
     }
 
     fn binding(
@@ -207,23 +202,23 @@ impl Debugger {
         dispatch: &ResolvedDispatch,
         index: usize,
         buffer: &Buffer,
-        views: &[BufferView],
+        hints: &Hints,
     ) -> Variable {
-        let tensor = self.binding_tensor(dispatch, index, buffer, views);
+        let tensor = self.binding_tensor(dispatch, index, buffer, hints);
         tensor.map_or_else(|| buffer_variable("", buffer), |tensor| tensor.variable(""))
     }
 
-    pub(crate) fn binding_tensor(
+    fn binding_tensor(
         &self,
         dispatch: &ResolvedDispatch,
         index: usize,
         buffer: &Buffer,
-        views: &[BufferView],
+        hints: &Hints,
     ) -> Option<TensorView> {
-        let tensor_type = self
-            .only_operand(dispatch, index)
+        let tensor_type = hints
+            .only_operand(index)
             .or_else(|| {
-                let view = views.iter().find(|view| is_same_memory(view.buffer(), buffer));
+                let view = hints.views.iter().find(|view| is_same_memory(view.buffer(), buffer));
                 view.and_then(tensor_type_of)
             })
             .or_else(|| self.guess(dispatch, index, buffer.len()));
@@ -257,7 +252,7 @@ impl Debugger {
     }
 
     /// The buffer views that the program has: its inputs, and refs in registers and globals.
-    pub(crate) fn known_views(&self) -> Vec<BufferView> {
+    fn known_views(&self) -> Vec<BufferView> {
         let mut views = Vec::new();
         let mut add = |value: &Ref| views.extend(value.downcast::<BufferView>().cloned());
         for argument in self.program.arguments() {
@@ -303,6 +298,23 @@ impl Debugger {
             Variable { value, ..buffer_variable(&name, &buffer) }
         });
         shown.collect()
+    }
+}
+
+/// What tells of the tensors in the bindings of a dispatch.
+struct Hints {
+    operands: Vec<(DispatchOperand, Option<TensorView>)>,
+    /// The buffer views that the program has.
+    views: Vec<BufferView>,
+}
+
+impl Hints {
+    /// The type of a binding that is one operand from its start.
+    fn only_operand(&self, binding: usize) -> Option<TensorType> {
+        let mut inside = self.operands.iter().filter(|(operand, _)| operand.binding == binding);
+        let (operand, tensor) = inside.next().filter(|_| inside.next().is_none())?;
+        let tensor = tensor.as_ref().filter(|_| operand.offset == 0)?;
+        Some(tensor.tensor_type().clone())
     }
 }
 

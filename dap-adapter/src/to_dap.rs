@@ -118,6 +118,7 @@ pub(crate) fn scope(kind: ScopeKind, node: Node, frame: FrameId, debuggee: &mut 
     let (hint, expensive) = match kind {
         ScopeKind::Locals => (Some(ScopePresentationhint::Locals), false),
         ScopeKind::Arguments => (Some(ScopePresentationhint::Arguments), false),
+        ScopeKind::Compiler => (None, false),
         ScopeKind::Registers => (Some(ScopePresentationhint::Registers), false),
         ScopeKind::Dispatch => (None, false),
         ScopeKind::Globals | ScopeKind::Device => (None, true),

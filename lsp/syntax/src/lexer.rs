@@ -91,7 +91,7 @@ impl Token {
 }
 
 /// Undoes the escapes of a string literal: `\"`, `\\`, `\n`, `\t` and `\E2`-style hex bytes.
-fn unquote(text: &str) -> String {
+pub fn unquote(text: &str) -> String {
     if !text.contains('\\') {
         return text.to_owned();
     }

@@ -125,6 +125,7 @@ impl Debugger {
             let of_dispatch = is_nested && matches!(name, "workgroup_id" | "workgroup_count");
             let arguments = || self.program.argument_names();
             of_dispatch
+                || self.program.meaning(names.level, place, names.calls, name, false).is_some()
                 || self.program.name_slot(names.level, place, names.calls, name).is_some()
                 || (place.function == self.program.entry()
                     && (name.starts_with("arg") || arguments().iter().any(|known| known == name)))

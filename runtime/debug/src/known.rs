@@ -1,6 +1,5 @@
 //! What has a name in a frame: for expressions, for completions, for the scope of arguments.
 
-use debuginfo::LocalValue;
 use vm::{FrameIndex, Value};
 use vmfb::isa::Bank;
 
@@ -10,14 +9,16 @@ use crate::expression::datum::{Datum, Family, Item, Place};
 use crate::globals;
 use crate::inlined::FrameId;
 use crate::inspect::variable;
+use crate::scope::Meaning;
 use crate::view::{Node, ScopeKind, Variable};
 
 impl Debugger {
-    /// Where a value is that debug information names: `%sum` in the source, `%7` in the VM program; first
-    /// that of the level.
-    pub(crate) fn local_slot(&self, frame: FrameId, name: &str) -> Option<LocalValue> {
+    /// What a name means that debug information gives: `%sum` in the source, `%7` in the VM program.
+    pub(crate) fn meaning(&self, frame: FrameId, name: &str) -> Option<Meaning> {
         let position = self.position_in(frame.index)?;
-        self.program.local_named(self.program.level, position, frame.calls, name)
+        let knows_arguments = self.knows_arguments(frame.index);
+        let level = self.program.level;
+        self.program.meaning(level, position, frame.calls, name, knows_arguments)
     }
 
     /// An argument that the entry function was called with, by the name that its ABI gives it.
@@ -48,6 +49,10 @@ impl Debugger {
     /// The arguments of a frame's function: of the entry function what it was called with, of others
     /// those that are still alive.
     pub(crate) fn arguments(&self, frame: FrameId) -> Vec<Variable> {
+        if let Some(named) = self.scope_variables(frame) {
+            let arguments = named.into_iter().filter(|(argument, _)| argument.is_some());
+            return arguments.map(|(_, shown)| shown).collect();
+        }
         let path = self.position_in(frame.index).map(|at| self.program.path_of(at));
         let innermost = path.map_or(0, |path| path.len().saturating_sub(1));
         let is_call = frame.calls.unwrap_or(innermost) > 0;
@@ -59,7 +64,7 @@ impl Debugger {
             });
             return shown.collect();
         }
-        self.live_variables(frame, |known| known.is_argument)
+        self.vm_values(frame, &|local| local.argument.is_some())
     }
 
     /// One of a family of things that are told apart by number.

@@ -45,25 +45,21 @@ impl Level {
         }
     }
 
-    /// What a value is called.
+    /// What a value of the VM program is called.
     pub(crate) fn name_of(self, local: &LocalValue) -> &str {
-        let in_source = local.source_name.as_deref().filter(|_| self == Self::Source);
         let in_listing = local.listing_name.as_deref().filter(|_| self == Self::Vm);
-        in_source.or(in_listing).unwrap_or(&local.name)
+        in_listing.unwrap_or(&local.name)
     }
 
-    /// The value that a name means, without its `%`. A source and the VM program may use the same names for
-    /// different values; those of the level come first. The last of a name in the source is the innermost.
+    /// The value of the VM program that a name means, without its `%`.
     pub(crate) fn named<'l>(self, locals: &'l [LocalValue], name: &str) -> Option<&'l LocalValue> {
         let is_it = |text: &str| text.trim_start_matches('%') == name;
         let is_in_listing = |it: &LocalValue| is_it(it.listing_name.as_ref().unwrap_or(&it.name));
-        let in_source =
-            || locals.iter().rev().find(|it| it.source_name.as_deref().is_some_and(is_it));
         let in_listing = || locals.iter().find(|it| is_in_listing(it));
         let unique = || locals.iter().find(|it| is_it(&it.name));
         match self {
-            Self::Source => in_source().or_else(unique).or_else(in_listing),
-            Self::Vm | Self::Disassembly => in_listing().or_else(unique).or_else(in_source),
+            Self::Source => unique().or_else(in_listing),
+            Self::Vm | Self::Disassembly => in_listing().or_else(unique),
         }
     }
 }

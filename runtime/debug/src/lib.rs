@@ -12,7 +12,7 @@
 //! | `watch`, `effects`, `dispatch_traps` | data breakpoints; floats that go bad |
 //! | `moves` | jumping, restarting a frame, targets to step into |
 //! | `stop` | why the program stands still, how it may go on |
-//! | `stack`, `inspect`, `known`, `globals` | frames, scopes, variables, names |
+//! | `stack`, `inspect`, `scope`, `known`, `globals` | frames, scopes, variables, names |
 //! | `expression` | the language of watches, conditions and log messages |
 //! | `foreign` | values of native libraries, by their addresses |
 //! | `tensor`, `number`, `memory` | what is in buffers |
@@ -49,6 +49,7 @@ mod program;
 mod remembered;
 mod resolve;
 mod running;
+mod scope;
 mod stack;
 mod stepping;
 #[cfg(test)]

@@ -380,8 +380,8 @@ impl Program {
         name: &str,
     ) -> Option<RegisterSlot> {
         let module = self.module(position.function.module)?;
-        if let Some(local) = self.local_named(level, position, calls, name) {
-            return Some(local.register);
+        if let Some(meaning) = self.meaning(level, position, calls, name, false) {
+            return meaning.register();
         }
         if position.function == self.entry
             && self.argument_names().iter().any(|argument| argument == name)

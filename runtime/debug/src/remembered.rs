@@ -8,7 +8,7 @@ use std::hash::Hash;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use debuginfo::{FileId, LocalValue, RegisterSlot};
+use debuginfo::{FileId, LocalValue, RegisterSlot, ScopedValue};
 use vm::Position;
 use vmfb::{BytecodeOffset, FunctionOrdinal};
 
@@ -25,6 +25,7 @@ type Instruction = (FunctionOrdinal, BytecodeOffset);
 #[derive(Default)]
 pub(crate) struct Remembered {
     locals: Answers<Instruction, Arc<[LocalValue]>>,
+    scopes: Answers<(Instruction, usize, bool), Option<Arc<[ScopedValue]>>>,
     registers: Answers<Instruction, Arc<[RegisterSlot]>>,
     paths: Answers<FileId, Option<PathBuf>>,
 }
@@ -54,6 +55,22 @@ impl LoadedModule {
         let (function, offset) = (position.function.function, position.offset);
         let answer = || self.info.live_values(function, offset).into();
         self.remembered.locals.get((function, offset), answer)
+    }
+
+    /// The names of the source that are in scope before an instruction, in the frame that so many
+    /// inlined calls lead to. None where the source does not tell.
+    pub(crate) fn scope(
+        &self,
+        position: Position,
+        calls: usize,
+        knows_arguments: bool,
+    ) -> Option<Arc<[ScopedValue]>> {
+        let (function, offset) = (position.function.function, position.offset);
+        let answer = || {
+            let scope = self.info.scope_at(&self.module, function, offset, calls, knows_arguments);
+            scope.map(Arc::from)
+        };
+        self.remembered.scopes.get(((function, offset), calls, knows_arguments), answer)
     }
 
     /// The typed registers that hold something before an instruction.

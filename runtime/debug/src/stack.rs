@@ -5,7 +5,7 @@ use std::ops::Range;
 use vm::{FrameFunction, FrameIndex, Position};
 
 use crate::debugger::Debugger;
-use crate::inlined::{self, FrameId, Known};
+use crate::inlined::FrameId;
 use crate::inspect::{self, variable};
 use crate::view::{Frame, Node, ScopeKind, Variable};
 
@@ -122,8 +122,7 @@ impl Debugger {
         let frame = id.index;
         let position = self.position_in(frame);
         let module = position.and_then(|it| self.program.module(it.function.module));
-        let has_locals =
-            position.zip(module).is_some_and(|(position, it)| !it.locals(position).is_empty());
+        let has_locals = !self.locals(id).is_empty();
         let has_globals = module.is_some_and(|it| {
             let state = it.module.state();
             state.global_bytes > 0 || state.global_refs > 0
@@ -133,6 +132,7 @@ impl Debugger {
             (self.dispatch(frame).is_some(), ScopeKind::Dispatch),
             (has_locals, ScopeKind::Locals),
             (!self.arguments(id).is_empty(), ScopeKind::Arguments),
+            (!self.compiler_values(id).is_empty(), ScopeKind::Compiler),
             (position.is_some(), ScopeKind::Registers),
             (has_globals, ScopeKind::Globals),
             (self.has_allocations(), ScopeKind::Device),
@@ -148,7 +148,8 @@ impl Debugger {
     #[must_use]
     pub fn children(&self, node: &Node, range: Option<Range<usize>>) -> Vec<Variable> {
         match node {
-            Node::Scope(frame, ScopeKind::Locals) => self.live_variables(*frame, |_| true),
+            Node::Scope(frame, ScopeKind::Locals) => self.locals(*frame),
+            Node::Scope(frame, ScopeKind::Compiler) => self.compiler_values(*frame),
             Node::Scope(frame, ScopeKind::Arguments) => self.arguments(*frame),
             Node::Scope(frame, ScopeKind::Registers) => self.registers(frame.index),
             Node::Scope(frame, ScopeKind::Globals) => self.globals(frame.index),
@@ -170,34 +171,21 @@ impl Debugger {
         }
     }
 
-    /// Those SSA values that are alive and wanted, as the frame knows them.
-    pub(crate) fn live_variables(
-        &self,
-        frame: FrameId,
-        is_wanted: impl Fn(&Known) -> bool,
-    ) -> Vec<Variable> {
-        let (Some(invocation), Some(position)) = (self.invocation(), self.position_in(frame.index))
-        else {
-            return Vec::new();
-        };
-        let Some(module) = self.program.module(position.function.module) else {
-            return Vec::new();
-        };
-        // An outer frame stands at its call, whose results do not exist yet: also "before" it.
-        let locals = module.locals(position);
-        let known = self.program.known_values(self.program.level, position, &locals, frame.calls);
-        let level = self.program.level;
-        let variables = known.iter().filter(|known| is_wanted(known)).filter_map(|one| {
-            let local = one.value;
-            let value = inspect::register_value(invocation, frame.index, local.register)?;
-            let mut shown = variable(one.name.clone(), &value);
-            shown.type_name = local.mlir_type.to_string();
-            let expression = inlined::expression_of(level, &known, &locals, one);
-            shown.evaluate_name =
-                Some(expression.unwrap_or_else(|| inspect::register_name(local.register)));
-            Some(shown)
-        });
-        variables.collect()
+    /// The values of a frame by name: those of the source, or of the VM program where that is shown or
+    /// the source is not at hand.
+    fn locals(&self, frame: FrameId) -> Vec<Variable> {
+        match self.scope_variables(frame) {
+            Some(named) => named.into_iter().map(|(_, shown)| shown).collect(),
+            None => self.vm_values(frame, &|_| true),
+        }
+    }
+
+    /// What the compiler has made beside the names of the source.
+    fn compiler_values(&self, frame: FrameId) -> Vec<Variable> {
+        let position = self.position_in(frame.index);
+        let scope =
+            position.and_then(|it| self.program.scope(self.program.level, it, frame.calls, false));
+        scope.map_or_else(Vec::new, |_| self.vm_values(frame, &|_| true))
     }
 
     fn registers(&self, frame: FrameIndex) -> Vec<Variable> {

@@ -53,10 +53,12 @@ pub struct Frame {
 pub enum ScopeKind {
     /// What the dispatch works on that the frame belongs to.
     Dispatch,
-    /// SSA values of the function that are alive, by name.
+    /// The names of the source that are in scope, or the values of the VM program that are alive.
     Locals,
     /// What the function was called with.
     Arguments,
+    /// Values of the VM program that no name of the source stands for.
+    Compiler,
     /// The frame's registers, typed by the instructions that wrote them.
     Registers,
     /// The module's globals.
@@ -72,6 +74,7 @@ impl ScopeKind {
         match self {
             Self::Locals => "Locals",
             Self::Arguments => "Arguments",
+            Self::Compiler => "Compiler values",
             Self::Registers => "Registers",
             Self::Globals => "Globals",
             Self::Dispatch => "Dispatch",

@@ -15,9 +15,9 @@ use crate::frames::{self, SourceFrame};
 use crate::levels::Listings;
 use crate::lines::LineRow;
 use crate::load::Loader;
-use crate::locals::{self, LocalValue};
+use crate::locals::LocalValue;
 use crate::location::{FileId, LocationId, LocationTable, SourcePosition};
-use crate::names::SourceNames;
+use crate::proof::Proof;
 use crate::source::SourceText;
 use crate::source_map::SourceMap;
 
@@ -68,6 +68,8 @@ pub(crate) struct FunctionInfo {
     pub(crate) companion: Option<Aligned>,
     /// Where each instruction is in the VM program as text.
     pub(crate) listed: OnceLock<Vec<Option<SourcePosition>>>,
+    /// Which of its values are which of the source.
+    pub(crate) proof: OnceLock<Option<Box<Proof>>>,
 }
 
 impl DebugInfo {
@@ -283,7 +285,8 @@ impl DebugInfo {
         self.source(position.file)?.function_around(position.line)
     }
 
-    /// The named values that can be read before the instruction at an offset executes.
+    /// The values of the VM program that can be read before the instruction at an offset executes, by
+    /// the names that the companion gives them; none without a companion.
     #[must_use]
     pub fn live_values(
         &self,
@@ -292,35 +295,17 @@ impl DebugInfo {
     ) -> Vec<LocalValue> {
         let Some(info) = self.function(function) else { return Vec::new() };
         let Some(index) = info.code.index_at(offset) else { return Vec::new() };
-        match &info.companion {
-            Some(companion) => self.companion_locals(info, companion, index),
-            None => locals::from_positions(self, info, index),
-        }
-    }
-
-    fn companion_locals(
-        &self,
-        info: &FunctionInfo,
-        companion: &Aligned,
-        index: usize,
-    ) -> Vec<LocalValue> {
-        let names = SourceNames { function: &companion.function, table: &self.table };
+        let Some(companion) = &info.companion else { return Vec::new() };
         let values = companion.live_before(index, &info.code).into_iter().filter_map(|value| {
-            let position = names.position(value);
-            let source_name = position
-                .and_then(|position| names.name(value, self.source(position.file)?.as_ref()));
             Some(LocalValue {
                 name: value.name.clone(),
                 listing_name: value.printed_name.clone(),
-                source_name,
                 mlir_type: value.mlir_type.clone(),
                 register: value.register?,
                 argument: match value.definition {
                     Definition::Argument { index } => Some(index),
                     _ => None,
                 },
-                position: position.filter(SourcePosition::is_written),
-                path: position.map(|_| self.path_of(info, value.location)).unwrap_or_default(),
             })
         });
         values.collect()

@@ -10,14 +10,13 @@
 //! | --- | --- |
 //! | where am I? | [`DebugInfo::frames_at`], [`DebugInfo::position_at`], [`DebugInfo::row_at`] |
 //! | where is this line? | [`DebugInfo::match_file`], [`DebugInfo::resolve_line`] |
-//! | what can I see here? | [`DebugInfo::live_values`] |
-//! | and in the VM program? | [`DebugInfo::listing_position_at`] |
+//! | what can I see here? | [`DebugInfo::scope_at`] |
+//! | and in the VM program? | [`DebugInfo::listing_position_at`], [`DebugInfo::live_values`] |
 //! | what does a dispatch read and write? | [`DispatchInterfaces`] |
 //! | what is missing? | [`DebugInfo::completeness`] |
 //! | how do I get it all? | [`compile::compile`] |
 
 mod align;
-mod calls;
 mod code;
 pub mod companion;
 pub mod compile;
@@ -33,10 +32,11 @@ mod lines;
 mod load;
 mod locals;
 pub mod location;
-mod names;
+mod proof;
 mod register;
 mod register_types;
 mod report;
+mod scope;
 pub mod source;
 mod source_map;
 
@@ -52,6 +52,7 @@ pub use interface::{
 pub use lines::LineRow;
 pub use locals::LocalValue;
 pub use location::{FileId, Location, LocationId, LocationTable, SourcePosition};
+pub use proof::{Answer, Given, Operation, Reason, Recipe, Scalar, ScopedValue};
 pub use register::RegisterSlot;
 pub use register_types::RegisterTypes;
 pub use report::Report;

@@ -174,6 +174,7 @@ fn function_info(
         own_position,
         companion,
         listed: OnceLock::new(),
+        proof: OnceLock::new(),
     };
     (info, source)
 }

@@ -147,27 +147,52 @@ fn bank_of(value: &ValueType) -> Bank {
     }
 }
 
+/// Where arguments are. They fill both banks from 0; a pair starts at an even ordinal.
+fn slots_of(arguments: &[ValueType]) -> Vec<RegisterSlot> {
+    let (mut next_cell, mut next_ref) = (0_u16, 0_u16);
+    let mut slots = Vec::new();
+    for argument in arguments {
+        let bank = bank_of(argument);
+        if matches!(bank, Bank::I64 | Bank::F64) {
+            next_cell = next_cell.next_multiple_of(2);
+        }
+        slots.push(match bank {
+            Bank::Ref => RegisterSlot::Ref(next_ref),
+            Bank::I64 => RegisterSlot::I64(next_cell),
+            Bank::F64 => RegisterSlot::F64(next_cell),
+            Bank::F32 => RegisterSlot::F32(next_cell),
+            _ => RegisterSlot::I32(next_cell),
+        });
+        match bank {
+            Bank::Ref => next_ref += 1,
+            Bank::I64 | Bank::F64 => next_cell += 2,
+            _ => next_cell += 1,
+        }
+    }
+    slots
+}
+
+/// Where the arguments of a function with this calling convention are.
+pub(crate) fn argument_slots(calling_convention: Option<&str>) -> Vec<RegisterSlot> {
+    slots_of(&signature_of(calling_convention).arguments)
+}
+
+/// For a call, how its results are looked at, by the callee's calling convention.
+pub(crate) fn result_banks(module: &Module, instruction: &Instruction<'_>) -> Option<Vec<Bank>> {
+    Some(call_results(module, instruction)?.iter().map(bank_of).collect())
+}
+
 impl State {
-    /// Arguments fill both banks from 0; a pair starts at an even ordinal.
     fn write_arguments(&mut self, arguments: &[ValueType]) {
-        let (mut next_cell, mut next_ref) = (0_u16, 0_u16);
-        for argument in arguments {
-            let bank = bank_of(argument);
-            match bank {
-                Bank::Ref => {
-                    self.write(Register(next_ref | Register::REF_BIT), bank);
-                    next_ref += 1;
-                }
-                Bank::I64 | Bank::F64 => {
-                    next_cell = next_cell.next_multiple_of(2);
-                    self.write(Register(next_cell), bank);
-                    next_cell += 2;
-                }
-                _ => {
-                    self.write(Register(next_cell), bank);
-                    next_cell += 1;
-                }
-            }
+        for slot in slots_of(arguments) {
+            let (register, bank) = match slot {
+                RegisterSlot::Ref(ordinal) => (ordinal | Register::REF_BIT, Bank::Ref),
+                RegisterSlot::I64(ordinal) => (ordinal, Bank::I64),
+                RegisterSlot::F64(ordinal) => (ordinal, Bank::F64),
+                RegisterSlot::F32(ordinal) => (ordinal, Bank::F32),
+                RegisterSlot::I32(ordinal) => (ordinal, Bank::I32),
+            };
+            self.write(Register(register), bank);
         }
     }
 

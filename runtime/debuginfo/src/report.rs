@@ -3,22 +3,25 @@
 //! ```text
 //! @sum from Companion at demo.mlir:14:3
 //! * 00000008 18  sum@18:13
-//!       %arg0 = %n: i32 in %i0
+//!       %n: i32 in %i0
+//!       %two: i32 = 2
 //! ```
 //!
-//! A star marks the start of a statement; the number behind the offset is its line. Then come the
-//! frames, innermost first, and the values alive there with the names that the source has for them.
+//! A star marks the start of a statement; the number after the offset is its line. Then come the
+//! frames, innermost first, and the names that are in scope in each: a register, a constant, how to
+//! compute the value, or why there is none.
 
 use std::fmt::{self, Write};
 
-use vmfb::FunctionOrdinal;
+use vmfb::{FunctionOrdinal, Module};
 
 use crate::info::DebugInfo;
 use crate::location::SourcePosition;
+use crate::proof::{Answer, Operation, Recipe};
 
 /// Displays all of a [`DebugInfo`].
 #[derive(Debug)]
-pub struct Report<'a>(pub &'a DebugInfo);
+pub struct Report<'a>(pub &'a DebugInfo, pub &'a Module);
 
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,13 +64,14 @@ impl Report<'_> {
                 )?;
             }
             writeln!(f)?;
-            for local in self.0.live_values(function, row.offset) {
-                let source = local.source_name.map(|name| format!(" = {name}")).unwrap_or_default();
-                writeln!(
-                    f,
-                    "      {}{source}: {} in {}",
-                    local.name, local.mlir_type, local.register
-                )?;
+            let frames = self.0.path_at(function, row.offset).len().max(1);
+            for calls in (0..frames).rev() {
+                let scope = self.0.scope_at(self.1, function, row.offset, calls, false);
+                for value in scope.into_iter().flatten() {
+                    let indent = 6 + 2 * (frames - 1 - calls);
+                    write!(f, "{:indent$}{}: {}", "", value.name, value.type_text)?;
+                    writeln!(f, " {}", answer(&value.answer))?;
+                }
             }
         }
         Ok(())
@@ -76,4 +80,30 @@ impl Report<'_> {
 
 fn place(position: Option<SourcePosition>) -> String {
     position.map_or("?".to_owned(), |position| format!("{}:{}", position.line, position.column))
+}
+
+fn answer(answer: &Answer) -> String {
+    match answer {
+        Answer::Register(slot) => format!("in {slot}"),
+        Answer::Missing(reason) => reason.text().to_owned(),
+        Answer::Computed(recipe) => format!("= {}", computation(recipe)),
+    }
+}
+
+fn computation(recipe: &Recipe) -> String {
+    match recipe {
+        Recipe::Constant(bits) => (*bits as i64).to_string(),
+        Recipe::Register(slot, _) => slot.to_string(),
+        Recipe::Argument(index, _) => format!("argument {index}"),
+        Recipe::Apply(Operation(pure), operands) => {
+            let operands: Vec<String> = operands.iter().map(computation).collect();
+            format!("{pure:?}({})", operands.join(", "))
+        }
+        Recipe::Choose(condition, sides) => {
+            let sides =
+                sides.iter().map(|side| side.as_deref().map_or("?".to_owned(), computation));
+            let sides: Vec<String> = sides.collect();
+            format!("({} ? {})", computation(condition), sides.join(" : "))
+        }
+    }
 }

@@ -9,6 +9,7 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::OnceLock;
 
 use crate::extent;
+use crate::proof::WrittenFile;
 
 /// The text of one source file, with its lines.
 #[derive(Debug)]
@@ -16,6 +17,7 @@ pub struct SourceText {
     text: String,
     line_starts: Vec<usize>,
     functions: OnceLock<Vec<(u32, String)>>,
+    written: OnceLock<WrittenFile>,
 }
 
 impl SourceText {
@@ -24,7 +26,12 @@ impl SourceText {
     pub fn new(text: String) -> Self {
         let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
         let line_starts = std::iter::once(0).chain(newlines).collect();
-        Self { text, line_starts, functions: OnceLock::new() }
+        Self { text, line_starts, functions: OnceLock::new(), written: OnceLock::new() }
+    }
+
+    /// The functions that are in it, as trees.
+    pub(crate) fn written(&self) -> &WrittenFile {
+        self.written.get_or_init(|| WrittenFile::scan(&self.text))
     }
 
     /// The whole text.

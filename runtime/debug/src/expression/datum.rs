@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
-use debuginfo::RegisterSlot;
+use debuginfo::{Reason, RegisterSlot};
 use vm::{Buffer, FrameIndex, List, ModuleIndex, Ref, Value};
 use vmfb::isa::Bank;
 
@@ -27,6 +27,8 @@ pub(crate) enum Datum {
     /// Some elements of a list: from, to.
     ListPart(Arc<List>, usize, usize),
     Text(String),
+    /// A name that is in scope and has no value.
+    Missing(Reason),
     /// Things that only make sense with an index: `binding`, `rwdata`.
     Family(Family),
 }
@@ -180,6 +182,7 @@ impl Datum {
             Self::Number(Number::Float(_)) => "a float".to_owned(),
             Self::Value(Value::Ref(Ref::Null)) => "null".to_owned(),
             Self::Text(_) => "text".to_owned(),
+            Self::Missing(reason) => reason.text().to_owned(),
             Self::Tensor(tensor) => format!("a tensor of {}", tensor.type_name()),
             Self::ListPart(..) => "a list".to_owned(),
             Self::Family(family) => format!("`{}`, which needs an index", family.name()),
@@ -200,6 +203,7 @@ impl Datum {
         };
         match self {
             Self::Bool(value) => plain(value.to_string(), "bool"),
+            Self::Missing(reason) => plain(reason.text().to_owned(), ""),
             Self::Number(number @ Number::Integer(integer)) => Variable {
                 bits: i64::try_from(*integer).ok().map(i64::cast_unsigned),
                 ..plain(number.to_string(), "integer")

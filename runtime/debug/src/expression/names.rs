@@ -14,6 +14,7 @@ use crate::debugger::Debugger;
 use crate::inlined::FrameId;
 use crate::inspect;
 use crate::number::Number;
+use crate::scope::Meaning;
 
 /// A frame of a program that stands still.
 pub(crate) struct FrameScope<'d> {
@@ -34,8 +35,17 @@ impl FrameScope<'_> {
 
     /// A value that the debug information names.
     fn local(&self, name: &str) -> Option<Item> {
-        let slot = self.debugger.local_slot(self.frame, name)?;
-        self.register(slot.register, Some(slot.mlir_type.to_string()))
+        let meaning = self.debugger.meaning(self.frame, name)?;
+        let declared = Some(meaning.type_name().to_owned()).filter(|it| !it.is_empty());
+        if let Some(slot) = meaning.register() {
+            return self.register(slot, declared);
+        }
+        let Meaning::Scoped(value) = &meaning else { return None };
+        let datum = match self.debugger.scoped_value(self.frame.index, value) {
+            Ok(value) => Datum::Value(value),
+            Err(reason) => Datum::Missing(reason),
+        };
+        Some(Item { datum, place: None, declared })
     }
 
     /// A register, as the disassembly writes it; typed by the instructions where it is an i32 that

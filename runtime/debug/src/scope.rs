@@ -1,0 +1,278 @@
+//! The names of the source in a frame, each with its value or with the reason why it has none.
+//!
+//! What a name means is worked out by [`debuginfo`] and does not change while the program runs; here
+//! the registers are read. Where a source is not at hand, the values of the VM program stand in its
+//! place, by the names that they have there.
+
+use std::sync::Arc;
+
+use debuginfo::{Answer, Given, LocalValue, Reason, RegisterSlot, Scalar, ScopedValue};
+use vm::{FrameIndex, Invocation, Position, Value};
+
+use crate::debugger::Debugger;
+use crate::inlined::FrameId;
+use crate::inspect::{self, variable};
+use crate::level::Level;
+use crate::program::Program;
+use crate::view::Variable;
+
+/// What a name means to the code at an instruction.
+#[derive(Clone, Debug)]
+pub(crate) enum Meaning {
+    /// A value of the source.
+    Scoped(ScopedValue),
+    /// A value of the VM program.
+    Local(LocalValue),
+}
+
+impl Program {
+    /// The names of the source that are in scope, in the frame that so many inlined calls lead to, or
+    /// in the innermost one. None where the source does not tell.
+    pub(crate) fn scope(
+        &self,
+        level: Level,
+        position: Position,
+        calls: Option<usize>,
+        knows_arguments: bool,
+    ) -> Option<Arc<[ScopedValue]>> {
+        if level != Level::Source {
+            return None;
+        }
+        let innermost = || self.path_at(level, position).len().saturating_sub(1);
+        let calls = calls.unwrap_or_else(innermost);
+        self.module(position.function.module)?.scope(position, calls, knows_arguments)
+    }
+
+    /// What a name, without its `%`, means to the code at an instruction. At the level of the source
+    /// only what is in scope there; a name of the VM program might be that of another value.
+    pub(crate) fn meaning(
+        &self,
+        level: Level,
+        position: Position,
+        calls: Option<usize>,
+        name: &str,
+        knows_arguments: bool,
+    ) -> Option<Meaning> {
+        if let Some(scope) = self.scope(level, position, calls, knows_arguments) {
+            let mut named = scope.iter().rev();
+            let found = named.find(|value| value.name.strip_prefix('%') == Some(name));
+            return found.cloned().map(Meaning::Scoped);
+        }
+        let locals = self.module(position.function.module)?.locals(position);
+        level.named(&locals, name).cloned().map(Meaning::Local)
+    }
+}
+
+impl Meaning {
+    /// The register that holds the value as it is, if one does.
+    pub(crate) fn register(&self) -> Option<RegisterSlot> {
+        match self {
+            Self::Local(local) => Some(local.register),
+            Self::Scoped(value) => match &value.answer {
+                Answer::Register(slot) if is_whole(value.scalar) => {
+                    Some(typed(*slot, value.scalar))
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// Why there is no value, if there is none.
+    pub(crate) fn missing(&self) -> Option<Reason> {
+        match self {
+            Self::Scoped(ScopedValue { answer: Answer::Missing(reason), .. }) => Some(*reason),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn type_name(&self) -> &str {
+        match self {
+            Self::Scoped(value) => &value.type_text,
+            Self::Local(local) => &local.mlir_type,
+        }
+    }
+}
+
+/// Whether a number fills its register.
+fn is_whole(scalar: Option<Scalar>) -> bool {
+    scalar.is_none_or(|scalar| matches!(scalar.width(), 32 | 64))
+}
+
+/// A register, looked at as a number of a type.
+fn typed(slot: RegisterSlot, scalar: Option<Scalar>) -> RegisterSlot {
+    match (slot, scalar) {
+        (RegisterSlot::I32(at), Some(Scalar::F32)) => RegisterSlot::F32(at),
+        (RegisterSlot::F32(at), Some(Scalar::Int(_))) => RegisterSlot::I32(at),
+        (RegisterSlot::I64(at), Some(Scalar::F64)) => RegisterSlot::F64(at),
+        (RegisterSlot::F64(at), Some(Scalar::Int(_))) => RegisterSlot::I64(at),
+        (slot, _) => slot,
+    }
+}
+
+/// A number of a type from its bits.
+fn number(scalar: Scalar, bits: u64) -> Value {
+    match scalar {
+        Scalar::F32 => Value::F32(f32::from_bits(bits as u32)),
+        Scalar::F64 => Value::F64(f64::from_bits(bits)),
+        // Truth is 1, not -1.
+        Scalar::Int(1) => Value::I32((bits & 1) as i32),
+        Scalar::Int(width) if width <= 32 => Value::I32(scalar.signed(bits) as i32),
+        Scalar::Int(_) => Value::I64(scalar.signed(bits)),
+    }
+}
+
+/// The bits that a register holds.
+fn bits(invocation: &Invocation, frame: FrameIndex, slot: RegisterSlot) -> Option<u64> {
+    Some(match slot {
+        RegisterSlot::I32(at) | RegisterSlot::F32(at) => {
+            invocation.register_i32(frame, at)?.cast_unsigned().into()
+        }
+        RegisterSlot::I64(at) | RegisterSlot::F64(at) => {
+            invocation.register_i64(frame, at)?.cast_unsigned()
+        }
+        RegisterSlot::Ref(_) => return None,
+    })
+}
+
+impl Debugger {
+    /// The value of a name of the source in a frame, or why there is none.
+    pub(crate) fn scoped_value(
+        &self,
+        frame: FrameIndex,
+        value: &ScopedValue,
+    ) -> Result<Value, Reason> {
+        let invocation = self.invocation().ok_or(Reason::OptimizedOut)?;
+        let found = match (&value.answer, value.scalar) {
+            (Answer::Missing(Reason::Tensor), _) => {
+                return self.tensor_argument(frame, value).ok_or(Reason::Tensor);
+            }
+            (Answer::Missing(reason), _) => return Err(*reason),
+            (Answer::Register(slot), None) => inspect::register_value(invocation, frame, *slot),
+            (Answer::Register(slot), Some(scalar)) => {
+                bits(invocation, frame, *slot).map(|bits| number(scalar, bits))
+            }
+            (Answer::Computed(recipe), scalar) => {
+                let computed = recipe.evaluate(&|given| match given {
+                    Given::Register(slot) => bits(invocation, frame, slot),
+                    Given::Argument(index) => self.argument_bits(index),
+                });
+                scalar.zip(computed).map(|(scalar, bits)| number(scalar, bits))
+            }
+        };
+        found.ok_or(Reason::OptimizedOut)
+    }
+
+    /// Whether a frame is that of the function which the program was called with.
+    pub(crate) fn knows_arguments(&self, frame: FrameIndex) -> bool {
+        let Some(invocation) = self.invocation() else { return false };
+        // A function that calls itself has frames that were called with something else.
+        let outermost = invocation.frames(&self.context).count().checked_sub(1);
+        outermost == Some(frame.0)
+            && self
+                .position_in(frame)
+                .is_some_and(|position| position.function == self.program.entry())
+    }
+
+    fn argument_bits(&self, index: usize) -> Option<u64> {
+        Some(match self.program.arguments().get(index)? {
+            Value::I32(value) => value.cast_unsigned().into(),
+            Value::I64(value) => value.cast_unsigned(),
+            Value::F32(value) => value.to_bits().into(),
+            Value::F64(value) => value.to_bits(),
+            Value::Ref(_) => return None,
+        })
+    }
+
+    /// A tensor that the program was called with.
+    fn tensor_argument(&self, frame: FrameIndex, value: &ScopedValue) -> Option<Value> {
+        let index = value.argument.filter(|_| self.knows_arguments(frame))?;
+        let arguments = self.program.arguments();
+        arguments.get(index).filter(|it| matches!(it, Value::Ref(_))).cloned()
+    }
+
+    /// A name of the source with its value, as it is shown.
+    pub(crate) fn scoped_variable(&self, frame: FrameIndex, value: &ScopedValue) -> Variable {
+        let type_name = value.type_text.clone();
+        let expression = expression_of(&value.name);
+        match self.scoped_value(frame, value) {
+            Ok(known) => Variable {
+                type_name: if type_name.is_empty() {
+                    inspect::type_name(&known)
+                } else {
+                    type_name
+                },
+                evaluate_name: Some(expression),
+                ..variable(value.name.clone(), &known)
+            },
+            Err(reason) => Variable {
+                name: value.name.clone(),
+                value: reason.text().to_owned(),
+                type_name,
+                evaluate_name: Some(expression),
+                children: None,
+                bits: None,
+            },
+        }
+    }
+
+    /// The names of the source in a frame, with their values.
+    pub(crate) fn scope_variables(&self, frame: FrameId) -> Option<Vec<(Option<usize>, Variable)>> {
+        let position = self.position_in(frame.index)?;
+        let knows_arguments = self.knows_arguments(frame.index);
+        let level = self.program.level;
+        let scope = self.program.scope(level, position, frame.calls, knows_arguments)?;
+        let shown = scope.iter().map(|it| (it.argument, self.scoped_variable(frame.index, it)));
+        Some(shown.collect())
+    }
+
+    /// Values of the VM program that are alive in a frame: all of them, or those that no name of the
+    /// source stands for.
+    pub(crate) fn vm_values(
+        &self,
+        frame: FrameId,
+        is_wanted: &dyn Fn(&LocalValue) -> bool,
+    ) -> Vec<Variable> {
+        let (Some(invocation), Some(position)) = (self.invocation(), self.position_in(frame.index))
+        else {
+            return Vec::new();
+        };
+        let Some(module) = self.program.module(position.function.module) else {
+            return Vec::new();
+        };
+        let level = self.program.level;
+        let scope = self.program.scope(level, position, frame.calls, false);
+        let is_named = |local: &LocalValue| {
+            let mut scope = scope.iter().flat_map(|scope| scope.iter());
+            scope.any(|it| match it.answer {
+                Answer::Register(slot) => {
+                    slot.ordinal() == local.register.ordinal()
+                        && slot.is_ref() == local.register.is_ref()
+                }
+                _ => false,
+            })
+        };
+        let locals = module.locals(position);
+        let wanted = locals.iter().filter(|local| is_wanted(local) && !is_named(local));
+        let variables = wanted.filter_map(|local| {
+            let value = inspect::register_value(invocation, frame.index, local.register)?;
+            let name = level.name_of(local);
+            // A name of the VM program may be that of another value in the source.
+            let expression = match scope {
+                Some(_) => inspect::register_name(local.register),
+                None => expression_of(name),
+            };
+            let mut shown = variable(name, &value);
+            shown.type_name = local.mlir_type.to_string();
+            shown.evaluate_name = Some(expression);
+            Some(shown)
+        });
+        variables.collect()
+    }
+}
+
+/// How an expression spells a name.
+fn expression_of(name: &str) -> String {
+    let bare = name.trim_start_matches('%');
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '#');
+    if bare.chars().all(is_plain) { format!("%{bare}") } else { format!("%\"{bare}\"") }
+}

@@ -1,0 +1,101 @@
+//! What is said of a name: where its value is, how to compute it, or why there is none.
+
+use super::arithmetic::{Pure, Scalar};
+use crate::register::RegisterSlot;
+
+/// A name of the source that is in scope, with what is known of its value.
+#[derive(Clone, Debug)]
+pub struct ScopedValue {
+    /// As the source spells it: `%x`, `%r#1`.
+    pub name: String,
+    /// Its type as the source spells it; empty where it does not.
+    pub type_text: String,
+    /// What kind of number it is; none for everything else.
+    pub scalar: Option<Scalar>,
+    /// Whether it is an argument of its function, and which.
+    pub argument: Option<usize>,
+    /// Where its value is.
+    pub answer: Answer,
+}
+
+/// Where a value is.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// In a register.
+    Register(RegisterSlot),
+    /// Nowhere, but it follows from what is in registers.
+    Computed(Recipe),
+    /// It cannot be known.
+    Missing(Reason),
+}
+
+/// Why a value cannot be known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// The compiler has left nothing that it follows from.
+    OptimizedOut,
+    /// The instruction that makes it comes later.
+    NotYetComputed,
+    /// It is a tensor, in the memory of a device.
+    Tensor,
+}
+
+impl Reason {
+    /// What is shown in the value's place.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::OptimizedOut => "<optimized out>",
+            Self::NotYetComputed => "<not yet computed>",
+            Self::Tensor => "<a tensor: see the dispatches that read and write it>",
+        }
+    }
+}
+
+/// How to compute a value.
+#[derive(Clone, Debug)]
+pub enum Recipe {
+    /// It is this one.
+    Constant(u64),
+    /// It is what a register holds, as a number of a type.
+    Register(RegisterSlot, Scalar),
+    /// It is what the function was called with.
+    Argument(usize, Scalar),
+    /// By an operation.
+    Apply(Operation, Vec<Recipe>),
+    /// One or the other, by a condition; what is not chosen may be unknown.
+    Choose(Box<Recipe>, [Option<Box<Recipe>>; 2]),
+}
+
+/// What a value is computed from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Given {
+    /// A register of the frame.
+    Register(RegisterSlot),
+    /// What the function was called with, by its number.
+    Argument(usize),
+}
+
+/// A pure operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation(pub(crate) Pure);
+
+impl Recipe {
+    /// The value, given what registers and arguments are; `None` where it cannot be computed after all.
+    pub fn evaluate(&self, read: &dyn Fn(Given) -> Option<u64>) -> Option<u64> {
+        match self {
+            Self::Constant(bits) => Some(*bits),
+            Self::Register(slot, scalar) => Some(scalar.cut(read(Given::Register(*slot))?)),
+            Self::Argument(index, scalar) => Some(scalar.cut(read(Given::Argument(*index))?)),
+            Self::Apply(Operation(pure), operands) => {
+                let operands: Option<Vec<u64>> =
+                    operands.iter().map(|operand| operand.evaluate(read)).collect();
+                pure.apply(&operands?)
+            }
+            Self::Choose(condition, [yes, no]) => {
+                let is_so = condition.evaluate(read)? & 1 == 1;
+                if is_so { yes } else { no }.as_ref()?.evaluate(read)
+            }
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! Which values of two graphs are the same, by value numbering over random samples.
+//!
+//! Every value is a function of the graph's leaves and of what loops carry. It is computed for a few
+//! dozen samples of these; two values that agree on all are taken for one. Samples are drawn so that
+//! numbers meet: small ones, those that the programs name and their neighbours, and random bits.
+//!
+//! What a loop carries is assumed to be the same as long as nothing speaks against it: all choices at
+//! the head of a loop and of the one it is paired with begin in one class, and a class is split where
+//! its members begin or go on with different values. What remains together has the same beginning
+//! and the same step, so it is equal in every turn.
+
+use std::collections::HashMap;
+
+use super::arithmetic::Scalar;
+use super::graph::{Block, Edge, Flow, Graph, Kind, Node, When};
+
+/// How many samples there are.
+pub(crate) const SAMPLES: usize = 48;
+/// Blocks that one sample's way may lead through.
+const LONGEST_WAY: usize = 4096;
+
+/// A value for each sample.
+pub(crate) type Sample = [u64; SAMPLES];
+
+/// A graph with its flow, and what its values are for the samples.
+#[derive(Debug)]
+pub(crate) struct Side {
+    pub(crate) flow: Flow,
+    pub(crate) samples: Vec<Option<Box<Sample>>>,
+    /// Tells leaves that nobody knows from those of the other side.
+    salt: u64,
+}
+
+/// A mixing of bits with good statistics (the finaliser of SplitMix64).
+pub(crate) fn mix(mut bits: u64) -> u64 {
+    bits = bits.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    bits ^ (bits >> 31)
+}
+
+/// Draws samples.
+#[derive(Debug, Default)]
+pub(crate) struct Draw {
+    /// Numbers that the programs name.
+    constants: Vec<u64>,
+}
+
+impl Draw {
+    pub(crate) fn new(graphs: [&Graph; 2]) -> Self {
+        let nodes = graphs.into_iter().flat_map(|graph| &graph.nodes);
+        let mut constants: Vec<u64> = nodes
+            .filter_map(|node| match (&node.kind, node.scalar) {
+                (Kind::Constant(bits), Some(Scalar::Int(_))) => Some(*bits),
+                _ => None,
+            })
+            .collect();
+        constants.sort_unstable();
+        constants.dedup();
+        Self { constants }
+    }
+
+    /// The samples of a leaf or of what a loop carries.
+    pub(crate) fn sample(&self, seed: u64, scalar: Option<Scalar>) -> Box<Sample> {
+        let mut sample = Box::new([0; SAMPLES]);
+        for (index, slot) in sample.iter_mut().enumerate() {
+            let random = mix(mix(seed) ^ index as u64);
+            *slot = match scalar {
+                Some(scalar @ Scalar::Int(_)) => scalar.cut(self.integer(index, random)),
+                Some(Scalar::F32) => u64::from((float(index, random) as f32).to_bits()),
+                Some(Scalar::F64) => float(index, random).to_bits(),
+                None => random,
+            };
+        }
+        sample
+    }
+
+    fn integer(&self, index: usize, random: u64) -> u64 {
+        let pick = mix(random);
+        match index % 4 {
+            0 => (pick % 9).wrapping_sub(2),
+            1 if !self.constants.is_empty() => {
+                let constant = self.constants[(pick % self.constants.len() as u64) as usize];
+                constant.wrapping_add((pick >> 32) % 3).wrapping_sub(1)
+            }
+            2 => pick % 1000,
+            _ => random,
+        }
+    }
+}
+
+/// Finite, of all sizes, and often equal to another one.
+fn float(index: usize, random: u64) -> f64 {
+    let fraction = (random >> 12) as f64 / (1_u64 << 52) as f64;
+    match index % 4 {
+        0 => (random % 9) as f64 - 2.0,
+        1 => fraction - 0.5,
+        2 => (fraction - 0.5) * 1000.0,
+        _ => (fraction - 0.5) * 2_f64.powi((random % 40) as i32 - 20),
+    }
+}
+
+impl Side {
+    pub(crate) fn new(graph: &Graph, salt: u64) -> Self {
+        Self { flow: Flow::new(graph), samples: Vec::new(), salt }
+    }
+
+    /// Computes all values, given those of some.
+    pub(crate) fn compute(
+        &mut self,
+        graph: &Graph,
+        draw: &Draw,
+        given: &HashMap<Node, Box<Sample>>,
+    ) {
+        self.samples = vec![None; graph.nodes.len()];
+        for (node, sample) in given {
+            if let Some(slot) = self.samples.get_mut(*node) {
+                *slot = Some(sample.clone());
+            }
+        }
+        for node in 0..graph.nodes.len() {
+            self.demand(graph, draw, node);
+        }
+    }
+
+    /// Values that were added to the graph since.
+    pub(crate) fn extend(&mut self, graph: &Graph, draw: &Draw) {
+        for node in self.samples.len()..graph.nodes.len() {
+            self.samples.push(None);
+            self.demand(graph, draw, node);
+        }
+    }
+
+    /// Computes a value and those that it needs. Nothing here recurses, so no program is too deep.
+    fn demand(&mut self, graph: &Graph, draw: &Draw, node: Node) {
+        let mut stack = vec![(node, false)];
+        let mut under_way = HashMap::new();
+        while let Some((node, is_ready)) = stack.pop() {
+            if node >= self.samples.len() {
+                self.samples.resize(graph.nodes.len(), None);
+            }
+            if self.samples[node].is_some() {
+                continue;
+            }
+            if is_ready {
+                let sample = self.value(graph, draw, node);
+                self.samples[node] = Some(sample);
+                continue;
+            }
+            if under_way.insert(node, ()).is_some() {
+                // A value that depends on itself other than through the head of a loop.
+                let seed = self.seed_of(node);
+                self.samples[node] = Some(draw.sample(seed, graph.nodes[node].scalar));
+                continue;
+            }
+            stack.push((node, true));
+            let needed = self.needs(graph, node).into_iter();
+            stack.extend(needed.filter(|it| self.samples[*it].is_none()).map(|it| (it, false)));
+        }
+    }
+
+    fn seed_of(&self, node: Node) -> u64 {
+        mix(self.salt ^ node as u64)
+    }
+
+    fn needs(&self, graph: &Graph, node: Node) -> Vec<Node> {
+        match &graph.nodes[node].kind {
+            Kind::Leaf | Kind::Constant(_) => Vec::new(),
+            Kind::Pure(_, operands) => operands.clone(),
+            Kind::Same(other) => vec![*other],
+            Kind::Phi(values) => {
+                let block = graph.nodes[node].block;
+                if self.is_assumed(block) {
+                    return Vec::new();
+                }
+                let mut needed: Vec<Node> = values.iter().map(|(_, value)| *value).collect();
+                needed.extend(self.conditions(graph, block));
+                needed
+            }
+        }
+    }
+
+    /// Whether the choices of a block are not computed but assumed.
+    fn is_assumed(&self, block: Block) -> bool {
+        !self.flow.is_reachable(block)
+            || self.flow.is_head(block)
+            || self.flow.is_irreducible(block)
+    }
+
+    /// The conditions that decide by which way control comes into a block.
+    fn conditions(&self, graph: &Graph, block: Block) -> Vec<Node> {
+        let Some(above) = self.flow.dominator(block) else { return Vec::new() };
+        let mut seen: Vec<Block> = Vec::new();
+        let mut pending: Vec<Block> =
+            graph.incoming[block].iter().map(|edge| graph.edges[*edge].from).collect();
+        let mut conditions = Vec::new();
+        while let Some(at) = pending.pop() {
+            if seen.contains(&at) || !self.flow.is_reachable(at) || seen.len() > LONGEST_WAY {
+                continue;
+            }
+            seen.push(at);
+            conditions.extend(graph.outgoing[at].iter().filter_map(|edge| {
+                match graph.edges[*edge].when {
+                    When::If(condition, _) => Some(condition),
+                    When::Always | When::Unknown => None,
+                }
+            }));
+            if at != above {
+                pending.extend(graph.incoming[at].iter().map(|edge| graph.edges[*edge].from));
+            }
+        }
+        conditions
+    }
+
+    fn get(&self, graph: &Graph, node: Node) -> Option<&Sample> {
+        self.samples.get(graph.resolve(node))?.as_deref()
+    }
+
+    fn value(&self, graph: &Graph, draw: &Draw, node: Node) -> Box<Sample> {
+        let unknown = || draw.sample(self.seed_of(node), graph.nodes[node].scalar);
+        match &graph.nodes[node].kind {
+            Kind::Leaf => unknown(),
+            Kind::Constant(bits) => Box::new([*bits; SAMPLES]),
+            Kind::Same(other) => self.get(graph, *other).map_or_else(unknown, |it| Box::new(*it)),
+            Kind::Pure(pure, operands) => {
+                let operands: Option<Vec<&Sample>> =
+                    operands.iter().map(|operand| self.get(graph, *operand)).collect();
+                let Some(operands) = operands else { return unknown() };
+                let mut sample = Box::new([0; SAMPLES]);
+                for (index, slot) in sample.iter_mut().enumerate() {
+                    let mut numbers = [0; 3];
+                    for (number, operand) in numbers.iter_mut().zip(&operands) {
+                        *number = operand[index];
+                    }
+                    let numbers = &numbers[..operands.len().min(3)];
+                    // What has no result has one that depends on the operands alone.
+                    *slot = pure.apply(numbers).unwrap_or_else(|| {
+                        let name = format!("{pure:?}");
+                        let seed = name.bytes().fold(7, |all, byte| mix(all ^ u64::from(byte)));
+                        let bits = numbers.iter().fold(seed, |all, bits| mix(all ^ bits));
+                        match graph.nodes[node].scalar {
+                            Some(scalar @ Scalar::Int(_)) => scalar.cut(bits),
+                            Some(Scalar::F32) => u64::from((float(index, bits) as f32).to_bits()),
+                            Some(Scalar::F64) => float(index, bits).to_bits(),
+                            None => bits,
+                        }
+                    });
+                }
+                sample
+            }
+            Kind::Phi(values) => {
+                let block = graph.nodes[node].block;
+                let above = self.flow.dominator(block).filter(|_| !self.is_assumed(block));
+                let chosen = above.and_then(|above| self.chosen(graph, above, block, values, None));
+                chosen.unwrap_or_else(unknown)
+            }
+        }
+    }
+
+    /// The value that control brings into a block from one above, for each sample; `head` is the loop
+    /// that it must stay in. None where the way is not understood.
+    fn chosen(
+        &self,
+        graph: &Graph,
+        above: Block,
+        block: Block,
+        values: &[(Edge, Node)],
+        head: Option<Block>,
+    ) -> Option<Box<Sample>> {
+        let mut sample = Box::new([0; SAMPLES]);
+        for (index, slot) in sample.iter_mut().enumerate() {
+            let edge = self.way(graph, above, block, head, index)?;
+            let (_, value) = values.iter().find(|(it, _)| *it == edge)?;
+            *slot = self.get(graph, *value)?[index];
+        }
+        Some(sample)
+    }
+
+    /// The edge by which control comes into a block from one above, for a sample.
+    fn way(
+        &self,
+        graph: &Graph,
+        above: Block,
+        block: Block,
+        head: Option<Block>,
+        sample: usize,
+    ) -> Option<Edge> {
+        let mut at = above;
+        for _ in 0..LONGEST_WAY {
+            let edge = if at != above && self.flow.is_head(at) && !self.flow.is_in(block, at) {
+                self.exit(graph, at)?
+            } else {
+                self.taken(graph, at, head, sample)?
+            };
+            let to = graph.edges[edge].to;
+            if to == block {
+                return Some(edge);
+            }
+            at = to;
+        }
+        None
+    }
+
+    fn taken(&self, graph: &Graph, at: Block, head: Option<Block>, sample: usize) -> Option<Edge> {
+        let edges = &graph.outgoing[at];
+        let is_taken = |edge: &&Edge| match graph.edges[**edge].when {
+            When::Always => Some(true),
+            When::If(condition, when) => {
+                Some((self.get(graph, condition)?[sample] & 1 == 1) == when)
+            }
+            When::Unknown => None,
+        };
+        let stays = |edge: &&Edge| {
+            let to = graph.edges[**edge].to;
+            head.is_none_or(|head| to == head || self.flow.is_in(to, head))
+        };
+        // A turn is looked at that is followed by another: it does not leave the loop.
+        let inside: Vec<&Edge> = edges.iter().filter(stays).collect();
+        if let [only] = inside[..] {
+            return Some(*only);
+        }
+        for edge in inside {
+            if is_taken(&edge)? {
+                return Some(*edge);
+            }
+        }
+        None
+    }
+
+    /// The one edge out of a loop.
+    fn exit(&self, graph: &Graph, head: Block) -> Option<Edge> {
+        let mut found = None;
+        for (edge, data) in graph.edges.iter().enumerate() {
+            let inside = |block| self.flow.is_reachable(block) && self.flow.is_in(block, head);
+            if inside(data.from) && !inside(data.to) && found.replace(edge).is_some() {
+                return None;
+            }
+        }
+        found
+    }
+
+    /// What a choice at the head of a loop begins with, and what a turn brings it.
+    pub(crate) fn turn(&self, graph: &Graph, phi: Node) -> Option<(Box<Sample>, Box<Sample>)> {
+        let Kind::Phi(values) = &graph.nodes[phi].kind else { return None };
+        let head = graph.nodes[phi].block;
+        let (back, entry): (Vec<_>, Vec<_>) =
+            values.iter().copied().partition(|(edge, _)| self.flow.is_back(*edge));
+        let single = |values: &[(Edge, Node)]| {
+            let (_, first) = values.first()?;
+            let first = self.get(graph, *first)?;
+            let mut others = values[1..].iter();
+            let is_same = others.all(|(_, it)| self.get(graph, *it) == Some(first));
+            is_same.then(|| Box::new(*first))
+        };
+        let begins = single(&entry).or_else(|| {
+            let above = self.flow.dominator(head)?;
+            self.chosen(graph, above, head, &entry, None)
+        })?;
+        let goes_on =
+            single(&back).or_else(|| self.chosen(graph, head, head, &back, Some(head)))?;
+        Some((begins, goes_on))
+    }
+}
+
+/// Loops of one side and those of the other that they are, by their heads.
+pub(crate) type Pairs = Vec<(Block, Block)>;
+
+/// Finds what the two sides have in common, given what their leaves are and which loops are the same.
+/// Fills the samples of both.
+pub(crate) fn number(
+    graphs: [&Graph; 2],
+    sides: [&mut Side; 2],
+    draw: &Draw,
+    leaves: &HashMap<Node, Box<Sample>>,
+    other_leaves: &HashMap<Node, Box<Sample>>,
+    pairs: &Pairs,
+) {
+    let [one, other] = sides;
+    // By choice, its class. Choices of loops without a partner are on their own.
+    let mut classes: HashMap<(usize, Node), u64> = HashMap::new();
+    let heads: [HashMap<Block, usize>; 2] = [
+        pairs.iter().enumerate().map(|(index, pair)| (pair.0, index)).collect(),
+        pairs.iter().enumerate().map(|(index, pair)| (pair.1, index)).collect(),
+    ];
+    for (which, graph) in graphs.iter().enumerate() {
+        for (node, data) in graph.nodes.iter().enumerate() {
+            if let (Kind::Phi(_), Some(pair)) = (&data.kind, heads[which].get(&data.block)) {
+                let width = data.scalar.map_or(0, |scalar| match scalar {
+                    // Narrow integers are in registers of 32 bits.
+                    Scalar::Int(width) => u64::from(width.max(32)),
+                    Scalar::F32 => 132,
+                    Scalar::F64 => 164,
+                });
+                classes.insert((which, node), mix((*pair as u64) << 16 | width));
+            }
+        }
+    }
+    let mut count = 0;
+    // Classes only split, so this ends; the limit is for programs made to take long.
+    for _ in 0..200 {
+        let mut given = [leaves.clone(), other_leaves.clone()];
+        for ((which, node), class) in &classes {
+            given[*which].insert(*node, draw.sample(*class, graphs[*which].nodes[*node].scalar));
+        }
+        one.compute(graphs[0], draw, &given[0]);
+        other.compute(graphs[1], draw, &given[1]);
+        let mut split: HashMap<(usize, Node), u64> = HashMap::new();
+        for ((which, node), class) in &classes {
+            let side = if *which == 0 { &*one } else { &*other };
+            let scalar = graphs[*which].nodes[*node].scalar;
+            let key = match side.turn(graphs[*which], *node) {
+                Some((begins, goes_on)) => {
+                    let both = begins.iter().chain(goes_on.iter());
+                    both.fold(*class, |all, bits| mix(all ^ narrow(scalar, *bits)))
+                }
+                None => mix(class ^ mix(*which as u64) ^ mix(*node as u64 + 3)),
+            };
+            split.insert((*which, *node), key);
+        }
+        let mut distinct: Vec<u64> = split.values().copied().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() == count {
+            return;
+        }
+        count = distinct.len();
+        classes = split;
+    }
+}
+
+/// The bits that tell numbers apart.
+fn narrow(scalar: Option<Scalar>, bits: u64) -> u64 {
+    scalar.map_or(bits, |scalar| scalar.cut(bits))
+}

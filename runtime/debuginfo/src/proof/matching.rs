@@ -1,0 +1,260 @@
+//! Where the two graphs begin: which instruction makes what an operation of the source makes.
+//!
+//! Only locations can tell, so they have to tell without doubt: one instruction alone with the very
+//! place and calls around it, of a kind that the operation can be, and a result that its type fits.
+
+use std::collections::HashMap;
+
+use vmfb::Op;
+
+use super::arithmetic::Scalar;
+use super::graph::{Block, Kind, Node};
+use super::lower::{Calls, Made, SourceGraph};
+use super::registers::Registers;
+use super::written::Place;
+use crate::code::Code;
+
+/// Where an instruction comes from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Origin {
+    /// The places of the inlined calls around it, and its own; empty where nothing is known.
+    pub(crate) path: Vec<Place>,
+    /// All places that it was put together from.
+    pub(crate) places: Vec<Place>,
+}
+
+impl Origin {
+    /// Whether it comes from one place only.
+    fn is_plain(&self) -> bool {
+        self.places.len() <= 1
+    }
+}
+
+/// The instructions of each place.
+#[derive(Debug)]
+pub(crate) struct Origins {
+    pub(crate) origins: Vec<Origin>,
+    by_path: HashMap<Vec<Place>, Vec<usize>>,
+    calls: HashMap<Vec<Place>, Vec<usize>>,
+}
+
+impl Origins {
+    pub(crate) fn new(origins: Vec<Origin>, code: &Code, registers: &Registers) -> Self {
+        let mut by_path: HashMap<Vec<Place>, Vec<usize>> = HashMap::new();
+        let mut calls: HashMap<Vec<Place>, Vec<usize>> = HashMap::new();
+        for (index, origin) in origins.iter().enumerate() {
+            if origin.path.is_empty() || !origin.is_plain() {
+                continue;
+            }
+            by_path.entry(origin.path.clone()).or_default().push(index);
+            let is_call = code.instructions.get(index).is_some_and(|it| is_call(it.op));
+            if let (true, Some(results)) = (is_call, registers.results.get(index)) {
+                calls.entry(origin.path.clone()).or_default().push(results.len());
+            }
+        }
+        Self { origins, by_path, calls }
+    }
+
+    /// The instructions that come from a place alone, by the calls around it.
+    pub(crate) fn at(&self, path: &[Place]) -> &[usize] {
+        self.by_path.get(path).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Calls for Origins {
+    fn results(&self, path: &[Place]) -> Option<usize> {
+        match self.calls.get(path)?[..] {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+}
+
+fn is_call(op: Op) -> bool {
+    matches!(op, Op::Call | Op::CallVariadic | Op::CallYieldable | Op::CallVariadicYieldable)
+}
+
+/// The leaves of the source with the values of the machine that they are.
+pub(crate) fn leaves(
+    source: &SourceGraph,
+    registers: &Registers,
+    code: &Code,
+    origins: &Origins,
+) -> Vec<(Node, Node)> {
+    let mut found = arguments(source, registers);
+    for made in &source.made {
+        found.extend(made_by(source, registers, code, origins, made).map(|it| (made.node, it)));
+    }
+    found
+}
+
+/// Arguments are in order, if there are as many of the same types. The compiler adds two fences to a
+/// function that is called asynchronously, and drops what nobody uses; then nothing is known.
+fn arguments(source: &SourceGraph, registers: &Registers) -> Vec<(Node, Node)> {
+    let Some(function) = source.instances.first().map(|it| &it.function) else {
+        return Vec::new();
+    };
+    let written: Vec<Option<Node>> =
+        function.arguments().iter().map(|it| source.values.get(&(0, *it)).copied()).collect();
+    let given = &registers.arguments;
+    let scalar = |node: Node| registers.graph.nodes[node].scalar;
+    let has_fences = given.len() == written.len() + 2
+        && given[written.len()..].iter().all(|node| scalar(*node).is_none());
+    if given.len() != written.len() && !has_fences {
+        return Vec::new();
+    }
+    let pairs = written.into_iter().zip(given);
+    let pairs = pairs.map(|(written, given)| Some((written?, *given)));
+    let pairs: Option<Vec<(Node, Node)>> = pairs.collect();
+    let fits = |(written, given): &(Node, Node)| {
+        is_same_width(source.graph.nodes[*written].scalar, scalar(*given))
+    };
+    pairs.filter(|pairs| pairs.iter().all(fits)).unwrap_or_default()
+}
+
+/// Whether a value of the source fits a register that holds a number of another type.
+pub(crate) fn is_same_width(written: Option<Scalar>, held: Option<Scalar>) -> bool {
+    match (written, held) {
+        (None, None) => true,
+        (Some(Scalar::Int(written)), Some(Scalar::Int(held))) => (written > 32) == (held > 32),
+        (Some(written), Some(held)) => written == held,
+        _ => false,
+    }
+}
+
+fn made_by(
+    source: &SourceGraph,
+    registers: &Registers,
+    code: &Code,
+    origins: &Origins,
+    made: &Made,
+) -> Option<Node> {
+    let instance = source.instances.get(made.instance)?;
+    let operation = instance.function.operations.get(made.operation)?;
+    let scalar = source.graph.nodes[made.node].scalar;
+    let type_text = operation
+        .results
+        .get(made.result)
+        .and_then(|it| instance.function.values.get(*it)?.type_text.as_deref());
+    // Tensors are no values of the machine, and what has no type fits nothing.
+    let is_shaped = type_text.is_none_or(|it| it.starts_with("tensor") || it.starts_with("vector"));
+    if scalar.is_none() && is_shaped {
+        return None;
+    }
+    let mut path = instance.path.clone();
+    path.push(operation.place);
+    let here = origins.at(&path);
+    let results = |index: usize| registers.results.get(index).map_or(&[][..], Vec::as_slice);
+    if operation.results.len() > 1 || is_called(&operation.name) {
+        let mut calls = here.iter().copied().filter(|index| {
+            results(*index).len() == operation.results.len()
+                && code.instructions.get(*index).is_some_and(|it| is_call(it.op))
+        });
+        let call = calls.next().filter(|_| calls.next().is_none())?;
+        let node = *results(call).get(made.result)?;
+        return fits(registers, scalar, node).then_some(node);
+    }
+    // An operation may take several instructions, whose last one has its result: a load and a cast.
+    // Which is the last they say themselves: its result is no operand of another.
+    let made_here: Vec<usize> =
+        here.iter().copied().filter(|index| results(*index).len() == 1).collect();
+    let is_constant =
+        |index: &usize| matches!(registers.graph.nodes[results(*index)[0]].kind, Kind::Constant(_));
+    let is_used_here = |index: &usize| {
+        let result = results(*index)[0];
+        made_here.iter().any(|other| registers.operands[*other].contains(&result))
+    };
+    let mut last = made_here.iter().filter(|index| !is_constant(index) && !is_used_here(index));
+    let last = *last.next().filter(|_| last.next().is_none())?;
+    let mnemonic = |index: &usize| code.instructions.get(*index).map_or("", |it| it.op.mnemonic());
+    if !made_here.iter().any(|index| is_kind(&operation.name, mnemonic(index))) {
+        return None;
+    }
+    let node = results(last)[0];
+    fits(registers, scalar, node).then_some(node)
+}
+
+fn fits(registers: &Registers, scalar: Option<Scalar>, node: Node) -> bool {
+    is_same_width(scalar, registers.graph.nodes[node].scalar)
+}
+
+fn is_called(name: &str) -> bool {
+    matches!(name, "util.call" | "func.call" | "call" | "vm.call" | "vm.call.variadic")
+}
+
+/// Whether an instruction can be what an operation became, going by what they are called.
+fn is_kind(operation: &str, mnemonic: &str) -> bool {
+    let Some((dialect, name)) = operation.split_once('.') else { return false };
+    if dialect == "vm" {
+        return name == mnemonic || mnemonic.starts_with("call");
+    }
+    let prefix = match operation {
+        "util.global.load" | "util.global.load.indirect" => "global.load",
+        "util.list.create" => "list.alloc",
+        "util.list.get" => "list.get",
+        "util.list.size" => "list.size",
+        "util.buffer.alloc" => "buffer.alloc",
+        "util.buffer.constant" => "const.ref.rodata",
+        "util.buffer.load" => "buffer.load",
+        "util.buffer.size" => "buffer.length",
+        "util.buffer.slice" | "util.buffer.subspan" => "buffer.clone",
+        "util.buffer.compare" => "buffer.compare",
+        "util.buffer.hash" => "buffer.hash",
+        // What is read of tensors is a call of the runtime.
+        "tensor.extract" | "tensor.dim" => "call",
+        _ if dialect == "hal" || dialect == "flow" || dialect == "stream" => "call",
+        // Mathematics that is not modelled: by the same name.
+        _ if dialect == "arith" || dialect == "math" => {
+            return mnemonic.split('.').next().is_some_and(|first| name.starts_with(first));
+        }
+        _ => return false,
+    };
+    mnemonic.starts_with(prefix)
+}
+
+/// Loops of the source and those of the machine that have their code, by their heads.
+///
+/// The loop that has code of a place which only one loop of the source has is that one. Where several
+/// are nested the innermost with all of it is meant.
+pub(crate) fn loops(
+    source: &SourceGraph,
+    source_flow: &super::graph::Flow,
+    registers: &Registers,
+    flow: &super::graph::Flow,
+    origins: &Origins,
+) -> Vec<(Block, Block)> {
+    // By head, how often code of its innermost operations is in each loop of the machine.
+    let mut votes: HashMap<Block, HashMap<Block, usize>> = HashMap::new();
+    for ((instance, operation), block) in &source.blocks {
+        let Some(head) = source_flow.loops(*block).next() else { continue };
+        let written = &source.instances[*instance];
+        let mut path = written.path.clone();
+        path.push(written.function.operations[*operation].place);
+        for index in origins.at(&path) {
+            let results = &registers.results[*index];
+            let is_constant = results
+                .iter()
+                .any(|result| matches!(registers.graph.nodes[*result].kind, Kind::Constant(_)));
+            let innermost = flow.loops(registers.blocks[*index]).next();
+            if let Some(innermost) = innermost.filter(|_| !is_constant) {
+                *votes.entry(head).or_default().entry(innermost).or_default() += 1;
+            }
+        }
+    }
+    let mut pairs = Vec::new();
+    for head in source_flow.order.iter().filter(|block| source_flow.is_head(**block)) {
+        let best = votes.get(head).and_then(|votes| {
+            votes.iter().max_by_key(|(block, count)| (**count, std::cmp::Reverse(**block)))
+        });
+        if let Some((block, _)) = best {
+            pairs.push((*head, *block));
+        }
+    }
+    // A loop of the machine is one of the source.
+    let count = |block: Block| pairs.iter().filter(|(_, other)| *other == block).count();
+    let is_unique: Vec<bool> = pairs.iter().map(|(_, block)| count(*block) == 1).collect();
+    let mut keep = is_unique.into_iter();
+    let mut unique = pairs.clone();
+    unique.retain(|_| keep.next().unwrap_or(false));
+    unique
+}

@@ -1,0 +1,47 @@
+//! Which value of the source is where, with a proof.
+//!
+//! Locations say from which line an instruction came, not which value of that line it computes, so
+//! they prove nothing: a fused multiply-add has the places of its operands, a loop counter that of a
+//! tensor. Here the source and the bytecode are both brought into one form, graphs of values
+//! ([`graph`]); what must be equal is found by value numbering over random samples ([`equal`]):
+//!
+//! ```text
+//! .mlir ── written ──▶ operations, scopes ── lower ──▶ Graph ─┐
+//!                                                            ├─ equal ──▶ classes ── answer ──▶ %x is in i4:5
+//! .vmfb ── registers ─────────────────────────────▶ Graph ───┘
+//! ```
+//!
+//! Where the two begin (arguments, results of calls, what is loaded) is matched by locations, one to
+//! one or not at all. Everything else follows by computing: two values are the same if they are the
+//! same function of those beginnings. Loops are assumed to run in step and the assumption is given up
+//! wherever one turn does not lead to the next.
+//!
+//! An answer ([`Answer`]) is a register that holds the value on every way to the instruction, or how
+//! to compute it from such, or the reason why there is none.
+
+mod answer;
+mod arithmetic;
+mod equal;
+mod function;
+mod graph;
+mod lower;
+mod matching;
+mod mnemonic;
+mod operations;
+mod registers;
+mod written;
+
+pub use answer::{Answer, Given, Operation, Reason, Recipe, ScopedValue};
+pub use arithmetic::Scalar;
+pub(crate) use function::Proof;
+pub(crate) use matching::Origin;
+pub(crate) use written::WrittenFile;
+
+/// The name that a symbol's text stands for: `@"a b"` and `@f` without sigil, quotes and escapes.
+fn symbol_name(text: &str) -> String {
+    let text = text.strip_prefix('@').unwrap_or(text);
+    match text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+        Some(quoted) => syntax::lexer::unquote(quoted),
+        None => text.to_owned(),
+    }
+}

@@ -75,7 +75,7 @@ fn every_frame_has_its_own_values() {
     assert_eq!(values(&mut client, 0, "Arguments"), ["%x = 7"]);
     assert_eq!(values(&mut client, 1, "Locals"), ["%x = 7"]);
     assert_eq!(values(&mut client, 2, "Locals"), ["%a = 7", "%b = 3"]);
-    assert_eq!(values(&mut client, 2, "Arguments"), ["input0 = 7", "input1 = 3"]);
+    assert_eq!(values(&mut client, 2, "Arguments"), ["%a = 7", "%b = 3"]);
     let mut evaluate = |frame: usize, expression: &str| {
         let trace = client.request("stackTrace", &json!({"threadId": 1}));
         let id = trace["stackFrames"][frame]["id"].clone();
@@ -85,7 +85,7 @@ fn every_frame_has_its_own_values() {
     assert_eq!([evaluate(0, "%x + %square"), evaluate(2, "%a")], ["56", "7"]);
     step(&mut client, "stepOut");
     // What the call has returned has the name of its result.
-    assert_eq!(values(&mut client, 0, "Locals"), ["%once = 54"]);
+    assert_eq!(values(&mut client, 0, "Locals"), ["%x = 7", "%once = 54"]);
     step(&mut client, "stepIn");
     assert_eq!(values(&mut client, 0, "Arguments"), ["%x = 54"]);
     let format = json!({"threadId": 1, "format": {"parameters": true, "parameterValues": true}});

@@ -271,7 +271,7 @@ fn integers_are_hexadecimal_for_clients_that_want_that() {
         (arguments.clone(), client.request("variables", &arguments)["variables"].clone())
     };
     let (arguments, variables) = in_hex("Arguments");
-    assert_eq!(named(variables.as_array().unwrap(), "input0")["value"], "0x2d");
+    assert_eq!(named(variables.as_array().unwrap(), "%n")["value"], "0x2d");
     let (_, registers) = in_hex("Registers");
     for register in registers.as_array().unwrap().iter().filter(|it| it["type"] == "i32") {
         assert!(register["value"].as_str().unwrap().starts_with("0x"), "{register}");
@@ -300,7 +300,7 @@ fn frames_are_called_what_a_client_wants() {
     assert_eq!(names(json!({"hex": null, "line": null})), ["twice", "sum"]);
     assert_eq!(names(json!({"includeAll": true, "hex": true})), ["twice", "sum"]);
     let parameters = json!({"parameters": true});
-    assert_eq!(names(parameters), ["twice(%x)", "sum(input0)"]);
+    assert_eq!(names(parameters), ["twice(%x)", "sum(%n)"]);
     let parameters = json!({"parameters": true, "parameterTypes": true});
     assert_eq!(names(parameters), ["twice(i32)", "sum(i32)"]);
     let all = json!({
@@ -310,7 +310,7 @@ fn frames_are_called_what_a_client_wants() {
     let [doubling, calling] = [line("doubling"), line("calling")];
     let expected = [
         format!("module.twice(%x: i32 = 0x0) line {doubling}"),
-        format!("module.sum(input0: i32 = 0x2d) line {calling}"),
+        format!("module.sum(%n: i32 = 0x2d) line {calling}"),
     ];
     assert_eq!(names(all), expected);
     client.disconnect_from_stop();

@@ -153,7 +153,7 @@ fn the_vm_program_is_shown_and_stepped() {
     let in_source = choose(&mut client, "source");
     assert_eq!(in_source["source"]["path"], json!(source_of("several")));
     assert_eq!((&in_source["line"], &in_source["column"]), (&json!(10), &json!(10)));
-    assert_eq!(locals(&mut client, &in_source), ["%n", "%c1", "%i", "%acc"]);
+    assert_eq!(locals(&mut client, &in_source), ["%n", "%c0", "%c1", "%i", "%acc"]);
     assert_eq!(next(&mut client, None), (9, 8));
     let in_code = choose(&mut client, "disassembly");
     assert_eq!(in_code["source"]["name"], "module.vmasm");

@@ -125,8 +125,9 @@ impl Side {
 
     /// Values that were added to the graph since.
     pub(crate) fn extend(&mut self, graph: &Graph, draw: &Draw) {
-        for node in self.samples.len()..graph.nodes.len() {
-            self.samples.push(None);
+        let known = self.samples.len();
+        self.samples.resize(graph.nodes.len(), None);
+        for node in known..graph.nodes.len() {
             self.demand(graph, draw, node);
         }
     }
@@ -136,9 +137,6 @@ impl Side {
         let mut stack = vec![(node, false)];
         let mut under_way = HashMap::new();
         while let Some((node, is_ready)) = stack.pop() {
-            if node >= self.samples.len() {
-                self.samples.resize(graph.nodes.len(), None);
-            }
             if self.samples[node].is_some() {
                 continue;
             }

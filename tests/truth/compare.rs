@@ -50,6 +50,7 @@ pub(crate) fn compare(case: &Case<'_>) -> Tally {
     }
     case.count_missed(&mut tally);
     case.count_strays(&mut tally);
+    case.count_wrong_steps(&mut tally);
     tally.add("stops", case.session.stops.len());
     tally.add("stops out of order", out_of_order(&chances));
     tally
@@ -356,6 +357,24 @@ impl Case<'_> {
         }
     }
 
+    /// `next` never ends in a function that it calls, `stepOut` ends in a caller.
+    fn count_wrong_steps(&self, tally: &mut Tally) {
+        for pair in self.session.stops.windows(2) {
+            let (before, after) = (pair[0].frames.len(), pair[1].frames.len());
+            let is_wrong = match pair[1].command {
+                Some("next") => after > before,
+                Some("stepOut") => after >= before,
+                Some("stepIn") => after > before + 1,
+                _ => false,
+            };
+            if is_wrong && pair[1].reason == "step" {
+                let command = pair[1].command.unwrap_or_default();
+                let text = format!("{command}: {} to {}", top(&pair[0]), top(&pair[1]));
+                tally.find("steps wrong", &text);
+            }
+        }
+    }
+
     /// Stops at lines that have no breakpoint.
     fn count_strays(&self, tally: &mut Tally) {
         if !matches!(self.manner, Manner::Breakpoints(_)) {
@@ -439,5 +458,20 @@ pub(crate) fn is_result(printed: &[String], run: &Run, program: &Program) -> boo
         && printed
             .iter()
             .zip(run.results.iter().zip(returned))
-            .all(|(text, (value, kind))| agrees(text, *value, *kind))
+            .all(|(text, (value, kind))| is_near(text, *value) || agrees(text, *value, *kind))
+}
+
+/// Whether a float is the value as the runtime prints it, with six digits.
+fn is_near(text: &str, value: Value) -> bool {
+    let value = match value {
+        Value::F32(value) => f64::from(value),
+        Value::F64(value) => value,
+        Value::Integer(_) | Value::List(_) => return false,
+    };
+    text.parse().is_ok_and(|it: f64| (it - value).abs() <= value.abs() * 1e-5)
+}
+
+/// Values in a line.
+pub(crate) fn line_of(values: &[Value]) -> String {
+    values.iter().map(|value| shown_as(*value)).collect::<Vec<_>>().join(" ")
 }

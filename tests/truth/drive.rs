@@ -29,7 +29,7 @@ pub(crate) enum Manner {
 }
 
 /// All that a session showed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Session {
     pub(crate) breakpoints: Vec<Breakpoint>,
     pub(crate) stops: Vec<Stop>,
@@ -40,6 +40,7 @@ pub(crate) struct Session {
 }
 
 /// A breakpoint as the debugger answered it.
+#[derive(Clone)]
 pub(crate) struct Breakpoint {
     pub(crate) asked: u32,
     pub(crate) line: u32,
@@ -47,12 +48,16 @@ pub(crate) struct Breakpoint {
     pub(crate) message: String,
 }
 
+#[derive(Clone)]
 pub(crate) struct Stop {
     pub(crate) reason: String,
+    /// What made the program go on before it; nothing if it had just begun.
+    pub(crate) command: Option<&'static str>,
     /// Innermost first.
     pub(crate) frames: Vec<Frame>,
 }
 
+#[derive(Clone)]
 pub(crate) struct Frame {
     pub(crate) name: String,
     /// In the source; `None` if the frame has no place there.
@@ -65,6 +70,7 @@ pub(crate) struct Frame {
 }
 
 /// A variable.
+#[derive(Clone)]
 pub(crate) struct Shown {
     pub(crate) scope: String,
     pub(crate) name: String,
@@ -94,25 +100,27 @@ pub(crate) fn session(
     }
     client.request("configurationDone", &json!({}))?;
     let enough = if let Manner::Steps(count) = manner { *count } else { ENOUGH };
+    let mut command = None;
     loop {
         match client.halt()? {
             Halt::Ended => break,
             Halt::Stopped(reason) => {
-                let evaluates = random.chance(3);
-                let stop = look(&mut client, target.source, reason, evaluates.then_some(names))?;
-                session.stops.push(stop);
+                let names = random.chance(3).then_some(names);
+                let frames = look(&mut client, target.source, names)?;
+                session.stops.push(Stop { reason, command, frames });
             }
         }
         if session.stops.len() >= enough {
             return Ok(session);
         }
-        let command = match (steps, random.below(8)) {
+        let next = match (steps, random.below(8)) {
             (false, _) => "continue",
             (true, 0..=3) => "stepIn",
             (true, 4..=6) => "next",
             (true, _) => "stepOut",
         };
-        client.request(command, &json!({"threadId": 1}))?;
+        client.request(next, &json!({"threadId": 1}))?;
+        command = Some(next);
     }
     session.is_over = true;
     session.results = results(&client.printed);
@@ -137,9 +145,8 @@ fn set(client: &mut Client, source: &Path, lines: &[u32]) -> Result<Vec<Breakpoi
 fn look(
     client: &mut Client,
     source: &Path,
-    reason: String,
     names: Option<&dyn Fn(&str) -> Vec<String>>,
-) -> Result<Stop, String> {
+) -> Result<Vec<Frame>, String> {
     let trace = client.request("stackTrace", &json!({"threadId": 1}))?;
     let mut frames = Vec::new();
     for shown in list(&trace["stackFrames"]) {
@@ -160,7 +167,7 @@ fn look(
         }
         frames.push(frame);
     }
-    Ok(Stop { reason, frames })
+    Ok(frames)
 }
 
 /// A function's name without what frames add to it.

@@ -60,6 +60,7 @@ pub(crate) struct Generator<'a> {
     products: BTreeSet<Id>,
     /// Lists that have this many elements.
     lists: Vec<(Id, i64)>,
+    constants: Vec<(Type, i64, Id)>,
     next: usize,
     /// Values that an operation takes.
     used: BTreeSet<Id>,
@@ -79,6 +80,7 @@ impl<'a> Generator<'a> {
             taken: vec![BTreeSet::new()],
             products: BTreeSet::new(),
             lists: Vec::new(),
+            constants: Vec::new(),
             next: 0,
             used: BTreeSet::new(),
             budget,
@@ -313,10 +315,23 @@ impl<'a> Generator<'a> {
     }
 
     fn literal(&mut self, kind: Type, value: Value, operations: &mut Vec<Operation>) -> Id {
-        self.push(operations, Kind::Constant(value), Vec::new(), &[kind])[0]
+        let id = self.push(operations, Kind::Constant(value), Vec::new(), &[kind])[0];
+        if let Value::Integer(value) = value {
+            self.constants.push((kind, value, id));
+        }
+        id
     }
 
+    /// A constant of this value, which may be there already.
     fn integer(&mut self, kind: Type, value: i64, operations: &mut Vec<Operation>) -> Id {
+        let earlier = self.constants.iter().filter(|(of, it, _)| (*of, *it) == (kind, value));
+        let visible = |id: &Id| self.scopes.iter().any(|scope| scope.contains(id));
+        let found = earlier.map(|(_, _, id)| *id).find(visible);
+        if let Some(id) = found
+            && !self.random.chance(3)
+        {
+            return id;
+        }
         self.literal(kind, Value::Integer(value), operations)
     }
 
@@ -369,7 +384,7 @@ impl<'a> Generator<'a> {
             Binary::RemainderUnsigned,
             Binary::DivideSigned,
         ]);
-        let value = 2 + self.random.below(30) as i64;
+        let value = *self.random.choose(&[3, 7, 10, 13, 16, 1000]);
         let operands = vec![self.pick(kind, operations), self.integer(kind, value, operations)];
         self.push(operations, Kind::Binary(binary), operands, &[kind]);
     }

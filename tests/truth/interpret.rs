@@ -14,8 +14,6 @@ const LIMIT: usize = 3_000;
 pub(crate) struct Event {
     /// Innermost first.
     pub(crate) stack: Vec<Rc<Level>>,
-    /// Whether a debugger may pass by here: a function's header, the test of a loop.
-    pub(crate) is_optional: bool,
     /// Whether the operation begins its line.
     pub(crate) begins_line: bool,
     /// Whether no compiler can do without it or do it less often.
@@ -117,7 +115,7 @@ impl Machine<'_> {
         let function = &program.functions[index];
         let mut frame = Frame { index, values: vec![None; function.values.len()] };
         frame.set(function.parameters(), arguments);
-        self.note_place(&frame, 0, function.line, &[], (true, true, false))?;
+        self.note_place(&frame, 0, function.line, &[], (true, false))?;
         let mut block = 0;
         loop {
             match self.block(&mut frame, &function.blocks[block])? {
@@ -143,11 +141,11 @@ impl Machine<'_> {
         number: usize,
         line: u32,
         extras: &[(Id, Value)],
-        (is_optional, begins_line, is_certain): (bool, bool, bool),
+        (begins_line, is_certain): (bool, bool),
     ) -> Option<()> {
         let mut stack = vec![self.level(frame, number, line, extras)];
         stack.extend(self.callers.iter().rev().cloned());
-        self.events.push(Event { stack, is_optional, begins_line, is_certain });
+        self.events.push(Event { stack, begins_line, is_certain });
         (self.events.len() < LIMIT).then_some(())
     }
 
@@ -157,14 +155,14 @@ impl Machine<'_> {
             Kind::ListSet => true,
             _ => false,
         };
-        let kinds = (false, !operation.joins, is_certain);
+        let kinds = (!operation.joins, is_certain);
         self.note_place(frame, operation.number, operation.line, &[], kinds)
     }
 
     /// A loop's test, which its line stands for too.
     fn note_test(&mut self, frame: &Frame, operation: &Operation, ids: &[Id]) -> Option<()> {
         let extras: Vec<_> = ids.iter().map(|id| (*id, frame.get(*id))).collect();
-        self.note_place(frame, operation.number, operation.line, &extras, (true, true, false))
+        self.note_place(frame, operation.number, operation.line, &extras, (true, false))
     }
 
     fn block(&mut self, frame: &mut Frame, block: &Block) -> Option<End> {

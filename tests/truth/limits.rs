@@ -44,7 +44,7 @@ pub(crate) const PLAIN: Limits = Limits {
 pub(crate) fn faults(mode: &Mode, tally: &Tally) -> Vec<String> {
     let limits = if *mode == Mode::Companion { &WITH_COMPANION } else { &PLAIN };
     let used = ["used names with a value", "used names with a reason"];
-    let rows: [(&str, &[&str], f64); 12] = [
+    let rows: [(&str, &[&str], f64); 13] = [
         ("values wrong", &["values right"], limits.wrong),
         ("types wrong", &["values right"], limits.wrong),
         ("evaluated otherwise", &["evaluated"], limits.wrong),
@@ -55,6 +55,7 @@ pub(crate) fn faults(mode: &Mode, tally: &Tally) -> Vec<String> {
         ("used names missing", &used, limits.missing),
         ("used names withheld", &used[..1], limits.withheld),
         ("stops phantom", &["stops"], limits.stops),
+        ("steps wrong", &["stops"], limits.stops),
         ("stops twice", &["stops"], limits.stops),
         ("stops missed", &["stops"], limits.stops),
     ];
@@ -62,5 +63,12 @@ pub(crate) fn faults(mode: &Mode, tally: &Tally) -> Vec<String> {
         let share = tally.share(kind, others);
         (share > *limit).then(|| format!("{kind}: {share:.2} %, at most {limit} %"))
     });
-    over.collect()
+    let mut over: Vec<String> = over.collect();
+    // These are never let pass.
+    for kind in ["results wrong", "sessions broken", "lies unnoticed"] {
+        if tally.get(kind) > 0 {
+            over.push(format!("{} {kind}", tally.get(kind)));
+        }
+    }
+    over
 }

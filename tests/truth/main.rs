@@ -8,16 +8,19 @@
 //! | `program`, `generate`, `print` | programs: as trees, random ones, their text |
 //! | `scope`, `interpret` | the oracle: names and their uses, what is executed with which values |
 //! | `compile`, `client`, `drive` | compilers, the debugger, a session and all it shows |
-//! | `compare`, `count`, `limits` | what of that is so, how much, and what is let pass |
+//! | `reduce` | programs made small |
+//! | `compare`, `count`, `check`, `limits` | what of that is so, how much, and what is let pass |
 //!
 //! ```text
 //! cargo test -p conformance --test truth -- [--seed=N] [--count=N] [--seconds=N]
-//!     [--modes=companion,plain,3.10.0] [--print] [--verbose] [--keep]
+//!     [--modes=companion,plain,3.10.0] [--print] [--verbose] [--keep] [--reduce=KIND]
 //! ```
 //!
 //! `TRUTH_SEED`, `TRUTH_COUNT`, `TRUTH_SECONDS` and `TRUTH_MODES` are the same. Everything follows
-//! from a seed: `--seed=N --count=1 --print --verbose` shows its program and every finding.
+//! from a seed: `--seed=N --count=1 --print --verbose` shows its program and every finding, and
+//! `--seed=N --count=1 --modes=companion --reduce="values wrong"` a small program with such a finding.
 
+mod check;
 mod client;
 mod compare;
 mod compile;
@@ -30,6 +33,7 @@ mod print;
 mod program;
 #[path = "../fuzz/random.rs"]
 mod random;
+mod reduce;
 mod scope;
 mod trial;
 
@@ -55,6 +59,8 @@ struct Options {
     prints: bool,
     is_verbose: bool,
     keeps: bool,
+    /// The kind of finding whose program is made small.
+    reduces: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -98,6 +104,7 @@ fn options() -> Result<Options, String> {
         prints: has("--print"),
         is_verbose: has("--verbose"),
         keeps: has("--keep"),
+        reduces: setting("reduce"),
     })
 }
 
@@ -124,6 +131,9 @@ fn run(options: &Options, compilers: &Compilers) -> Result<usize, String> {
                     if options.is_verbose {
                         tell(&outcome, usize::MAX);
                     }
+                    if let Some(kind) = &options.reduces {
+                        tell_reduced(&trial, &outcome, kind);
+                    }
                     if let Ok(mut outcomes) = outcomes.lock() {
                         outcomes.push(outcome);
                     }
@@ -140,6 +150,20 @@ fn run(options: &Options, compilers: &Compilers) -> Result<usize, String> {
         }
     }
     Ok(judge(options, &outcomes))
+}
+
+/// Prints a small program with a finding of this kind, for each mode that has one.
+fn tell_reduced(trial: &Trial<'_>, outcome: &Outcome, kind: &str) {
+    for (mode, tally) in &outcome.tallies {
+        if tally.get(kind) == 0 {
+            continue;
+        }
+        let Some((text, tally)) = trial.reduced(outcome.seed, mode, kind) else { continue };
+        println!("// seed {} {}, reduced\n{text}", outcome.seed, mode.name());
+        for finding in tally.findings().iter().filter(|it| it.kind == kind) {
+            println!("{}: {}", finding.kind, finding.text);
+        }
+    }
 }
 
 /// Prints the findings of a program, so many at most.

@@ -28,9 +28,6 @@ impl Type {
         }
     }
 
-    pub(crate) const fn is_integer(self) -> bool {
-        matches!(self, Self::I1 | Self::I32 | Self::I64 | Self::Index)
-    }
 
     pub(crate) const fn bits(self) -> u32 {
         match self {

@@ -6,19 +6,23 @@ use std::process::Command;
 
 use conformance::tools::{finish, iree, repository};
 
-use crate::compare::{Case, compare, is_result};
+use crate::check::unnoticed;
+use crate::compare::{Case, compare, is_result, line_of};
 use crate::compile::{Compilers, Mode};
 use crate::count::Tally;
 use crate::drive::{Manner, Target, session};
 use crate::generate;
 use crate::interpret::{self, Run};
 use crate::print;
-use crate::program::{Program, Value};
+use crate::program::{Kind, Program, Value};
 use crate::random::Random;
+use crate::reduce::reduce;
 use crate::scope::{Scopes, scopes};
 
 /// Steps of a session that steps.
 const STEPS: usize = 60;
+/// Calls of each program.
+const INPUTS: usize = 2;
 
 pub(crate) struct Trial<'a> {
     pub(crate) compilers: &'a Compilers,
@@ -37,9 +41,15 @@ pub(crate) struct Outcome {
 /// A program and all that the source says of it.
 struct Truth {
     program: Program,
+    text: String,
     scopes: Vec<Scopes>,
-    run: Run,
+    calls: Vec<Call>,
+}
+
+/// A call of the program's entry.
+struct Call {
     inputs: Vec<String>,
+    run: Run,
 }
 
 impl Trial<'_> {
@@ -47,18 +57,13 @@ impl Trial<'_> {
         let mut random = Random::new(seed);
         let mut program = generate::program(&mut random);
         let text = print::print(&mut program);
-        let inputs = generate::inputs(&mut random, &program);
+        let inputs = (0..INPUTS).map(|_| generate::inputs(&mut random, &program)).collect();
         let mut outcome = Outcome { seed, text, tallies: Vec::new() };
-        let scopes = scopes(&program);
-        let Some(run) = interpret::run(&program, &scopes, &inputs) else {
-            return outcome;
-        };
-        let inputs = inputs.iter().map(|value| input(*value)).collect();
-        let truth = Truth { program, scopes, run, inputs };
+        let Some(truth) = Truth::of(program, inputs) else { return outcome };
         let folder = repository().join("target/truth").join(format!("seed-{seed}"));
         for mode in self.modes {
-            let tally = self.mode(mode, &truth, &outcome.text, &folder, random.bits());
-            let tally = tally.unwrap_or_else(|error| {
+            let folder = folder.join(mode.name());
+            let tally = self.mode(mode, &truth, &folder, seed, false).unwrap_or_else(|error| {
                 let mut tally = Tally::default();
                 tally.find("sessions broken", &error);
                 tally
@@ -71,54 +76,68 @@ impl Trial<'_> {
         outcome
     }
 
+    /// A small program that still has a finding of this kind: its text, and what is found.
+    pub(crate) fn reduced(&self, seed: u64, mode: &Mode, kind: &str) -> Option<(String, Tally)> {
+        let mut random = Random::new(seed);
+        let program = generate::program(&mut random);
+        let inputs: Vec<Vec<Value>> =
+            (0..INPUTS).map(|_| generate::inputs(&mut random, &program)).collect();
+        let folder = repository().join("target/truth").join(format!("reduced-{seed}"));
+        let mut found = None;
+        let mut shows = |candidate: &mut Program| {
+            let text = print::print(candidate);
+            let Some(truth) = Truth::of(candidate.clone(), inputs.clone()) else { return false };
+            let Ok(tally) = self.mode(mode, &truth, &folder, seed, true) else { return false };
+            let is_shown = tally.findings().iter().any(|finding| finding.kind == kind);
+            if is_shown {
+                found = Some((text, tally));
+            }
+            is_shown
+        };
+        let mut program = program;
+        if shows(&mut program) {
+            reduce(&program, &mut shows);
+        }
+        let _ = std::fs::remove_dir_all(&folder);
+        found
+    }
+
+    /// Compiles and debugs a program, on all its lines or on some.
     fn mode(
         &self,
         mode: &Mode,
         truth: &Truth,
-        text: &str,
         folder: &Path,
         seed: u64,
+        on_all_lines: bool,
     ) -> Result<Tally, String> {
-        let folder = folder.join(mode.name());
-        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
         let folder = folder.canonicalize().map_err(|error| error.to_string())?;
         let (source, module) = (folder.join("program.mlir"), folder.join("program.vmfb"));
-        std::fs::write(&source, text).map_err(|error| error.to_string())?;
+        std::fs::write(&source, &truth.text).map_err(|error| error.to_string())?;
         let mut tally = Tally::default();
         if let Err(error) = self.compilers.compile(mode, &source, &module) {
             let first = error.lines().find(|line| line.contains("error")).unwrap_or(&error);
             tally.find("programs refused by the compiler", first);
             return Ok(tally);
         }
-        let function = &truth.program.entry().name;
         let mut random = Random::new(seed);
-        if let Some(fault) = self.miscompiled(mode, truth, &module)? {
-            tally.find(fault, "");
-            return Ok(tally);
-        }
-        let target = Target {
-            debugger: self.compilers.debugger(),
-            module: &module,
-            source: &source,
-            function,
-            inputs: &truth.inputs,
-        };
-        let manners = [Manner::Breakpoints(lines(truth, &mut random)), Manner::Steps(STEPS)];
-        for manner in &manners {
-            let names = |function: &str| truth.names(function);
-            let session = session(&target, manner, &mut random, &names)?;
-            let case = Case {
-                program: &truth.program,
-                scopes: &truth.scopes,
-                run: &truth.run,
-                session: &session,
-                manner,
-            };
-            let own = compare(&case);
-            if session.is_over && !is_result(&session.results, &truth.run, &truth.program) {
-                tally.find("results wrong", &session.results.join(" "));
+        for call in &truth.calls {
+            if let Some((kind, text)) = self.miscompiled(mode, truth, call, &module)? {
+                tally.find(kind, &text);
+                continue;
             }
-            tally.merge(own);
+            let target = Target {
+                debugger: self.compilers.debugger(),
+                module: &module,
+                source: &source,
+                function: &truth.program.entry().name,
+                inputs: &call.inputs,
+            };
+            let lines = lines(truth, &mut random, on_all_lines);
+            for manner in [Manner::Breakpoints(lines), Manner::Steps(STEPS)] {
+                tally.merge(session_of(&target, truth, call, &manner, &mut random)?);
+            }
         }
         tally.add("programs compared", 1);
         Ok(tally)
@@ -129,30 +148,33 @@ impl Trial<'_> {
         &self,
         mode: &Mode,
         truth: &Truth,
+        call: &Call,
         module: &Path,
-    ) -> Result<Option<&'static str>, String> {
+    ) -> Result<Option<(&'static str, String)>, String> {
         let mut command = Command::new(self.compilers.debugger());
         command.arg("run").arg(format!("--module={}", module.display()));
         let arguments = |command: &mut Command| {
             command.arg(format!("--function={}", truth.program.entry().name));
-            command.args(truth.inputs.iter().map(|input| format!("--input={input}")));
+            command.args(call.inputs.iter().map(|input| format!("--input={input}")));
         };
         arguments(&mut command);
         let ours = answer(&mut command)?;
-        if is_result(&ours, &truth.run, &truth.program) {
+        if is_result(&ours, &call.run, &truth.program) {
             return Ok(None);
         }
+        let truth_of = line_of(&call.run.results);
+        let text = format!("{} gives {}, is {truth_of}", call.inputs.join(" "), ours.join(" "));
         if !mode.is_of_today() {
-            return Ok(Some("programs miscompiled"));
+            return Ok(Some(("programs miscompiled", text)));
         }
         let mut command = Command::new(iree("iree-run-module")?);
         command.arg(format!("--module={}", module.display())).arg("--device=local-sync");
         arguments(&mut command);
         let theirs = answer(&mut command)?;
-        if is_result(&theirs, &truth.run, &truth.program) {
-            return Ok(Some("results wrong"));
+        if is_result(&theirs, &call.run, &truth.program) {
+            return Ok(Some(("results wrong", text)));
         }
-        Ok(Some("programs miscompiled"))
+        Ok(Some(("programs miscompiled", text)))
     }
 }
 
@@ -164,7 +186,48 @@ fn answer(command: &mut Command) -> Result<Vec<String>, String> {
     Ok(lines.filter_map(|line| line.split_once('=')).map(|it| it.1.to_owned()).collect())
 }
 
+/// A session, compared.
+fn session_of(
+    target: &Target<'_>,
+    truth: &Truth,
+    call: &Call,
+    manner: &Manner,
+    random: &mut Random,
+) -> Result<Tally, String> {
+    let names = |function: &str| truth.names(function);
+    let session = session(target, manner, random, &names)?;
+    let case = Case {
+        program: &truth.program,
+        scopes: &truth.scopes,
+        run: &call.run,
+        session: &session,
+        manner,
+    };
+    let mut tally = compare(&case);
+    if matches!(manner, Manner::Breakpoints(_)) {
+        for lie in unnoticed(&case) {
+            tally.find("lies unnoticed", lie);
+        }
+    }
+    if session.is_over && !is_result(&session.results, &call.run, &truth.program) {
+        tally.find("results wrong", &session.results.join(" "));
+    }
+    Ok(tally)
+}
+
 impl Truth {
+    /// `None` if a call of it takes too long.
+    fn of(mut program: Program, inputs: Vec<Vec<Value>>) -> Option<Self> {
+        let text = print::print(&mut program);
+        let scopes = scopes(&program);
+        let call = |inputs: Vec<Value>| {
+            let run = interpret::run(&program, &scopes, &inputs)?;
+            Some(Call { inputs: inputs.iter().map(|value| input(*value)).collect(), run })
+        };
+        let calls = inputs.into_iter().map(call).collect::<Option<Vec<_>>>()?;
+        Some(Self { program, text, scopes, calls })
+    }
+
     /// All names of a function.
     fn names(&self, function: &str) -> Vec<String> {
         let function = self.program.functions.iter().find(|it| it.name == *function);
@@ -176,15 +239,22 @@ impl Truth {
     }
 }
 
-/// Lines for breakpoints: about half of those that have operations.
-fn lines(truth: &Truth, random: &mut Random) -> Vec<u32> {
+/// Lines for breakpoints: all that have operations, or about half of those, and few constants.
+fn lines(truth: &Truth, random: &mut Random, all: bool) -> Vec<u32> {
     let functions = truth.program.functions.iter();
-    let all: BTreeSet<u32> = functions
-        .flat_map(|function| function.operations().into_iter().map(|operation| operation.line))
-        .collect();
-    let all: Vec<u32> = all.into_iter().collect();
-    let chosen: Vec<u32> = all.iter().copied().filter(|_| random.chance(2)).collect();
-    if chosen.is_empty() { all } else { chosen }
+    let mut every = BTreeSet::new();
+    let mut chosen = BTreeSet::new();
+    for operation in functions.flat_map(|function| function.operations()) {
+        let is_chosen = match operation.kind {
+            Kind::Constant(_) => random.chance(6),
+            _ => random.chance(2),
+        };
+        every.insert(operation.line);
+        if is_chosen {
+            chosen.insert(operation.line);
+        }
+    }
+    if all || chosen.is_empty() { every } else { chosen }.into_iter().collect()
 }
 
 /// A value as the command line takes it.

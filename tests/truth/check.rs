@@ -2,21 +2,23 @@
 
 use crate::compare::{Case, compare};
 use crate::count::Tally;
-use crate::drive::Session;
-use crate::program::Type;
+use crate::drive::{Session, Shown};
 
 /// Changes what a session showed in each way that matters, and says which change was not noticed.
 pub(crate) fn unnoticed(case: &Case<'_>) -> Vec<&'static str> {
-    let before = compare(case);
+    // Inside of a dispatch the stack is not judged, and only its innermost frame.
+    let mut shown = case.session.clone();
+    shown.stops.retain(|stop| !case.is_inside_dispatch(stop));
+    let before = compare(&Case { session: &shown, ..*case });
     let lies: [(&str, &dyn Fn(&mut Session) -> bool); 4] = [
-        ("values wrong", &change_value),
+        ("values wrong", &change_values),
         ("names out of scope", &|session| rename(session, "%no-such-name")),
         ("stacks wrong", &drop_caller),
         ("stops twice", &repeat_stops),
     ];
     let mut all = Vec::new();
     for (kind, lie) in lies {
-        let mut session = case.session.clone();
+        let mut session = shown.clone();
         if !lie(&mut session) {
             continue;
         }
@@ -28,25 +30,30 @@ pub(crate) fn unnoticed(case: &Case<'_>) -> Vec<&'static str> {
     all
 }
 
-/// A number that is large enough to be nobody else's.
-fn change_value(session: &mut Session) -> bool {
-    let shown = session.stops.iter_mut().flat_map(|stop| &mut stop.frames);
-    let mut shown = shown.flat_map(|frame| &mut frame.variables);
-    let of = |kind: &str| kind == Type::I64.text() || kind == Type::I32.text();
-    let Some(found) = shown.find(|it| it.name.starts_with('%') && of(&it.kind)) else {
-        return false;
-    };
-    found.value = "1234567".to_owned();
-    true
+fn shown_of(session: &mut Session) -> impl Iterator<Item = &mut Shown> {
+    let frames = session.stops.iter_mut().flat_map(|stop| &mut stop.frames);
+    frames.flat_map(|frame| &mut frame.variables).filter(|it| it.name.starts_with('%'))
+}
+
+/// Numbers that are large enough to be nobody's.
+fn change_values(session: &mut Session) -> bool {
+    let mut has_one = false;
+    for shown in shown_of(session) {
+        if shown.value.parse::<i64>().is_ok() {
+            shown.value = "1234567".to_owned();
+            has_one = true;
+        }
+    }
+    has_one
 }
 
 fn rename(session: &mut Session, name: &str) -> bool {
-    let shown = session.stops.iter_mut().flat_map(|stop| &mut stop.frames);
-    let mut shown = shown.flat_map(|frame| &mut frame.variables);
-    shown.find(|it| it.name.starts_with('%')).is_some_and(|it| {
-        name.clone_into(&mut it.name);
-        true
-    })
+    let mut has_one = false;
+    for shown in shown_of(session) {
+        name.clone_into(&mut shown.name);
+        has_one = true;
+    }
+    has_one
 }
 
 fn drop_caller(session: &mut Session) -> bool {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::count::Tally;
 use crate::drive::{Frame, Manner, Session, Shown, Stop};
 use crate::interpret::{Event, Level, Run};
-use crate::program::{Id, Program, Type, Value};
+use crate::program::{Block, Id, Program, Type, Value};
 use crate::scope::Scopes;
 
 /// A program, its truth, and what was seen of it.
@@ -29,6 +29,10 @@ pub(crate) fn compare(case: &Case<'_>) -> Tally {
     let mut tally = Tally::default();
     let mut groups: BTreeMap<Stack, Vec<usize>> = BTreeMap::new();
     for (index, stop) in case.session.stops.iter().enumerate() {
+        if case.is_inside_dispatch(stop) {
+            case.judge_dispatch(stop, &mut tally);
+            continue;
+        }
         let stack = stop.frames.iter().map(|frame| (frame.name.clone(), frame.line)).collect();
         groups.entry(stack).or_default().push(index);
     }
@@ -81,6 +85,42 @@ fn out_of_order(chances: &[Vec<usize>]) -> usize {
 impl Case<'_> {
     fn name(&self, level: &Level) -> &str {
         &self.program.functions[level.function].name
+    }
+
+    pub(crate) fn is_inside_dispatch(&self, stop: &Stop) -> bool {
+        let is_own = |name: &str| self.program.functions.iter().any(|it| it.name == name);
+        let top = stop.frames.first();
+        top.is_some_and(|top| !is_own(&top.name))
+            && stop.frames.iter().any(|frame| frame.name.starts_with("hal."))
+    }
+
+    /// A dispatch goes through its elements in an order of its own, and has no caller in the source:
+    /// a stop inside may be any execution of its line.
+    fn judge_dispatch(&self, stop: &Stop, tally: &mut Tally) {
+        let top = &stop.frames[0];
+        let is_before = top.name.starts_with("command ");
+        let events = self.run.events.iter();
+        let here = events.filter(|event| Some(event.stack[0].line) == top.line);
+        match here.min_by_key(|event| self.mistakes(stop, event)) {
+            Some(event) => {
+                tally.add(
+                    if is_before { "stops before a dispatch" } else { "stops in dispatches" },
+                    1,
+                );
+                let (frame, level) = (top, &event.stack[0]);
+                self.judge_variables(stop, frame, level, tally);
+                if !is_before {
+                    let inside = self.taken_by_region(level);
+                    self.judge_names(frame, level, Some(&inside), tally);
+                    self.judge_evaluated(frame, level, tally);
+                }
+            }
+            None if top.line.is_none() => tally.find("stops without a line", &top.name),
+            None => {
+                let text = format!("never executed: {}:{:?}", top.name, top.line);
+                tally.find("stops phantom", &text);
+            }
+        }
     }
 
     /// The executions that have this stack.
@@ -198,7 +238,7 @@ impl Case<'_> {
     fn judge(&self, stop: &Stop, event: &Event, tally: &mut Tally) {
         for (frame, level) in stop.frames.iter().zip(&event.stack) {
             self.judge_variables(stop, frame, level, tally);
-            self.judge_names(frame, level, tally);
+            self.judge_names(frame, level, None, tally);
             self.judge_evaluated(frame, level, tally);
         }
     }
@@ -237,8 +277,15 @@ impl Case<'_> {
     }
 
     /// Whether the names that the source still uses are answered.
-    fn judge_names(&self, frame: &Frame, level: &Level, tally: &mut Tally) {
+    fn judge_names(
+        &self,
+        frame: &Frame,
+        level: &Level,
+        only: Option<&BTreeSet<Id>>,
+        tally: &mut Tally,
+    ) {
         let used = &self.scopes[level.function].used[level.number];
+        let used = used.iter().filter(|id| only.is_none_or(|only| only.contains(*id)));
         let answer = |id: Id| {
             let name = self.spelling(level, id);
             frame.variables.iter().find(|shown| shown.name == *name).map(|it| it.value.as_str())
@@ -265,6 +312,16 @@ impl Case<'_> {
                 }
             }
         }
+    }
+
+    /// What operations of the region around a place take: a dispatch has nothing else.
+    fn taken_by_region(&self, level: &Level) -> BTreeSet<Id> {
+        let function = &self.program.functions[level.function];
+        let all = function.operations();
+        let regions = all.iter().flat_map(|operation| &operation.regions);
+        let is_here = |block: &&Block| block.operations.iter().any(|it| it.number == level.number);
+        let around = regions.filter(is_here).flat_map(|block| &block.operations);
+        around.flat_map(|operation| operation.operands.iter().copied()).collect()
     }
 
     /// The values that can surely be known there: constants, what is shown, what a register holds,
@@ -367,7 +424,9 @@ impl Case<'_> {
                 Some("stepIn") => after > before + 1,
                 _ => false,
             };
-            if is_wrong && pair[1].reason == "step" {
+            let is_of_functions =
+                !pair.iter().any(|stop| stop.frames.iter().any(|it| it.name.starts_with("hal.")));
+            if is_wrong && is_of_functions && pair[1].reason == "step" {
                 let command = pair[1].command.unwrap_or_default();
                 let text = format!("{command}: {} to {}", top(&pair[0]), top(&pair[1]));
                 tally.find("steps wrong", &text);
@@ -406,7 +465,7 @@ fn is_striking(value: Value) -> bool {
         Value::Integer(value) => !(-32..=300).contains(&value),
         Value::F32(value) => value.fract() != 0.0,
         Value::F64(value) => value.fract() != 0.0,
-        Value::List(_) => false,
+        Value::List(_) | Value::Tensor(_) => false,
     }
 }
 
@@ -428,7 +487,7 @@ fn agrees(text: &str, value: Value, kind: Type) -> bool {
             text.parse().is_ok_and(|it: f64| it == value || (it.is_nan() && value.is_nan()))
         }
         // How a list is shown is not the question here, but a number it is not.
-        Value::List(_) => text.parse::<f64>().is_err(),
+        Value::List(_) | Value::Tensor(_) => text.parse::<f64>().is_err(),
     }
 }
 
@@ -438,6 +497,7 @@ fn is_type(text: &str, kind: Type) -> bool {
         Type::I1 => text == "i1" || text == "i32",
         Type::Index => text == "index" || text == "i64",
         Type::List => text.contains("list"),
+        Type::Tensor(..) => text.contains("tensor") || text.contains("buffer"),
         _ => text == kind.text(),
     }
 }
@@ -448,6 +508,7 @@ fn shown_as(value: Value) -> String {
         Value::F32(value) => value.to_string(),
         Value::F64(value) => value.to_string(),
         Value::List(_) => "a list".to_owned(),
+        Value::Tensor(_) => "a tensor".to_owned(),
     }
 }
 
@@ -455,10 +516,12 @@ fn shown_as(value: Value) -> String {
 pub(crate) fn is_result(printed: &[String], run: &Run, program: &Program) -> bool {
     let returned = &program.entry().results;
     printed.len() == run.results.len()
-        && printed
-            .iter()
-            .zip(run.results.iter().zip(returned))
-            .all(|(text, (value, kind))| is_near(text, *value) || agrees(text, *value, *kind))
+        && printed.iter().zip(run.results.iter().zip(returned)).all(|(text, (value, kind))| {
+            match value {
+                Value::Tensor(tensor) => is_tensor(text, &run.tensors[*tensor]),
+                value => is_near(text, *value) || agrees(text, *value, *kind),
+            }
+        })
 }
 
 /// Whether a float is the value as the runtime prints it, with six digits.
@@ -466,9 +529,17 @@ fn is_near(text: &str, value: Value) -> bool {
     let value = match value {
         Value::F32(value) => f64::from(value),
         Value::F64(value) => value,
-        Value::Integer(_) | Value::List(_) => return false,
+        Value::Integer(_) | Value::List(_) | Value::Tensor(_) => return false,
     };
     text.parse().is_ok_and(|it: f64| (it - value).abs() <= value.abs() * 1e-5)
+}
+
+/// Whether the numbers of a text are the tensor's.
+fn is_tensor(text: &str, tensor: &[f32]) -> bool {
+    let numbers = text.split(['[', ']', ' ']).filter(|it| !it.is_empty());
+    let numbers: Vec<&str> = numbers.collect();
+    numbers.len() == tensor.len()
+        && numbers.iter().zip(tensor).all(|(text, value)| is_near(text, Value::F32(*value)))
 }
 
 /// Values in a line.

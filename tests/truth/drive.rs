@@ -197,11 +197,18 @@ fn variables(client: &mut Client, frame: &Value, into: &mut Frame) -> Result<(),
     Ok(())
 }
 
-/// What `result[0]: i64=21` says.
-fn results(printed: &str) -> Vec<String> {
-    let lines = printed.lines().filter(|line| line.starts_with("result["));
-    let values = lines.filter_map(|line| line.split_once('='));
-    values.map(|(_, value)| value.to_owned()).collect()
+/// What `result[0]: i64=21` says, or `result[0]: hal.buffer_view` and the line after it.
+pub(crate) fn results(printed: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut lines = printed.lines();
+    while let Some(line) = lines.next() {
+        if line.starts_with("result[") {
+            let value = if line.contains('=') { Some(line) } else { lines.next() };
+            let value = value.and_then(|value| value.split_once('='));
+            all.push(value.map_or(String::new(), |(_, value)| value.to_owned()));
+        }
+    }
+    all
 }
 
 fn list(value: &Value) -> Vec<Value> {

@@ -4,17 +4,21 @@
 //! contracted (a product is never added to), indices outside of a list.
 
 mod control;
+mod tensors;
 
 use std::collections::BTreeSet;
 
 use crate::program::{
-    Binary, Block, Cast, Dialect, Function, Global, Id, Kind, Operation, Predicate, Program, Type,
-    Value, Variable,
+    Binary, Block, Cast, Dialect, Function, Global, Id, Inputs, Kind, Operation, Predicate,
+    Program, Type, Value, Variable,
 };
 use crate::random::Random;
 
-/// A random program.
-pub(crate) fn program(random: &mut Random) -> Program {
+/// A random program; each third one is of tensors.
+pub(crate) fn program(random: &mut Random, seed: u64) -> Program {
+    if seed % 3 == 2 {
+        return tensors::program(random);
+    }
     let dialect = if random.chance(4) { Dialect::Func } else { Dialect::Util };
     let globals = (0..random.below(3)).map(|index| Global {
         name: format!("global_{index}"),
@@ -34,16 +38,26 @@ pub(crate) fn program(random: &mut Random) -> Program {
 }
 
 /// Arguments for the entry.
-pub(crate) fn inputs(random: &mut Random, program: &Program) -> Vec<Value> {
+pub(crate) fn inputs(random: &mut Random, program: &Program) -> Inputs {
+    let mut inputs = Inputs::default();
     let entry = program.entry();
-    let of_kind = |id: &Id| match entry.kind(*id) {
-        Type::I32 => Value::Integer(i64::from(random.number() as i32)),
-        Type::I64 if random.chance(2) => Value::Integer((random.bits() >> 20).cast_signed()),
-        Type::F32 => Value::F32(random.below(2000) as f32 / 16.0 - 60.0),
-        Type::F64 => Value::F64(random.below(20_000) as f64 / 16.0 - 600.0),
-        _ => Value::Integer(random.number()),
-    };
-    entry.parameters().iter().map(of_kind).collect()
+    for id in entry.parameters() {
+        let value = match entry.kind(*id) {
+            Type::I32 => Value::Integer(i64::from(random.number() as i32)),
+            Type::I64 if random.chance(2) => Value::Integer((random.bits() >> 20).cast_signed()),
+            Type::F32 => Value::F32(random.below(2000) as f32 / 16.0 - 60.0),
+            Type::F64 => Value::F64(random.below(20_000) as f64 / 16.0 - 600.0),
+            Type::Tensor(rows, columns) => {
+                let count = usize::from(rows) * usize::from(columns).max(1);
+                let number = |_| random.below(33) as f32 - 16.0;
+                inputs.tensors.push((0..count).map(number).collect());
+                Value::Tensor(inputs.tensors.len() - 1)
+            }
+            _ => Value::Integer(random.number()),
+        };
+        inputs.values.push(value);
+    }
+    inputs
 }
 
 pub(crate) struct Generator<'a> {
@@ -61,6 +75,11 @@ pub(crate) struct Generator<'a> {
     /// Lists that have this many elements.
     lists: Vec<(Id, i64)>,
     constants: Vec<(Type, i64, Id)>,
+    literals: BTreeSet<Id>,
+    /// Tensors without values.
+    empty: BTreeSet<Id>,
+    /// Whether there is a product of matrices: of another the numbers would be too large.
+    has_product: bool,
     next: usize,
     /// Values that an operation takes.
     used: BTreeSet<Id>,
@@ -81,6 +100,9 @@ impl<'a> Generator<'a> {
             products: BTreeSet::new(),
             lists: Vec::new(),
             constants: Vec::new(),
+            literals: BTreeSet::new(),
+            empty: BTreeSet::new(),
+            has_product: false,
             next: 0,
             used: BTreeSet::new(),
             budget,
@@ -159,7 +181,7 @@ impl<'a> Generator<'a> {
                 Type::I1 => Some(Cast::ExtendUnsigned),
                 Type::I32 => Some(Cast::ExtendSigned),
                 Type::Index => Some(Cast::Index),
-                Type::F32 | Type::F64 | Type::List => continue,
+                Type::F32 | Type::F64 | Type::List | Type::Tensor(..) => continue,
             };
             if !is_free || self.random.chance(4) {
                 continue;
@@ -286,6 +308,10 @@ impl<'a> Generator<'a> {
         if all.is_empty() {
             return None;
         }
+        // What is computed of constants is no code.
+        let is_constant = |id: &Id| self.literals.contains(id);
+        let computed: Vec<Id> = all.iter().copied().filter(|id| !is_constant(id)).collect();
+        let all = if computed.is_empty() || self.random.chance(6) { all } else { computed };
         // What nothing has used yet would be dead.
         let unused: Vec<Id> = all.iter().copied().filter(|id| !self.used.contains(id)).collect();
         if !unused.is_empty() && !self.random.chance(3) {
@@ -298,7 +324,7 @@ impl<'a> Generator<'a> {
     /// A value of this type: one in scope, or a constant.
     fn pick(&mut self, kind: Type, operations: &mut Vec<Operation>) -> Id {
         match self.find(kind) {
-            Some(id) if !self.random.chance(9) => id,
+            Some(id) if !self.random.chance(12) => id,
             _ => self.constant(kind, operations),
         }
     }
@@ -316,6 +342,7 @@ impl<'a> Generator<'a> {
 
     fn literal(&mut self, kind: Type, value: Value, operations: &mut Vec<Operation>) -> Id {
         let id = self.push(operations, Kind::Constant(value), Vec::new(), &[kind])[0];
+        self.literals.insert(id);
         if let Value::Integer(value) = value {
             self.constants.push((kind, value, id));
         }

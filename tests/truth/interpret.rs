@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::program::{
-    Binary, Block, Cast, Function, Id, Kind, Operation, Predicate, Program, Type, Value,
+    Binary, Block, Cast, Function, Id, Inputs, Kind, Operation, Predicate, Program, Type, Value,
 };
 use crate::scope::Scopes;
 
@@ -35,21 +35,25 @@ pub(crate) struct Level {
 pub(crate) struct Run {
     pub(crate) events: Vec<Event>,
     pub(crate) results: Vec<Value>,
+    /// What values that are tensors stand for, by rows.
+    pub(crate) tensors: Vec<Vec<f32>>,
 }
 
 /// Runs the entry. `None` if that takes too long.
-pub(crate) fn run(program: &Program, scopes: &[Scopes], inputs: &[Value]) -> Option<Run> {
+pub(crate) fn run(program: &Program, scopes: &[Scopes], inputs: &Inputs) -> Option<Run> {
     let globals = program.globals.iter().map(|it| it.initial).collect();
     let mut machine = Machine {
         program,
         scopes,
         globals,
         lists: Vec::new(),
+        tensors: Vec::new(),
         callers: Vec::new(),
         events: Vec::new(),
     };
-    let results = machine.call(program.functions.len() - 1, inputs)?;
-    Some(Run { events: machine.events, results })
+    machine.tensors.clone_from(&inputs.tensors);
+    let results = machine.call(program.functions.len() - 1, &inputs.values)?;
+    Some(Run { events: machine.events, results, tensors: machine.tensors })
 }
 
 struct Machine<'a> {
@@ -57,6 +61,7 @@ struct Machine<'a> {
     scopes: &'a [Scopes],
     globals: Vec<i64>,
     lists: Vec<Vec<i64>>,
+    tensors: Vec<Vec<f32>>,
     /// Outermost first.
     callers: Vec<Rc<Level>>,
     events: Vec<Event>,
@@ -84,6 +89,13 @@ impl Frame {
         match self.get(id) {
             Value::List(list) => list,
             other => panic!("{other:?} is no list"),
+        }
+    }
+
+    fn tensor(&self, id: Id) -> usize {
+        match self.get(id) {
+            Value::Tensor(tensor) => tensor,
+            other => panic!("{other:?} is no tensor"),
         }
     }
 
@@ -170,7 +182,9 @@ impl Machine<'_> {
             self.note(frame, operation)?;
             let operands = &operation.operands;
             match operation.kind {
-                Kind::Yield | Kind::Return => return Some(End::Values(frame.all(operands))),
+                Kind::Yield | Kind::ElementYield | Kind::Return => {
+                    return Some(End::Values(frame.all(operands)));
+                }
                 Kind::Condition => {
                     let goes_on = frame.integer(operands[0]) != 0;
                     return Some(End::Condition(goes_on, frame.all(&operands[1..])));
@@ -236,6 +250,40 @@ impl Machine<'_> {
                 return Some(Vec::new());
             }
             Kind::ListSize => Value::Integer(self.lists[frame.list(operands[0])].len() as i64),
+            Kind::TensorEmpty | Kind::Fill => {
+                let value = match operands.first() {
+                    None => 0.0,
+                    Some(id) => float(frame.get(*id)) as f32,
+                };
+                let (rows, columns) = self.shape(frame, operation.results[0]);
+                self.keep(vec![value; rows * columns])
+            }
+            Kind::Generic => return self.elements(frame, operation),
+            Kind::MatrixProduct => {
+                let ((rows, inner), (_, columns)) =
+                    (self.shape(frame, operands[0]), self.shape(frame, operands[1]));
+                let [left, right, sum] =
+                    [0, 1, 2].map(|at| &self.tensors[frame.tensor(operands[at])]);
+                let element = |at: usize| {
+                    let (row, column) = (at / columns, at % columns);
+                    let products =
+                        (0..inner).map(|k| left[row * inner + k] * right[k * columns + column]);
+                    sum[at] + products.sum::<f32>()
+                };
+                let product = (0..rows * columns).map(element).collect();
+                self.keep(product)
+            }
+            Kind::Extract => {
+                let (_, columns) = self.shape(frame, operands[0]);
+                let at = operands[1..].iter().map(|id| frame.integer(*id) as usize);
+                let at = at.reduce(|row, column| row * columns + column).unwrap_or(0);
+                Value::F32(self.tensors[frame.tensor(operands[0])][at])
+            }
+            Kind::Dimension => {
+                let (rows, columns) = self.shape(frame, operands[0]);
+                let size = if frame.integer(operands[1]) == 0 { rows } else { columns };
+                Value::Integer(size as i64)
+            }
             kind => {
                 let function = self.function(frame.index);
                 let from = operands.first().map(|id| function.kind(*id));
@@ -262,6 +310,41 @@ impl Machine<'_> {
         }
         self.note_test(frame, operation, &[])?;
         Some(carried)
+    }
+
+    /// Rows and columns; a vector has one column.
+    fn shape(&self, frame: &Frame, id: Id) -> (usize, usize) {
+        match self.function(frame.index).kind(id) {
+            Type::Tensor(rows, columns) => (rows.into(), usize::from(columns).max(1)),
+            other => panic!("{other:?} has no shape"),
+        }
+    }
+
+    fn keep(&mut self, tensor: Vec<f32>) -> Value {
+        self.tensors.push(tensor);
+        Value::Tensor(self.tensors.len() - 1)
+    }
+
+    /// Runs the region of a `linalg.generic` for each element; a result with fewer columns than its
+    /// inputs is what they are reduced to.
+    fn elements(&mut self, frame: &mut Frame, operation: &Operation) -> Option<Vec<Value>> {
+        let (inputs, output) = operation.operands.split_at(operation.operands.len() - 1);
+        let (rows, columns) = self.shape(frame, inputs[0]);
+        let (_, kept) = self.shape(frame, output[0]);
+        let mut result = self.tensors[frame.tensor(output[0])].clone();
+        let body = &operation.regions[0];
+        for at in 0..rows * columns {
+            let to = if kept == columns { at } else { at / columns };
+            let elements = inputs.iter().map(|id| self.tensors[frame.tensor(*id)][at]);
+            let mut values: Vec<Value> = elements.map(Value::F32).collect();
+            values.push(Value::F32(result[to]));
+            frame.set(&body.arguments, &values);
+            match self.block(frame, body)? {
+                End::Values(values) => result[to] = float(values[0]) as f32,
+                _ => unreachable!("an element does not end so"),
+            }
+        }
+        Some(vec![self.keep(result)])
     }
 
     fn repeat(&mut self, frame: &mut Frame, operation: &Operation) -> Option<Vec<Value>> {
@@ -300,11 +383,13 @@ fn pure(kind: Kind, operands: &[Value], from: Option<Type>, to: Type) -> Value {
         (Kind::Binary(binary), [Value::F32(left), Value::F32(right)]) => Value::F32(match binary {
             Binary::Add => left + right,
             Binary::Subtract => left - right,
+            Binary::MaximumFloat => left.max(*right),
             _ => left * right,
         }),
         (Kind::Binary(binary), [Value::F64(left), Value::F64(right)]) => Value::F64(match binary {
             Binary::Add => left + right,
             Binary::Subtract => left - right,
+            Binary::MaximumFloat => left.max(*right),
             _ => left * right,
         }),
         (Kind::NegateFloat, [Value::F32(value)]) => Value::F32(-value),
@@ -388,5 +473,6 @@ fn integer(binary: Binary, left: i64, right: i64, kind: Type) -> i64 {
         Binary::DivideSigned => left.wrapping_div(right),
         Binary::MaximumSigned => left.max(right),
         Binary::MinimumUnsigned => ul.min(ur).cast_signed(),
+        Binary::MaximumFloat => unreachable!("it is of floats"),
     }
 }

@@ -39,6 +39,15 @@ pub(crate) fn print(program: &mut Program) -> String {
         globals: &globals,
         values: Vec::new(),
     };
+    if program
+        .functions
+        .iter()
+        .any(|it| it.operations().iter().any(|it| matches!(it.kind, Kind::Generic)))
+    {
+        printer.write(0, "#whole = affine_map<(d0, d1) -> (d0, d1)>");
+        printer.write(0, "#rows = affine_map<(d0, d1) -> (d0)>");
+        printer.write(0, "#one = affine_map<(d0) -> (d0)>");
+    }
     let name = program.name.as_ref().map_or(String::new(), |name| format!("@{name} "));
     printer.write(0, &format!("module {name}{{"));
     for global in &program.globals {
@@ -218,11 +227,49 @@ impl Printer<'_> {
                 self.block(indentation + 1, after);
                 self.write(indentation, "}");
             }
+            Kind::Generic => {
+                let text = format!("{head}{} {{", self.generic(operation));
+                let result = self.kind(operation.results[0]);
+                self.write(indentation, &text);
+                self.label(indentation, 0, &operation.regions[0]);
+                self.block(indentation + 1, &mut operation.regions[0]);
+                self.write(indentation, &format!("}} -> {result}"));
+            }
             _ => {
                 let text = format!("{head}{}", self.simple(operation));
                 self.write(indentation, &text);
             }
         }
+    }
+
+    /// `linalg.generic` up to its region.
+    fn generic(&self, operation: &Operation) -> String {
+        let rank = |id: &Id| match self.values[*id].kind {
+            Type::Tensor(_, 0) => 1,
+            _ => 2,
+        };
+        let ranks: Vec<usize> = operation.operands.iter().map(rank).collect();
+        let most = ranks.iter().copied().max().unwrap_or(1);
+        let map = |rank: &usize| match (most, *rank) {
+            (1, _) => "#one",
+            (_, 1) => "#rows",
+            _ => "#whole",
+        };
+        let maps = ranks.iter().map(map).collect::<Vec<_>>().join(", ");
+        let (inputs, output) = operation.operands.split_at(operation.operands.len() - 1);
+        let iterators = match (most, rank(&output[0])) {
+            (1, _) => "\"parallel\"",
+            (_, 1) => "\"parallel\", \"reduction\"",
+            _ => "\"parallel\", \"parallel\"",
+        };
+        format!(
+            "linalg.generic {{indexing_maps = [{maps}], iterator_types = [{iterators}]}} \
+             ins({} : {}) outs({} : {})",
+            self.names(inputs),
+            self.types(inputs),
+            self.names(output),
+            self.types(output)
+        )
     }
 
     /// An operation without regions.
@@ -303,7 +350,24 @@ impl Printer<'_> {
                 }
                 format!("{word} {all} : {}", self.types(operands))
             }
-            Kind::For | Kind::If | Kind::While => unreachable!("it has regions"),
+            Kind::TensorEmpty => format!("tensor.empty() : {}", result()),
+            Kind::Fill | Kind::MatrixProduct => {
+                let word = if matches!(operation.kind, Kind::Fill) { "fill" } else { "matmul" };
+                let (inputs, output) = operands.split_at(operands.len() - 1);
+                let (ins, outs) = (self.names(inputs), self.names(output));
+                let (of_ins, of_outs) = (self.types(inputs), self.types(output));
+                format!(
+                    "linalg.{word} ins({ins} : {of_ins}) outs({outs} : {of_outs}) -> {}",
+                    result()
+                )
+            }
+            Kind::ElementYield => format!("linalg.yield {all} : {}", self.types(operands)),
+            Kind::Extract => {
+                let indices = self.names(&operands[1..]);
+                format!("tensor.extract {}[{indices}] : {}", name(0), self.kind(operands[0]))
+            }
+            Kind::Dimension => format!("tensor.dim {all} : {}", self.kind(operands[0])),
+            Kind::For | Kind::If | Kind::While | Kind::Generic => unreachable!("it has regions"),
         }
     }
 
@@ -320,7 +384,7 @@ impl Printer<'_> {
             (Value::Integer(value), kind) => format!("arith.constant {value} : {}", kind.text()),
             (Value::F32(value), kind) => format!("arith.constant {value:?} : {}", kind.text()),
             (Value::F64(value), kind) => format!("arith.constant {value:?} : {}", kind.text()),
-            (Value::List(_), _) => unreachable!("lists are no constants"),
+            (Value::List(_) | Value::Tensor(_), _) => unreachable!("these are no constants"),
         }
     }
 }
@@ -344,6 +408,7 @@ fn binary_name(binary: Binary, is_float: bool) -> &'static str {
         (Binary::DivideSigned, _) => "divsi",
         (Binary::MaximumSigned, _) => "maxsi",
         (Binary::MinimumUnsigned, _) => "minui",
+        (Binary::MaximumFloat, _) => "maximumf",
     }
 }
 

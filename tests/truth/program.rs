@@ -13,6 +13,8 @@ pub(crate) enum Type {
     F64,
     /// A list of i64.
     List,
+    /// A tensor of f32 with so many rows, and columns unless that is 0.
+    Tensor(u8, u8),
 }
 
 impl Type {
@@ -25,9 +27,13 @@ impl Type {
             Self::F32 => "f32",
             Self::F64 => "f64",
             Self::List => "!util.list<i64>",
+            Self::Tensor(4, 6) => "tensor<4x6xf32>",
+            Self::Tensor(6, 4) => "tensor<6x4xf32>",
+            Self::Tensor(4, 4) => "tensor<4x4xf32>",
+            Self::Tensor(4, 0) => "tensor<4xf32>",
+            Self::Tensor(..) => "tensor<6xf32>",
         }
     }
-
 
     pub(crate) const fn bits(self) -> u32 {
         match self {
@@ -45,6 +51,14 @@ pub(crate) enum Value {
     F32(f32),
     F64(f64),
     List(usize),
+    Tensor(usize),
+}
+
+/// Arguments of a call. Tensors among them are indices into `tensors`.
+#[derive(Clone, Default)]
+pub(crate) struct Inputs {
+    pub(crate) values: Vec<Value>,
+    pub(crate) tensors: Vec<Vec<f32>>,
 }
 
 #[derive(Clone, Debug)]
@@ -145,6 +159,19 @@ pub(crate) enum Kind {
     /// rest for the other.
     BranchIf(usize, usize, usize),
     Return,
+    TensorEmpty,
+    /// A float, the tensor that is filled.
+    Fill,
+    /// Tensors, of which the last gives the shape of the result; a region of their elements.
+    Generic,
+    /// Ends the region of a `Generic`.
+    ElementYield,
+    /// Two matrices and what is added to their product.
+    MatrixProduct,
+    /// A tensor and indices.
+    Extract,
+    /// A tensor and an index.
+    Dimension,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,6 +190,7 @@ pub(crate) enum Binary {
     DivideSigned,
     MaximumSigned,
     MinimumUnsigned,
+    MaximumFloat,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

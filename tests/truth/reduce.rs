@@ -77,7 +77,7 @@ fn apply(program: &Program, cut: Cut) -> Option<Program> {
                     Type::I1 => Value::Integer(1),
                     Type::F32 => Value::F32(7.5),
                     Type::F64 => Value::F64(7.5),
-                    Type::List => return None,
+                    Type::List | Type::Tensor(..) => return None,
                     _ => Value::Integer(7),
                 };
                 let is_one = matches!(operation.kind, Kind::Constant(_) | Kind::For | Kind::While);
@@ -117,7 +117,8 @@ fn replace(
 }
 
 fn remove_function(program: &mut Program, index: usize) -> Option<()> {
-    let calls = |callee: usize| move |it: &&Operation| matches!(it.kind, Kind::Call(to) if to == callee);
+    let calls =
+        |callee: usize| move |it: &&Operation| matches!(it.kind, Kind::Call(to) if to == callee);
     let functions = program.functions.iter();
     let is_called = functions.flat_map(|it| it.operations()).any(|it| calls(index)(&it));
     if is_called {

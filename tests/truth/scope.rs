@@ -167,6 +167,7 @@ impl Live {
                 Kind::While => has(parent.regions[0].arguments[position]),
                 _ => has(parent.results[position]),
             }),
+            Kind::ElementYield => parent.is_some_and(|parent| has(parent.results[0])),
             Kind::Condition => parent.is_some_and(|parent| match position.checked_sub(1) {
                 None => self.matters(program, function, parent),
                 Some(passed) => {

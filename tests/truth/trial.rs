@@ -10,11 +10,11 @@ use crate::check::unnoticed;
 use crate::compare::{Case, compare, is_result, line_of};
 use crate::compile::{Compilers, Mode};
 use crate::count::Tally;
-use crate::drive::{Manner, Target, session};
+use crate::drive::{Manner, Target, results, session};
 use crate::generate;
 use crate::interpret::{self, Run};
 use crate::print;
-use crate::program::{Kind, Program, Value};
+use crate::program::{Inputs, Kind, Program, Type, Value};
 use crate::random::Random;
 use crate::reduce::reduce;
 use crate::scope::{Scopes, scopes};
@@ -55,7 +55,7 @@ struct Call {
 impl Trial<'_> {
     pub(crate) fn seed(&self, seed: u64) -> Outcome {
         let mut random = Random::new(seed);
-        let mut program = generate::program(&mut random);
+        let mut program = generate::program(&mut random, seed);
         let text = print::print(&mut program);
         let inputs = (0..INPUTS).map(|_| generate::inputs(&mut random, &program)).collect();
         let mut outcome = Outcome { seed, text, tallies: Vec::new() };
@@ -79,8 +79,8 @@ impl Trial<'_> {
     /// A small program that still has a finding of this kind: its text, and what is found.
     pub(crate) fn reduced(&self, seed: u64, mode: &Mode, kind: &str) -> Option<(String, Tally)> {
         let mut random = Random::new(seed);
-        let program = generate::program(&mut random);
-        let inputs: Vec<Vec<Value>> =
+        let program = generate::program(&mut random, seed);
+        let inputs: Vec<Inputs> =
             (0..INPUTS).map(|_| generate::inputs(&mut random, &program)).collect();
         let folder = repository().join("target/truth").join(format!("reduced-{seed}"));
         let mut found = None;
@@ -181,9 +181,7 @@ impl Trial<'_> {
 /// The results that a runner prints.
 fn answer(command: &mut Command) -> Result<Vec<String>, String> {
     let finished = finish(command)?;
-    let text = String::from_utf8_lossy(&finished.stdout).into_owned();
-    let lines = text.lines().filter(|line| line.starts_with("result["));
-    Ok(lines.filter_map(|line| line.split_once('=')).map(|it| it.1.to_owned()).collect())
+    Ok(results(&String::from_utf8_lossy(&finished.stdout)))
 }
 
 /// A session, compared.
@@ -217,12 +215,12 @@ fn session_of(
 
 impl Truth {
     /// `None` if a call of it takes too long.
-    fn of(mut program: Program, inputs: Vec<Vec<Value>>) -> Option<Self> {
+    fn of(mut program: Program, inputs: Vec<Inputs>) -> Option<Self> {
         let text = print::print(&mut program);
         let scopes = scopes(&program);
-        let call = |inputs: Vec<Value>| {
+        let call = |inputs: Inputs| {
             let run = interpret::run(&program, &scopes, &inputs)?;
-            Some(Call { inputs: inputs.iter().map(|value| input(*value)).collect(), run })
+            Some(Call { inputs: texts(&program, &inputs), run })
         };
         let calls = inputs.into_iter().map(call).collect::<Option<Vec<_>>>()?;
         Some(Self { program, text, scopes, calls })
@@ -257,12 +255,19 @@ fn lines(truth: &Truth, random: &mut Random, all: bool) -> Vec<u32> {
     if all || chosen.is_empty() { every } else { chosen }.into_iter().collect()
 }
 
-/// A value as the command line takes it.
-fn input(value: Value) -> String {
-    match value {
-        Value::Integer(value) => value.to_string(),
-        Value::F32(value) => format!("{value:?}"),
-        Value::F64(value) => format!("{value:?}"),
-        Value::List(_) => unreachable!("an entry takes no lists"),
-    }
+/// Arguments as the command line takes them.
+fn texts(program: &Program, inputs: &Inputs) -> Vec<String> {
+    let entry = program.entry();
+    let text = |(id, value): (&usize, &Value)| match (value, entry.kind(*id)) {
+        (Value::Integer(value), _) => value.to_string(),
+        (Value::F32(value), _) => format!("{value:?}"),
+        (Value::F64(value), _) => format!("{value:?}"),
+        (Value::Tensor(tensor), Type::Tensor(rows, columns)) => {
+            let numbers = inputs.tensors[*tensor].iter().map(ToString::to_string);
+            let columns = if columns == 0 { String::new() } else { format!("x{columns}") };
+            format!("{rows}{columns}xf32={}", numbers.collect::<Vec<_>>().join(","))
+        }
+        (value, kind) => unreachable!("{value:?} of {kind:?} is no argument"),
+    };
+    entry.parameters().iter().zip(&inputs.values).map(text).collect()
 }

@@ -1,0 +1,71 @@
+//! The judge is judged: what is made wrong on purpose is found.
+
+use crate::compare::{Case, compare};
+use crate::count::Tally;
+use crate::drive::{Session, Shown};
+
+/// Changes what a session showed in each way that matters, and says which change was not noticed.
+pub(crate) fn unnoticed(case: &Case<'_>) -> Vec<&'static str> {
+    // Inside of a dispatch the stack is not judged, and only its innermost frame.
+    let mut shown = case.session.clone();
+    shown.stops.retain(|stop| !case.is_inside_dispatch(stop));
+    let before = compare(&Case { session: &shown, ..*case });
+    let lies: [(&str, &dyn Fn(&mut Session) -> bool); 4] = [
+        ("values wrong", &change_values),
+        ("names out of scope", &|session| rename(session, "%no-such-name")),
+        ("stacks wrong", &drop_caller),
+        ("stops twice", &repeat_stops),
+    ];
+    let mut all = Vec::new();
+    for (kind, lie) in lies {
+        let mut session = shown.clone();
+        if !lie(&mut session) {
+            continue;
+        }
+        let after: Tally = compare(&Case { session: &session, ..*case });
+        if after.get(kind) <= before.get(kind) {
+            all.push(kind);
+        }
+    }
+    all
+}
+
+fn shown_of(session: &mut Session) -> impl Iterator<Item = &mut Shown> {
+    let frames = session.stops.iter_mut().flat_map(|stop| &mut stop.frames);
+    frames.flat_map(|frame| &mut frame.variables).filter(|it| it.name.starts_with('%'))
+}
+
+/// Numbers that are large enough to be nobody's.
+fn change_values(session: &mut Session) -> bool {
+    let mut has_one = false;
+    for shown in shown_of(session) {
+        if shown.value.parse::<i64>().is_ok() {
+            shown.value = "1234567".to_owned();
+            has_one = true;
+        }
+    }
+    has_one
+}
+
+fn rename(session: &mut Session, name: &str) -> bool {
+    let mut has_one = false;
+    for shown in shown_of(session) {
+        name.clone_into(&mut shown.name);
+        has_one = true;
+    }
+    has_one
+}
+
+fn drop_caller(session: &mut Session) -> bool {
+    let deep = session.stops.iter_mut().find(|stop| stop.frames.len() > 1);
+    deep.is_some_and(|stop| stop.frames.pop().is_some())
+}
+
+/// All stops once more, as often as no loop goes round.
+fn repeat_stops(session: &mut Session) -> bool {
+    let stops = session.stops.clone();
+    for _ in 0..20 {
+        session.stops.extend(stops.iter().cloned());
+    }
+    !stops.is_empty()
+}

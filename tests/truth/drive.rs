@@ -1,0 +1,224 @@
+//! Runs a module in the debugger and writes down what it shows at each stop.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, Halt};
+use crate::random::Random;
+
+/// Stops of a session after which it is enough.
+const ENOUGH: usize = 250;
+
+/// What is to be debugged.
+pub(crate) struct Target<'a> {
+    pub(crate) debugger: &'a Path,
+    pub(crate) module: &'a Path,
+    pub(crate) source: &'a Path,
+    pub(crate) function: &'a str,
+    pub(crate) inputs: &'a [String],
+}
+
+/// How a session moves.
+pub(crate) enum Manner {
+    /// From breakpoint to breakpoint on these lines.
+    Breakpoints(Vec<u32>),
+    /// By steps, from the entry on.
+    Steps(usize),
+}
+
+/// All that a session showed.
+#[derive(Clone, Default)]
+pub(crate) struct Session {
+    pub(crate) breakpoints: Vec<Breakpoint>,
+    pub(crate) stops: Vec<Stop>,
+    /// Whether the program ran to its end.
+    pub(crate) is_over: bool,
+    /// The values that it printed at its end, as text.
+    pub(crate) results: Vec<String>,
+}
+
+/// A breakpoint as the debugger answered it.
+#[derive(Clone)]
+pub(crate) struct Breakpoint {
+    pub(crate) asked: u32,
+    pub(crate) line: u32,
+    pub(crate) is_verified: bool,
+    pub(crate) message: String,
+}
+
+#[derive(Clone)]
+pub(crate) struct Stop {
+    pub(crate) reason: String,
+    /// What made the program go on before it; nothing if it had just begun.
+    pub(crate) command: Option<&'static str>,
+    /// Innermost first.
+    pub(crate) frames: Vec<Frame>,
+}
+
+#[derive(Clone)]
+pub(crate) struct Frame {
+    pub(crate) name: String,
+    /// In the source; `None` if the frame has no place there.
+    pub(crate) line: Option<u32>,
+    pub(crate) variables: Vec<Shown>,
+    /// The values of its registers, whatever they are called.
+    pub(crate) registers: Vec<String>,
+    /// What evaluating some names gave, or why it did not.
+    pub(crate) evaluated: BTreeMap<String, Result<String, String>>,
+}
+
+/// A variable.
+#[derive(Clone)]
+pub(crate) struct Shown {
+    pub(crate) scope: String,
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) kind: String,
+}
+
+/// Runs a session. `names` are what may be evaluated in a frame of the function of this name.
+pub(crate) fn session(
+    target: &Target<'_>,
+    manner: &Manner,
+    random: &mut Random,
+    names: &dyn Fn(&str) -> Vec<String>,
+) -> Result<Session, String> {
+    let mut client = Client::start(target.debugger)?;
+    let steps = matches!(manner, Manner::Steps(_));
+    client.request(
+        "launch",
+        &json!({
+            "program": target.module, "function": target.function, "inputs": target.inputs,
+            "stopOnEntry": steps,
+        }),
+    )?;
+    let mut session = Session::default();
+    if let Manner::Breakpoints(lines) = manner {
+        session.breakpoints = set(&mut client, target.source, lines)?;
+    }
+    client.request("configurationDone", &json!({}))?;
+    let enough = if let Manner::Steps(count) = manner { *count } else { ENOUGH };
+    let mut command = None;
+    loop {
+        match client.halt()? {
+            Halt::Ended => break,
+            Halt::Stopped(reason) => {
+                let names = random.chance(3).then_some(names);
+                let frames = look(&mut client, target.source, names)?;
+                session.stops.push(Stop { reason, command, frames });
+            }
+        }
+        if session.stops.len() >= enough {
+            return Ok(session);
+        }
+        let next = match (steps, random.below(8)) {
+            (false, _) => "continue",
+            (true, 0..=3) => "stepIn",
+            (true, 4..=6) => "next",
+            (true, _) => "stepOut",
+        };
+        client.request(next, &json!({"threadId": 1}))?;
+        command = Some(next);
+    }
+    session.is_over = true;
+    session.results = results(&client.printed);
+    Ok(session)
+}
+
+fn set(client: &mut Client, source: &Path, lines: &[u32]) -> Result<Vec<Breakpoint>, String> {
+    let wanted: Vec<Value> = lines.iter().map(|line| json!({"line": line})).collect();
+    let arguments = json!({"source": {"path": source}, "breakpoints": wanted});
+    let answered = client.request("setBreakpoints", &arguments)?;
+    let answered = list(&answered["breakpoints"]);
+    let each = lines.iter().zip(answered).map(|(asked, answer)| Breakpoint {
+        asked: *asked,
+        line: number(&answer["line"]).unwrap_or(*asked),
+        is_verified: answer["verified"] == true,
+        message: text(&answer["message"]),
+    });
+    Ok(each.collect())
+}
+
+/// Everything that the debugger shows where it has stopped.
+fn look(
+    client: &mut Client,
+    source: &Path,
+    names: Option<&dyn Fn(&str) -> Vec<String>>,
+) -> Result<Vec<Frame>, String> {
+    let trace = client.request("stackTrace", &json!({"threadId": 1}))?;
+    let mut frames = Vec::new();
+    for shown in list(&trace["stackFrames"]) {
+        let is_source = shown["source"]["path"].as_str().map(Path::new) == Some(source);
+        let id = &shown["id"];
+        let mut frame = Frame {
+            name: plain_name(&text(&shown["name"])),
+            line: number(&shown["line"]).filter(|line| is_source && *line > 0),
+            variables: Vec::new(),
+            registers: Vec::new(),
+            evaluated: BTreeMap::new(),
+        };
+        variables(client, id, &mut frame)?;
+        for name in names.map(|names| names(&frame.name)).unwrap_or_default() {
+            let arguments = json!({"expression": name, "frameId": id, "context": "watch"});
+            let answer = client.request("evaluate", &arguments);
+            frame.evaluated.insert(name, answer.map(|answer| text(&answer["result"])));
+        }
+        frames.push(frame);
+    }
+    Ok(frames)
+}
+
+/// A function's name without what frames add to it.
+fn plain_name(name: &str) -> String {
+    name.strip_suffix(" [inlined]").unwrap_or(name).to_owned()
+}
+
+fn variables(client: &mut Client, frame: &Value, into: &mut Frame) -> Result<(), String> {
+    let scopes = client.request("scopes", &json!({"frameId": frame}))?;
+    for scope in list(&scopes["scopes"]) {
+        let name = text(&scope["name"]);
+        if !["Locals", "Arguments", "Registers"].contains(&name.as_str()) {
+            continue;
+        }
+        let reference = &scope["variablesReference"];
+        let answer = client.request("variables", &json!({"variablesReference": reference}))?;
+        for variable in list(&answer["variables"]) {
+            let value = text(&variable["value"]);
+            if name == "Registers" {
+                into.registers.push(value);
+                continue;
+            }
+            let (kind, scope) = (text(&variable["type"]), name.clone());
+            into.variables.push(Shown { scope, name: text(&variable["name"]), value, kind });
+        }
+    }
+    Ok(())
+}
+
+/// What `result[0]: i64=21` says, or `result[0]: hal.buffer_view` and the line after it.
+pub(crate) fn results(printed: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut lines = printed.lines();
+    while let Some(line) = lines.next() {
+        if line.starts_with("result[") {
+            let value = if line.contains('=') { Some(line) } else { lines.next() };
+            let value = value.and_then(|value| value.split_once('='));
+            all.push(value.map_or(String::new(), |(_, value)| value.to_owned()));
+        }
+    }
+    all
+}
+
+fn list(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn number(value: &Value) -> Option<u32> {
+    u32::try_from(value.as_u64()?).ok()
+}

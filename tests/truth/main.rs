@@ -1,0 +1,207 @@
+//! Truth: what the debugger shows is held against the source, run by an interpreter of its own.
+//!
+//! Random programs are compiled and debugged over DAP; at each stop the stack, the names and the
+//! values must be those of an execution of that line by the source.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `program`, `generate`, `print` | programs: as trees, random ones, their text |
+//! | `scope`, `interpret` | the oracle: names and their uses, what is executed with which values |
+//! | `compile`, `client`, `drive` | compilers, the debugger, a session and all it shows |
+//! | `reduce` | programs made small |
+//! | `compare`, `count`, `check`, `limits` | what of that is so, how much, and what is let pass |
+//!
+//! ```text
+//! cargo test -p conformance --test truth -- [--seed=N] [--count=N] [--seconds=N]
+//!     [--modes=companion,plain,3.10.0] [--print] [--verbose] [--keep] [--reduce=KIND]
+//! ```
+//!
+//! `TRUTH_SEED`, `TRUTH_COUNT`, `TRUTH_SECONDS` and `TRUTH_MODES` are the same. Everything follows
+//! from a seed: `--seed=N --count=1 --print --verbose` shows its program and every finding, and
+//! `--seed=N --count=1 --modes=companion --reduce="values wrong"` a small program with such a finding.
+
+mod check;
+mod client;
+mod compare;
+mod compile;
+mod count;
+mod drive;
+mod generate;
+mod interpret;
+mod limits;
+mod print;
+mod program;
+#[path = "../fuzz/random.rs"]
+mod random;
+mod reduce;
+mod scope;
+mod trial;
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use compile::{Compilers, Mode};
+use count::Tally;
+use trial::{Outcome, Trial};
+
+/// Programs that are tried when nothing else is said.
+const COUNT: u64 = 30;
+/// Findings of a run that are printed without `--verbose`.
+const TOLD: usize = 30;
+
+struct Options {
+    seed: u64,
+    count: u64,
+    seconds: Option<u64>,
+    modes: Vec<Mode>,
+    prints: bool,
+    is_verbose: bool,
+    keeps: bool,
+    /// The kind of finding whose program is made small.
+    reduces: Option<String>,
+}
+
+fn main() -> ExitCode {
+    let run = options().and_then(|options| {
+        let compilers = Compilers::of(&options.modes)?;
+        run(&options, &compilers)
+    });
+    match run {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("error: {error}");
+            println!("0 passed, 1 failed");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A flag `--name=value`, else the environment's `TRUTH_NAME`.
+fn setting(name: &str) -> Option<String> {
+    let flag = format!("--{name}=");
+    let given =
+        std::env::args().find_map(|argument| argument.strip_prefix(&flag).map(str::to_owned));
+    given.or_else(|| std::env::var(format!("TRUTH_{}", name.to_uppercase())).ok())
+}
+
+fn options() -> Result<Options, String> {
+    let number = |name: &str| match setting(name) {
+        None => Ok(None),
+        Some(text) => text.parse().map(Some).map_err(|_| format!("{name}: {text} is no number")),
+    };
+    let has = |flag: &str| std::env::args().any(|argument| argument == flag);
+    let modes = setting("modes").unwrap_or_else(|| "companion,plain,3.10.0".to_owned());
+    let seconds = number("seconds")?;
+    let count = number("count")?;
+    Ok(Options {
+        seed: number("seed")?.unwrap_or(1),
+        count: count.unwrap_or(if seconds.is_some() { u64::MAX } else { COUNT }),
+        seconds,
+        modes: modes.split(',').map(Mode::named).collect(),
+        prints: has("--print"),
+        is_verbose: has("--verbose"),
+        keeps: has("--keep"),
+        reduces: setting("reduce"),
+    })
+}
+
+/// Tries seeds on all processors; how many limits were passed.
+fn run(options: &Options, compilers: &Compilers) -> Result<usize, String> {
+    let deadline = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let next = AtomicU64::new(0);
+    let outcomes: Mutex<Vec<Outcome>> = Mutex::new(Vec::new());
+    let trial = Trial { compilers, modes: &options.modes, keeps: options.keeps };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                    if index >= options.count || is_late {
+                        break;
+                    }
+                    let outcome = trial.seed(options.seed + index);
+                    if options.prints {
+                        println!("// seed {}\n{}", outcome.seed, outcome.text);
+                    }
+                    if options.is_verbose {
+                        tell(&outcome, usize::MAX);
+                    }
+                    if let Some(kind) = &options.reduces {
+                        tell_reduced(&trial, &outcome, kind);
+                    }
+                    if let Ok(mut outcomes) = outcomes.lock() {
+                        outcomes.push(outcome);
+                    }
+                }
+            });
+        }
+    });
+    let mut outcomes = outcomes.into_inner().map_err(|error| error.to_string())?;
+    outcomes.sort_by_key(|outcome| outcome.seed);
+    if !options.is_verbose {
+        let mut told = 0;
+        for outcome in &outcomes {
+            told += tell(outcome, TOLD.saturating_sub(told));
+        }
+    }
+    Ok(judge(options, &outcomes))
+}
+
+/// Prints a small program with a finding of this kind, for each mode that has one.
+fn tell_reduced(trial: &Trial<'_>, outcome: &Outcome, kind: &str) {
+    for (mode, tally) in &outcome.tallies {
+        if tally.get(kind) == 0 {
+            continue;
+        }
+        let Some((text, tally)) = trial.reduced(outcome.seed, mode, kind) else { continue };
+        println!("// seed {} {}, reduced\n{text}", outcome.seed, mode.name());
+        for finding in tally.findings().iter().filter(|it| it.kind == kind) {
+            println!("{}: {}", finding.kind, finding.text);
+        }
+    }
+}
+
+/// Prints the findings of a program, so many at most.
+fn tell(outcome: &Outcome, bound: usize) -> usize {
+    let findings = outcome
+        .tallies
+        .iter()
+        .flat_map(|(mode, tally)| tally.findings().iter().map(move |finding| (mode, finding)));
+    let mut told = 0;
+    for (mode, finding) in findings.take(bound) {
+        println!("seed {} {}: {}: {}", outcome.seed, mode.name(), finding.kind, finding.text);
+        told += 1;
+    }
+    told
+}
+
+/// Prints the tables and holds them against the limits.
+fn judge(options: &Options, outcomes: &[Outcome]) -> usize {
+    let mut failed = 0;
+    println!("{} programs from seed {}", outcomes.len(), options.seed);
+    for mode in &options.modes {
+        let mut tally = Tally::default();
+        for (_, own) in outcomes.iter().flat_map(|it| &it.tallies).filter(|it| it.0 == *mode) {
+            tally.join(own);
+        }
+        println!("\n{}", mode.name());
+        for (kind, count) in tally.kinds() {
+            println!("  {count:8} {kind}");
+        }
+        for fault in limits::faults(mode, &tally) {
+            println!("  too much: {fault}");
+            failed += 1;
+        }
+        if tally.get("values right") == 0 {
+            println!("  too little: no value was right");
+            failed += 1;
+        }
+    }
+    println!("\n{} passed, {failed} failed", outcomes.len());
+    failed
+}

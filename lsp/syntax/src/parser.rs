@@ -459,25 +459,28 @@ impl<S: Source + ?Sized> Parser<'_, S> {
         // On the same line only behind a region or something that is complete.
         let behind_region = index > 0 && self.is(index - 1, b'}');
         match token.kind {
-            TokenKind::Word => {
-                let before = index.checked_sub(1).and_then(|index| self.kind(index));
-                let complete = matches!(
-                    before,
-                    Some(
-                        TokenKind::Value
-                            | TokenKind::Symbol
-                            | TokenKind::Number
-                            | TokenKind::Type
-                            | TokenKind::Punct(b')' | b']' | b'>' | b'}')
-                    )
-                ) || before == Some(TokenKind::Word) && !self.is_name(index - 1);
-                complete && self.may_begin_operation(index)
-            }
-            TokenKind::Value => behind_region && self.results_end(index).is_some(),
+            TokenKind::Word => self.is_complete(index) && self.may_begin_operation(index),
+            // A type before it ends an operation; a keyword would be followed by an argument.
+            TokenKind::Value => self.is_complete(index) && self.results_end(index).is_some(),
             TokenKind::String => behind_region && self.is(self.next_of(index), b'('),
             TokenKind::Block => self.is_label(index) && !self.is(index.saturating_sub(1), b','),
             _ => false,
         }
+    }
+
+    /// Whether what comes before a token may be the end of an operation.
+    fn is_complete(&self, index: usize) -> bool {
+        let before = index.checked_sub(1).and_then(|index| self.kind(index));
+        matches!(
+            before,
+            Some(
+                TokenKind::Value
+                    | TokenKind::Symbol
+                    | TokenKind::Number
+                    | TokenKind::Type
+                    | TokenKind::Punct(b')' | b']' | b'>' | b'}')
+            )
+        ) || before == Some(TokenKind::Word) && !self.is_name(index - 1)
     }
 
     fn is_name(&self, index: usize) -> bool {

@@ -10,7 +10,7 @@ use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
 use crate::frames;
 use crate::info::{DebugInfo, FunctionInfo};
 use crate::location::{LocationId, SourcePosition};
-use crate::proof::{Origin, Proof, ScopedValue};
+use crate::proof::{self, Origin, Proof, ScopedValue, Sources};
 
 impl DebugInfo {
     /// The names that are in scope before an instruction executes, outermost first, in the frame that so
@@ -27,9 +27,19 @@ impl DebugInfo {
     ) -> Option<Vec<ScopedValue>> {
         let info = self.function(function)?;
         let instruction = info.code.index_at(offset)?;
-        let proof = info.proof.get_or_init(|| self.prove(module, function, info)).as_ref()?;
-        let places: Vec<_> = self.path_at(function, offset).iter().map(place).collect();
-        proof.scope(instruction, &places, calls, knows_arguments)
+        let path = self.path_at(function, offset);
+        let places: Vec<_> = path.iter().map(place).collect();
+        let proof = info.proof.get_or_init(|| self.prove(module, function, info)).as_ref();
+        let proven = proof.and_then(|it| it.scope(instruction, &places, calls, knows_arguments));
+        proven.or_else(|| self.unproven(path.get(calls)?))
+    }
+
+    /// The names that are in scope at a place of which nothing was proven.
+    fn unproven(&self, position: &SourcePosition) -> Option<Vec<ScopedValue>> {
+        let source = self.source(position.file)?;
+        let file = source.written();
+        let function = file.read(source.text(), file.around(position.line)?)?;
+        Some(proof::without_values(&function, place(position)))
     }
 
     fn prove(
@@ -43,14 +53,19 @@ impl DebugInfo {
         let file = source.written();
         let index = file.at(place(&own)).or_else(|| file.around(own.line))?;
         let function = Arc::new(file.read(source.text(), index)?);
+        // The code of a dispatch is in a function of the source without being that function.
+        let is_whole = info.name.as_deref().is_some_and(|name| {
+            let name = name.strip_suffix("$async").unwrap_or(name);
+            file.name(index) == Some(name)
+        });
         let origins = info.rows.iter().map(|row| match row.location {
             Some(location) => self.origin(info, location, own),
             None => Origin::default(),
         });
         let origins = origins.collect();
         let text = source.text();
-        let proof = Proof::new(module, ordinal, &info.code, origins, file, text, function);
-        proof.map(Box::new)
+        let sources = Sources { file, text, function, is_whole };
+        Proof::new(module, ordinal, &info.code, origins, &sources).map(Box::new)
     }
 
     /// Where a function is: its own place, or that of its outermost code.

@@ -9,7 +9,7 @@ use super::answer::{Answer, Operation, Reason, Recipe, ScopedValue};
 use super::arithmetic::{Binary, Cast, Pure, Scalar};
 use super::equal::{self, Draw, Pairs, SAMPLES, Sample, Side, mix};
 use super::graph::{Block, Kind, Node, When};
-use super::lower::{self, InstanceIndex, SourceGraph, Sources};
+use super::lower::{self, InstanceIndex, SourceGraph};
 use super::matching::{self, Origin, Origins};
 use super::registers::Registers;
 use super::written::{OperationIndex, Place, WrittenFile, WrittenFunction};
@@ -20,6 +20,15 @@ use crate::register::RegisterSlot;
 const LONGEST_RECIPE: usize = 2000;
 /// Values that take fewer different samples than this are told apart by their places, too.
 const TELLING: usize = 8;
+
+/// What a function was made from.
+pub(crate) struct Sources<'s> {
+    pub(crate) file: &'s WrittenFile,
+    pub(crate) text: &'s str,
+    pub(crate) function: Arc<WrittenFunction>,
+    /// Whether it is the function itself, with its arguments, rather than a part of it.
+    pub(crate) is_whole: bool,
+}
 
 /// What has been proven of a function.
 #[derive(Debug)]
@@ -69,9 +78,7 @@ impl Proof {
         ordinal: FunctionOrdinal,
         code: &Code,
         origins: Vec<Origin>,
-        file: &WrittenFile,
-        text: &str,
-        function: Arc<WrittenFunction>,
+        sources: &Sources<'_>,
     ) -> Option<Self> {
         let registers = Registers::of(module, ordinal)?;
         if registers.results.len() != code.instructions.len() {
@@ -80,15 +87,17 @@ impl Proof {
         let origins = Origins::new(origins, code, &registers);
         let is_double = |node: &super::graph::NodeData| matches!(node.scalar, Some(Scalar::F64));
         let is_demoted = !registers.graph.nodes.iter().any(is_double);
-        let sources = Sources { file, text, is_demoted };
-        let source = lower::lower(&sources, function, &origins);
+        let texts = lower::Texts { file: sources.file, text: sources.text, is_demoted };
+        let source = lower::lower(&texts, Arc::clone(&sources.function), &origins);
         let draw = Draw::new([&source.graph, &registers.graph]);
         let mut source_side = Side::new(&source.graph, 1);
         let mut side = Side::new(&registers.graph, 2);
         let pairs = matching::loops(&source, &source_side.flow, &registers, &side.flow, &origins);
         let [mut given, mut other] = [HashMap::new(), HashMap::new()];
         for (number, (written, held)) in
-            matching::leaves(&source, &registers, code, &origins).into_iter().enumerate()
+            matching::leaves(&source, &registers, code, &origins, sources.is_whole)
+                .into_iter()
+                .enumerate()
         {
             let seed = mix(number as u64 + 1000);
             let scalar = source.graph.nodes[written].scalar;
@@ -172,6 +181,30 @@ impl Proof {
         let mut around = function.ancestors(operation);
         around.find_map(|it| self.source.blocks.get(&(instance, it)).copied())
     }
+}
+
+/// The names that are in scope at a place, where nothing is known of their values.
+pub(crate) fn without_values(function: &WrittenFunction, place: Place) -> Vec<ScopedValue> {
+    let values = match function.operation_at(place) {
+        Some(operation) if operation > 0 => function.in_scope(operation),
+        _ => function.arguments().to_vec(),
+    };
+    let mut found: Vec<ScopedValue> = Vec::new();
+    for value in values {
+        let written = &function.values[value];
+        let name = written.name.clone();
+        let type_text = written.type_text.clone().unwrap_or_default();
+        let reason = if is_tensor(&type_text) { Reason::Tensor } else { Reason::OptimizedOut };
+        found.retain(|known| known.name != name);
+        let argument = function.arguments().iter().position(|it| *it == value);
+        let answer = Answer::Missing(reason);
+        found.push(ScopedValue { name, type_text, scalar: None, argument, answer });
+    }
+    found
+}
+
+fn is_tensor(type_text: &str) -> bool {
+    type_text.starts_with("tensor") || type_text.starts_with("!torch.vtensor")
 }
 
 /// By value, those that are computed from it.
@@ -285,7 +318,7 @@ impl Stand<'_> {
     }
 
     fn reason(&self, type_text: &str, node: Option<Node>) -> Reason {
-        if type_text.starts_with("tensor") || type_text.starts_with("!torch.vtensor") {
+        if is_tensor(type_text) {
             return Reason::Tensor;
         }
         let comes_later = node.is_some_and(|node| {

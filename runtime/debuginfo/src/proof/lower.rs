@@ -59,7 +59,7 @@ pub(crate) trait Calls {
 }
 
 /// The text that functions are read from.
-pub(crate) struct Sources<'s> {
+pub(crate) struct Texts<'s> {
     pub(crate) file: &'s WrittenFile,
     pub(crate) text: &'s str,
     /// Whether the compiler made f32 of f64.
@@ -68,7 +68,7 @@ pub(crate) struct Sources<'s> {
 
 /// Lowers a function.
 pub(crate) fn lower(
-    sources: &Sources<'_>,
+    sources: &Texts<'_>,
     function: Arc<WrittenFunction>,
     calls: &dyn Calls,
 ) -> SourceGraph {
@@ -95,7 +95,7 @@ pub(crate) fn lower(
 }
 
 struct Lowering<'s> {
-    sources: &'s Sources<'s>,
+    sources: &'s Texts<'s>,
     calls: &'s dyn Calls,
     result: SourceGraph,
     functions: HashMap<usize, Option<Arc<WrittenFunction>>>,

@@ -80,8 +80,9 @@ pub(crate) fn leaves(
     registers: &Registers,
     code: &Code,
     origins: &Origins,
+    is_whole: bool,
 ) -> Vec<(Node, Node)> {
-    let mut found = arguments(source, registers);
+    let mut found = if is_whole { arguments(source, registers) } else { Vec::new() };
     for made in &source.made {
         found.extend(made_by(source, registers, code, origins, made).map(|it| (made.node, it)));
     }

@@ -33,7 +33,7 @@ mod written;
 
 pub use answer::{Answer, Given, Operation, Reason, Recipe, ScopedValue};
 pub use arithmetic::Scalar;
-pub(crate) use function::Proof;
+pub(crate) use function::{Proof, Sources, without_values};
 pub(crate) use matching::Origin;
 pub(crate) use written::WrittenFile;
 

@@ -141,6 +141,11 @@ impl WrittenFile {
         Some(index)
     }
 
+    /// The symbol of a function.
+    pub(crate) fn name(&self, function: usize) -> Option<&str> {
+        self.functions.get(function).map(|(name, ..)| name.as_str())
+    }
+
     /// The function that a line is in.
     pub(crate) fn around(&self, line: u32) -> Option<usize> {
         self.functions.iter().rposition(|(_, _, (first, _))| *first <= line)

@@ -158,7 +158,7 @@ impl Side {
     }
 
     fn seed_of(&self, node: Node) -> u64 {
-        mix(self.salt ^ node as u64)
+        mix(mix(self.salt) ^ node as u64)
     }
 
     fn needs(&self, graph: &Graph, node: Node) -> Vec<Node> {

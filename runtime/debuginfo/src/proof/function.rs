@@ -7,6 +7,7 @@ use vmfb::{FunctionOrdinal, Module, Op};
 
 use super::answer::{Answer, Operation, Reason, Recipe, ScopedValue};
 use super::arithmetic::{Binary, Cast, Pure, Scalar};
+use super::elements::{Elements, Leaves};
 use super::equal::{self, Draw, Pairs, SAMPLES, Sample, Side, mix};
 use super::graph::{Block, Kind, Node, When};
 use super::lower::{self, InstanceIndex, SourceGraph};
@@ -87,13 +88,16 @@ impl Proof {
         let origins = Origins::new(origins, code, &registers);
         let is_double = |node: &super::graph::NodeData| matches!(node.scalar, Some(Scalar::F64));
         let is_demoted = !registers.graph.nodes.iter().any(is_double);
-        let texts = lower::Texts { file: sources.file, text: sources.text, is_demoted };
-        let source = lower::lower(&texts, Arc::clone(&sources.function), &origins);
+        let is_part = !sources.is_whole;
+        let texts = lower::Texts { file: sources.file, text: sources.text, is_demoted, is_part };
+        let mut source = lower::lower(&texts, Arc::clone(&sources.function), &origins);
         let draw = Draw::new([&source.graph, &registers.graph]);
+        let elements = Elements { registers: &registers, code, origins: &origins, draw: &draw };
+        let Leaves { source: mut given, machine: mut other } =
+            if is_part { elements.find(&mut source) } else { Leaves::default() };
         let mut source_side = Side::new(&source.graph, 1);
         let mut side = Side::new(&registers.graph, 2);
         let pairs = matching::loops(&source, &source_side.flow, &registers, &side.flow, &origins);
-        let [mut given, mut other] = [HashMap::new(), HashMap::new()];
         for (number, (written, held)) in
             matching::leaves(&source, &registers, code, &origins, sources.is_whole)
                 .into_iter()

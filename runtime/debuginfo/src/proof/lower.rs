@@ -24,7 +24,7 @@ const DEEPEST: usize = 96;
 pub(crate) type InstanceIndex = usize;
 
 /// A function, or a copy of it that was inlined.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Instance {
     /// The places of the calls that lead to it, outermost first.
     pub(crate) path: Vec<Place>,
@@ -41,13 +41,29 @@ pub(crate) struct Made {
     pub(crate) result: usize,
 }
 
+/// The scalar code of a tensor operation: what it computes for one element.
+#[derive(Clone, Debug)]
+pub(crate) struct Element {
+    pub(crate) instance: InstanceIndex,
+    pub(crate) operation: OperationIndex,
+    /// What the operation is given for an element, in order, as leaves.
+    pub(crate) arguments: Vec<Node>,
+    /// For each of these the tensor that it is of.
+    tensors: Vec<ValueIndex>,
+    /// What it makes of them.
+    yielded: Vec<Node>,
+    /// The operations inside.
+    pub(crate) inside: Vec<OperationIndex>,
+}
+
 /// The values of a function of the source.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SourceGraph {
     pub(crate) graph: Graph,
     pub(crate) instances: Vec<Instance>,
     pub(crate) values: HashMap<(InstanceIndex, ValueIndex), Node>,
     pub(crate) made: Vec<Made>,
+    pub(crate) elements: Vec<Element>,
     /// Where operations are.
     pub(crate) blocks: HashMap<(InstanceIndex, OperationIndex), Block>,
 }
@@ -64,6 +80,8 @@ pub(crate) struct Texts<'s> {
     pub(crate) text: &'s str,
     /// Whether the compiler made f32 of f64.
     pub(crate) is_demoted: bool,
+    /// Whether the code is that of a dispatch, which has a part of the function.
+    pub(crate) is_part: bool,
 }
 
 /// Lowers a function.
@@ -318,11 +336,48 @@ impl Lowering<'_> {
             "scf.while" => self.repeated(instance, function, operation),
             "util.call" | "func.call" | "call" => self.call(instance, function, operation),
             "util.global.load" => self.global(instance, function, operation),
+            name if name.starts_with("linalg.") => {
+                self.element(instance, function, operation);
+                None
+            }
             _ => self.computed(instance, function, operation),
         };
         if done.is_none() {
             self.unknown(instance, function, operation);
         }
+    }
+
+    /// `linalg.generic … { ^bb0(%in: f32, %out: f32): … linalg.yield %x }`: its body is code of a
+    /// dispatch.
+    fn element(
+        &mut self,
+        instance: InstanceIndex,
+        function: &Arc<WrittenFunction>,
+        operation: OperationIndex,
+    ) -> Option<()> {
+        let written = &function.operations[operation];
+        let [region] = &written.regions[..] else { return None };
+        let [block] = &region.blocks[..] else { return None };
+        if !self.sources.is_part || block.arguments.len() > written.operands.len() {
+            return None;
+        }
+        let mut arguments = Vec::new();
+        for value in &block.arguments {
+            let scalar = self.scalar(function, *value);
+            let leaf = self.leaf(scalar);
+            self.bind(instance, *value, leaf);
+            arguments.push(leaf);
+        }
+        let yielded = self.block_of_operations(instance, function, &block.operations)?;
+        self.result.elements.push(Element {
+            instance,
+            operation,
+            arguments,
+            tensors: written.operands.clone(),
+            yielded,
+            inside: block.operations.clone(),
+        });
+        Some(())
     }
 
     /// The results are leaves, to be found by the operation's place.
@@ -421,6 +476,28 @@ impl Lowering<'_> {
             .map(|(_, value)| Some(self.value(instance, function, (*value)?)))
             .collect::<Option<_>>()?;
 
+        match self.turns(low, high, step) {
+            Some(0) => {
+                for (value, node) in written.results.iter().zip(initial) {
+                    self.bind(instance, *value, node);
+                }
+                return Some(());
+            }
+            // The compiler makes no loop of it.
+            Some(1) => {
+                self.bind(instance, *counter, low);
+                for ((value, _), node) in carried.iter().zip(initial) {
+                    self.bind(instance, *value, node);
+                }
+                let exits = self.region(instance, function, written.regions.first()?)?;
+                let yielded = self.join(exits);
+                for (value, node) in written.results.iter().zip(yielded) {
+                    self.bind(instance, *value, node);
+                }
+                return Some(());
+            }
+            _ => {}
+        }
         let before = self.block;
         let head = self.result.graph.add_block();
         let entry = self.result.graph.add_edge(before, head, When::Always);
@@ -455,6 +532,24 @@ impl Lowering<'_> {
             self.bind(instance, *value, phi);
         }
         Some(())
+    }
+
+    /// How many turns a loop takes, where its text says so and they are at most two.
+    fn turns(&self, low: Node, high: Node, step: Node) -> Option<u64> {
+        let graph = &self.result.graph;
+        if graph.resolve(low) == graph.resolve(high) {
+            return Some(0);
+        }
+        let constant = |node: Node| match graph.nodes[graph.resolve(node)].kind {
+            Kind::Constant(bits) => Some(bits as i64),
+            _ => None,
+        };
+        let (low, high, step) = (constant(low)?, constant(high)?, constant(step)?);
+        if low >= high {
+            return Some(0);
+        }
+        let second = low.checked_add(step).filter(|_| step > 0)?;
+        (second >= high).then_some(1)
     }
 
     /// `%r = scf.while (%k = %n) : (i64) -> i64 { … scf.condition(%c) %k } do { … }`.
@@ -573,6 +668,65 @@ impl Lowering<'_> {
         let node = self.result.graph.add(Kind::Constant(bits), Some(scalar), self.block);
         self.bind(instance, value, node);
         Some(())
+    }
+}
+
+impl SourceGraph {
+    /// The values that an element operation is given, and that its code loads. Where what it is given
+    /// is made by another one, the compiler may have put both into one: then the values of that one
+    /// are loaded in its place (`is_fused`).
+    pub(crate) fn loaded(&self, element: usize, is_fused: bool) -> Vec<Node> {
+        let Some(it) = self.elements.get(element) else { return Vec::new() };
+        let arguments = it.arguments.iter().zip(&it.tensors);
+        let loaded = arguments.flat_map(|(argument, tensor)| {
+            match self.producer(element, *tensor).filter(|_| is_fused) {
+                Some(producer) => self.loaded(producer, true),
+                None => vec![*argument],
+            }
+        });
+        let mut found: Vec<Node> = Vec::new();
+        for node in loaded {
+            if self.is_used(node) && !found.contains(&node) {
+                found.push(node);
+            }
+        }
+        found
+    }
+
+    /// What an element operation is given is what those before it have made.
+    pub(crate) fn fuse(&mut self, element: usize) {
+        let Some(it) = self.elements.get(element) else { return };
+        let pairs: Vec<(Node, usize)> = it
+            .arguments
+            .iter()
+            .zip(&it.tensors)
+            .filter_map(|(argument, tensor)| Some((*argument, self.producer(element, *tensor)?)))
+            .collect();
+        for (argument, producer) in pairs {
+            if let [only] = self.elements[producer].yielded[..] {
+                self.graph.nodes[argument].kind = Kind::Same(only);
+                self.fuse(producer);
+            }
+        }
+    }
+
+    /// The element operation before one that makes a tensor which it is given.
+    fn producer(&self, element: usize, tensor: ValueIndex) -> Option<usize> {
+        let it = self.elements.get(element)?;
+        let function = &self.instances[it.instance].function;
+        let (made_by, _) = function.values.get(tensor)?.definition?;
+        self.elements[..element].iter().position(|other| {
+            other.instance == it.instance && other.operation == made_by && other.yielded.len() == 1
+        })
+    }
+
+    fn is_used(&self, node: Node) -> bool {
+        let in_nodes = self.graph.nodes.iter().any(|it| match &it.kind {
+            Kind::Pure(_, operands) => operands.contains(&node),
+            Kind::Same(other) => *other == node,
+            _ => false,
+        });
+        in_nodes || self.elements.iter().any(|it| it.yielded.contains(&node))
     }
 }
 

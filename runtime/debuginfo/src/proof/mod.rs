@@ -21,6 +21,7 @@
 
 mod answer;
 mod arithmetic;
+mod elements;
 mod equal;
 mod function;
 mod graph;

@@ -1,0 +1,239 @@
+//! The code of one element in a dispatch: which loads are which arguments of a tensor operation's body.
+//!
+//! The compiler makes loops of a tensor operation and puts its body inside, each operation with its own
+//! place. Before them are loads of what the body is given, in its order and at the place of the tensor
+//! operation. So far this is a guess. It becomes a proof where every operation of the body that has an
+//! instruction of its own computes just that; where one does not, nothing of the body is known.
+//!
+//! ```text
+//! %act = linalg.generic … {          %27 = buffer.load.f32 %buffer[%26]     8:10
+//! ^bb0(%a: f32, %o: f32):
+//!   %s = arith.addf %a, %k : f32     %28 = add.f32 %27, %1                 10:10
+//! ```
+//!
+//! A number that the body takes from outside (`%k`) is an argument of the dispatch; it is known from an
+//! operation whose other operands are.
+
+use std::collections::HashMap;
+
+use super::arithmetic::Scalar;
+use super::equal::{Draw, SAMPLES, Sample, Side, mix};
+use super::graph::{Block, Kind, Node};
+use super::lower::SourceGraph;
+use super::matching::{Origins, is_same_width};
+use super::registers::Registers;
+use crate::code::Code;
+
+/// How often numbers from outside are looked for.
+const ROUNDS: usize = 4;
+
+/// What the leaves of both sides are for the samples.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Leaves {
+    pub(crate) source: HashMap<Node, Box<Sample>>,
+    pub(crate) machine: HashMap<Node, Box<Sample>>,
+}
+
+/// The code of a dispatch and its source.
+pub(crate) struct Elements<'e> {
+    pub(crate) registers: &'e Registers,
+    pub(crate) code: &'e Code,
+    pub(crate) origins: &'e Origins,
+    pub(crate) draw: &'e Draw,
+}
+
+impl Elements<'_> {
+    /// Finds the leaves of all tensor operations whose code is proven; changes the source where some
+    /// of them were put into one.
+    pub(crate) fn find(&self, source: &mut SourceGraph) -> Leaves {
+        let mut leaves = Leaves::default();
+        // Those that come later may have taken earlier ones in.
+        for element in (0..source.elements.len()).rev() {
+            for is_fused in [false, true] {
+                let mut tried = source.clone();
+                if is_fused {
+                    tried.fuse(element);
+                }
+                let loaded = source.loaded(element, is_fused);
+                if let Some(found) = self.proven(&tried, element, &loaded, &leaves) {
+                    *source = tried;
+                    leaves = found;
+                    break;
+                }
+            }
+        }
+        leaves
+    }
+
+    /// The leaves with those of an operation, if its code is what they make it.
+    fn proven(
+        &self,
+        source: &SourceGraph,
+        element: usize,
+        loaded: &[Node],
+        known: &Leaves,
+    ) -> Option<Leaves> {
+        let mut leaves = known.clone();
+        let loads = self.loads(source, element);
+        let mut matched = false;
+        for (_, loads) in &loads {
+            let fits = loads.len() == loaded.len()
+                && loads.iter().zip(loaded).all(|(load, argument)| {
+                    is_same_width(
+                        source.graph.nodes[*argument].scalar,
+                        self.registers.graph.nodes[*load].scalar,
+                    )
+                });
+            if !fits {
+                continue;
+            }
+            matched = true;
+            for (load, argument) in loads.iter().zip(loaded) {
+                self.give(source, &mut leaves, *argument, *load);
+            }
+        }
+        if !matched {
+            return None;
+        }
+        for _ in 0..ROUNDS {
+            let sides = self.sides(source, &leaves);
+            let found = self.from_outside(source, element, &sides, &leaves);
+            let Some((node, held)) = found else { break };
+            self.give(source, &mut leaves, node, held);
+        }
+        let sides = self.sides(source, &leaves);
+        self.holds(source, element, &sides).then_some(leaves)
+    }
+
+    fn give(&self, source: &SourceGraph, leaves: &mut Leaves, node: Node, held: Node) {
+        let scalar = source.graph.nodes[node].scalar;
+        let sample = leaves
+            .source
+            .entry(node)
+            .or_insert_with(|| self.draw.sample(mix(0x5eed ^ node as u64), scalar));
+        leaves.machine.insert(held, sample.clone());
+    }
+
+    fn sides(&self, source: &SourceGraph, leaves: &Leaves) -> [Side; 2] {
+        let mut one = Side::new(&source.graph, 1);
+        let mut other = Side::new(&self.registers.graph, 2);
+        one.compute(&source.graph, self.draw, &leaves.source);
+        other.compute(&self.registers.graph, self.draw, &leaves.machine);
+        [one, other]
+    }
+
+    fn path(&self, source: &SourceGraph, element: usize, operation: usize) -> Vec<(u32, u32)> {
+        let instance = &source.instances[source.elements[element].instance];
+        let mut path = instance.path.clone();
+        path.push(instance.function.operations[operation].place);
+        path
+    }
+
+    /// By block, what is loaded at the place of a tensor operation.
+    fn loads(&self, source: &SourceGraph, element: usize) -> Vec<(Block, Vec<Node>)> {
+        let path = self.path(source, element, source.elements[element].operation);
+        let mut found: Vec<(Block, Vec<Node>)> = Vec::new();
+        for index in self.origins.at(&path) {
+            let mnemonic = self.code.instructions.get(*index).map_or("", |it| it.op.mnemonic());
+            let [result] = self.registers.results[*index][..] else { continue };
+            if !mnemonic.starts_with("buffer.load.") {
+                continue;
+            }
+            let block = self.registers.blocks[*index];
+            match found.iter_mut().find(|(known, _)| *known == block) {
+                Some((_, loads)) => loads.push(result),
+                None => found.push((block, vec![result])),
+            }
+        }
+        found
+    }
+
+    /// The instructions of each operation of a body: the last of each block that comes from it alone.
+    fn instructions(&self, source: &SourceGraph, element: usize) -> Vec<(Node, usize)> {
+        let it = &source.elements[element];
+        let function = &source.instances[it.instance].function;
+        let mut found = Vec::new();
+        for operation in &it.inside {
+            let [value] = function.operations[*operation].results[..] else { continue };
+            let Some(node) = source.values.get(&(it.instance, value)) else { continue };
+            let here = self.origins.at(&self.path(source, element, *operation));
+            for index in here {
+                let results = &self.registers.results[*index];
+                let block = self.registers.blocks[*index];
+                let is_used_here = here.iter().any(|other| {
+                    self.registers.blocks[*other] == block
+                        && self.registers.operands[*other].iter().any(|it| results.contains(it))
+                });
+                if results.len() == 1 && !is_used_here {
+                    found.push((source.graph.resolve(*node), *index));
+                }
+            }
+        }
+        found
+    }
+
+    /// A number from outside of the body, and the value of the machine that it must be.
+    fn from_outside(
+        &self,
+        source: &SourceGraph,
+        element: usize,
+        sides: &[Side; 2],
+        leaves: &Leaves,
+    ) -> Option<(Node, Node)> {
+        for (node, index) in self.instructions(source, element) {
+            let Kind::Pure(pure, operands) = &source.graph.nodes[node].kind else { continue };
+            let held = self.registers.results[index][0];
+            let Kind::Pure(other, registers) = &self.registers.graph.nodes[held].kind else {
+                continue;
+            };
+            if pure != other || operands.len() != registers.len() {
+                continue;
+            }
+            let pairs = operands.iter().zip(registers);
+            let (same, rest): (Vec<_>, Vec<_>) = pairs
+                .partition(|(one, other)| is_equal(source, self.registers, sides, **one, **other));
+            let [(one, other)] = rest[..] else { continue };
+            let (one, other) = (source.graph.resolve(*one), self.registers.graph.resolve(*other));
+            let is_open = matches!(source.graph.nodes[one].kind, Kind::Leaf)
+                && !leaves.source.contains_key(&one)
+                && !matches!(self.registers.graph.nodes[other].kind, Kind::Constant(_))
+                && is_same_width(
+                    source.graph.nodes[one].scalar,
+                    self.registers.graph.nodes[other].scalar,
+                );
+            if is_open && !same.is_empty() {
+                return Some((one, other));
+            }
+        }
+        None
+    }
+
+    /// Whether every operation of a body that has an instruction computes what that does.
+    fn holds(&self, source: &SourceGraph, element: usize, sides: &[Side; 2]) -> bool {
+        let instructions = self.instructions(source, element);
+        let is_so = |(node, index): &(Node, usize)| {
+            let held = self.registers.results[*index][0];
+            is_equal(source, self.registers, sides, *node, held)
+        };
+        !instructions.is_empty() && instructions.iter().all(is_so)
+    }
+}
+
+fn is_equal(
+    source: &SourceGraph,
+    registers: &Registers,
+    sides: &[Side; 2],
+    node: Node,
+    held: Node,
+) -> bool {
+    let (node, held) = (source.graph.resolve(node), registers.graph.resolve(held));
+    let scalar: Option<Scalar> = source.graph.nodes[node].scalar;
+    if !is_same_width(scalar, registers.graph.nodes[held].scalar) {
+        return false;
+    }
+    let one = sides[0].samples.get(node).and_then(Option::as_deref);
+    let other = sides[1].samples.get(held).and_then(Option::as_deref);
+    let (Some(one), Some(other)) = (one, other) else { return false };
+    let cut = |bits: u64| scalar.map_or(bits, |scalar| scalar.cut(bits));
+    (0..SAMPLES).all(|index| one[index] == cut(other[index]))
+}

@@ -4,13 +4,16 @@ use crate::compare::{Case, compare};
 use crate::count::Tally;
 use crate::drive::{Session, Shown};
 
+/// A way of lying; whether there was something to lie about.
+type Lie<'a> = &'a dyn Fn(&mut Session) -> bool;
+
 /// Changes what a session showed in each way that matters, and says which change was not noticed.
 pub(crate) fn unnoticed(case: &Case<'_>) -> Vec<&'static str> {
     // Inside of a dispatch the stack is not judged, and only its innermost frame.
     let mut shown = case.session.clone();
     shown.stops.retain(|stop| !case.is_inside_dispatch(stop));
     let before = compare(&Case { session: &shown, ..*case });
-    let lies: [(&str, &dyn Fn(&mut Session) -> bool); 4] = [
+    let lies: [(&str, Lie<'_>); 4] = [
         ("values wrong", &change_values),
         ("names out of scope", &|session| rename(session, "%no-such-name")),
         ("stacks wrong", &drop_caller),

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -27,6 +27,8 @@ pub(crate) enum Halt {
     /// With the reason.
     Stopped(String),
     Ended,
+    /// Nothing: it still runs.
+    Late,
 }
 
 impl Client {
@@ -101,8 +103,9 @@ impl Client {
         }
     }
 
-    /// Waits until the program stops or ends.
-    pub(crate) fn halt(&mut self) -> Result<Halt, String> {
+    /// Waits until the program stops or ends, so long at most.
+    pub(crate) fn halt(&mut self, patience: Duration) -> Result<Halt, String> {
+        let deadline = Instant::now() + patience;
         loop {
             while let Some(event) = self.events.pop_front() {
                 if event["event"] == "stopped" {
@@ -113,8 +116,11 @@ impl Client {
                     return Ok(Halt::Ended);
                 }
             }
-            let message = self.next("running")?;
-            self.file(message);
+            match self.messages.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(message) => self.file(message),
+                Err(RecvTimeoutError::Timeout) => return Ok(Halt::Late),
+                Err(error) => return Err(format!("running: the adapter has left: {error}")),
+            }
         }
     }
 }

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::client::{Client, Halt};
 use crate::random::Random;
-
-/// Stops of a session after which it is enough.
-const ENOUGH: usize = 250;
 
 /// What is to be debugged.
 pub(crate) struct Target<'a> {
@@ -18,7 +16,16 @@ pub(crate) struct Target<'a> {
     pub(crate) source: &'a Path,
     pub(crate) function: &'a str,
     pub(crate) inputs: &'a [String],
+    /// How long the program may run between stops.
+    pub(crate) patience: Duration,
+    /// Stops after which it is enough.
+    pub(crate) enough: usize,
+    /// Hits after which a line's breakpoint is taken away, so that others have their turn.
+    pub(crate) hits: Option<usize>,
 }
+
+/// The names that may be evaluated in a frame of the function of this name.
+pub(crate) type Names<'a> = &'a dyn Fn(&str) -> Vec<String>;
 
 /// How a session moves.
 pub(crate) enum Manner {
@@ -35,6 +42,8 @@ pub(crate) struct Session {
     pub(crate) stops: Vec<Stop>,
     /// Whether the program ran to its end.
     pub(crate) is_over: bool,
+    /// Whether it ran for longer than is waited for.
+    pub(crate) is_late: bool,
     /// The values that it printed at its end, as text.
     pub(crate) results: Vec<String>,
 }
@@ -78,12 +87,12 @@ pub(crate) struct Shown {
     pub(crate) kind: String,
 }
 
-/// Runs a session. `names` are what may be evaluated in a frame of the function of this name.
+/// Runs a session.
 pub(crate) fn session(
     target: &Target<'_>,
     manner: &Manner,
     random: &mut Random,
-    names: &dyn Fn(&str) -> Vec<String>,
+    names: Names<'_>,
 ) -> Result<Session, String> {
     let mut client = Client::start(target.debugger)?;
     let steps = matches!(manner, Manner::Steps(_));
@@ -99,11 +108,15 @@ pub(crate) fn session(
         session.breakpoints = set(&mut client, target.source, lines)?;
     }
     client.request("configurationDone", &json!({}))?;
-    let enough = if let Manner::Steps(count) = manner { *count } else { ENOUGH };
+    let enough = if let Manner::Steps(count) = manner { *count } else { target.enough };
     let mut command = None;
     loop {
-        match client.halt()? {
+        match client.halt(target.patience)? {
             Halt::Ended => break,
+            Halt::Late => {
+                session.is_late = true;
+                return Ok(session);
+            }
             Halt::Stopped(reason) => {
                 let names = random.chance(3).then_some(names);
                 let frames = look(&mut client, target.source, names)?;
@@ -112,6 +125,9 @@ pub(crate) fn session(
         }
         if session.stops.len() >= enough {
             return Ok(session);
+        }
+        if let Some(hits) = target.hits {
+            take_away(&mut client, target.source, &session, hits)?;
         }
         let next = match (steps, random.below(8)) {
             (false, _) => "continue",
@@ -141,15 +157,36 @@ fn set(client: &mut Client, source: &Path, lines: &[u32]) -> Result<Vec<Breakpoi
     Ok(each.collect())
 }
 
+/// Leaves out the breakpoint where the program has stopped if it was hit this often.
+fn take_away(
+    client: &mut Client,
+    source: &Path,
+    session: &Session,
+    hits: usize,
+) -> Result<(), String> {
+    let line = |stop: &Stop| stop.frames.first().and_then(|top| top.line);
+    let count = |of: u32| session.stops.iter().filter(|stop| line(stop) == Some(of)).count();
+    let is_due = session.stops.last().and_then(line).is_some_and(|of| count(of) == hits);
+    if !is_due {
+        return Ok(());
+    }
+    let left = session.breakpoints.iter().filter(|it| count(it.line) < hits);
+    let left: Vec<u32> = left.map(|it| it.asked).collect();
+    set(client, source, &left).map(drop)
+}
+
 /// Everything that the debugger shows where it has stopped.
 fn look(
     client: &mut Client,
     source: &Path,
-    names: Option<&dyn Fn(&str) -> Vec<String>>,
+    names: Option<Names<'_>>,
 ) -> Result<Vec<Frame>, String> {
     let trace = client.request("stackTrace", &json!({"threadId": 1}))?;
+    let shown_frames = list(&trace["stackFrames"]);
+    // Of a dispatch only the innermost frame is compared.
+    let is_dispatch = shown_frames.iter().any(|it| text(&it["name"]).starts_with("hal."));
     let mut frames = Vec::new();
-    for shown in list(&trace["stackFrames"]) {
+    for shown in shown_frames {
         let is_source = shown["source"]["path"].as_str().map(Path::new) == Some(source);
         let id = &shown["id"];
         let mut frame = Frame {
@@ -159,6 +196,10 @@ fn look(
             registers: Vec::new(),
             evaluated: BTreeMap::new(),
         };
+        if is_dispatch && !frames.is_empty() {
+            frames.push(frame);
+            continue;
+        }
         variables(client, id, &mut frame)?;
         for name in names.map(|names| names(&frame.name)).unwrap_or_default() {
             let arguments = json!({"expression": name, "frameId": id, "context": "watch"});

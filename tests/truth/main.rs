@@ -10,10 +10,11 @@
 //! | `compile`, `client`, `drive` | compilers, the debugger, a session and all it shows |
 //! | `reduce` | programs made small |
 //! | `compare`, `count`, `check`, `limits` | what of that is so, how much, and what is let pass |
+//! | `models`, `packages`, `transformer`, `source` | models, what they are made of, a reader of their text |
 //!
 //! ```text
 //! cargo test -p conformance --test truth -- [--seed=N] [--count=N] [--seconds=N]
-//!     [--modes=companion,plain,3.10.0] [--print] [--verbose] [--keep] [--reduce=KIND]
+//!     [--modes=companion,plain,3.10.0] [--print] [--verbose] [--keep] [--reduce=KIND] [--models=transformer,magika,ocr-cls,ocr-det,ocr-rec]
 //! ```
 //!
 //! `TRUTH_SEED`, `TRUTH_COUNT`, `TRUTH_SECONDS` and `TRUTH_MODES` are the same. Everything follows
@@ -29,12 +30,16 @@ mod drive;
 mod generate;
 mod interpret;
 mod limits;
+mod models;
+mod packages;
 mod print;
 mod program;
 #[path = "../fuzz/random.rs"]
 mod random;
 mod reduce;
 mod scope;
+mod source;
+mod transformer;
 mod trial;
 
 use std::process::ExitCode;
@@ -61,12 +66,13 @@ struct Options {
     keeps: bool,
     /// The kind of finding whose program is made small.
     reduces: Option<String>,
+    models: Vec<String>,
 }
 
 fn main() -> ExitCode {
     let run = options().and_then(|options| {
         let compilers = Compilers::of(&options.modes)?;
-        run(&options, &compilers)
+        Ok(run(&options, &compilers)? + run_models(&options, &compilers))
     });
     match run {
         Ok(0) => ExitCode::SUCCESS,
@@ -94,6 +100,7 @@ fn options() -> Result<Options, String> {
     };
     let has = |flag: &str| std::env::args().any(|argument| argument == flag);
     let modes = setting("modes").unwrap_or_else(|| "companion,plain,3.10.0".to_owned());
+    let models = setting("models").unwrap_or_else(|| "transformer,magika".to_owned());
     let seconds = number("seconds")?;
     let count = number("count")?;
     Ok(Options {
@@ -105,6 +112,7 @@ fn options() -> Result<Options, String> {
         is_verbose: has("--verbose"),
         keeps: has("--keep"),
         reduces: setting("reduce"),
+        models: models.split(',').filter(|it| !it.is_empty()).map(str::to_owned).collect(),
     })
 }
 
@@ -152,6 +160,35 @@ fn run(options: &Options, compilers: &Compilers) -> Result<usize, String> {
     Ok(judge(options, &outcomes))
 }
 
+/// Debugs models; how many limits were passed.
+fn run_models(options: &Options, compilers: &Compilers) -> usize {
+    let mut failed = 0;
+    for name in &options.models {
+        println!("\nmodel {name}");
+        let tally = match models::model(name, compilers, options.seed) {
+            Ok(tally) => tally,
+            Err(error) => {
+                println!("error: {error}");
+                failed += 1;
+                continue;
+            }
+        };
+        let bound = if options.is_verbose { usize::MAX } else { TOLD };
+        for finding in tally.findings().iter().take(bound) {
+            println!("{name}: {}: {}", finding.kind, finding.text);
+        }
+        for (kind, count) in tally.kinds() {
+            println!("  {count:8} {kind}");
+        }
+        for fault in limits::faults(&Mode::Companion, &tally) {
+            println!("  too much: {fault}");
+            failed += 1;
+        }
+    }
+    println!("\n{} passed, {failed} failed", options.models.len());
+    failed
+}
+
 /// Prints a small program with a finding of this kind, for each mode that has one.
 fn tell_reduced(trial: &Trial<'_>, outcome: &Outcome, kind: &str) {
     for (mode, tally) in &outcome.tallies {
@@ -183,6 +220,9 @@ fn tell(outcome: &Outcome, bound: usize) -> usize {
 /// Prints the tables and holds them against the limits.
 fn judge(options: &Options, outcomes: &[Outcome]) -> usize {
     let mut failed = 0;
+    if outcomes.is_empty() {
+        return 0;
+    }
     println!("{} programs from seed {}", outcomes.len(), options.seed);
     for mode in &options.modes {
         let mut tally = Tally::default();

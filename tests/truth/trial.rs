@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use conformance::tools::{finish, iree, repository};
 
@@ -21,6 +22,10 @@ use crate::scope::{Scopes, scopes};
 
 /// Steps of a session that steps.
 const STEPS: usize = 60;
+/// Stops of a session at breakpoints.
+const ENOUGH: usize = 150;
+/// Programs are small: only what hangs runs so long.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Calls of each program.
 const INPUTS: usize = 2;
 
@@ -133,6 +138,9 @@ impl Trial<'_> {
                 source: &source,
                 function: &truth.program.entry().name,
                 inputs: &call.inputs,
+                patience: PATIENCE,
+                enough: ENOUGH,
+                hits: None,
             };
             let lines = lines(truth, &mut random, on_all_lines);
             for manner in [Manner::Breakpoints(lines), Manner::Steps(STEPS)] {
@@ -202,6 +210,9 @@ fn session_of(
         manner,
     };
     let mut tally = compare(&case);
+    if session.is_late {
+        tally.find("sessions broken", "neither a stop nor an end");
+    }
     if matches!(manner, Manner::Breakpoints(_)) {
         for lie in unnoticed(&case) {
             tally.find("lies unnoticed", lie);

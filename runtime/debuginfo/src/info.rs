@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
+use vmfb::{BytecodeOffset, FileBytes, FunctionOrdinal, Module, Op};
 
 use crate::align::Aligned;
 use crate::code::Code;
@@ -17,9 +17,11 @@ use crate::lines::LineRow;
 use crate::load::Loader;
 use crate::locals::{self, LocalValue};
 use crate::location::{FileId, LocationId, LocationTable, SourcePosition};
+use crate::long_text::LongText;
 use crate::names::SourceNames;
 use crate::source::SourceText;
 use crate::source_map::SourceMap;
+use crate::structure::Structure;
 
 /// Source files larger than this are not searched for names.
 const MAX_SOURCE_BYTES: u64 = 64 << 20;
@@ -49,12 +51,25 @@ pub struct ResolvedLine {
 pub struct DebugInfo {
     pub(crate) table: LocationTable,
     pub(crate) functions: Vec<FunctionInfo>,
-    pub(crate) lines: BTreeMap<(FileId, u32), Vec<CodePlace>>,
+    pub(crate) lines: Lines,
     pub(crate) completeness: Completeness,
     pub(crate) listings: Listings,
     source_roots: Vec<PathBuf>,
     source_map: SourceMap,
     sources: Vec<OnceLock<Option<Arc<SourceText>>>>,
+    long_sources: Vec<OnceLock<Option<LongText>>>,
+    pub(crate) structures: Vec<OnceLock<Structure>>,
+}
+
+/// Where the lines of a module are.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    /// Where their statements begin.
+    pub(crate) entered: BTreeMap<(FileId, u32), Vec<CodePlace>>,
+    /// What came from them without being a statement.
+    pub(crate) aside: BTreeMap<(FileId, u32), Vec<CodePlace>>,
+    /// Where functions return, as only the source has it.
+    pub(crate) returns: OnceLock<BTreeMap<(FileId, u32), Vec<CodePlace>>>,
 }
 
 /// What is known of one function.
@@ -65,6 +80,10 @@ pub(crate) struct FunctionInfo {
     pub(crate) rows: Vec<LineRow>,
     /// Where the function itself was written.
     pub(crate) own_position: Option<SourcePosition>,
+    /// Where its user sees it begin.
+    pub(crate) entry: Option<BytecodeOffset>,
+    /// Where the source returns from it, if the instruction does not say so.
+    pub(crate) return_position: OnceLock<Option<SourcePosition>>,
     pub(crate) companion: Option<Aligned>,
     /// Where each instruction is in the VM program as text.
     pub(crate) listed: OnceLock<Vec<Option<SourcePosition>>>,
@@ -82,7 +101,7 @@ impl DebugInfo {
     pub(crate) fn new(
         table: LocationTable,
         functions: Vec<FunctionInfo>,
-        lines: BTreeMap<(FileId, u32), Vec<CodePlace>>,
+        lines: Lines,
         completeness: Completeness,
     ) -> Self {
         let mut info = Self {
@@ -94,6 +113,8 @@ impl DebugInfo {
             source_roots: Vec::new(),
             source_map: SourceMap::default(),
             sources: Vec::new(),
+            long_sources: Vec::new(),
+            structures: Vec::new(),
         };
         info.forget_sources();
         info
@@ -125,11 +146,16 @@ impl DebugInfo {
     /// Adds a file that no location names.
     pub(crate) fn add_file(&mut self, name: &str) -> FileId {
         self.sources.push(OnceLock::new());
+        self.long_sources.push(OnceLock::new());
+        self.structures.push(OnceLock::new());
         self.table.add_file(name)
     }
 
     fn forget_sources(&mut self) {
-        self.sources = self.table.files().iter().map(|_| OnceLock::new()).collect();
+        let files = self.table.files();
+        self.sources = files.iter().map(|_| OnceLock::new()).collect();
+        self.long_sources = files.iter().map(|_| OnceLock::new()).collect();
+        self.structures = files.iter().map(|_| OnceLock::new()).collect();
     }
 
     /// The locations that rows refer to.
@@ -184,7 +210,13 @@ impl DebugInfo {
         function: FunctionOrdinal,
         offset: BytecodeOffset,
     ) -> Option<SourcePosition> {
-        self.row_at(function, offset)?.position
+        let info = self.function(function)?;
+        let index = info.code.index_at(offset)?;
+        let position = info.rows.get(index)?.position?;
+        let is_return = info.code.instructions[index].op == Op::Return;
+        let returns = || self.return_position(info).filter(|_| is_return);
+        let own = info.own_position.filter(|own| *own == position);
+        own.and_then(|_| returns()).or(Some(position))
     }
 
     /// The frames of the source at an offset, innermost inlined call first. There is always one: the
@@ -251,6 +283,13 @@ impl DebugInfo {
     }
 
     fn chain_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourcePosition> {
+        let info = self.function(function);
+        let found = info.and_then(|info| Some((info, info.code.index_at(offset)?)));
+        if let Some((info, index)) = found
+            && self.is_for_several(info, index)
+        {
+            return info.own_position.into_iter().collect();
+        }
         let location = self.row_at(function, offset).and_then(|row| row.location);
         location.map(|id| frames::call_chain(&self.table, id)).unwrap_or_default()
     }
@@ -328,7 +367,7 @@ impl DebugInfo {
 
     /// The file names that the code of the module names, each once.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &str)> {
-        let mut seen: Vec<FileId> = self.lines.keys().map(|(file, _)| *file).collect();
+        let mut seen: Vec<FileId> = self.lines.entered.keys().map(|(file, _)| *file).collect();
         seen.dedup();
         seen.extend(self.listing_files());
         seen.into_iter().map(|file| (file, self.table.file(file)))
@@ -341,43 +380,6 @@ impl DebugInfo {
         files::matching(known.as_deref().unwrap_or(path), self.files())
     }
 
-    /// Where a line of a file is entered. A line without code stands for the nearest one with some of the
-    /// same function, below it rather than above if they are as near. Outside of functions, or where the
-    /// source cannot be read, it stands for the next one below.
-    #[must_use]
-    pub fn resolve_line(&self, file: FileId, line: u32) -> Option<ResolvedLine> {
-        let lines = self.lines_of(file);
-        let below = lines.range((file, line)..=(file, u32::MAX)).next();
-        let above = || {
-            let extent = self.source(file)?.function_extent(line)?;
-            let found = lines.range((file, *extent.start())..(file, line)).next_back()?;
-            let ((_, above), _) = found;
-            let is_nearer = below.is_none_or(|((_, below), _)| {
-                !extent.contains(below) || line - above < below - line
-            });
-            is_nearer.then_some(found)
-        };
-        let is_exact = below.is_some_and(|((_, found), _)| *found == line);
-        let found = if is_exact { below } else { above().or(below) };
-        let ((_, line), places) = found?;
-        Some(ResolvedLine { line: *line, places: places.clone() })
-    }
-
-    /// The lines of a file, in a range, that have code.
-    pub fn lines_with_code(
-        &self,
-        file: FileId,
-        lines: std::ops::RangeInclusive<u32>,
-    ) -> impl Iterator<Item = u32> {
-        let range = if lines.is_empty() {
-            None
-        } else {
-            Some((file, *lines.start())..=(file, *lines.end()))
-        };
-        let known = self.lines_of(file);
-        range.into_iter().flat_map(|range| known.range(range)).map(|((_, line), _)| *line)
-    }
-
     /// The text of a source file, if it can be found.
     #[must_use]
     pub fn source(&self, file: FileId) -> Option<&Arc<SourceText>> {
@@ -387,7 +389,9 @@ impl DebugInfo {
     /// Whether the text of a file can be had. That of a listing is not made to find out.
     #[must_use]
     pub fn has_source(&self, file: FileId) -> bool {
-        self.is_made_listing(file) || self.source(file).is_some()
+        self.is_made_listing(file)
+            || self.source(file).is_some()
+            || self.long_source(file).is_some()
     }
 
     /// Where a source file is on disk.
@@ -421,6 +425,18 @@ impl DebugInfo {
         }
         let text = std::fs::read_to_string(path).ok()?;
         Some(Arc::new(SourceText::new(text)))
+    }
+
+    /// The text of a source that is too long to be searched for names.
+    pub(crate) fn long_source(&self, file: FileId) -> Option<&LongText> {
+        self.long_sources.get(file.0 as usize)?.get_or_init(|| self.map_source(file)).as_ref()
+    }
+
+    fn map_source(&self, file: FileId) -> Option<LongText> {
+        let path = self.source_path(file)?;
+        let is_long = path.metadata().ok()?.len() > MAX_SOURCE_BYTES;
+        let bytes = if is_long { FileBytes::open(&path).ok()? } else { return None };
+        Some(LongText::new(bytes))
     }
 
     pub(crate) fn function(&self, function: FunctionOrdinal) -> Option<&FunctionInfo> {

@@ -21,11 +21,11 @@
 //! `cursor`) reads it in one pass. Whether the text belongs to a given module is decided in
 //! [`crate::align`].
 
-mod cursor;
+pub(crate) mod cursor;
 mod function;
 mod listing;
 mod liveness;
-mod location;
+pub(crate) mod location;
 mod module;
 mod operation;
 

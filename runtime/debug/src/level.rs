@@ -95,7 +95,23 @@ pub(crate) struct LineKey {
     instance: u32,
 }
 
+impl LineKey {
+    /// Whether it is the same line of text, wherever it was inlined.
+    pub(crate) fn is_same_line(&self, other: &Self) -> bool {
+        (self.file, self.line) == (other.file, other.line)
+    }
+}
+
 impl Program {
+    /// Whether two functions are one in the source.
+    pub(crate) fn is_same_source(&self, one: FunctionId, other: FunctionId) -> bool {
+        let Some(module) = self.module(one.module).filter(|_| one.module == other.module) else {
+            return false;
+        };
+        let place = |function: FunctionId| module.info.function_position(function.function);
+        place(one).is_some_and(|at| place(other) == Some(at))
+    }
+
     /// The line that an instruction belongs to for stepping.
     pub(crate) fn line_of(&self, position: Position) -> Option<LineKey> {
         Some(LineKey { column: None, ..self.statement_of(position)? })
@@ -108,8 +124,8 @@ impl Program {
         let (function, offset) = (position.function.function, position.offset);
         let (place, instance) = match self.level {
             Level::Source => {
-                let row = module.info.row_at(function, offset)?;
-                (row.position?, row.instance)
+                let instance = module.info.row_at(function, offset)?.instance;
+                (module.info.position_at(function, offset)?, instance)
             }
             Level::Vm => (module.info.listing_position_at(function, offset)?, 0),
             Level::Disassembly => return None,

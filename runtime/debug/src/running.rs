@@ -156,7 +156,25 @@ impl Debugger {
                 return reason;
             }
             if !self.position().is_some_and(|position| self.program.is_marker(position)) {
+                return self.pass_over_constants();
+            }
+        }
+    }
+
+    /// Goes on to where the user sees the function begin: constants that come before say nothing.
+    fn pass_over_constants(&mut self) -> StopReason {
+        loop {
+            let Some(position) = self.position().filter(|_| self.level() == Level::Source) else {
                 return StopReason::Entry;
+            };
+            let module = self.program.module(position.function.module);
+            let entry = module.and_then(|it| it.info.entry_of(position.function.function));
+            let is_before = entry.is_some_and(|entry| position.offset < entry);
+            if !is_before || !self.breakpoints.at(position).is_empty() {
+                return StopReason::Entry;
+            }
+            if let Some(reason) = self.advance(Invocation::step) {
+                return reason;
             }
         }
     }

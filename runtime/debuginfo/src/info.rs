@@ -212,7 +212,9 @@ impl DebugInfo {
     ) -> Option<SourcePosition> {
         let info = self.function(function)?;
         let index = info.code.index_at(offset)?;
-        let position = info.rows.get(index)?.position?;
+        let Some(position) = info.rows.get(index)?.position else {
+            return self.written_by_hand(info, index);
+        };
         let is_return = info.code.instructions[index].op == Op::Return;
         let returns = || self.return_position(info).filter(|_| is_return);
         let own = info.own_position.filter(|own| *own == position);

@@ -46,6 +46,13 @@ pub struct LineRow {
     pub role: Role,
 }
 
+impl LineRow {
+    /// Whether it does something for devices.
+    pub(crate) fn is_for_devices(&self) -> bool {
+        matches!(self.role, Role::Dispatch | Role::Transfer | Role::Device)
+    }
+}
+
 /// A line and the inlined copy of the code that it is in.
 type Key = (FileId, u32, u32);
 

@@ -208,6 +208,20 @@ impl DebugInfo {
         })
     }
 
+    /// Where somebody wrote what prepares devices himself: a line like any other.
+    pub(crate) fn written_by_hand(
+        &self,
+        info: &FunctionInfo,
+        index: usize,
+    ) -> Option<SourcePosition> {
+        let row = info.rows.get(index).filter(|row| row.is_for_devices())?;
+        let position = *frames::call_chain(&self.table, row.location?).first()?;
+        let written = self.operation_at(position).filter(|_| position.is_written())?;
+        // Tensors at the border of a function are not what devices are made of.
+        let is_of_devices = written.starts_with("hal.") && !written.starts_with("hal.tensor.");
+        is_of_devices.then_some(position)
+    }
+
     /// Where devices are prepared for several lines at once, that is none of them.
     pub(crate) fn is_for_several(&self, info: &FunctionInfo, index: usize) -> bool {
         let Some(row) = info.rows.get(index) else { return false };

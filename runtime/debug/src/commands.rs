@@ -279,6 +279,10 @@ impl Program {
                 for it in module.info.places_on(id, line) {
                     let function = FunctionId { module: module.index, function: it.function };
                     let export = self.export_of(function);
+                    if module.info.is_listing(id) {
+                        inside.insert(Position { function, offset: it.offset }, None);
+                        continue;
+                    }
                     if export.is_some_and(|export| accounted.contains(export)) {
                         continue;
                     }
@@ -354,6 +358,9 @@ impl Debugger {
     pub(crate) fn command_source(&self, frame: FrameIndex) -> Option<SourceLine> {
         let recorded_at = self.command(frame)?.recorded_at?;
         let module = self.program.module(recorded_at.function.module)?;
+        if self.program.level != Level::Source {
+            return None;
+        }
         let path = module.info.path_at(recorded_at.function.function, recorded_at.offset);
         Some(module.source_line(*path.last()?))
     }
@@ -378,6 +385,9 @@ impl Debugger {
         let mut calls = module.calls_of(it).filter(|call| call.export == export);
         let shared = self.program.path_of(position).last().copied();
         if let Some(call) = calls.next().filter(|first| calls.all(|other| other == *first)) {
+            if call.is_first() {
+                return None;
+            }
             let own = shared.and_then(|shared| call.own(&nested.written_at(shared)));
             let place = own.and_then(|path| module.place_of(path.first()?));
             return Some((module, vec![place.or(it.path.last().copied())?]));

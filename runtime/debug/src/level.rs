@@ -112,6 +112,13 @@ impl Program {
         place(one).is_some_and(|at| place(other) == Some(at))
     }
 
+    /// Whether an instruction comes before the place where the user sees its function begin.
+    pub(crate) fn is_ahead_of_entry(&self, position: Position) -> bool {
+        let module = self.module(position.function.module).filter(|_| self.level == Level::Source);
+        let entry = module.and_then(|it| it.info.entry_of(position.function.function));
+        entry.is_some_and(|entry| position.offset < entry)
+    }
+
     /// The line that an instruction belongs to for stepping.
     pub(crate) fn line_of(&self, position: Position) -> Option<LineKey> {
         Some(LineKey { column: None, ..self.statement_of(position)? })

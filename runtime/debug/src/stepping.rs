@@ -230,6 +230,7 @@ impl StepPlan {
                 if self.origin == Origin::Native { Verdict::Stop } else { Verdict::RunToReturn }
             }
             (StepKind::Into, _) => match program.line_of(position) {
+                Some(_) if program.is_ahead_of_entry(position) => Verdict::GoOn,
                 Some(_) => Verdict::Stop,
                 None => Verdict::GoOn,
             },

@@ -58,6 +58,12 @@ impl DispatchCall {
         self.work().any(|path| is_on(path, file, line))
     }
 
+    /// Whether the dispatch that runs was made of just this call.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        self.operations.iter().all(|it| it.shared == it.own)
+    }
+
     /// What an operation of the dispatch that runs is in this call, if it is one thing only.
     #[must_use]
     pub fn own(&self, shared: &WrittenAt) -> Option<&WrittenPath> {

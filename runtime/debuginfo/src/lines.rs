@@ -150,7 +150,10 @@ fn pass_over_jumps(
     let others = code.instructions.iter().zip(&*places).filter(|(it, _)| !is_jump(it));
     let with_others: HashSet<SourcePosition> =
         others.filter_map(|(_, place)| place.positions.first().copied()).collect();
-    for (instruction, place) in code.instructions.iter().zip(places) {
+    // A function may begin with a jump into a loop.
+    let entry_block = code.instructions.iter().position(|it| !it.successors.is_empty());
+    let behind = entry_block.map_or(0, |last| last + 1);
+    for (instruction, place) in code.instructions.iter().zip(places).skip(behind) {
         let position = place.positions.first().filter(|position| with_others.contains(position));
         if let Some(position) = position.copied().filter(|_| is_jump(instruction)) {
             aside.push((position, instruction.offset));
@@ -173,12 +176,14 @@ fn entry(code: &Code, places: &[Place]) -> Option<BytecodeOffset> {
 fn begin_on_own_line(code: &Code, places: &mut [Place], own_position: Option<SourcePosition>) {
     let entry_block =
         1 + code.instructions.iter().skip(1).take_while(|it| !it.begins_block).count();
-    let prologue =
-        places.iter_mut().take(entry_block).take_while(|place| place.positions.is_empty());
-    for (place, instruction) in prologue.zip(&code.instructions) {
-        if matches!(instruction.role, Role::Work | Role::Constant) {
-            place.positions.extend(own_position);
-        }
+    let instance = places.first().map_or(0, |place| place.instance);
+    let prologue = places.iter_mut().zip(&code.instructions).take(entry_block);
+    let prologue = prologue.take_while(|(place, instruction)| {
+        place.positions.is_empty() && matches!(instruction.role, Role::Work | Role::Constant)
+    });
+    for (place, _) in prologue {
+        place.positions.extend(own_position);
+        place.instance = instance;
     }
 }
 

@@ -107,6 +107,12 @@ impl DebugInfo {
     /// The next line with code in the functions that have code on both sides of a line.
     fn lines_below(&self, file: FileId, line: u32) -> Vec<u32> {
         let lines = self.lines_of(file);
+        let in_listing = self.source(file).filter(|_| self.is_listing(file));
+        if let Some(listing) = in_listing {
+            let last = listing.function_extent(line).map_or(line, |extent| *extent.end());
+            let below = lines.range((file, line)..=(file, last)).next();
+            return below.map(|((_, line), _)| *line).into_iter().collect();
+        }
         let functions = |places: &[CodePlace]| -> BTreeSet<FunctionOrdinal> {
             places.iter().map(|place| place.function).collect()
         };

@@ -39,8 +39,9 @@ impl Structure {
         let end = self.offset_of(line + 1).unwrap_or(text.len());
         // All that is looked for is where its first word is.
         let begin = text.slice(start..end.min(start + 4096));
-        let offset = start + begin.len() - begin.trim_start().len();
-        let chunk = self.chunks.at(offset.min(end.saturating_sub(1)))?;
+        let blank = begin.len() - begin.trim_start().len();
+        let offset = if blank < begin.len() { start + blank } else { start };
+        let chunk = self.chunks.at(offset)?;
         if !is_in_function(chunk.chunk.kind, chunk.chunk.depth, chunk.chunk.class)
             || offset < chunk.op_start()
         {
@@ -270,6 +271,7 @@ module {
       l = 2 : i32} : (i32, i32) -> i32
     return %g : i32
   }
+
   func.func @blocks(%c: i1) {
     cf.cond_br %c, ^a, ^b
   ^a:
@@ -288,7 +290,7 @@ module {
     #[test]
     fn what_follows_is_in_the_same_block() {
         let following = |line| place(line).map(|it| it.following);
-        for outside in [1, 2, 27, 400] {
+        for outside in [1, 2, 19, 28, 400] {
             assert_eq!(following(outside), None, "{outside}");
         }
         assert_eq!(following(4), Some(vec![6, 14, 17]));
@@ -301,7 +303,7 @@ module {
         assert_eq!(following(13), Some(vec![14, 17]));
         assert_eq!(following(17), Some(vec![]));
         assert_eq!(following(18), Some(vec![]));
-        assert_eq!(following(22), Some(vec![23]));
+        assert_eq!(following(23), Some(vec![24]));
     }
 
     #[test]
@@ -316,7 +318,7 @@ module {
     fn functions_that_return_once() {
         let structure = Structure::of(TEXT);
         assert_eq!(structure.only_return(TEXT, 3), Some((17, 5)));
-        assert_eq!(structure.only_return(TEXT, 19), None);
+        assert_eq!(structure.only_return(TEXT, 20), None);
         assert_eq!(structure.operation_at(TEXT, 9, 12).as_deref(), Some("arith.addi"));
         assert_eq!(structure.operation_at(TEXT, 14, 10).as_deref(), Some("t.long"));
     }

@@ -107,11 +107,12 @@ pub(crate) fn build(
         })
         .collect();
     pass_over_jumps(code, &mut places, &mut aside);
-    let entry = entry(code, &places);
-    begin_on_own_line(code, &mut places, own_position);
+    let moved = pass_over_moved(code, &mut places);
+    let entry = entry(code, &places, &moved);
+    begin_on_own_line(code, &mut places, own_position, &moved);
     let before = keys_before(code, &places);
     let rows = Vec::with_capacity(places.len());
-    let mut lines = FunctionLines { rows, starts: Vec::new(), aside, entry };
+    let mut lines = FunctionLines { rows, starts: moved, aside, entry };
     for ((instruction, place), before) in code.instructions.iter().zip(&places).zip(&before) {
         let mut is_statement = false;
         for (index, position) in place.positions.iter().enumerate() {
@@ -162,11 +163,65 @@ fn pass_over_jumps(
     }
 }
 
-/// The first instruction, or the first behind constants, if that is on a line.
-fn entry(code: &Code, places: &[Place]) -> Option<BytecodeOffset> {
+/// Takes accesses of globals from the order of steps that the compiler has moved: loads ahead of what is
+/// written above them, stores behind what is written below. They are where their lines are, all the same.
+fn pass_over_moved(code: &Code, places: &mut [Place]) -> Vec<(SourcePosition, BytecodeOffset)> {
+    let mut moved = Vec::new();
+    let instructions = &code.instructions;
+    let mut start = 0;
+    while start < instructions.len() {
+        let length = instructions[start + 1..].iter().take_while(|it| !it.begins_block).count();
+        let block = start..start + 1 + length;
+        let line = |place: &Place| {
+            let position = place.positions.first()?;
+            Some((position.file, place.instance, position.line))
+        };
+        let lines: Vec<_> = block.clone().map(|index| line(&places[index])).collect();
+        for index in block.clone() {
+            let Some((file, instance, own)) = lines[index - start] else { continue };
+            let mnemonic = instructions[index].op.mnemonic();
+            let is_of_same = |other: &&Option<(FileId, u32, u32)>| {
+                other.is_some_and(|(of, copy, _)| (of, copy) == (file, instance))
+            };
+            let at = index - start;
+            let is_moved = if mnemonic.starts_with("global.load.") {
+                lines[at + 1..]
+                    .iter()
+                    .find(is_of_same)
+                    .is_some_and(|next| next.is_some_and(|it| it.2 < own))
+            } else if mnemonic.starts_with("global.store.") {
+                lines[..at]
+                    .iter()
+                    .rev()
+                    .find(is_of_same)
+                    .is_some_and(|last| last.is_some_and(|it| it.2 > own))
+            } else {
+                false
+            };
+            if is_moved {
+                moved.extend(
+                    places[index].positions.iter().map(|it| (*it, instructions[index].offset)),
+                );
+                places[index] = std::mem::take(&mut places[index]).without_positions();
+            }
+        }
+        start = block.end;
+    }
+    moved
+}
+
+/// The first instruction, or the first behind constants and what was moved ahead, if that is on a line.
+fn entry(
+    code: &Code,
+    places: &[Place],
+    moved: &[(SourcePosition, BytecodeOffset)],
+) -> Option<BytecodeOffset> {
     let mut instructions = code.instructions.iter().zip(places);
     let (first, _) = instructions.clone().next()?;
-    let behind = instructions.find(|(instruction, _)| instruction.role != Role::Constant);
+    let behind = instructions.find(|(instruction, _)| {
+        let is_moved = moved.iter().any(|(_, offset)| *offset == instruction.offset);
+        instruction.role != Role::Constant && !is_moved
+    });
     let begun = behind.filter(|(_, place)| !place.positions.is_empty());
     Some(begun.map_or(first.offset, |(instruction, _)| instruction.offset))
 }
@@ -181,7 +236,8 @@ fn begin_on_own_line(code: &Code, places: &mut [Place], own_position: Option<Sou
     let prologue = prologue.take_while(|(place, instruction)| {
         place.positions.is_empty() && matches!(instruction.role, Role::Work | Role::Constant)
     });
-    for (place, _) in prologue {
+    let is_moved = |offset| moved.iter().any(|(_, at)| *at == offset);
+    for (place, _) in prologue.filter(|(_, instruction)| !is_moved(instruction.offset)) {
         place.positions.extend(own_position);
         place.instance = instance;
     }

@@ -228,7 +228,12 @@ fn entry(
 
 /// Gives what precedes the first line of the entry block the line of the function, but for what somebody
 /// may want to see the origin of.
-fn begin_on_own_line(code: &Code, places: &mut [Place], own_position: Option<SourcePosition>) {
+fn begin_on_own_line(
+    code: &Code,
+    places: &mut [Place],
+    own_position: Option<SourcePosition>,
+    moved: &[(SourcePosition, BytecodeOffset)],
+) {
     let entry_block =
         1 + code.instructions.iter().skip(1).take_while(|it| !it.begins_block).count();
     let instance = places.first().map_or(0, |place| place.instance);

@@ -72,6 +72,7 @@ pub use catalog::{CodeSite, ModuleDetails, SourceFile};
 pub use debugger::{Debugger, InterruptHandle};
 pub use debuginfo::SourceMap;
 pub use expression::{Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits};
+pub use glob::bare_symbol;
 pub use inlined::FrameId;
 pub use inspect::value_text;
 pub use level::Level;

@@ -173,7 +173,7 @@ impl LoadedModule {
     }
 
     pub(crate) fn globals(&self) -> &Globals {
-        self.globals.get_or_init(|| Globals::find(&self.module))
+        self.globals.get_or_init(|| Globals::find(&self.module, &self.info))
     }
 
     pub(crate) fn source_line(&self, place: SourcePosition) -> SourceLine {

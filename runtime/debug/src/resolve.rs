@@ -26,8 +26,9 @@ impl Resolution {
         Self { message: Some(message.into()), ..Self::default() }
     }
 
-    /// Whether anything can stop there.
-    fn is_anywhere(&self) -> bool {
+    /// Whether there is anything to stop at.
+    #[must_use]
+    pub fn is_anywhere(&self) -> bool {
         !self.locations.is_empty() || !self.commands.is_empty()
     }
 

@@ -8,7 +8,7 @@ use vmfb::{BytecodeOffset, FileBytes, FunctionOrdinal, Module, Op};
 
 use crate::align::Aligned;
 use crate::code::Code;
-use crate::companion::{Companion, Definition};
+use crate::companion::{Companion, CompanionGlobal, Definition};
 use crate::completeness::Completeness;
 use crate::files::{self, FileMatch};
 use crate::frames::{self, SourceFrame};
@@ -54,6 +54,7 @@ pub struct DebugInfo {
     pub(crate) lines: Lines,
     pub(crate) completeness: Completeness,
     pub(crate) listings: Listings,
+    pub(crate) globals: Vec<CompanionGlobal>,
     source_roots: Vec<PathBuf>,
     source_map: SourceMap,
     sources: Vec<OnceLock<Option<Arc<SourceText>>>>,
@@ -110,6 +111,7 @@ impl DebugInfo {
             lines,
             completeness,
             listings: Listings::default(),
+            globals: Vec::new(),
             source_roots: Vec::new(),
             source_map: SourceMap::default(),
             sources: Vec::new(),
@@ -182,6 +184,27 @@ impl DebugInfo {
         let index =
             self.functions.iter().position(|function| function.name.as_deref() == Some(name))?;
         Some(FunctionOrdinal::from_index(index))
+    }
+
+    /// The global variables of the module, where the companion names them.
+    #[must_use]
+    pub fn globals(&self) -> &[CompanionGlobal] {
+        &self.globals
+    }
+
+    /// The symbol of the global variable that an instruction uses.
+    #[must_use]
+    pub fn global_used_at(
+        &self,
+        function: FunctionOrdinal,
+        offset: BytecodeOffset,
+    ) -> Option<&str> {
+        let info = self.function(function)?;
+        let companion = info.companion.as_ref()?;
+        let operation = companion.operations.get(info.code.index_of(offset)?)?;
+        let globals = &companion.function.globals;
+        let found = globals.binary_search_by_key(operation, |(operation, _)| *operation).ok()?;
+        Some(&globals[found].1)
     }
 
     /// Where a function was written.
@@ -276,7 +299,8 @@ impl DebugInfo {
         chain.iter().rev().filter(|position| position.is_written()).copied().collect()
     }
 
-    /// What the compiler makes of declarations and around exports has the place of the function.
+    /// What the compiler makes of declarations and around exports has the place of the function: calls of
+    /// functions that are elsewhere have been inlined around what only converts their operands.
     fn without_functions(&self, mut path: Vec<SourcePosition>) -> Vec<SourcePosition> {
         if path.iter().any(|position| !self.is_function(*position)) {
             path.retain(|position| !self.is_function(*position));

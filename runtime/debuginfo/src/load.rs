@@ -113,12 +113,10 @@ impl<'a> Loader<'a> {
             places.sort_unstable();
             places.dedup_by_key(|place| (place.function, place.offset));
         }
-        DebugInfo::new(
-            table,
-            functions,
-            Lines { entered: lines, aside, ..Lines::default() },
-            completeness,
-        )
+        let lines = Lines { entered: lines, aside, ..Lines::default() };
+        let mut info = DebugInfo::new(table, functions, lines, completeness);
+        info.globals = self.companion.map(|it| it.globals.clone()).unwrap_or_default();
+        info
     }
 
     fn name(

@@ -60,6 +60,11 @@ impl Client {
         u32::try_from(line.max(1)).unwrap_or(u32::MAX)
     }
 
+    /// A line of the client's, counted from 1, if there can be such a line.
+    pub(crate) fn line_if_any(&self, line: i64) -> Option<u32> {
+        (line >= self.first_line).then(|| self.line_from(line))
+    }
+
     /// A column of the client's, counted from 1; columns before the first are the first.
     pub(crate) fn column_from(&self, column: i64) -> u32 {
         let column = column.saturating_sub(self.first_column).saturating_add(1);
@@ -110,6 +115,8 @@ mod tests {
             [Some(1), None, None]
         );
         assert_eq!([0, -1].map(|it| from_zero.column_if_any(Some(it))), [Some(1), None]);
+        assert_eq!([1, 0, -5].map(|it| from_one.line_if_any(it)), [Some(1), None, None]);
+        assert_eq!([0, -1].map(|it| from_zero.line_if_any(it)), [Some(1), None]);
         for odd in [0, -5, i64::MIN] {
             assert_eq!(from_one.line_from(odd), 1);
         }

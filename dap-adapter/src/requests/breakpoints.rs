@@ -35,7 +35,8 @@ pub(super) fn set_breakpoints(
         .iter()
         .map(|it| {
             let column = client.column_if_any(it.column);
-            let spec = spec(&key, client.line_from(it.line), column)?;
+            let line = client.line_if_any(it.line).ok_or("there is no such line")?;
+            let spec = spec(&key, line, column)?;
             refined(spec, it.condition.clone(), it.hit_condition.as_deref(), it.log_message.clone())
         })
         .collect();
@@ -86,7 +87,7 @@ pub(super) fn set_function_breakpoints(
 /// A function, or with `dispatch:GLOB` before dispatches, with `dispatch-after:GLOB` after them.
 fn function_spec(name: String) -> BreakpointSpec {
     let dispatches = |pattern: &str, when| {
-        let pattern = pattern.trim().trim_start_matches('@').to_owned();
+        let pattern = debug::bare_symbol(pattern.trim());
         BreakpointSpec::Dispatch { pattern, when }
     };
     if let Some(pattern) = name.strip_prefix("dispatch:") {

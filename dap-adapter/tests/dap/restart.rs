@@ -69,8 +69,8 @@ fn a_restart_takes_the_program_as_it_is_now() {
     let mut client = Client::new();
     let arguments = json!({"program": program, "inputs": ["5"]});
     client.launch_to_line(&arguments, &program, 3);
-    // The line with the breakpoint has other code now.
-    fs::write(&program, text("// A comment.\n// And another.\n", 4)).unwrap();
+    // The line with the breakpoint has a constant now, and stands for the next one.
+    fs::write(&program, text("// A comment.\n", 4)).unwrap();
     let latest = json!({"arguments": {"program": program, "inputs": ["6"]}});
     client.request("restart", &latest);
     assert_eq!(client.event("breakpoint")["reason"], "changed");

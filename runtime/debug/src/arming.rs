@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use vm::{FrameIndex, Guard, Position, Watch};
 
-use crate::breakpoint::{Breakpoint, BreakpointId, BreakpointOptions, HitCondition, OptionError};
+use crate::breakpoint::{
+    Breakpoint, BreakpointId, BreakpointOptions, BreakpointSpec, HitCondition, OptionError,
+};
 use crate::debugger::Debugger;
 use crate::expression::template::Template;
 use crate::expression::{Expression, ExpressionError, condition};
@@ -233,7 +235,7 @@ impl Debugger {
     /// that a breakpoint was set in.
     pub(crate) fn hit(&mut self, candidates: Vec<BreakpointId>) -> Vec<BreakpointId> {
         let mut stopping = Vec::new();
-        for id in candidates {
+        for id in candidates.into_iter().filter(|id| self.is_meant(*id)).collect::<Vec<_>>() {
             let Some(breakpoint) = self.breakpoints.get(id) else { continue };
             let (condition, log) = (breakpoint.condition.clone(), breakpoint.log.clone());
             let refined = condition.is_some() || log.is_some();
@@ -262,6 +264,32 @@ impl Debugger {
             }
         }
         stopping
+    }
+
+    /// Whether a breakpoint is about the command that the program is at, where it is at one: others may use
+    /// the same dispatch.
+    fn is_meant(&self, id: BreakpointId) -> bool {
+        let Some(breakpoint) = self.breakpoints.get(id) else { return false };
+        let command = self.command(FrameIndex(0));
+        let recorded_at = command.and_then(|command| command.recorded_at);
+        let is_user = |place: &Position| match (breakpoint.used_by.get(place), recorded_at) {
+            (Some(users), Some(command)) => users.contains(&command),
+            _ => true,
+        };
+        if let Some(position) = self.position() {
+            return is_user(&position);
+        }
+        if matches!(breakpoint.spec, BreakpointSpec::Dispatch { .. }) {
+            return true;
+        }
+        // Where the line has bytecode in the dispatch, that is where it stops.
+        let function = self.dispatch(FrameIndex(0)).and_then(|it| self.dispatch_function(&it));
+        let is_inside = breakpoint
+            .locations
+            .iter()
+            .any(|place| Some(place.function) == function && is_user(place));
+        let is_it = command.is_some_and(|it| breakpoint.commands.iter().any(|at| at.fits(it)));
+        is_it && !is_inside
     }
 
     fn say(&mut self, breakpoint: BreakpointId, frame: FrameId, template: &Template) {

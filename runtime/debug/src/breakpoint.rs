@@ -4,12 +4,13 @@
 //! [`crate::Debugger`], which keeps the set of armed addresses equal to the union of all
 //! resolved locations; two breakpoints may share an instruction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use vm::{Boundary, BoundaryKind, ModuleIndex, Position};
 
 use crate::address::LinearAddress;
+use crate::commands::CommandPlace;
 use crate::expression::template::Template;
 use crate::expression::{Expression, ExpressionError};
 use crate::glob;
@@ -152,6 +153,12 @@ pub struct Breakpoint {
     pub locations: Vec<Position>,
     /// Dispatches in machine code that its line was compiled to: it is before them.
     pub dispatches: Vec<String>,
+    /// The commands that its line stands for, in bytecode or not.
+    pub(crate) commands: Vec<CommandPlace>,
+    /// For places in dispatches that others use, too: the instructions that record the commands meant.
+    pub(crate) used_by: BTreeMap<Position, BTreeSet<Position>>,
+    /// Whether nothing that can run comes there.
+    pub(crate) is_out_of_reach: bool,
     /// The line that it is really on, for breakpoints on lines.
     pub line: Option<u32>,
     /// The column of the operation that it is on, for breakpoints on columns.
@@ -208,19 +215,27 @@ impl Breakpoint {
 
     /// Whether it is about dispatches, which have no instruction.
     pub(crate) fn is_of_dispatches(&self) -> bool {
-        matches!(self.spec, BreakpointSpec::Dispatch { .. }) || !self.dispatches.is_empty()
+        matches!(self.spec, BreakpointSpec::Dispatch { .. }) || !self.commands.is_empty()
     }
 
     fn fits(&self, boundary: &Boundary) -> bool {
         let is_before = boundary.kind == BoundaryKind::BeforeStep;
-        self.spec.fits(boundary) || (is_before && self.dispatches.contains(&boundary.name))
+        self.spec.fits(boundary) || (is_before && !self.commands.is_empty())
+    }
+
+    fn place(&mut self, resolution: Resolution) {
+        let Resolution { locations, dispatches, line, column, message, .. } = resolution;
+        let Resolution { commands, used_by, is_out_of_reach, .. } = resolution;
+        (self.locations, self.dispatches, self.commands) = (locations, dispatches, commands);
+        (self.used_by, self.is_out_of_reach) = (used_by, is_out_of_reach);
+        (self.line, self.column, self.message) = (line, column, message);
     }
 
     /// Whether it can stop the program.
     #[must_use]
     pub fn is_verified(&self) -> bool {
-        !self.locations.is_empty()
-            || !self.dispatches.is_empty()
+        let is_somewhere = !self.locations.is_empty() || !self.commands.is_empty();
+        (is_somewhere && !self.is_out_of_reach)
             || matches!(self.spec, BreakpointSpec::Dispatch { .. } | BreakpointSpec::Data { .. })
     }
 }
@@ -240,6 +255,9 @@ pub struct Resolution {
     pub message: Option<String>,
     /// Whether the places are in dispatches.
     pub(crate) is_nested: bool,
+    pub(crate) commands: Vec<CommandPlace>,
+    pub(crate) used_by: BTreeMap<Position, BTreeSet<Position>>,
+    pub(crate) is_out_of_reach: bool,
 }
 
 /// All breakpoints of a session.
@@ -254,21 +272,24 @@ impl BreakpointTable {
     pub fn add(&mut self, spec: BreakpointSpec, resolution: Resolution) -> BreakpointId {
         self.next += 1;
         let id = BreakpointId(self.next);
-        let Resolution { locations, dispatches, line, column, message, .. } = resolution;
-        let breakpoint = Breakpoint {
+        let mut breakpoint = Breakpoint {
             id,
             spec,
-            locations,
-            dispatches,
-            line,
-            column,
-            message,
+            locations: Vec::new(),
+            dispatches: Vec::new(),
+            commands: Vec::new(),
+            used_by: BTreeMap::new(),
+            is_out_of_reach: false,
+            line: None,
+            column: None,
+            message: None,
             hits: 0,
             hit_condition: HitCondition::Always,
             level: Level::default(),
             condition: None,
             log: None,
         };
+        breakpoint.place(resolution);
         self.breakpoints.insert(id, breakpoint);
         id
     }
@@ -292,13 +313,8 @@ impl BreakpointTable {
     /// Finds the places of all breakpoints anew.
     pub(crate) fn resolve_again(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
         for breakpoint in self.breakpoints.values_mut() {
-            let Resolution { locations, dispatches, line, column, message, .. } =
-                resolve(&breakpoint.spec);
-            breakpoint.locations = locations;
-            breakpoint.dispatches = dispatches;
-            breakpoint.line = line;
-            breakpoint.column = column;
-            breakpoint.message = message;
+            let resolution = resolve(&breakpoint.spec);
+            breakpoint.place(resolution);
         }
     }
 

@@ -99,9 +99,27 @@ impl Program {
             })
         });
         let mut sites: Vec<CodeSite> = sites.collect();
+        for line in self.lines_of_commands(file, lines) {
+            if sites.iter().all(|site| site.line != line) {
+                sites.extend(self.command_site(file, line));
+            }
+        }
         sites.sort_unstable();
         sites.dedup_by_key(|site| (site.line, site.column));
         sites
+    }
+}
+
+impl Program {
+    /// The operation of a line that is what a command does.
+    fn command_site(&self, file: &str, line: u32) -> Option<CodeSite> {
+        self.modules.iter().find_map(|module| {
+            let (_, files) = module.info.match_file(file)?;
+            let text = module.info.line_text(*files.first()?, line)?;
+            let column = text.len() - text.trim_start().len() + 1;
+            let (column, end) = (u32::try_from(column).ok()?, u32::try_from(text.len() + 1).ok()?);
+            Some(CodeSite { line, column, end_column: end })
+        })
     }
 }
 

@@ -27,11 +27,11 @@ pub(crate) struct Operation {
 impl LoadedModule {
     /// The operations on a line of a file that have code, from the left.
     pub(crate) fn operations(&self, file: FileId, line: u32) -> Vec<Operation> {
-        let found = self.info.resolve_line(file, line).filter(|found| found.line == line);
+        let found = self.info.places_on(file, line);
         let mut entered: BTreeMap<u32, BTreeSet<(FunctionOrdinal, BytecodeOffset)>> =
             BTreeMap::new();
         let mut functions = BTreeSet::new();
-        for place in found.into_iter().flat_map(|found| found.places) {
+        for place in found {
             // Of operations that were fused, those that are not on the path are known from here alone.
             let column = entered.entry(place.position.column).or_default();
             column.insert((place.function, place.offset));

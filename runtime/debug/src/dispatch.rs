@@ -69,8 +69,12 @@ impl Debugger {
         Some(FunctionId { module, function })
     }
 
-    /// Where the function was written that a dispatch runs.
+    /// Where a command was written; of one that nobody knows where it was recorded, the function that it
+    /// runs.
     pub(crate) fn dispatch_source(&self, frame: FrameIndex) -> Option<SourceLine> {
+        if let Some(recorded) = self.command_source(frame) {
+            return Some(recorded);
+        }
         let dispatch = self.dispatch(frame)?;
         if let Some(function) = self.dispatch_function(&dispatch) {
             return self.program.source_of(function);

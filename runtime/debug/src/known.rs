@@ -6,7 +6,7 @@ use vmfb::isa::Bank;
 use crate::debugger::{Debugger, Phase};
 use crate::expression::CompletionKind;
 use crate::expression::datum::{Datum, Family, Item, Place};
-use crate::globals;
+use crate::globals::{self, GlobalPlace};
 use crate::inlined::FrameId;
 use crate::inspect::variable;
 use crate::scope::Meaning;
@@ -108,6 +108,28 @@ impl Debugger {
                 })?;
                 let place = Place::GlobalRef(module, index);
                 Ok(Item::kept(Datum::Value(Value::Ref(value.clone())), place))
+            }
+        }
+    }
+
+    /// The global variable with a symbol, of the module that a frame is in.
+    pub(crate) fn global_named(&self, frame: FrameIndex, symbol: &str) -> Option<Item> {
+        let position = self.position_in(frame);
+        let module = position.map_or(self.program.entry().module, |at| at.function.module);
+        let globals = self.program.module(module)?.globals();
+        match globals.named(symbol)? {
+            GlobalPlace::Bytes(at) => {
+                let bank = globals.bank_at(at)?;
+                let value = globals::read(self.context.global_bytes(module), at, bank)?;
+                Some(Item::kept(Datum::Value(value), Place::GlobalBytes(module, at, bank)))
+            }
+            GlobalPlace::Ref(index) => {
+                let value = self.context.global_refs(module).get(index)?;
+                let datum = match globals.tensor(index, value) {
+                    Some(tensor) => Datum::Tensor(tensor),
+                    None => Datum::Value(Value::Ref(value.clone())),
+                };
+                Some(Item::kept(datum, Place::GlobalRef(module, index)))
             }
         }
     }

@@ -91,7 +91,30 @@ pub(crate) struct LineKey {
     instance: u32,
 }
 
+impl LineKey {
+    /// Whether it is the same line of text, wherever it was inlined.
+    pub(crate) fn is_same_line(&self, other: &Self) -> bool {
+        (self.file, self.line) == (other.file, other.line)
+    }
+}
+
 impl Program {
+    /// Whether two functions are one in the source.
+    pub(crate) fn is_same_source(&self, one: FunctionId, other: FunctionId) -> bool {
+        let Some(module) = self.module(one.module).filter(|_| one.module == other.module) else {
+            return false;
+        };
+        let place = |function: FunctionId| module.info.function_position(function.function);
+        place(one).is_some_and(|at| place(other) == Some(at))
+    }
+
+    /// Whether an instruction comes before the place where the user sees its function begin.
+    pub(crate) fn is_ahead_of_entry(&self, position: Position) -> bool {
+        let module = self.module(position.function.module).filter(|_| self.level == Level::Source);
+        let entry = module.and_then(|it| it.info.entry_of(position.function.function));
+        entry.is_some_and(|entry| position.offset < entry)
+    }
+
     /// The line that an instruction belongs to for stepping.
     pub(crate) fn line_of(&self, position: Position) -> Option<LineKey> {
         Some(LineKey { column: None, ..self.statement_of(position)? })
@@ -104,8 +127,8 @@ impl Program {
         let (function, offset) = (position.function.function, position.offset);
         let (place, instance) = match self.level {
             Level::Source => {
-                let row = module.info.row_at(function, offset)?;
-                (row.position?, row.instance)
+                let instance = module.info.row_at(function, offset)?.instance;
+                (module.info.position_at(function, offset)?, instance)
             }
             Level::Vm => (module.info.listing_position_at(function, offset)?, 0),
             Level::Disassembly => return None,

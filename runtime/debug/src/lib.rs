@@ -7,6 +7,7 @@
 //! | `stepping` | where a step ends |
 //! | `level` | which text is shown and stepped: source, VM program, instructions |
 //! | `breakpoint`, `resolve`, `glob` | what was asked for, and which instructions that is |
+//! | `commands`, `reach` | the lines of commands that share dispatches; which functions can run |
 //! | `catalog` | modules, sources and lines with code, for lists of them |
 //! | `arming` | breakpoints in the machine: guards, hits, log messages |
 //! | `watch`, `effects`, `dispatch_traps` | data breakpoints; floats that go bad |
@@ -27,6 +28,7 @@ mod arming;
 mod breakpoint;
 mod catalog;
 mod columns;
+mod commands;
 mod debugger;
 mod disassembly;
 mod dispatch;
@@ -46,6 +48,7 @@ mod moves;
 mod named;
 mod number;
 mod program;
+mod reach;
 mod remembered;
 mod resolve;
 mod running;
@@ -70,6 +73,7 @@ pub use catalog::{CodeSite, ModuleDetails, SourceFile};
 pub use debugger::{Debugger, InterruptHandle};
 pub use debuginfo::SourceMap;
 pub use expression::{Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits};
+pub use glob::bare_symbol;
 pub use inlined::FrameId;
 pub use inspect::value_text;
 pub use level::Level;

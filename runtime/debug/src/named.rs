@@ -12,25 +12,26 @@ use vm::{FunctionId, Position};
 use vmfb::decode::Instruction;
 use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, ImportOrdinal};
 
-use crate::glob;
+use crate::glob::{self, bare_symbol};
 use crate::moves::callee;
 use crate::program::{LoadedModule, Program};
 use crate::resolve::first_instruction;
 
 /// A name, or a pattern for names.
-struct Wanted<'a> {
-    text: &'a str,
+struct Wanted {
+    text: String,
     is_pattern: bool,
 }
 
-impl<'a> Wanted<'a> {
-    fn new(text: &'a str) -> Self {
-        let text = text.strip_prefix('@').unwrap_or(text);
-        Self { text, is_pattern: text.contains(['*', '?']) }
+impl Wanted {
+    fn new(text: &str) -> Self {
+        let text = bare_symbol(text);
+        let is_pattern = text.contains(['*', '?']);
+        Self { text, is_pattern }
     }
 
     fn fits(&self, name: &str) -> bool {
-        self.text == name || (self.is_pattern && glob::matches(self.text, name))
+        self.text == name || (self.is_pattern && glob::matches(&self.text, name))
     }
 
     /// Whether a function of a module is meant, whose name may stand before it.
@@ -84,7 +85,7 @@ impl Program {
     }
 
     /// The calls of imports. Those of functions in bytecode are met where the function begins.
-    fn calls_of_imports(&self, module: &LoadedModule, wanted: &Wanted<'_>) -> Vec<Position> {
+    fn calls_of_imports(&self, module: &LoadedModule, wanted: &Wanted) -> Vec<Position> {
         let is_bytecode = |name: &str| {
             name.split_once('.').is_some_and(|(provider, function)| {
                 let mut loaded = self.modules.iter().map(|it| &it.module);
@@ -114,7 +115,7 @@ fn at(module: &LoadedModule, function: FunctionOrdinal, offset: BytecodeOffset) 
     Position { function: FunctionId { module: module.index, function }, offset }
 }
 
-fn functions(module: &LoadedModule, wanted: &Wanted<'_>) -> Vec<Position> {
+fn functions(module: &LoadedModule, wanted: &Wanted) -> Vec<Position> {
     let name = module.module.name();
     let exports = module.module.exports().iter();
     let exported = exports.filter(|it| wanted.fits_function(name, &it.name)).map(|it| it.function);
@@ -129,7 +130,7 @@ fn functions(module: &LoadedModule, wanted: &Wanted<'_>) -> Vec<Position> {
 }
 
 /// The first instruction of each inlined copy of a function.
-fn inlined_copies(module: &LoadedModule, wanted: &Wanted<'_>) -> Vec<Position> {
+fn inlined_copies(module: &LoadedModule, wanted: &Wanted) -> Vec<Position> {
     let info = &module.info;
     let mut found = Vec::new();
     for (ordinal, _) in module.module.functions_with_ordinals() {

@@ -17,14 +17,16 @@ use vm::{
     Value,
 };
 use vmfb::print::{Disassembly, DisassemblyOptions, disassemble};
-use vmfb::{FunctionOrdinal, LoadError, Module, RodataOrdinal};
+use vmfb::{BytecodeOffset, FunctionOrdinal, LoadError, Module, RodataOrdinal};
 
+use crate::commands::Recorded;
 use crate::debugger::InterruptHandle;
 use crate::expression::parse_register;
 use crate::globals::Globals;
 use crate::inspect;
 use crate::level::Level;
 use crate::load::{ReadCompanion, load_module};
+use crate::reach::Reach;
 use crate::remembered::Remembered;
 use crate::view::SourceLine;
 
@@ -134,6 +136,8 @@ pub(crate) struct LoadedModule {
     globals: OnceLock<Globals>,
     register_types: Mutex<HashMap<FunctionOrdinal, Arc<RegisterTypes>>>,
     pub(crate) remembered: Remembered,
+    /// The instructions that record commands.
+    pub(crate) recorded: OnceLock<Vec<Recorded>>,
 }
 
 impl LoadedModule {
@@ -150,7 +154,13 @@ impl LoadedModule {
             globals: OnceLock::new(),
             register_types: Mutex::default(),
             remembered: Remembered::default(),
+            recorded: OnceLock::new(),
         }
+    }
+
+    /// A place in its bytecode.
+    pub(crate) fn position(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Position {
+        Position { function: FunctionId { module: self.index, function }, offset }
     }
 
     /// The disassembly, as `iree-dbg dump --output=disassembly --bytecode_offsets` prints it.
@@ -163,7 +173,7 @@ impl LoadedModule {
     }
 
     pub(crate) fn globals(&self) -> &Globals {
-        self.globals.get_or_init(|| Globals::find(&self.module))
+        self.globals.get_or_init(|| Globals::find(&self.module, &self.info))
     }
 
     pub(crate) fn source_line(&self, place: SourcePosition) -> SourceLine {
@@ -193,6 +203,7 @@ pub struct Program {
     entry: FunctionId,
     arguments: Vec<Value>,
     argument_names: OnceLock<Vec<String>>,
+    pub(crate) reach: OnceLock<Reach>,
     notes: Vec<String>,
     /// Which text it is shown and stepped in.
     pub(crate) level: Level,
@@ -256,6 +267,7 @@ impl Program {
             entry,
             arguments,
             argument_names: OnceLock::new(),
+            reach: OnceLock::new(),
             notes,
             level: Level::default(),
         };

@@ -1,48 +1,35 @@
 //! From what somebody asked for to instructions.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use debuginfo::ResolvedLine;
+use debuginfo::Role;
 use vm::{FunctionId, Position};
 use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
 
 use crate::address::LinearAddress;
 use crate::breakpoint::{BreakpointSpec, Resolution};
 use crate::columns::Operation;
+use crate::commands::CommandPlace;
 use crate::glob;
 use crate::program::{LoadedModule, Program};
+
+/// What stands for a line without code.
+#[derive(Default)]
+struct Instead {
+    lines: Vec<u32>,
+    /// The line of the operation that the line is part of.
+    continues: Option<u32>,
+}
 
 impl Resolution {
     fn nowhere(message: impl Into<String>) -> Self {
         Self { message: Some(message.into()), ..Self::default() }
     }
 
-    /// Adds the places of a line. Where files or modules disagree on the line, the one closest to the
-    /// line that was asked for wins. Of a line that was compiled into a dispatch, the program around it has code too, which only
-    /// records the dispatch: nobody means that.
-    fn add_line(&mut self, module: &LoadedModule, asked: u32, found: &ResolvedLine) {
-        let distance = |line: u32| (line.abs_diff(asked), line < asked);
-        match self.line.map(|known| distance(known).cmp(&distance(found.line))) {
-            Some(Ordering::Less) => return,
-            Some(Ordering::Greater) => {
-                self.locations.clear();
-                self.is_nested = false;
-            }
-            Some(Ordering::Equal) | None => {}
-        }
-        if self.line == Some(found.line) && self.is_nested && !module.is_nested {
-            return;
-        }
-        if module.is_nested && !self.is_nested {
-            self.locations.clear();
-        }
-        self.is_nested = module.is_nested;
-        self.line = Some(found.line);
-        self.locations.extend(found.places.iter().map(|place| {
-            let function = FunctionId { module: module.index, function: place.function };
-            Position { function, offset: place.offset }
-        }));
+    /// Whether there is anything to stop at.
+    #[must_use]
+    pub fn is_anywhere(&self) -> bool {
+        !self.locations.is_empty() || !self.commands.is_empty()
     }
 
     fn at(position: Position) -> Self {
@@ -57,7 +44,7 @@ impl Program {
         match spec {
             BreakpointSpec::Line { file, line, column } => {
                 let resolution = self.resolve_line(file, *line);
-                let is_exact = resolution.line == Some(*line) && resolution.dispatches.is_empty();
+                let is_exact = resolution.line == Some(*line) && !resolution.locations.is_empty();
                 match column.filter(|_| is_exact) {
                     Some(column) => self.narrowed(resolution, file, *line, column),
                     None => resolution,
@@ -78,60 +65,174 @@ impl Program {
     }
 
     fn resolve_line(&self, file: &str, line: u32) -> Resolution {
-        let mut resolution = Resolution::default();
-        let mut is_known = false;
-        for module in &self.modules {
-            let Some((_, files)) = module.info.match_file(file) else { continue };
-            is_known = true;
-            for found in files.into_iter().filter_map(|it| module.info.resolve_line(it, line)) {
-                resolution.add_line(module, line, &found);
-            }
+        if line == 0 {
+            return Resolution::nowhere("lines are counted from 1");
         }
-        self.mean_dispatches(&mut resolution, file, line);
-        resolution.locations = self.first_in_blocks(&resolution.locations);
-        resolution.message = match resolution.line {
-            Some(actual) if actual > line => Some(format!(
-                "no code came from line {line}; the next line that has some is {actual}"
-            )),
-            Some(actual) if actual < line => Some(format!(
-                "no code came from line {line}; the nearest line of the function that has some is \
-                 {actual}, before it"
-            )),
-            Some(_) if !resolution.dispatches.is_empty() => Some(
-                "the line is machine code; the stop is before the dispatch that has it".to_owned(),
-            ),
-            Some(_) => None,
-            None if is_known => Some(format!("no code came from line {line} or any line after it")),
-            None => Some(self.unknown_file(file)),
+        let matched = |module: &LoadedModule| module.info.match_file(file).is_some();
+        if !self.modules.iter().any(matched) {
+            return Resolution::nowhere(self.unknown_file(file));
+        }
+        let own = self.on_line(file, line);
+        if own.is_anywhere() {
+            return self.reachable(own);
+        }
+        let instead = self.lines_instead(file, line);
+        let mut found = instead.lines.iter().map(|line| self.on_line(file, *line));
+        let Some(found) = found.find(Resolution::is_anywhere) else {
+            return Resolution::nowhere(self.why_not(file, line));
         };
-        resolution
+        let actual = found.line.unwrap_or(line);
+        let message = if instead.continues == Some(actual) {
+            format!("line {line} is part of the operation of line {actual}")
+        } else {
+            let what = self.what_is_on(file, line);
+            format!("{what}; the next line of its block that has code is {actual}")
+        };
+        self.reachable(Resolution { message: Some(message), ..found })
     }
 
-    /// A line that was compiled to machine code of dispatches, and to no bytecode of any, means these.
-    fn mean_dispatches(&self, resolution: &mut Resolution, file: &str, line: u32) {
-        if resolution.is_nested && resolution.line == Some(line) {
-            return;
+    /// The places of a line: where it is in dispatches, the commands that it is, or else the statements
+    /// of the program around them.
+    fn on_line(&self, file: &str, line: u32) -> Resolution {
+        let nowhere = Resolution { line: Some(line), ..Resolution::default() };
+        let by_hand = self.written_by_hand(file, line);
+        if !by_hand.is_empty() {
+            return Resolution { locations: self.first_in_blocks(&by_hand), ..nowhere };
         }
-        let found_instead = resolution.line.filter(|_| !resolution.is_nested);
-        for line in [Some(line), found_instead].into_iter().flatten() {
-            let dispatches = self.dispatches_on(file, line);
-            if !dispatches.is_empty() {
-                *resolution = Resolution { dispatches, line: Some(line), ..Resolution::default() };
-                return;
+        let device = self.device_line(file, line);
+        let host = self.statements_on(file, line);
+        if device.commands.is_empty() && device.inside.is_empty()
+            || (device.is_call && !host.is_empty())
+        {
+            return Resolution { locations: self.first_in_blocks(&host), ..nowhere };
+        }
+        let inside: Vec<Position> = device.inside.keys().copied().collect();
+        let is_machine_code = inside.is_empty() && !device.outside.is_empty();
+        let message = is_machine_code.then(|| {
+            "the line is machine code; the stop is before the dispatch that has it".to_owned()
+        });
+        Resolution {
+            locations: self.first_in_blocks(&inside),
+            dispatches: device.outside.into_iter().collect(),
+            used_by: device.inside.into_iter().filter_map(|(at, by)| Some((at, by?))).collect(),
+            commands: device.commands,
+            message,
+            is_nested: true,
+            ..nowhere
+        }
+    }
+
+    /// The statements of a line in the program around dispatches.
+    fn statements_on(&self, file: &str, line: u32) -> Vec<Position> {
+        let mut found = Vec::new();
+        for module in self.modules.iter().filter(|module| !module.is_nested) {
+            for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
+                let places = module.info.places_on(id, line).into_iter();
+                found.extend(places.map(|place| module.position(place.function, place.offset)));
             }
         }
+        found
     }
 
-    /// The dispatches that have an operation of a line, by what their sources say.
-    fn dispatches_on(&self, file: &str, line: u32) -> Vec<String> {
-        let mut names = BTreeSet::new();
+    /// What prepares devices on a line because the source says so itself.
+    fn written_by_hand(&self, file: &str, line: u32) -> Vec<Position> {
+        let mut found = Vec::new();
+        for module in self.modules.iter().filter(|module| !module.is_nested) {
+            for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
+                let aside = module.info.aside_on(id, line).iter();
+                let by_hand = aside.filter(|it| {
+                    module.info.position_at(it.function, it.offset) == Some(it.position)
+                });
+                found.extend(by_hand.map(|it| module.position(it.function, it.offset)));
+            }
+        }
+        found
+    }
+
+    /// What stands for a line without code, as far as the modules' sources tell.
+    fn lines_instead(&self, file: &str, line: u32) -> Instead {
         for module in &self.modules {
             for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
-                let known = module.info.locations().file(id);
-                names.extend(module.interfaces.on_line(known, line).map(str::to_owned));
+                let lines = module.info.lines_for(id, line);
+                if !lines.is_empty() {
+                    let continues = module.info.continued_line(id, line);
+                    return Instead { lines, continues };
+                }
             }
         }
-        names.into_iter().collect()
+        Instead::default()
+    }
+
+    /// Why a line without code has nothing that stands for it.
+    fn why_not(&self, file: &str, line: u32) -> String {
+        let mut modules = self.modules.iter().filter_map(|module| {
+            let (_, files) = module.info.match_file(file)?;
+            Some((module, *files.first()?))
+        });
+        let is_outside = modules.all(|(module, id)| !module.info.is_in_function(id, line));
+        if is_outside {
+            format!("line {line} is in no function")
+        } else {
+            format!("{}, and nothing behind it in its block has", self.what_is_on(file, line))
+        }
+    }
+
+    fn what_is_on(&self, file: &str, line: u32) -> String {
+        let is_constant = self.modules.iter().any(|module| {
+            let files = module.info.match_file(file).map(|(_, files)| files).unwrap_or_default();
+            let mut aside = files.iter().flat_map(|id| module.info.aside_on(*id, line));
+            aside.any(|it| {
+                let row = module.info.row_at(it.function, it.offset);
+                row.is_some_and(|row| row.role == Role::Constant)
+            })
+        });
+        let why = if is_constant { ": it only has constants" } else { "" };
+        format!("line {line} has no code of its own{why}")
+    }
+
+    /// Keeps to the functions that can run, or says that none of them can.
+    fn reachable(&self, found: Resolution) -> Resolution {
+        let reach = self.reach();
+        let recorded = found.commands.iter().filter_map(CommandPlace::recorded_at);
+        let places = || found.locations.iter().filter(|at| !self.is_nested(at.function));
+        let functions: BTreeSet<FunctionId> =
+            places().copied().chain(recorded).map(|at| at.function).collect();
+        let runs = |function: &FunctionId| reach.running.contains(function);
+        let initializes = |function: &FunctionId| reach.initializing.contains(function);
+        if functions.is_empty() || functions.iter().all(runs) {
+            return found;
+        }
+        let can_run: &dyn Fn(&FunctionId) -> bool = if functions.iter().any(runs) {
+            &runs
+        } else if functions.iter().any(initializes) {
+            &initializes
+        } else {
+            let message = Some(self.why_not_run(&functions));
+            return Resolution { is_out_of_reach: true, message, ..found };
+        };
+        let is_kept = |at: &Position| self.is_nested(at.function) || can_run(&at.function);
+        let locations = found.locations.iter().copied().filter(is_kept).collect();
+        Resolution { locations, ..found }
+    }
+
+    fn why_not_run(&self, functions: &BTreeSet<FunctionId>) -> String {
+        let exports: BTreeSet<&str> =
+            functions.iter().flat_map(|function| self.exports_that_run(*function)).collect();
+        let names: Vec<String> = exports.iter().map(|name| format!("@{name}")).collect();
+        match &names[..] {
+            [] => "nothing runs this line: no exported function calls the one that it is in"
+                .to_owned(),
+            [only] => format!("only {only} runs this line, not @{}", self.entry_name()),
+            [some @ .., last] => format!(
+                "only {} and {last} run this line, not @{}",
+                some.join(", "),
+                self.entry_name()
+            ),
+        }
+    }
+
+    fn is_nested(&self, function: FunctionId) -> bool {
+        self.module(function.module).is_some_and(|module| module.is_nested)
     }
 
     /// Places without those that control only reaches from another of them: the compiler moves the code of
@@ -259,11 +360,14 @@ impl Program {
     }
 }
 
-/// The instruction behind the entry block's marker.
+/// Where a function begins as its user sees it: behind constants, or else behind the entry block's marker.
 pub(crate) fn first_instruction(
     module: &LoadedModule,
     ordinal: FunctionOrdinal,
 ) -> Option<BytecodeOffset> {
+    if let Some(entry) = module.info.entry_of(ordinal) {
+        return Some(entry);
+    }
     vmfb::instructions(module.module.function_bytecode(ordinal))
         .map_while(Result::ok)
         .find(|instruction| instruction.op != Op::Block)

@@ -156,7 +156,20 @@ impl Debugger {
                 return reason;
             }
             if !self.position().is_some_and(|position| self.program.is_marker(position)) {
+                return self.pass_over_constants();
+            }
+        }
+    }
+
+    /// Goes on to where the user sees the function begin: constants that come before say nothing.
+    pub(crate) fn pass_over_constants(&mut self) -> StopReason {
+        loop {
+            let position = self.position().filter(|at| self.program.is_ahead_of_entry(*at));
+            if position.is_none_or(|position| !self.breakpoints.at(position).is_empty()) {
                 return StopReason::Entry;
+            }
+            if let Some(reason) = self.advance(Invocation::step) {
+                return reason;
             }
         }
     }
@@ -301,8 +314,7 @@ impl Debugger {
         }
         let origin = match (self.position(), self.depth()) {
             (_, 0) => return self.run_to_entry(),
-            // From a step of native code over it is to where the next one begins.
-            (None, depth) if kind == StepKind::Over => return self.run_out(depth, depth),
+            (None, depth) if kind == StepKind::Over => return self.over_native(granularity, depth),
             (Some(position), _) => Origin::Bytecode(position),
             (None, _) => Origin::Native,
         };
@@ -310,6 +322,33 @@ impl Debugger {
             StepPlan::new(&self.program, kind, granularity, origin, self.depth(), hidden_calls);
         let in_initialisers = matches!(self.phase, Phase::Initializing(_));
         self.follow(plan, in_initialisers)
+    }
+
+    /// From a step of native code to where the next one begins. At the level of the source these are
+    /// dispatches, and behind the last one is the next line of the program around them.
+    fn over_native(&mut self, granularity: Granularity, depth: usize) -> StopReason {
+        let by_line = granularity != Granularity::Instruction && self.level() == Level::Source;
+        loop {
+            let reason = self.run_out(depth, depth);
+            if !by_line || !matches!(reason, StopReason::Step) {
+                return reason;
+            }
+            let Some(position) = self.position() else {
+                let boundary = self.invocation().and_then(Invocation::boundary);
+                if self.depth() != depth || boundary.is_none_or(|it| !it.name.is_empty()) {
+                    return reason;
+                }
+                continue;
+            };
+            let is_line = self.program.statement_of(position).is_some();
+            if is_line || !self.program.has_lines(position.function) {
+                return reason;
+            }
+            let (kind, origin) = (StepKind::Over, Origin::Native);
+            let plan = StepPlan::new(&self.program, kind, granularity, origin, depth, 0);
+            let in_initialisers = matches!(self.phase, Phase::Initializing(_));
+            return self.follow(plan, in_initialisers);
+        }
     }
 
     /// Steps by a plan, from wherever the program is.

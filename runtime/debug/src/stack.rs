@@ -1,5 +1,6 @@
 //! Looking at the stopped program: frames, scopes, variables, names.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use vm::{FrameFunction, FrameIndex, Position};
@@ -27,6 +28,11 @@ impl Debugger {
 
     /// A frame of the machine with the calls that were inlined where it stands, innermost first.
     fn with_inlined_calls(&self, index: FrameIndex, frame: Frame) -> Vec<Frame> {
+        if let Some(own) = frame.position.and_then(|position| self.own_path(index, position)) {
+            let (module, path) = own;
+            let source = path.last().map(|place| module.source_line(*place));
+            return vec![Frame { source, ..frame }];
+        }
         let found = frame.position.and_then(|position| {
             let module = self.program.module(position.function.module)?;
             Some((module, self.program.path_of(position)))
@@ -106,7 +112,7 @@ impl Debugger {
     #[must_use]
     pub fn line_of_source(&self, file: &str, line: u32) -> Option<String> {
         let mut named = self.program.files_named(file);
-        named.find_map(|(info, id)| info.source(id)?.line(line).map(str::to_owned))
+        named.find_map(|(info, id)| info.line_text(id, line).map(Cow::into_owned))
     }
 
     /// Whether it can be had at all.

@@ -25,7 +25,13 @@
 //!
 //! A step by statement is one by line, but that operations at other columns of a line are other lines.
 //!
-//! Native code that goes on in steps (a device that executes commands) is entered like a callee: a
+//! The compiler makes several functions of one (`f` waits for what `f$async` does). To the user they are one,
+//! so that a step goes from one into the other and back, and stops where the line is another.
+//!
+//! At the level of the source, the lines of tensors are where dispatches run: so a step by line from the
+//! program around them stops before the next dispatch that the program executes.
+//!
+//! Native code that goes on in steps (a device that executes commands) is otherwise entered like a callee: a
 //! step in stops where its first step begins, and from there where the first part of that begins, and
 //! from there in the bytecode that the part runs. A step over goes from one step, or part, to the
 //! next. Behind a step is no place to stop at, unless one comes out of it.
@@ -33,11 +39,11 @@
 use std::cmp::Ordering;
 
 use debuginfo::SourcePosition;
-use vm::{BoundaryKind, Context, Invocation, Observer, Position, Reaction};
+use vm::{Boundary, BoundaryKind, Context, Invocation, Observer, Position, Reaction};
 
 use crate::breakpoint::BreakpointTable;
 
-use crate::level::LineKey;
+use crate::level::{Level, LineKey};
 use crate::program::Program;
 use crate::stop::{Granularity, StepKind};
 use crate::watch::Watcher;
@@ -120,7 +126,13 @@ impl StepPlan {
             return Verdict::GoOn;
         }
         if depth > self.depth {
+            if self.is_part_of_origin(program, position) && self.kind == StepKind::Over {
+                return self.verdict_in_part(program, position);
+            }
             return self.verdict_in_callee(program, position);
+        }
+        if depth < self.depth && self.is_part_of_origin(program, position) {
+            return self.verdict_in_part(program, position);
         }
         let is_same_frame = depth == self.depth;
         let is_again =
@@ -184,6 +196,31 @@ impl StepPlan {
         }
     }
 
+    /// Whether an instruction is in another function than the step began in, which the compiler made of the
+    /// same one in the source.
+    fn is_part_of_origin(&self, program: &Program, position: Position) -> bool {
+        let Origin::Bytecode(origin) = self.origin else { return false };
+        self.granularity != Granularity::Instruction
+            && program.level == Level::Source
+            && origin.function != position.function
+            && program.is_same_source(origin.function, position.function)
+    }
+
+    fn verdict_in_part(&self, program: &Program, position: Position) -> Verdict {
+        match (self.granularity.line_of(program, position), &self.line) {
+            (Some(here), Some(origin)) if here.is_same_line(origin) => Verdict::GoOn,
+            (Some(_), _) => Verdict::Stop,
+            (None, _) => Verdict::GoOn,
+        }
+    }
+
+    /// Whether a step goes to the next dispatch, wherever that is.
+    fn goes_by_dispatch(&self, program: &Program) -> bool {
+        self.kind == StepKind::Over
+            && self.granularity != Granularity::Instruction
+            && program.level == Level::Source
+    }
+
     fn verdict_in_callee(&self, program: &Program, position: Position) -> Verdict {
         match (self.kind, self.granularity) {
             (StepKind::Over | StepKind::Out, _) => Verdict::RunToReturn,
@@ -193,6 +230,7 @@ impl StepPlan {
                 if self.origin == Origin::Native { Verdict::Stop } else { Verdict::RunToReturn }
             }
             (StepKind::Into, _) => match program.line_of(position) {
+                Some(_) if program.is_ahead_of_entry(position) => Verdict::GoOn,
                 Some(_) => Verdict::Stop,
                 None => Verdict::GoOn,
             },
@@ -202,16 +240,23 @@ impl StepPlan {
 
 impl StepPlan {
     /// What to do where native code begins to go on in steps.
-    fn verdict_before_activity(&self, depth: usize) -> Verdict {
+    fn verdict_before_activity(&self, program: &Program, depth: usize) -> Verdict {
         match self.kind {
+            StepKind::Over if self.goes_by_dispatch(program) => Verdict::GoOn,
             StepKind::Over | StepKind::Out if depth > self.depth => Verdict::RunToReturn,
             _ => Verdict::GoOn,
         }
     }
 
     /// What to do before or behind a step of native code, or before a part of one.
-    fn verdict_at_boundary(&self, kind: BoundaryKind, depth: usize) -> Verdict {
-        match kind {
+    fn verdict_at_boundary(&self, program: &Program, boundary: &Boundary, depth: usize) -> Verdict {
+        let by_dispatch = self.goes_by_dispatch(program);
+        // Commands of other kinds have no name.
+        let is_dispatch = !boundary.name.is_empty();
+        match boundary.kind {
+            BoundaryKind::BeforeStep if by_dispatch && is_dispatch => Verdict::Stop,
+            BoundaryKind::BeforeStep if by_dispatch => Verdict::GoOn,
+            BoundaryKind::BeforePart if by_dispatch && depth > self.depth => Verdict::GoOn,
             _ if depth < self.depth => Verdict::Stop,
             BoundaryKind::AfterStep => Verdict::GoOn,
             _ if depth == self.depth || self.kind == StepKind::Into => Verdict::Stop,
@@ -243,13 +288,13 @@ impl Observer for StepObserver<'_> {
     }
 
     fn before_activity(&mut self, _context: &Context, invocation: &Invocation) -> Reaction {
-        self.verdict = self.plan.verdict_before_activity(invocation.depth());
+        self.verdict = self.plan.verdict_before_activity(self.program, invocation.depth());
         self.verdict.reaction()
     }
 
     fn at_boundary(&mut self, _context: &Context, invocation: &Invocation) -> Reaction {
         let Some(boundary) = invocation.boundary() else { return Reaction::Continue };
-        self.verdict = self.plan.verdict_at_boundary(boundary.kind, invocation.depth());
+        self.verdict = self.plan.verdict_at_boundary(self.program, boundary, invocation.depth());
         // Whether a breakpoint counts it is for the debugger to find out, once.
         let is_trapped = self.watcher.traps.watches_dispatches();
         if is_trapped || self.breakpoints.is_at_boundary(boundary) {

@@ -1,8 +1,8 @@
 //! The bytecode of a function as far as debug information needs it: where instructions start, where
 //! control may go, and what is written.
 
-use vmfb::decode::RegisterUse;
-use vmfb::{BytecodeOffset, Instruction, Op};
+use vmfb::decode::{Operand, RegisterUse};
+use vmfb::{BytecodeOffset, Callee, Instruction, Module, Op};
 
 /// The instructions of a function as far as debug information needs them, block markers left out.
 #[derive(Debug, Default)]
@@ -12,9 +12,25 @@ pub(crate) struct Code {
     pub(crate) damage: Option<String>,
 }
 
+/// What an instruction is to somebody who steps through the source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// It does what its line says.
+    Work,
+    /// It loads a constant. The compiler moves these about as it likes.
+    Constant,
+    /// It records a command of a device: a dispatch. What its line says is done when that runs.
+    Dispatch,
+    /// It records or submits a transfer of memory.
+    Transfer,
+    /// It prepares what devices need.
+    Device,
+}
+
 #[derive(Debug)]
 pub(crate) struct CodeInstruction {
     pub(crate) op: Op,
+    pub(crate) role: Role,
     pub(crate) offset: BytecodeOffset,
     pub(crate) end: BytecodeOffset,
     /// Whether a block marker comes right before.
@@ -28,7 +44,7 @@ pub(crate) struct CodeInstruction {
 }
 
 impl Code {
-    pub(crate) fn decode(bytecode: &[u8]) -> Self {
+    pub(crate) fn decode(module: &Module, bytecode: &[u8]) -> Self {
         let mut code = Self::default();
         let mut begins_block = true;
         for instruction in vmfb::instructions(bytecode) {
@@ -45,6 +61,7 @@ impl Code {
             }
             code.instructions.push(CodeInstruction {
                 op: instruction.op,
+                role: Role::of(module, &instruction),
                 offset: instruction.offset,
                 end: instruction.end,
                 begins_block,
@@ -69,6 +86,51 @@ impl Code {
 
     pub(crate) fn index_of(&self, offset: BytecodeOffset) -> Option<usize> {
         self.instructions.binary_search_by_key(&offset, |instruction| instruction.offset).ok()
+    }
+}
+
+impl Role {
+    fn of(module: &Module, instruction: &Instruction<'_>) -> Self {
+        let callee = instruction.operands.iter().find_map(|operand| match operand {
+            Operand::Function(Callee::Import(import)) => module.import(*import),
+            _ => None,
+        });
+        match callee {
+            Some(import) => Self::of_import(&import.full_name),
+            None if instruction.op.mnemonic().starts_with("const.") => Self::Constant,
+            None if instruction.op == Op::DiscardRefs => Self::Device,
+            None => Self::Work,
+        }
+    }
+
+    fn of_import(name: &str) -> Self {
+        const TRANSFERS: [&str; 8] = [
+            "command_buffer.fill_buffer",
+            "command_buffer.copy_buffer",
+            "command_buffer.update_buffer",
+            "device.queue.fill",
+            "device.queue.copy",
+            "device.queue.update",
+            "device.queue.read",
+            "device.queue.write",
+        ];
+        // What a program asks of its tensors: their sizes and elements.
+        const WORK: [&str; 7] = [
+            "buffer_view.dim",
+            "buffer_view.rank",
+            "buffer_view.trace",
+            "buffer_view.element_type",
+            "buffer.load",
+            "buffer.store",
+            "buffer.length",
+        ];
+        match name.split_once('.') {
+            Some(("hal", name)) if name.starts_with("command_buffer.dispatch") => Self::Dispatch,
+            Some(("hal", name)) if TRANSFERS.contains(&name) => Self::Transfer,
+            Some(("hal", name)) if WORK.contains(&name) => Self::Work,
+            Some(("hal" | "io_parameters", _)) => Self::Device,
+            _ => Self::Work,
+        }
     }
 }
 

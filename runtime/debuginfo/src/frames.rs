@@ -73,6 +73,22 @@ pub(crate) fn alternatives(table: &LocationTable, location: LocationId) -> Vec<S
     found
 }
 
+/// The call chains of all alternatives of a location, each innermost place once, the primary one first.
+pub(crate) fn alternative_chains(
+    table: &LocationTable,
+    location: LocationId,
+) -> Vec<Vec<SourcePosition>> {
+    let mut found = vec![call_chain(table, location)];
+    let Location::Fused(children) = table.get(location) else { return found };
+    for child in children.iter().take(MAX_ALTERNATIVES) {
+        let chain = call_chain(table, *child);
+        if found.iter().all(|known| known.first() != chain.first()) {
+            found.push(chain);
+        }
+    }
+    found
+}
+
 /// The place in the listing of the VM program, where the module was compiled with one.
 pub(crate) fn listing_position(
     table: &LocationTable,

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
+use vmfb::{BytecodeOffset, FileBytes, FunctionOrdinal, Module, Op};
 
 use crate::align::Aligned;
 use crate::code::Code;
-use crate::companion::{Companion, Definition};
+use crate::companion::{Companion, CompanionGlobal, Definition};
 use crate::completeness::Completeness;
 use crate::files::{self, FileMatch};
 use crate::frames::{self, SourceFrame};
@@ -17,9 +17,11 @@ use crate::lines::LineRow;
 use crate::load::Loader;
 use crate::locals::LocalValue;
 use crate::location::{FileId, LocationId, LocationTable, SourcePosition};
+use crate::long_text::LongText;
 use crate::proof::Proof;
 use crate::source::SourceText;
 use crate::source_map::SourceMap;
+use crate::structure::Structure;
 
 /// Source files larger than this are not searched for names.
 const MAX_SOURCE_BYTES: u64 = 64 << 20;
@@ -49,12 +51,26 @@ pub struct ResolvedLine {
 pub struct DebugInfo {
     pub(crate) table: LocationTable,
     pub(crate) functions: Vec<FunctionInfo>,
-    pub(crate) lines: BTreeMap<(FileId, u32), Vec<CodePlace>>,
+    pub(crate) lines: Lines,
     pub(crate) completeness: Completeness,
     pub(crate) listings: Listings,
+    pub(crate) globals: Vec<CompanionGlobal>,
     source_roots: Vec<PathBuf>,
     source_map: SourceMap,
     sources: Vec<OnceLock<Option<Arc<SourceText>>>>,
+    long_sources: Vec<OnceLock<Option<LongText>>>,
+    pub(crate) structures: Vec<OnceLock<Structure>>,
+}
+
+/// Where the lines of a module are.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    /// Where their statements begin.
+    pub(crate) entered: BTreeMap<(FileId, u32), Vec<CodePlace>>,
+    /// What came from them without being a statement.
+    pub(crate) aside: BTreeMap<(FileId, u32), Vec<CodePlace>>,
+    /// Where functions return, as only the source has it.
+    pub(crate) returns: OnceLock<BTreeMap<(FileId, u32), Vec<CodePlace>>>,
 }
 
 /// What is known of one function.
@@ -65,6 +81,10 @@ pub(crate) struct FunctionInfo {
     pub(crate) rows: Vec<LineRow>,
     /// Where the function itself was written.
     pub(crate) own_position: Option<SourcePosition>,
+    /// Where its user sees it begin.
+    pub(crate) entry: Option<BytecodeOffset>,
+    /// Where the source returns from it, if the instruction does not say so.
+    pub(crate) return_position: OnceLock<Option<SourcePosition>>,
     pub(crate) companion: Option<Aligned>,
     /// Where each instruction is in the VM program as text.
     pub(crate) listed: OnceLock<Vec<Option<SourcePosition>>>,
@@ -84,7 +104,7 @@ impl DebugInfo {
     pub(crate) fn new(
         table: LocationTable,
         functions: Vec<FunctionInfo>,
-        lines: BTreeMap<(FileId, u32), Vec<CodePlace>>,
+        lines: Lines,
         completeness: Completeness,
     ) -> Self {
         let mut info = Self {
@@ -93,9 +113,12 @@ impl DebugInfo {
             lines,
             completeness,
             listings: Listings::default(),
+            globals: Vec::new(),
             source_roots: Vec::new(),
             source_map: SourceMap::default(),
             sources: Vec::new(),
+            long_sources: Vec::new(),
+            structures: Vec::new(),
         };
         info.forget_sources();
         info
@@ -127,11 +150,16 @@ impl DebugInfo {
     /// Adds a file that no location names.
     pub(crate) fn add_file(&mut self, name: &str) -> FileId {
         self.sources.push(OnceLock::new());
+        self.long_sources.push(OnceLock::new());
+        self.structures.push(OnceLock::new());
         self.table.add_file(name)
     }
 
     fn forget_sources(&mut self) {
-        self.sources = self.table.files().iter().map(|_| OnceLock::new()).collect();
+        let files = self.table.files();
+        self.sources = files.iter().map(|_| OnceLock::new()).collect();
+        self.long_sources = files.iter().map(|_| OnceLock::new()).collect();
+        self.structures = files.iter().map(|_| OnceLock::new()).collect();
     }
 
     /// The locations that rows refer to.
@@ -160,6 +188,27 @@ impl DebugInfo {
         Some(FunctionOrdinal::from_index(index))
     }
 
+    /// The global variables of the module, where the companion names them.
+    #[must_use]
+    pub fn globals(&self) -> &[CompanionGlobal] {
+        &self.globals
+    }
+
+    /// The symbol of the global variable that an instruction uses.
+    #[must_use]
+    pub fn global_used_at(
+        &self,
+        function: FunctionOrdinal,
+        offset: BytecodeOffset,
+    ) -> Option<&str> {
+        let info = self.function(function)?;
+        let companion = info.companion.as_ref()?;
+        let operation = companion.operations.get(info.code.index_of(offset)?)?;
+        let globals = &companion.function.globals;
+        let found = globals.binary_search_by_key(operation, |(operation, _)| *operation).ok()?;
+        Some(&globals[found].1)
+    }
+
     /// Where a function was written.
     #[must_use]
     pub fn function_position(&self, function: FunctionOrdinal) -> Option<SourcePosition> {
@@ -186,7 +235,15 @@ impl DebugInfo {
         function: FunctionOrdinal,
         offset: BytecodeOffset,
     ) -> Option<SourcePosition> {
-        self.row_at(function, offset)?.position
+        let info = self.function(function)?;
+        let index = info.code.index_at(offset)?;
+        let Some(position) = info.rows.get(index)?.position else {
+            return self.written_by_hand(info, index);
+        };
+        let is_return = info.code.instructions[index].op == Op::Return;
+        let returns = || self.return_position(info).filter(|_| is_return);
+        let own = info.own_position.filter(|own| *own == position);
+        own.and_then(|_| returns()).or(Some(position))
     }
 
     /// The frames of the source at an offset, innermost inlined call first. There is always one: the
@@ -244,7 +301,8 @@ impl DebugInfo {
         chain.iter().rev().filter(|position| position.is_written()).copied().collect()
     }
 
-    /// What the compiler makes of declarations and around exports has the place of the function.
+    /// What the compiler makes of declarations and around exports has the place of the function: calls of
+    /// functions that are elsewhere have been inlined around what only converts their operands.
     fn without_functions(&self, mut path: Vec<SourcePosition>) -> Vec<SourcePosition> {
         if path.iter().any(|position| !self.is_function(*position)) {
             path.retain(|position| !self.is_function(*position));
@@ -253,6 +311,13 @@ impl DebugInfo {
     }
 
     fn chain_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourcePosition> {
+        let info = self.function(function);
+        let found = info.and_then(|info| Some((info, info.code.index_at(offset)?)));
+        if let Some((info, index)) = found
+            && self.is_for_several(info, index)
+        {
+            return info.own_position.into_iter().collect();
+        }
         let location = self.row_at(function, offset).and_then(|row| row.location);
         location.map(|id| frames::call_chain(&self.table, id)).unwrap_or_default()
     }
@@ -313,7 +378,7 @@ impl DebugInfo {
 
     /// The file names that the code of the module names, each once.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &str)> {
-        let mut seen: Vec<FileId> = self.lines.keys().map(|(file, _)| *file).collect();
+        let mut seen: Vec<FileId> = self.lines.entered.keys().map(|(file, _)| *file).collect();
         seen.dedup();
         seen.extend(self.listing_files());
         seen.into_iter().map(|file| (file, self.table.file(file)))
@@ -326,43 +391,6 @@ impl DebugInfo {
         files::matching(known.as_deref().unwrap_or(path), self.files())
     }
 
-    /// Where a line of a file is entered. A line without code stands for the nearest one with some of the
-    /// same function, below it rather than above if they are as near. Outside of functions, or where the
-    /// source cannot be read, it stands for the next one below.
-    #[must_use]
-    pub fn resolve_line(&self, file: FileId, line: u32) -> Option<ResolvedLine> {
-        let lines = self.lines_of(file);
-        let below = lines.range((file, line)..=(file, u32::MAX)).next();
-        let above = || {
-            let extent = self.source(file)?.function_extent(line)?;
-            let found = lines.range((file, *extent.start())..(file, line)).next_back()?;
-            let ((_, above), _) = found;
-            let is_nearer = below.is_none_or(|((_, below), _)| {
-                !extent.contains(below) || line - above < below - line
-            });
-            is_nearer.then_some(found)
-        };
-        let is_exact = below.is_some_and(|((_, found), _)| *found == line);
-        let found = if is_exact { below } else { above().or(below) };
-        let ((_, line), places) = found?;
-        Some(ResolvedLine { line: *line, places: places.clone() })
-    }
-
-    /// The lines of a file, in a range, that have code.
-    pub fn lines_with_code(
-        &self,
-        file: FileId,
-        lines: std::ops::RangeInclusive<u32>,
-    ) -> impl Iterator<Item = u32> {
-        let range = if lines.is_empty() {
-            None
-        } else {
-            Some((file, *lines.start())..=(file, *lines.end()))
-        };
-        let known = self.lines_of(file);
-        range.into_iter().flat_map(|range| known.range(range)).map(|((_, line), _)| *line)
-    }
-
     /// The text of a source file, if it can be found.
     #[must_use]
     pub fn source(&self, file: FileId) -> Option<&Arc<SourceText>> {
@@ -372,7 +400,9 @@ impl DebugInfo {
     /// Whether the text of a file can be had. That of a listing is not made to find out.
     #[must_use]
     pub fn has_source(&self, file: FileId) -> bool {
-        self.is_made_listing(file) || self.source(file).is_some()
+        self.is_made_listing(file)
+            || self.source(file).is_some()
+            || self.long_source(file).is_some()
     }
 
     /// Where a source file is on disk.
@@ -406,6 +436,18 @@ impl DebugInfo {
         }
         let text = std::fs::read_to_string(path).ok()?;
         Some(Arc::new(SourceText::new(text)))
+    }
+
+    /// The text of a source that is too long to be searched for names.
+    pub(crate) fn long_source(&self, file: FileId) -> Option<&LongText> {
+        self.long_sources.get(file.0 as usize)?.get_or_init(|| self.map_source(file)).as_ref()
+    }
+
+    fn map_source(&self, file: FileId) -> Option<LongText> {
+        let path = self.source_path(file)?;
+        let is_long = path.metadata().ok()?.len() > MAX_SOURCE_BYTES;
+        let bytes = if is_long { FileBytes::open(&path).ok()? } else { return None };
+        Some(LongText::new(bytes))
     }
 
     pub(crate) fn function(&self, function: FunctionOrdinal) -> Option<&FunctionInfo> {

@@ -25,9 +25,19 @@ use std::path::{Path, PathBuf};
 
 use twox_hash::XxHash3_64;
 
-/// The interfaces of dispatches, by the names that they are exported by.
+use crate::dispatch_calls::DispatchCall;
+use crate::dispatch_text::{
+    DispatchBody, Places, Statement, WrittenAt, definition, operands, statements, symbol,
+};
+
+/// What is known of dispatches.
 #[derive(Clone, Debug, Default)]
-pub struct DispatchInterfaces(HashMap<String, DispatchInterface>);
+pub struct DispatchInterfaces {
+    /// By the names that they are exported by.
+    interfaces: HashMap<String, DispatchInterface>,
+    /// Where they are called, in the order of the program.
+    calls: Vec<DispatchCall>,
+}
 
 /// What one dispatch reads and writes.
 #[derive(Clone, Debug, Default)]
@@ -35,21 +45,7 @@ pub struct DispatchInterface {
     /// In the order of the text, so that operands come before what uses them.
     definitions: Vec<Definition>,
     subspans: Vec<Subspan>,
-    /// Where its operations were written, in the order of the text.
-    positions: Vec<WrittenAt>,
-    /// Where the operation was written whose result it leaves.
-    position: Option<WrittenAt>,
-}
-
-/// A place in the user's source.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WrittenAt {
-    /// The file, as the compiler knew it.
-    pub file: String,
-    /// From 1.
-    pub line: u32,
-    /// From 1.
-    pub column: u32,
+    body: DispatchBody,
 }
 
 /// A tensor that a dispatch reads or writes.
@@ -147,64 +143,66 @@ impl DispatchInterfaces {
     pub fn parse(text: &str) -> Self {
         let mut interfaces = HashMap::new();
         let mut current: Option<(String, DispatchInterface)> = None;
+        let mut places = Places::of(text);
         for statement in statements(text) {
-            if let Some(rest) = statement.strip_prefix("func.func ") {
+            if let Some(rest) = statement.text.strip_prefix("func.func ") {
                 interfaces.extend(current.take());
-                current = symbol(rest).map(|name| (name.to_owned(), DispatchInterface::default()));
-            } else if statement.starts_with("return") {
+                current = symbol(rest).map(|(name, _)| (name, DispatchInterface::default()));
+            } else if statement.text.starts_with("return") {
                 // What comes next closes brackets, with locations of others.
                 interfaces.extend(current.take());
             } else if let Some((_, interface)) = &mut current {
-                interface.add(&statement);
+                interface.add(&statement, &mut places);
             }
         }
         interfaces.extend(current);
         interfaces.retain(|_, interface| !interface.subspans.is_empty());
-        Self(interfaces)
+        Self { interfaces, calls: DispatchCall::parse(text) }
+    }
+
+    /// The calls of dispatches, where they are known.
+    #[must_use]
+    pub fn calls(&self) -> &[DispatchCall] {
+        &self.calls
+    }
+
+    /// The call of a dispatch at a place, if there is only one.
+    #[must_use]
+    pub fn call(&self, export: &str, path: &[WrittenAt]) -> Option<&DispatchCall> {
+        let mut found = self.calls.iter().filter(|it| it.export == export && it.path == path);
+        let first = found.next()?;
+        found.all(|other| other == first).then_some(first)
     }
 
     /// The dispatches that have an operation of a line.
     pub fn on_line(&self, file: &str, line: u32) -> impl Iterator<Item = &str> {
         let is_here = move |at: &WrittenAt| at.line == line && at.file == file;
-        let here = self.0.iter().filter(move |(_, it)| it.positions.iter().any(is_here));
+        let here = self.interfaces.iter().filter(move |(_, it)| it.work().any(is_here));
         here.map(|(name, _)| name.as_str())
     }
 
     /// Whether nothing is known of any dispatch.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.interfaces.is_empty()
     }
 
     /// The names that dispatches are exported by, in no order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.interfaces.keys().map(String::as_str)
     }
 
     /// The interface of the dispatch that is exported by a name.
     #[must_use]
     pub fn of(&self, export: &str) -> Option<&DispatchInterface> {
-        self.0.get(export)
+        self.interfaces.get(export)
     }
 }
 
 impl DispatchInterface {
-    fn add(&mut self, statement: &str) {
-        let (statement, location) = match statement.rsplit_once(" loc(") {
-            Some((statement, location)) => (statement, location),
-            None => (statement, ""),
-        };
-        let defined = definition(statement);
-        let operation = defined.as_ref().map_or(statement, |(_, operation, _)| *operation);
-        // Arguments of blocks have locations of their own, in brackets.
-        if !is_plumbing(operation)
-            && !operation.starts_with('^')
-            && let Some(position) = innermost(location)
-        {
-            self.position = Some(position.clone());
-            self.positions.push(position);
-        }
-        let Some((names, operation, rest)) = defined else { return };
+    fn add<'t>(&mut self, statement: &Statement<'t>, places: &mut Places<'t>) {
+        self.body.add(statement, places);
+        let Some((names, operation, rest)) = definition(&statement.text) else { return };
         if operation == "hal.interface.binding.subspan" {
             self.subspans.extend(subspan(rest));
         } else if let Some(operation) = known_operation(operation, rest) {
@@ -215,7 +213,13 @@ impl DispatchInterface {
     /// Where the operation was written whose result the dispatch leaves.
     #[must_use]
     pub fn position(&self) -> Option<&WrittenAt> {
-        self.position.as_ref()
+        self.body.result()?.paths.first()?.first()
+    }
+
+    /// Where the operations were written that are the dispatch's own work.
+    pub fn work(&self) -> impl Iterator<Item = &WrittenAt> {
+        let work = self.body.operations().iter().filter(|it| self.body.is_work(it));
+        work.flat_map(|it| it.paths.iter().filter_map(|path| path.first()))
     }
 
     /// The tensors of a dispatch that was given these numbers; those that can be placed.
@@ -256,78 +260,6 @@ impl Subspan {
         let offset = self.offset.as_ref().map_or(Some(0), value)?;
         Some(DispatchOperand { binding: self.binding, offset, tensor_type, access: self.access })
     }
-}
-
-/// The operations of a text, one a line whatever the compiler broke.
-fn statements(text: &str) -> impl Iterator<Item = String> {
-    let mut lines = text.lines().map(str::trim).peekable();
-    std::iter::from_fn(move || {
-        let mut statement = lines.next()?.to_owned();
-        // Only definitions are broken, after their operation or between its operands.
-        while definition(&statement).is_some()
-            && lines.peek().is_some_and(|line| {
-                definition(line).is_none() && (line.starts_with('%') || line.starts_with(": "))
-            })
-        {
-            statement.push(' ');
-            statement.push_str(lines.next()?);
-        }
-        Some(statement)
-    })
-}
-
-/// Whether an operation connects what a dispatch computes with what it was given.
-fn is_plumbing(operation: &str) -> bool {
-    const PREFIXES: [&str; 9] = [
-        "hal.",
-        "util.",
-        "flow.",
-        "iree_tensor_ext.",
-        "arith.index_cast",
-        "arith.constant",
-        "arith.extui",
-        "return",
-        "func.",
-    ];
-    PREFIXES.iter().any(|prefix| operation.starts_with(prefix))
-}
-
-/// Where an operation was written, of which calls may have been inlined: the text behind `loc(`.
-fn innermost(location: &str) -> Option<WrittenAt> {
-    let (_, rest) = location.split_once('"')?;
-    let (file, rest) = rest.split_once("\":")?;
-    let mut numbers = rest.split(|character: char| !character.is_ascii_digit());
-    let mut number = || numbers.next()?.parse().ok();
-    Some(WrittenAt { file: file.to_owned(), line: number()?, column: number()? })
-}
-
-/// Splits `%4:2 = operation rest` into the names of its results, the operation and the rest.
-fn definition(statement: &str) -> Option<(Vec<String>, &str, &str)> {
-    let (result, rest) = statement.strip_prefix('%')?.split_once(" = ")?;
-    let (name, count) = match result.split_once(':') {
-        Some((name, count)) => (name, Some(count.parse::<usize>().ok()?)),
-        None => (result, None),
-    };
-    if name.is_empty() || !name.chars().all(is_name) {
-        return None;
-    }
-    let names = match count {
-        // As many as somebody writes; what is read next says how many there are.
-        Some(count) => (0..count.min(rest.len())).map(|index| format!("{name}#{index}")).collect(),
-        None => vec![name.to_owned()],
-    };
-    let (operation, rest) = rest.split_once([' ', '[']).unwrap_or((rest, ""));
-    Some((names, operation, rest))
-}
-
-fn is_name(character: char) -> bool {
-    character.is_alphanumeric() || matches!(character, '_' | '$' | '.' | '-')
-}
-
-/// The name behind `@`, in front of which there may be a visibility.
-fn symbol(rest: &str) -> Option<&str> {
-    let name = rest.split_once('@')?.1;
-    name.split_once(|character| !is_name(character)).map(|(name, _)| name)
 }
 
 fn known_operation(operation: &str, rest: &str) -> Option<Operation> {
@@ -398,14 +330,6 @@ fn subspan(rest: &str) -> Option<Subspan> {
         element_type.push('>');
     }
     Some(Subspan { binding, offset, dimensions, element_type, access })
-}
-
-/// The values that a text names: `4#1` for `%4#1`.
-fn operands(text: &str) -> impl Iterator<Item = String> {
-    text.split('%').skip(1).map(|rest| {
-        let end = rest.find(|character| !is_name(character) && character != '#');
-        rest[..end.unwrap_or(rest.len())].to_owned()
-    })
 }
 
 fn within<'a>(text: &'a str, start: &str, end: char) -> Option<&'a str> {

@@ -112,7 +112,7 @@ impl DebugInfo {
         if self.is_listing(file) {
             self.listings.lines.get_or_init(|| self.listing_lines())
         } else {
-            &self.lines
+            &self.lines.entered
         }
     }
 

@@ -9,14 +9,22 @@
 //! function itself. Only its return counts, as the end of the function; and what comes before the first
 //! line of the entry block is on the function's own line, so that stepping by line begins somewhere.
 //!
+//! Constants are no statements: the compiler puts them where it likes, mostly far ahead of the line that
+//! they came from. Nor is what a program does to have devices work for it: the line of a tensor is where
+//! its dispatch runs, which is not here. Both are as code without a line, but that somebody who looks for
+//! a line that has nothing else is told of them ([`FunctionLines::aside`]).
+//!
+//! The same goes for the jumps that end the regions of an operation, whose line they have: `scf.if` is not
+//! come to again behind each of its branches.
+//!
 //! Inlined code belongs to the line of its call as well, and to that of the call around it: such a line is
 //! entered where the code is, even if it has none of its own.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use vmfb::{BytecodeOffset, Op};
 
-use crate::code::Code;
+use crate::code::{Code, CodeInstruction, Role};
 use crate::frames;
 use crate::location::{FileId, LocationId, LocationTable, SourcePosition};
 
@@ -27,12 +35,22 @@ pub struct LineRow {
     pub offset: BytecodeOffset,
     /// Where it comes from, as a tree.
     pub location: Option<LocationId>,
-    /// The line for stepping: the innermost written position; none for generated code.
+    /// The line for stepping: the innermost written position; none for generated code, nor for what is no
+    /// statement of its line.
     pub position: Option<SourcePosition>,
     /// Tells copies of the same source line apart that were inlined at different places.
     pub instance: u32,
     /// Whether a statement starts here: stepping by line stops, and breakpoints of the line are set.
     pub is_statement: bool,
+    /// What it does for its line.
+    pub role: Role,
+}
+
+impl LineRow {
+    /// Whether it does something for devices.
+    pub(crate) fn is_for_devices(&self) -> bool {
+        matches!(self.role, Role::Dispatch | Role::Transfer | Role::Device)
+    }
 }
 
 /// A line and the inlined copy of the code that it is in.
@@ -42,6 +60,22 @@ type Key = (FileId, u32, u32);
 pub(crate) struct FunctionLines {
     pub(crate) rows: Vec<LineRow>,
     pub(crate) starts: Vec<(SourcePosition, BytecodeOffset)>,
+    /// What came from lines without being a statement of them.
+    pub(crate) aside: Vec<(SourcePosition, BytecodeOffset)>,
+    /// Where a function begins, as its user sees it: behind constants, if its first line is there.
+    pub(crate) entry: Option<BytecodeOffset>,
+}
+
+/// Where the commands of devices were written that a function records.
+pub(crate) fn commands<'t>(
+    code: &'t Code,
+    locations: &'t [Option<LocationId>],
+    table: &'t LocationTable,
+) -> impl Iterator<Item = SourcePosition> + 't {
+    let recording = |it: &CodeInstruction| matches!(it.role, Role::Dispatch | Role::Transfer);
+    let found = code.instructions.iter().zip(locations).filter(move |(it, _)| recording(it));
+    let chains = found.filter_map(|(_, location)| Some(frames::call_chain(table, (*location)?)));
+    chains.filter_map(|chain| chain.first().copied()).filter(SourcePosition::is_written)
 }
 
 pub(crate) fn build(
@@ -49,25 +83,36 @@ pub(crate) fn build(
     locations: &[Option<LocationId>],
     table: &LocationTable,
     own_position: Option<SourcePosition>,
+    commands: &HashSet<SourcePosition>,
 ) -> FunctionLines {
     let mut places =
         Places { table, own_position, instances: HashMap::new(), known: HashMap::new() };
+    let mut aside = Vec::new();
     let mut places: Vec<Place> = locations
         .iter()
         .zip(&code.instructions)
         .map(|(location, instruction)| {
             let place = places.of(*location);
             let is_wrapper = place.is_outermost && place.positions.first().copied() == own_position;
-            if is_wrapper && instruction.op != Op::Return {
+            let made_here = place.positions.first().copied();
+            let is_of_command = made_here.is_some_and(|position| commands.contains(&position));
+            if instruction.role != Role::Work || is_of_command {
+                aside.extend(made_here.map(|position| (position, instruction.offset)));
+                place.without_positions()
+            } else if is_wrapper && instruction.op != Op::Return {
                 place.without_positions()
             } else {
                 place
             }
         })
         .collect();
-    begin_on_own_line(code, &mut places, own_position);
+    pass_over_jumps(code, &mut places, &mut aside);
+    let moved = pass_over_moved(code, &mut places);
+    let entry = entry(code, &places, &moved);
+    begin_on_own_line(code, &mut places, own_position, &moved);
     let before = keys_before(code, &places);
-    let mut lines = FunctionLines { rows: Vec::with_capacity(places.len()), starts: Vec::new() };
+    let rows = Vec::with_capacity(places.len());
+    let mut lines = FunctionLines { rows, starts: moved, aside, entry };
     for ((instruction, place), before) in code.instructions.iter().zip(&places).zip(&before) {
         let mut is_statement = false;
         for (index, position) in place.positions.iter().enumerate() {
@@ -89,19 +134,117 @@ pub(crate) fn build(
             position: place.positions.first().copied(),
             instance: place.instance,
             is_statement,
+            role: instruction.role,
         });
     }
     lines
 }
 
-/// Gives what precedes the first line of the entry block the line of the function.
-fn begin_on_own_line(code: &Code, places: &mut [Place], own_position: Option<SourcePosition>) {
+/// Takes jumps from the lines that have other code: those that end the regions of an operation have its
+/// place, and who comes to them has come from it.
+fn pass_over_jumps(
+    code: &Code,
+    places: &mut [Place],
+    aside: &mut Vec<(SourcePosition, BytecodeOffset)>,
+) {
+    let is_jump = |instruction: &CodeInstruction| instruction.op == Op::Branch;
+    let others = code.instructions.iter().zip(&*places).filter(|(it, _)| !is_jump(it));
+    let with_others: HashSet<SourcePosition> =
+        others.filter_map(|(_, place)| place.positions.first().copied()).collect();
+    // A function may begin with a jump into a loop.
+    let entry_block = code.instructions.iter().position(|it| !it.successors.is_empty());
+    let behind = entry_block.map_or(0, |last| last + 1);
+    for (instruction, place) in code.instructions.iter().zip(places).skip(behind) {
+        let position = place.positions.first().filter(|position| with_others.contains(position));
+        if let Some(position) = position.copied().filter(|_| is_jump(instruction)) {
+            aside.push((position, instruction.offset));
+            *place = std::mem::take(place).without_positions();
+        }
+    }
+}
+
+/// Takes accesses of globals from the order of steps that the compiler has moved: loads ahead of what is
+/// written above them, stores behind what is written below. They are where their lines are, all the same.
+fn pass_over_moved(code: &Code, places: &mut [Place]) -> Vec<(SourcePosition, BytecodeOffset)> {
+    let mut moved = Vec::new();
+    let instructions = &code.instructions;
+    let mut start = 0;
+    while start < instructions.len() {
+        let length = instructions[start + 1..].iter().take_while(|it| !it.begins_block).count();
+        let block = start..start + 1 + length;
+        let line = |place: &Place| {
+            let position = place.positions.first()?;
+            Some((position.file, place.instance, position.line))
+        };
+        let lines: Vec<_> = block.clone().map(|index| line(&places[index])).collect();
+        for index in block.clone() {
+            let Some((file, instance, own)) = lines[index - start] else { continue };
+            let mnemonic = instructions[index].op.mnemonic();
+            let is_of_same = |other: &&Option<(FileId, u32, u32)>| {
+                other.is_some_and(|(of, copy, _)| (of, copy) == (file, instance))
+            };
+            let at = index - start;
+            let is_moved = if mnemonic.starts_with("global.load.") {
+                lines[at + 1..]
+                    .iter()
+                    .find(is_of_same)
+                    .is_some_and(|next| next.is_some_and(|it| it.2 < own))
+            } else if mnemonic.starts_with("global.store.") {
+                lines[..at]
+                    .iter()
+                    .rev()
+                    .find(is_of_same)
+                    .is_some_and(|last| last.is_some_and(|it| it.2 > own))
+            } else {
+                false
+            };
+            if is_moved {
+                moved.extend(
+                    places[index].positions.iter().map(|it| (*it, instructions[index].offset)),
+                );
+                places[index] = std::mem::take(&mut places[index]).without_positions();
+            }
+        }
+        start = block.end;
+    }
+    moved
+}
+
+/// The first instruction, or the first behind constants and what was moved ahead, if that is on a line.
+fn entry(
+    code: &Code,
+    places: &[Place],
+    moved: &[(SourcePosition, BytecodeOffset)],
+) -> Option<BytecodeOffset> {
+    let mut instructions = code.instructions.iter().zip(places);
+    let (first, _) = instructions.clone().next()?;
+    let behind = instructions.find(|(instruction, _)| {
+        let is_moved = moved.iter().any(|(_, offset)| *offset == instruction.offset);
+        instruction.role != Role::Constant && !is_moved
+    });
+    let begun = behind.filter(|(_, place)| !place.positions.is_empty());
+    Some(begun.map_or(first.offset, |(instruction, _)| instruction.offset))
+}
+
+/// Gives what precedes the first line of the entry block the line of the function, but for what somebody
+/// may want to see the origin of.
+fn begin_on_own_line(
+    code: &Code,
+    places: &mut [Place],
+    own_position: Option<SourcePosition>,
+    moved: &[(SourcePosition, BytecodeOffset)],
+) {
     let entry_block =
         1 + code.instructions.iter().skip(1).take_while(|it| !it.begins_block).count();
-    let prologue =
-        places.iter_mut().take(entry_block).take_while(|place| place.positions.is_empty());
-    for place in prologue {
+    let instance = places.first().map_or(0, |place| place.instance);
+    let prologue = places.iter_mut().zip(&code.instructions).take(entry_block);
+    let prologue = prologue.take_while(|(place, instruction)| {
+        place.positions.is_empty() && matches!(instruction.role, Role::Work | Role::Constant)
+    });
+    let is_moved = |offset| moved.iter().any(|(_, at)| *at == offset);
+    for (place, _) in prologue.filter(|(_, instruction)| !is_moved(instruction.offset)) {
         place.positions.extend(own_position);
+        place.instance = instance;
     }
 }
 
@@ -187,7 +330,7 @@ struct Place {
 
 impl Place {
     fn without_positions(self) -> Self {
-        Self { positions: Vec::new(), ..self }
+        Self { positions: Vec::new(), calls: Vec::new(), ..self }
     }
 
     fn keys(&self) -> BTreeSet<Key> {

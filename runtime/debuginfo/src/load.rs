@@ -3,7 +3,7 @@
 //! The companion's map of a function is taken where it aligns with the bytecode, else the database's,
 //! else none. All locations end up in one table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use vmfb::{BytecodeOffset, DebugDatabase, FunctionOrdinal, Module};
@@ -14,8 +14,8 @@ use crate::companion::Companion;
 use crate::completeness::{Completeness, FunctionCompleteness, MapSource};
 use crate::database::Imported;
 use crate::frames;
-use crate::info::{CodePlace, DebugInfo, FunctionInfo};
-use crate::lines;
+use crate::info::{CodePlace, DebugInfo, FunctionInfo, Lines};
+use crate::lines::{self, FunctionLines};
 use crate::location::{FileId, LocationBuilder, LocationId, LocationTable, SourcePosition};
 
 /// Brings the two sources together.
@@ -37,7 +37,7 @@ impl<'a> Loader<'a> {
         let ordinals = (0..self.module.functions().len()).map(FunctionOrdinal::from_index);
         let codes: Vec<Code> = ordinals
             .clone()
-            .map(|ordinal| Code::decode(self.module.function_bytecode(ordinal)))
+            .map(|ordinal| Code::decode(self.module, self.module.function_bytecode(ordinal)))
             .collect();
         let aligned: Vec<Option<Result<Aligned, Mismatch>>> = ordinals
             .clone()
@@ -57,28 +57,42 @@ impl<'a> Loader<'a> {
         let mapped = database.map(|database| self.database_locations(database, &codes, &mut names));
         let table = std::mem::take(&mut self.builder).finish();
 
+        let mut commands = HashSet::new();
+        let locations: Vec<Option<Vec<Option<LocationId>>>> = aligned
+            .iter()
+            .enumerate()
+            .map(|(index, aligned)| match aligned {
+                Some(Ok(companion)) => Some(companion.locations()),
+                _ => mapped.as_ref().and_then(|maps| maps[index].clone()),
+            })
+            .collect();
+        for (code, locations) in codes.iter().zip(&locations) {
+            commands.extend(lines::commands(code, locations.as_deref().unwrap_or(&[]), &table));
+        }
+
         let mut functions = Vec::with_capacity(codes.len());
         let mut report = Vec::with_capacity(codes.len());
         let mut lines = BTreeMap::new();
+        let mut aside = BTreeMap::new();
         for (index, ((code, aligned), name)) in
             codes.into_iter().zip(aligned).zip(names).enumerate()
         {
             let ordinal = FunctionOrdinal::from_index(index);
-            let from_database = mapped.as_ref().and_then(|maps| maps[index].as_deref());
             let (companion, mismatch) = match aligned {
                 Some(Ok(companion)) => (Some(companion), None),
                 Some(Err(mismatch)) => (None, Some(mismatch)),
                 None => (None, None),
             };
-            let (info, source) = function_info(
-                code,
-                name.as_deref(),
-                companion,
-                from_database,
-                &table,
-                ordinal,
-                &mut lines,
-            );
+            let source = match (&companion, &locations[index]) {
+                (Some(_), _) => MapSource::Companion,
+                (None, Some(_)) => MapSource::Database,
+                (None, None) => MapSource::Nothing,
+            };
+            let locations = locations[index].as_deref();
+            let info = function_info(code, companion, locations, &table, &commands, |built| {
+                enter_lines(&built, ordinal, &mut lines, &mut aside);
+            });
+            let info = FunctionInfo { name: name.as_deref().map(Arc::from), ..info };
             report.push(FunctionCompleteness {
                 function: ordinal,
                 name: name.unwrap_or_else(|| format!("function {index}")),
@@ -95,11 +109,14 @@ impl<'a> Loader<'a> {
                 database.functions.iter().filter(|map| !map.locations.is_empty()).count()
             }),
         };
-        for places in lines.values_mut() {
+        for places in lines.values_mut().chain(aside.values_mut()) {
             places.sort_unstable();
             places.dedup_by_key(|place| (place.function, place.offset));
         }
-        DebugInfo::new(table, functions, lines, completeness)
+        let lines = Lines { entered: lines, aside, ..Lines::default() };
+        let mut info = DebugInfo::new(table, functions, lines, completeness);
+        info.globals = self.companion.map(|it| it.globals.clone()).unwrap_or_default();
+        info
     }
 
     fn name(
@@ -139,24 +156,23 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Puts one function together and enters its lines.
+/// What is known of the lines of one function.
+struct EnteredLines<'f> {
+    built: &'f FunctionLines,
+    own_position: Option<SourcePosition>,
+}
+
+/// Puts one function together, but for its name, and enters its lines.
 fn function_info(
     code: Code,
-    name: Option<&str>,
     companion: Option<Aligned>,
-    from_database: Option<&[Option<LocationId>]>,
+    locations: Option<&[Option<LocationId>]>,
     table: &LocationTable,
-    ordinal: FunctionOrdinal,
-    lines: &mut BTreeMap<(FileId, u32), Vec<CodePlace>>,
-) -> (FunctionInfo, MapSource) {
+    commands: &HashSet<SourcePosition>,
+    enter: impl FnOnce(EnteredLines<'_>),
+) -> FunctionInfo {
     let nothing: Vec<Option<LocationId>> = vec![None; code.instructions.len()];
-    let from_companion = companion.as_ref().map(Aligned::locations);
-    let source = match (&from_companion, from_database) {
-        (Some(_), _) => MapSource::Companion,
-        (None, Some(_)) => MapSource::Database,
-        (None, None) => MapSource::Nothing,
-    };
-    let locations = from_companion.as_deref().or(from_database).unwrap_or(&nothing);
+    let locations = locations.unwrap_or(&nothing);
     let own_position = match &companion {
         Some(companion) => companion
             .function
@@ -165,18 +181,19 @@ fn function_info(
             .filter(SourcePosition::is_written),
         None => common_caller(table, locations),
     };
-    let built = lines::build(&code, locations, table, own_position);
-    enter_lines(&code, own_position, &built.starts, ordinal, lines);
-    let info = FunctionInfo {
-        name: name.map(Arc::from),
+    let built = lines::build(&code, locations, table, own_position, commands);
+    enter(EnteredLines { built: &built, own_position });
+    FunctionInfo {
+        name: None,
         code,
+        entry: built.entry,
         rows: built.rows,
         own_position,
+        return_position: OnceLock::new(),
         companion,
         listed: OnceLock::new(),
         proof: OnceLock::new(),
-    };
-    (info, source)
+    }
 }
 
 /// Without a companion, the place of a wrapper is the one that all code of the function was inlined at.
@@ -199,22 +216,25 @@ fn common_caller(
     common.filter(|_| is_inlined)
 }
 
+/// Places by file and line.
+type PlacesByLine = BTreeMap<(FileId, u32), Vec<CodePlace>>;
+
 /// Code with the line of the function itself is its entry and exit. A breakpoint there means the entry.
 fn enter_lines(
-    code: &Code,
-    own_position: Option<SourcePosition>,
-    starts: &[(SourcePosition, BytecodeOffset)],
+    EnteredLines { built, own_position }: &EnteredLines<'_>,
     ordinal: FunctionOrdinal,
-    lines: &mut BTreeMap<(FileId, u32), Vec<CodePlace>>,
+    lines: &mut PlacesByLine,
+    aside: &mut PlacesByLine,
 ) {
     let own_line = own_position.map(|position| (position.file, position.line));
-    let entry = own_position.zip(code.instructions.first().map(|first| first.offset));
-    let others = starts
-        .iter()
-        .copied()
-        .filter(|(position, _)| Some((position.file, position.line)) != own_line);
-    for (position, offset) in entry.into_iter().chain(others) {
+    let is_own = |position: &SourcePosition| Some((position.file, position.line)) == own_line;
+    let entry = own_position.zip(built.entry);
+    let others = built.starts.iter().copied().filter(|(position, _)| !is_own(position));
+    let enter = |to: &mut PlacesByLine, (position, offset)| {
         let place = CodePlace { function: ordinal, offset, position };
-        lines.entry((position.file, position.line)).or_default().push(place);
-    }
+        to.entry((position.file, position.line)).or_default().push(place);
+    };
+    entry.into_iter().chain(others).for_each(|place| enter(lines, place));
+    let not_own = built.aside.iter().copied().filter(|(position, _)| !is_own(position));
+    not_own.for_each(|place| enter(aside, place));
 }

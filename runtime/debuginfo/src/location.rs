@@ -96,6 +96,21 @@ impl LocationTable {
         self.locations.get(location.0 as usize).unwrap_or(&Location::Unknown)
     }
 
+    /// The same without the places of declarations in calls. The compiler puts a function around each that
+    /// is declared only, and inlines it: what is done there is part of the call.
+    pub(crate) fn without_declarations(mut self, declarations: &[LocationId]) -> Self {
+        let is_written = |id: &LocationId| matches!(self.get(*id), Location::Position(position) if position.is_written());
+        let declared: Vec<LocationId> = declarations.iter().copied().filter(is_written).collect();
+        for location in &mut self.locations {
+            if let Location::CallSite { callee, caller } = location
+                && declared.contains(callee)
+            {
+                *location = Location::Same(*caller);
+            }
+        }
+        self
+    }
+
     /// How many nodes the table holds.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -199,4 +214,28 @@ impl LocationBuilder {
 /// Tables are smaller than the files they were read from; an index past 2^32 names nothing.
 fn next_index(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames;
+
+    #[test]
+    fn calls_of_what_is_declared_only_are_where_they_are_written() {
+        let mut builder = LocationBuilder::default();
+        let file = builder.file("a.mlir");
+        let mut at =
+            |line| builder.add(Location::Position(SourcePosition { file, line, column: 1 }));
+        let [declaration, inner, call, function] = [2, 3, 5, 9].map(&mut at);
+        let call = builder.add(Location::CallSite { callee: call, caller: function });
+        let of_import = builder.add(Location::CallSite { callee: declaration, caller: call });
+        let of_other = builder.add(Location::CallSite { callee: inner, caller: call });
+        let table = builder.finish().without_declarations(&[declaration]);
+        let lines = |id| -> Vec<u32> {
+            frames::call_chain(&table, id).iter().map(|position| position.line).collect()
+        };
+        assert_eq!(lines(of_import), [5, 9]);
+        assert_eq!(lines(of_other), [3, 5, 9]);
+    }
 }

@@ -103,19 +103,17 @@ fn lines_of_a_path() {
             .position(|line| line.contains(needle))
             .unwrap_or_else(|| panic!("no {needle}")) as u32
     };
-    // A comment has no code: the next line with some is taken, and that is the first function's entry.
-    let resolved = info.resolve_line(files[0], 1).expect("there is code below");
-    assert_eq!(resolved.line, line_of("@\"odd name\"(%a"));
-    assert_eq!(resolved.places[0].function, FunctionOrdinal(0));
+    // A comment between functions is of none of them.
+    assert_eq!(info.resolve_line(files[0], 1), None);
+    let name = line_of("@\"odd name\"(%a");
+    let resolved = info.resolve_line(files[0], name).expect("the function has code");
+    assert_eq!((resolved.line, resolved.places[0].function), (name, FunctionOrdinal(0)));
     // The line of a function is its entry, not its return.
     let sum = line_of("func.func @sum");
     let entry = info.resolve_line(files[0], sum).expect("the function has code");
     let function = info.function_named("sum").expect("the companion names it");
     assert_eq!((entry.line, entry.places.len(), entry.places[0].function), (sum, 1, function));
-    assert_eq!(
-        info.row_at(function, BytecodeOffset(0)).map(|row| row.offset),
-        Some(entry.places[0].offset)
-    );
+    assert_eq!(info.entry_of(function), Some(entry.places[0].offset));
     // Nothing is below the last line.
     assert_eq!(info.resolve_line(files[0], 1000), None);
 }

@@ -7,7 +7,7 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use vm::{Object, Status};
+use vm::{Object, Position, Status};
 
 use crate::buffer::{Buffer, WHOLE_BUFFER};
 use crate::descriptor_sets::Pushed;
@@ -116,6 +116,8 @@ pub enum Command {
 pub struct Commands {
     /// In order.
     pub commands: Vec<Command>,
+    /// The instruction that recorded each of them, where somebody looks at the program.
+    pub recorded_at: Vec<Option<Position>>,
     /// What they require of each slot of a binding table; as many as a table has at least.
     pub slots: Vec<Requirements>,
     /// Whether a table is checked against the requirements.
@@ -125,8 +127,9 @@ pub struct Commands {
 impl Commands {
     /// A single command that names no slots, not validated.
     #[must_use]
-    pub fn single(command: Command) -> Arc<Self> {
-        Arc::new(Self { commands: vec![command], ..Self::default() })
+    pub fn single(command: Command, recorded_at: Option<Position>) -> Arc<Self> {
+        let (commands, recorded_at) = (vec![command], vec![recorded_at]);
+        Arc::new(Self { commands, recorded_at, ..Self::default() })
     }
 
     /// That a binding table has what the commands require.
@@ -198,6 +201,7 @@ pub struct CommandBuffer {
 #[derive(Debug, Default)]
 struct Recording {
     commands: Vec<Command>,
+    recorded_at: Vec<Option<Position>>,
     slots: Vec<Requirements>,
     open_groups: usize,
 }
@@ -248,11 +252,11 @@ impl CommandBuffer {
         !self.mode.contains(CommandBufferMode::UNVALIDATED)
     }
 
-    /// Appends a command.
+    /// Appends a command, with the instruction that records it as far as that is known.
     ///
     /// # Errors
     /// The recording is finished, or the command could not run.
-    pub fn record(&self, command: Command) -> Result<(), Status> {
+    pub fn record(&self, command: Command, recorded_at: Option<Position>) -> Result<(), Status> {
         if self.finished.get().is_some() {
             return Err(Status::failed_precondition(
                 "command buffer is not in a recording state; all recording must happen between a \
@@ -285,6 +289,7 @@ impl CommandBuffer {
             _ => {}
         }
         recording.commands.push(command);
+        recording.recorded_at.push(recorded_at);
         Ok(())
     }
 
@@ -300,9 +305,10 @@ impl CommandBuffer {
                 recording.open_groups
             )));
         }
-        let Recording { commands, slots, .. } = std::mem::take(&mut *recording);
+        let Recording { commands, recorded_at, slots, .. } = std::mem::take(&mut *recording);
+        let is_validated = self.is_validated();
         self.finished
-            .set(Arc::new(Commands { commands, slots, is_validated: self.is_validated() }))
+            .set(Arc::new(Commands { commands, recorded_at, slots, is_validated }))
             .map_err(|_| Status::failed_precondition("command buffer is not in a recording state"))
     }
 

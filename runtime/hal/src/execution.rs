@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use vm::Status;
+use vm::{Position, Status};
 
 use crate::buffer::{Buffer, WHOLE_BUFFER};
 use crate::command_buffer::{
@@ -77,6 +77,13 @@ impl Execution {
     pub fn next(&self) -> Option<(usize, &Command)> {
         let level = self.level.as_ref()?;
         Some((level.next, level.commands.commands.get(level.next)?))
+    }
+
+    /// The instruction that recorded the next command, where somebody looks at the program.
+    #[must_use]
+    pub fn recorded_at(&self) -> Option<Position> {
+        let level = self.level.as_ref()?;
+        *level.commands.recorded_at.get(level.next)?
     }
 
     /// How deep the next command is nested: 1 in the command buffer that was submitted.

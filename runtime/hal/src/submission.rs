@@ -16,7 +16,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use vm::{Activity, Boundary, BoundaryKind, FunctionId, Host, Next, Status, Value, Watch};
+use vm::{
+    Activity, Boundary, BoundaryKind, FunctionId, Host, Next, Position, Status, Value, Watch,
+};
 
 use crate::command_buffer::{Command, DispatchCommand, WorkgroupCount};
 use crate::device::Device;
@@ -62,6 +64,9 @@ pub struct Step {
     pub text: String,
     /// The name of what is dispatched; empty for other commands.
     pub name: String,
+    /// The instruction that recorded it. Executables are shared, so this tells apart what they are
+    /// used for.
+    pub recorded_at: Option<Position>,
 }
 
 /// A dispatch in progress.
@@ -160,7 +165,8 @@ impl QueueActivity {
         if host.is_inspected()
             && let Some((text, name)) = describe(command)
         {
-            let step = Step { index, text, name };
+            let recorded_at = self.execution().and_then(Execution::recorded_at);
+            let step = Step { index, text, name, recorded_at };
             let boundary = self.boundary(host, BoundaryKind::BeforeStep, &step.name);
             self.at = At::Before(step);
             return Ok(boundary);

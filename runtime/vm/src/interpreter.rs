@@ -117,12 +117,17 @@ fn ask<H: Hooks>(
 fn call_out(context: &mut Context, invocation: &mut Invocation) -> Option<Exit> {
     let failed = |what| Some(Exit::Failed(Status::internal(what)));
     let is_left_alone = !context.is_inspected() && invocation.meter.is_idle();
+    let is_inspected = context.is_inspected();
     let Context { limits, modules, functions, .. } = context;
     let stack = &mut invocation.stack;
     let frame = stack.frames.last()?;
     let (slot, base, ref_count) =
         (&functions[frame.slot as usize], frame.base(), frame.ref_count as usize);
-    let plan = slot.code.get().and_then(|code| call_plan(code, frame.index));
+    let code = slot.code.get();
+    let caller = code.filter(|_| is_inspected);
+    let caller =
+        caller.map(|code| Position { function: slot.id(), offset: code.offset_at(frame.index) });
+    let plan = code.and_then(|code| call_plan(code, frame.index));
     let Some(plan) = plan else { return failed("a call without a plan") };
     let (module, function) = match plan.target {
         Target::Native(module, function) => (module, function),
@@ -143,7 +148,7 @@ fn call_out(context: &mut Context, invocation: &mut Invocation) -> Option<Exit> 
     let mut arguments = std::mem::take(&mut invocation.native_arguments);
     gather(&mut arguments, plan, pairs, refs);
     let call = NativeCall::new(&arguments, native, limits, is_left_alone);
-    let returned = (native.body)(call);
+    let returned = (native.body)(call.from_instruction(caller));
     arguments.clear();
     invocation.native_arguments = arguments;
     let stored = match returned {

@@ -19,6 +19,7 @@ use abi::cconv::{Signature, ValueType};
 
 use crate::activity::Activity;
 use crate::buffer::Buffer;
+use crate::invocation::Position;
 use crate::limits::ExecutionLimits;
 use crate::list::List;
 use crate::status::Status;
@@ -39,6 +40,7 @@ pub struct NativeCall<'a> {
     arguments: Arguments<'a>,
     limits: &'a ExecutionLimits,
     is_left_alone: bool,
+    caller: Option<Position>,
 }
 
 impl<'a> NativeCall<'a> {
@@ -49,7 +51,18 @@ impl<'a> NativeCall<'a> {
         is_left_alone: bool,
     ) -> Self {
         let (types, scalar_count) = (&function.signature.arguments, function.scalar_count);
-        Self { arguments: Arguments { values, types, scalar_count }, limits, is_left_alone }
+        let arguments = Arguments { values, types, scalar_count };
+        Self { arguments, limits, is_left_alone, caller: None }
+    }
+
+    pub(crate) fn from_instruction(self, caller: Option<Position>) -> Self {
+        Self { caller, ..self }
+    }
+
+    /// The instruction that makes the call, where somebody looks at the program.
+    #[must_use]
+    pub fn caller(&self) -> Option<Position> {
+        self.caller
     }
 
     /// Whether nobody looks at the program, may interrupt it, or counts its steps. Then a function that

@@ -512,11 +512,11 @@ fn dispatches(text: &str) -> Result<Place, String> {
         Some(pattern) => (pattern, DispatchMoment::After),
         None => (text.strip_suffix(" before").unwrap_or(text), DispatchMoment::Before),
     };
-    let pattern = pattern.trim().trim_matches(['\'', '"']).trim_start_matches('@');
+    let pattern = debug::bare_symbol(pattern.trim().trim_matches('\''));
     if pattern.is_empty() {
         return Err("break at which dispatches? dispatch '*' means all".to_owned());
     }
-    Ok(Place::Dispatch(pattern.to_owned(), when))
+    Ok(Place::Dispatch(pattern, when))
 }
 
 fn place(text: &str) -> Result<Place, String> {
@@ -544,6 +544,12 @@ fn place(text: &str) -> Result<Place, String> {
             // A pattern that begins with a star.
             None => Ok(Place::Function(text.to_owned())),
         };
+    }
+    if text.strip_prefix('-').is_some_and(|rest| rest.parse::<u32>().is_ok()) {
+        return Err("lines are counted from 1".to_owned());
+    }
+    if text.starts_with(['@', '"']) {
+        return Ok(Place::Function(debug::bare_symbol(text)));
     }
     Ok(in_source(text).unwrap_or_else(|| Place::Function(text.to_owned())))
 }

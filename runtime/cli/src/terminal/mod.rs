@@ -318,8 +318,7 @@ impl<W: Write> Terminal<W> {
     fn add_breakpoint(&mut self, place: Place, options: &BreakpointOptions) -> Result<(), Problem> {
         let spec = self.spec(place)?;
         let resolution = self.debugger.program().resolve(&spec);
-        let is_nowhere = resolution.locations.is_empty() && resolution.dispatches.is_empty();
-        if is_nowhere && !matches!(spec, BreakpointSpec::Dispatch { .. }) {
+        if !resolution.is_anywhere() && !matches!(spec, BreakpointSpec::Dispatch { .. }) {
             return Err(resolution.message.unwrap_or_default().into());
         }
         let id = self.debugger.add_breakpoint(spec);

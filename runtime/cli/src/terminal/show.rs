@@ -1,11 +1,15 @@
 //! What the terminal debugger prints.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use debug::{
     BreakpointId, BreakpointSpec, DataAccess, Debugger, DispatchMoment, Frame, FrameIndex, Node,
     Position, StopReason, Variable,
 };
+
+/// Columns of a line of a source that are shown, where the width of the terminal does not matter.
+const WIDEST: usize = 300;
 
 /// Elements of a tensor that its summary looks at.
 const SUMMARIZED: usize = 1 << 24;
@@ -55,7 +59,7 @@ pub(super) fn frame(
         Some((source.line, debugger.line_of_source(&source.file, source.line)?))
     });
     match (line, frame.position) {
-        (Some((number, line)), _) => writeln!(out, "{number}\t{line}"),
+        (Some((number, line)), _) => writeln!(out, "{number}\t{}", cut(&line)),
         (None, Some(position)) => match instruction(debugger, position) {
             Some(text) => writeln!(out, "[{}]\t{text}", position.offset),
             None => Ok(()),
@@ -240,12 +244,30 @@ pub(super) fn source_lines(
     first: u32,
     count: u32,
 ) -> io::Result<usize> {
-    let Some(text) = debugger.source_text(file) else { return Ok(0) };
     let mut shown = 0;
-    for (line, number) in text.lines().zip(1_u32..).skip(first as usize - 1).take(count as usize) {
+    for number in first..first.saturating_add(count) {
+        let Some(line) = debugger.line_of_source(file, number) else { break };
+        let is_last = line.is_empty() && debugger.line_of_source(file, number + 1).is_none();
+        if is_last {
+            break;
+        }
         let arrow = if here == Some(number) { "=>" } else { "  " };
-        writeln!(out, "{arrow} {number}\t{line}")?;
+        writeln!(out, "{arrow} {number}\t{}", cut(&line))?;
         shown += 1;
     }
     Ok(shown)
+}
+
+/// A line of a source as far as there is room for it: models have their weights in their lines.
+fn cut(line: &str) -> Cow<'_, str> {
+    // Behind the arrow, the number and a tab.
+    const MARGIN: usize = 16;
+    let columns = rustix::termios::tcgetwinsize(io::stdout());
+    let columns = columns.ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+    // What is wider than a terminal is cut there only where that leaves something to see.
+    let width = columns.map_or(WIDEST, |width| width.saturating_sub(MARGIN).max(40)).min(WIDEST);
+    match line.char_indices().nth(width) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &line[..end])),
+        None => Cow::Borrowed(line),
+    }
 }

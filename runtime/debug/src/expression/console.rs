@@ -185,6 +185,10 @@ impl Scope for ConsoleScope<'_> {
         self.plain().find(name)
     }
 
+    fn global(&self, symbol: &str) -> Option<Item> {
+        self.plain().global(symbol)
+    }
+
     fn member(&self, family: Family, index: usize) -> Result<Item, String> {
         self.plain().member(family, index)
     }

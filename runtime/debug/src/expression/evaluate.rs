@@ -22,6 +22,11 @@ pub(crate) trait Scope {
     /// What a name stands for.
     fn find(&self, name: &str) -> Option<Item>;
 
+    /// The global variable with a symbol.
+    fn global(&self, _symbol: &str) -> Option<Item> {
+        None
+    }
+
     /// One of a family.
     fn member(&self, family: Family, index: usize) -> Result<Item, String>;
 
@@ -45,6 +50,7 @@ impl Evaluator<'_> {
         self.budget.step().map_err(at)?;
         match &expr.kind {
             Kind::Name(name) => self.name(name).map_err(at),
+            Kind::Function(symbol) if let Some(global) = self.scope.global(symbol) => Ok(global),
             Kind::Index(base, subscripts) => {
                 let base = self.item(base)?;
                 self.index(&base.datum, subscripts, &expr.span)

@@ -97,6 +97,10 @@ impl Scope for FrameScope<'_> {
             .or_else(|| self.register_named(name))
     }
 
+    fn global(&self, symbol: &str) -> Option<Item> {
+        self.debugger.global_named(self.frame.index, symbol)
+    }
+
     fn member(&self, family: Family, index: usize) -> Result<Item, String> {
         self.debugger.member(self.frame.index, family, index)
     }
@@ -108,7 +112,7 @@ impl Scope for FrameScope<'_> {
             Some(close) => format!("nothing is called {name:?} here; is it {close:?}?"),
             None => format!(
                 "nothing is called {name:?} here; name a value (%x), a register (i0, i2:3, r0) or a \
-                 global (rwdata[0])"
+                 global (@name, rwdata[0])"
             ),
         }
     }

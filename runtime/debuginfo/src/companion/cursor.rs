@@ -9,57 +9,57 @@ use super::CompanionError;
 
 /// Where the parser is in the text.
 #[derive(Clone)]
-pub(super) struct Cursor<'t> {
+pub(crate) struct Cursor<'t> {
     text: &'t [u8],
     at: usize,
 }
 
-pub(super) type Result<T> = std::result::Result<T, CompanionError>;
+pub(crate) type Result<T> = std::result::Result<T, CompanionError>;
 
 impl<'t> Cursor<'t> {
-    pub(super) fn new(text: &'t [u8]) -> Self {
+    pub(crate) fn new(text: &'t [u8]) -> Self {
         Self { text, at: 0 }
     }
 
-    pub(super) fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    pub(super) fn jump(&mut self, at: usize) {
+    pub(crate) fn jump(&mut self, at: usize) {
         self.at = at.min(self.text.len());
     }
 
-    pub(super) fn rest(&self) -> &'t [u8] {
+    pub(crate) fn rest(&self) -> &'t [u8] {
         &self.text[self.at..]
     }
 
-    pub(super) fn slice(&self, from: usize, to: usize) -> &'t [u8] {
+    pub(crate) fn slice(&self, from: usize, to: usize) -> &'t [u8] {
         self.text.get(from..to).unwrap_or_default()
     }
 
-    pub(super) fn is_at_end(&self) -> bool {
+    pub(crate) fn is_at_end(&self) -> bool {
         self.at >= self.text.len()
     }
 
-    pub(super) fn peek(&self) -> Option<u8> {
+    pub(crate) fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
-    pub(super) fn previous(&self) -> Option<u8> {
+    pub(crate) fn previous(&self) -> Option<u8> {
         self.at.checked_sub(1).map(|before| self.text[before])
     }
 
-    pub(super) fn bump(&mut self) {
+    pub(crate) fn bump(&mut self) {
         if self.at < self.text.len() {
             self.at += 1;
         }
     }
 
-    pub(super) fn starts_with(&self, prefix: &[u8]) -> bool {
+    pub(crate) fn starts_with(&self, prefix: &[u8]) -> bool {
         self.rest().starts_with(prefix)
     }
 
-    pub(super) fn eat(&mut self, prefix: &[u8]) -> bool {
+    pub(crate) fn eat(&mut self, prefix: &[u8]) -> bool {
         let found = self.starts_with(prefix);
         if found {
             self.at += prefix.len();
@@ -67,7 +67,7 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    pub(super) fn expect(&mut self, what: &'static str) -> Result<()> {
+    pub(crate) fn expect(&mut self, what: &'static str) -> Result<()> {
         if self.eat(what.as_bytes()) {
             Ok(())
         } else {
@@ -75,25 +75,25 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    pub(super) fn skip_spaces(&mut self) {
+    pub(crate) fn skip_spaces(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r')) {
             self.at += 1;
         }
     }
 
     /// Skips spaces and line ends.
-    pub(super) fn skip_blank(&mut self) {
+    pub(crate) fn skip_blank(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
         }
     }
 
     /// The end of the current line: the position of its `\n`, or of the end of the text.
-    pub(super) fn line_end(&self) -> usize {
+    pub(crate) fn line_end(&self) -> usize {
         memchr::memchr(b'\n', self.rest()).map_or(self.text.len(), |length| self.at + length)
     }
 
-    pub(super) fn skip_line(&mut self) {
+    pub(crate) fn skip_line(&mut self) {
         self.at = (self.line_end() + 1).min(self.text.len());
     }
 
@@ -105,19 +105,19 @@ impl<'t> Cursor<'t> {
     }
 
     /// A keyword, a mnemonic or an attribute name; empty if there is none.
-    pub(super) fn word(&mut self) -> &'t [u8] {
+    pub(crate) fn word(&mut self) -> &'t [u8] {
         self.take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$'))
     }
 
     /// The name of an SSA value or block after its `%` or `^`.
-    pub(super) fn value_name(&mut self) -> &'t [u8] {
+    pub(crate) fn value_name(&mut self) -> &'t [u8] {
         self.take_while(|byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b'-')
         })
     }
 
     /// A number; what does not fit is the largest.
-    pub(super) fn number(&mut self) -> Result<u32> {
+    pub(crate) fn number(&mut self) -> Result<u32> {
         let digits = self.take_while(|byte| byte.is_ascii_digit());
         if digits.is_empty() {
             return Err(self.error("expected a number".to_owned()));
@@ -128,14 +128,14 @@ impl<'t> Cursor<'t> {
     }
 
     /// A quoted string, without its quotes and with its escapes replaced.
-    pub(super) fn string(&mut self) -> Result<Cow<'t, str>> {
+    pub(crate) fn string(&mut self) -> Result<Cow<'t, str>> {
         let start = self.at + 1;
         self.skip_string()?;
         Ok(unescape(&self.text[start..self.at - 1]))
     }
 
     /// Skips a quoted string.
-    pub(super) fn skip_string(&mut self) -> Result<()> {
+    pub(crate) fn skip_string(&mut self) -> Result<()> {
         let start = self.at;
         self.expect("\"")?;
         loop {
@@ -154,7 +154,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// A symbol's name after its `@`, plain or quoted.
-    pub(super) fn symbol(&mut self) -> Result<Cow<'t, str>> {
+    pub(crate) fn symbol(&mut self) -> Result<Cow<'t, str>> {
         self.expect("@")?;
         if self.peek() == Some(b'"') {
             return self.string();
@@ -167,7 +167,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Skips a bracketed group that begins here, whatever it holds.
-    pub(super) fn skip_group(&mut self) -> Result<()> {
+    pub(crate) fn skip_group(&mut self) -> Result<()> {
         let start = self.at;
         let mut depth = 0_usize;
         loop {
@@ -196,7 +196,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Skips the value of an attribute: up to the `,` or `}` that ends it.
-    pub(super) fn skip_attribute(&mut self) -> Result<()> {
+    pub(crate) fn skip_attribute(&mut self) -> Result<()> {
         loop {
             match self.peek() {
                 None => return Err(self.error("the text ends inside an attribute".to_owned())),
@@ -210,7 +210,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// A type, as text: `i64`, `!vm.ref<!hal.buffer>`, `tuple<i32, i64>`.
-    pub(super) fn type_text(&mut self) -> Result<&'t [u8]> {
+    pub(crate) fn type_text(&mut self) -> Result<&'t [u8]> {
         let start = self.at;
         self.take_while(|byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'!' | b'_' | b'.' | b'$' | b'?' | b'#')
@@ -225,7 +225,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// An error at the current position.
-    pub(super) fn error(&self, message: String) -> CompanionError {
+    pub(crate) fn error(&self, message: String) -> CompanionError {
         let before = &self.text[..self.at];
         let line_start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
         CompanionError {
@@ -267,7 +267,7 @@ fn unescape(text: &[u8]) -> Cow<'_, str> {
 }
 
 /// The value of a hexadecimal digit; of anything else, zero.
-pub(super) fn hex_digit(digit: u8) -> u8 {
+pub(crate) fn hex_digit(digit: u8) -> u8 {
     match digit {
         b'0'..=b'9' => digit - b'0',
         b'a'..=b'f' => digit - b'a' + 10,

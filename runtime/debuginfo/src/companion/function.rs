@@ -151,6 +151,9 @@ impl<'t, 'l> FunctionParser<'t, 'l> {
         let results = self.results(index, &text);
         let operands = self.function.operands.len() as u32..self.uses.len() as u32;
         self.function.operands.resize(self.uses.len(), ValueId(u32::MAX));
+        if let Some(global) = &text.global {
+            self.function.globals.push((index, self.names.share(global.as_bytes())));
+        }
         let mnemonic = self.names.share(text.mnemonic);
         self.function.operations.push(Operation {
             mnemonic,

@@ -11,8 +11,8 @@ const MAX_DEPTH: usize = 512;
 
 /// Reads locations into a table, each distinct text once.
 #[derive(Default)]
-pub(super) struct Locations<'t> {
-    pub(super) builder: LocationBuilder,
+pub(crate) struct Locations<'t> {
+    pub(crate) builder: LocationBuilder,
     /// The text behind `loc(` up to the end of its line, for those that end an operation.
     seen: HashMap<&'t [u8], LocationId>,
     aliases: HashMap<&'t [u8], LocationId>,
@@ -20,7 +20,7 @@ pub(super) struct Locations<'t> {
 
 impl<'t> Locations<'t> {
     /// Reads the `loc(…)` that ends the line, if there is one, and moves to the line's end.
-    pub(super) fn trailing(&mut self, cursor: &mut Cursor<'t>) -> Result<LocationId> {
+    pub(crate) fn trailing(&mut self, cursor: &mut Cursor<'t>) -> Result<LocationId> {
         cursor.skip_spaces();
         if !cursor.starts_with(b"loc(") {
             return Ok(self.builder.unknown());
@@ -39,7 +39,7 @@ impl<'t> Locations<'t> {
     }
 
     /// Reads `loc(…)` in the middle of a line, if there is one.
-    pub(super) fn optional(&mut self, cursor: &mut Cursor<'t>) -> Result<LocationId> {
+    pub(crate) fn optional(&mut self, cursor: &mut Cursor<'t>) -> Result<LocationId> {
         cursor.skip_spaces();
         if cursor.starts_with(b"loc(") {
             self.parenthesised(cursor)
@@ -49,7 +49,7 @@ impl<'t> Locations<'t> {
     }
 
     /// Reads `#loc7 = loc(…)`; aliases of other kinds are skipped with their line.
-    pub(super) fn alias_definition(&mut self, cursor: &mut Cursor<'t>) -> Result<()> {
+    pub(crate) fn alias_definition(&mut self, cursor: &mut Cursor<'t>) -> Result<()> {
         let name = alias_name(cursor);
         cursor.skip_spaces();
         if cursor.eat(b"=") {

@@ -21,11 +21,11 @@
 //! `cursor`) reads it in one pass. Whether the text belongs to a given module is decided in
 //! [`crate::align`].
 
-mod cursor;
+pub(crate) mod cursor;
 mod function;
 mod listing;
 mod liveness;
-mod location;
+pub(crate) mod location;
 mod module;
 mod operation;
 
@@ -84,10 +84,21 @@ pub struct Companion {
     pub functions: Vec<CompanionFunction>,
     /// Exported names with the function that each stands for.
     pub exports: Vec<CompanionExport>,
+    /// Global variables by their symbols.
+    pub globals: Vec<CompanionGlobal>,
     /// Constants that hold the text of a nested VM module.
     pub nested: Vec<NestedText>,
     /// The locations that the rest refers to.
     pub locations: LocationTable,
+}
+
+/// A global variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompanionGlobal {
+    /// Its symbol, without `@` and quotes.
+    pub name: String,
+    /// What it holds: `i64`, or a reference's type as printed.
+    pub mlir_type: String,
 }
 
 /// An exported function.
@@ -126,6 +137,8 @@ pub struct CompanionFunction {
     pub operations: Vec<Operation>,
     /// Which values the operations read; each operation has a range of it.
     pub operands: Vec<ValueId>,
+    /// The operations that use a global, in order, with its symbol.
+    pub globals: Vec<(u32, Arc<str>)>,
     /// Whether registers and liveness were printed (the format was `annotated-mlir-text`).
     pub is_annotated: bool,
 }

@@ -9,7 +9,8 @@ use super::cursor::{Cursor, Result};
 use super::function::FunctionParser;
 use super::location::Locations;
 use super::operation::Names;
-use super::{Companion, CompanionExport, NestedText};
+use super::{Companion, CompanionExport, CompanionGlobal, NestedText};
+use crate::location::LocationId;
 
 /// How far into a constant's line its digits may begin; the rest of the line is only searched for their end.
 const CONSTANT_HEAD: usize = 4096;
@@ -22,6 +23,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Companion> {
     let mut locations = Locations::default();
     let mut names = Names::default();
     let mut rodata = RodataOrdinal(0);
+    let mut declarations = Vec::new();
     let mut companion = Companion {
         module_name: module_header(&mut cursor, &mut locations)?,
         ..Companion::default()
@@ -40,6 +42,11 @@ pub(super) fn parse(text: &[u8]) -> Result<Companion> {
                 b"vm.func" => companion
                     .functions
                     .extend(FunctionParser::new(&mut locations, &mut names).parse(&mut cursor)?),
+                word if word.starts_with(b"vm.global.") => {
+                    let kind = String::from_utf8_lossy(&word[b"vm.global.".len()..]).into_owned();
+                    companion.globals.push(global(&mut cursor, &kind)?);
+                }
+                b"vm.import" => declarations.push(declaration(&mut cursor, &mut locations)?),
                 b"vm.export" => companion.exports.push(export(&mut cursor)?),
                 b"vm.rodata" => {
                     companion.nested.extend(nested_text(&mut cursor, rodata)?);
@@ -53,7 +60,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Companion> {
     }
     cursor.skip_line();
     aliases_after(&mut cursor, &mut locations)?;
-    companion.locations = locations.builder.finish();
+    companion.locations = locations.builder.finish().without_declarations(&declarations);
     Ok(companion)
 }
 
@@ -102,6 +109,30 @@ fn symbol_of_line(cursor: &mut Cursor<'_>) -> Result<String> {
             return Err(cursor.error("expected a symbol".to_owned()));
         }
     }
+}
+
+/// Where a function is declared that is elsewhere.
+fn declaration<'t>(cursor: &mut Cursor<'t>, locations: &mut Locations<'t>) -> Result<LocationId> {
+    let line = cursor.slice(cursor.at(), cursor.line_end());
+    if let Some(at) = memchr::memmem::rfind(line, b" loc(") {
+        cursor.jump(cursor.at() + at);
+    }
+    locations.trailing(cursor)
+}
+
+/// `vm.global.ref private mutable @name : !vm.ref<!hal.buffer>`.
+fn global(cursor: &mut Cursor<'_>, kind: &str) -> Result<CompanionGlobal> {
+    let name = symbol_of_line(cursor)?;
+    let mut mlir_type = kind.to_owned();
+    if kind == "ref" {
+        let line =
+            String::from_utf8_lossy(cursor.slice(cursor.at(), cursor.line_end())).into_owned();
+        let line = line.split(" loc(").next().unwrap_or_default();
+        let printed = line.rsplit_once(" : ").map_or("", |(_, printed)| printed);
+        let inner = printed.trim().strip_prefix("!vm.ref<").and_then(|it| it.strip_suffix('>'));
+        mlir_type = inner.unwrap_or(printed).to_owned();
+    }
+    Ok(CompanionGlobal { name, mlir_type })
 }
 
 /// `vm.export @function [as("name")]`.

@@ -41,6 +41,8 @@ pub(super) struct OperationText<'t> {
     /// Names, without `%`, that are alive.
     pub(super) live: Vec<&'t [u8]>,
     pub(super) is_annotated: bool,
+    /// The global that it uses.
+    pub(super) global: Option<String>,
     pub(super) location: LocationId,
     types: &'t [u8],
 }
@@ -62,6 +64,7 @@ impl<'t> OperationText<'t> {
             block_registers: Vec::new(),
             live: Vec::new(),
             is_annotated: false,
+            global: None,
             location,
             types: &[],
         };
@@ -96,7 +99,10 @@ impl<'t> OperationText<'t> {
                 }
                 Some(b'"') => cursor.skip_string()?,
                 Some(b'@') => {
-                    cursor.symbol()?;
+                    let symbol = cursor.symbol()?;
+                    if self.mnemonic.starts_with(b"vm.global.") {
+                        self.global = Some(symbol.into_owned());
+                    }
                 }
                 Some(b'{') if cases => {
                     cases = false;

@@ -1,6 +1,9 @@
 //! What iree-compile is told.
 
+use std::path::Path;
+
 use super::CompileError;
+use crate::dispatch_calls;
 
 /// Flags that keep what a debugger shows close to what was written. Each gives way to the user's own.
 const DEBUGGABLE: [&str; 4] = [
@@ -38,6 +41,17 @@ pub(super) const COMPANION: [&str; 4] = [
 /// Flags that make the third run print the sources of dispatches.
 pub(super) const DISPATCHES: [&str; 4] =
     ["--compile-to=executable-sources", "--mlir-print-debuginfo", "-o", "-"];
+
+/// Flags that make it also print each call's own dispatch, to files, before equal ones become one. That
+/// needs no constants.
+pub(super) fn outlined(directory: &Path) -> [String; 4] {
+    [
+        format!("--mlir-print-ir-after={}", dispatch_calls::PASS),
+        format!("--mlir-print-ir-tree-dir={}", directory.display()),
+        "--mlir-elide-elementsattrs-if-larger=1024".to_owned(),
+        "--mlir-elide-resource-strings-if-larger=1024".to_owned(),
+    ]
+}
 
 /// Flags that are set here and nowhere else.
 const RESERVED: [(&str, &str); 4] = [

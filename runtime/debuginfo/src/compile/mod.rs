@@ -29,6 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::companion::Companion;
+use crate::dispatch_calls;
 use crate::interface::DispatchInterfaces;
 
 pub use find::find_compiler;
@@ -165,11 +166,13 @@ pub fn compile(
         module: &scratch.path().join("module.vmfb"),
         companion: &scratch.path().join("companion.mlir"),
         dispatches: &scratch.path().join("dispatches.mlir"),
+        outlined: &scratch.path().join("outlined"),
     };
     let made = runs.run(cancellation, on_line)?;
     let companion = place(made.companion, runs.companion, &Companion::path_beside(&output))?;
     // A program without a device has no dispatches.
-    let dispatches = made.has_dispatches && complete_dispatches(runs.dispatches, runs.module);
+    let dispatches =
+        made.has_dispatches && complete_dispatches(runs.dispatches, runs.module, runs.outlined);
     let dispatches = if dispatches { Ok(()) } else { Err(String::new()) };
     let beside = DispatchInterfaces::path_beside(&output);
     let dispatches = place(dispatches, runs.dispatches, &beside)?.ok();
@@ -177,14 +180,26 @@ pub fn compile(
     Ok(CompileOutput { module: output, companion, dispatches, compiler })
 }
 
-/// Writes above the sources of dispatches which module they are of; whether there are any.
-fn complete_dispatches(path: &Path, module: &Path) -> bool {
+/// Writes above the sources of dispatches which module they are of, and where the program calls them;
+/// whether there are any.
+fn complete_dispatches(path: &Path, module: &Path, outlined: &Path) -> bool {
     let Ok(text) = std::fs::read_to_string(path) else { return false };
-    if DispatchInterfaces::parse(&text).is_empty() {
+    let interfaces = DispatchInterfaces::parse(&text);
+    if interfaces.is_empty() {
         return false;
     }
+    let outlined = printed_in(outlined).unwrap_or_default();
+    let calls = dispatch_calls::written(&outlined, interfaces.names());
     let heading = DispatchInterfaces::heading(module);
-    heading.and_then(|heading| std::fs::write(path, format!("{heading}\n{text}"))).is_ok()
+    heading.and_then(|heading| std::fs::write(path, format!("{heading}\n{calls}{text}"))).is_ok()
+}
+
+/// The text that the compiler has printed into a directory, which it has made more directories in.
+fn printed_in(directory: &Path) -> Option<String> {
+    let mut entries = std::fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path());
+    entries.find_map(|path| {
+        if path.is_dir() { printed_in(&path) } else { std::fs::read_to_string(path).ok() }
+    })
 }
 
 /// Puts a file beside the module in its place, or removes the one of an earlier compilation.

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::elide::copy_without_constants;
-use super::flags::{COMPANION, DISPATCHES, is_listing};
+use super::flags::{COMPANION, DISPATCHES, is_listing, outlined};
 use super::{Cancellation, CompileError};
 
 /// How often a request to stop is looked at while the compiler says nothing.
@@ -32,6 +32,8 @@ pub(super) struct Runs<'a> {
     pub(super) companion: &'a Path,
     /// Where the sources of dispatches go.
     pub(super) dispatches: &'a Path,
+    /// The directory for what is printed of the dispatches that calls have for themselves.
+    pub(super) outlined: &'a Path,
 }
 
 /// What became of the files beside the module.
@@ -49,7 +51,7 @@ impl Runs<'_> {
         cancellation: &Cancellation,
         on_line: &mut dyn FnMut(&str),
     ) -> Result<Beside, CompileError> {
-        let print_dispatches = || self.print(&DISPATCHES, self.dispatches);
+        let print_dispatches = || self.print_dispatches(&outlined(self.outlined));
         let dispatches = if self.has_room() { Some(print_dispatches()?) } else { None };
         let mut companion = self.print(&COMPANION, self.companion)?;
         if self.flags.iter().any(|flag| is_listing(flag)) {
@@ -71,7 +73,11 @@ impl Runs<'_> {
         };
         // What is wrong with the source, the module's run has said.
         let has_dispatches = match dispatches {
-            Some(dispatches) => dispatches.finish(cancellation)?.is_ok(),
+            // Whether the compiler knows the pass depends on its age.
+            Some(dispatches) => {
+                dispatches.finish(cancellation)?.is_ok()
+                    || self.print_dispatches(&[])?.finish(cancellation)?.is_ok()
+            }
             None => false,
         };
         let companion = companion.map_err(|reason| match reason {
@@ -83,6 +89,12 @@ impl Runs<'_> {
             }
         });
         Ok(Beside { companion, has_dispatches })
+    }
+
+    fn print_dispatches(&self, more: &[String]) -> Result<Printing, CompileError> {
+        let flags: Vec<&str> =
+            DISPATCHES.into_iter().chain(more.iter().map(String::as_str)).collect();
+        self.print(&flags, self.dispatches)
     }
 
     /// Whether the companion has calls by which programs get their executables.

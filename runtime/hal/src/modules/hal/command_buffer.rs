@@ -1,6 +1,6 @@
 //! `hal.command_buffer.*`: recording commands.
 
-use vm::{Arguments, NativeCall, NativeModuleBuilder, Ref, Status};
+use vm::{NativeCall, NativeModuleBuilder, Ref, Status};
 
 use super::channel::collectives;
 use crate::command_buffer::{
@@ -24,10 +24,10 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
         })
         .function("command_buffer.finalize", "0r_v", |call| call.command_buffer(0)?.finish())
         .function("command_buffer.begin_debug_group", "0rr_v", |call| {
-            call.command_buffer(0)?.record(Command::BeginGroup(call.text(1)?))
+            call.command_buffer(0)?.record(Command::BeginGroup(call.text(1)?), call.caller())
         })
         .function("command_buffer.end_debug_group", "0r_v", |call| {
-            call.command_buffer(0)?.record(Command::EndGroup)
+            call.command_buffer(0)?.record(Command::EndGroup, call.caller())
         })
         .function("command_buffer.advise_buffer", "0rrIIIi_v", |call| {
             // Advice changes nothing here.
@@ -42,7 +42,7 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
 fn declare_transfers(mut module: NativeModuleBuilder) -> NativeModuleBuilder {
     for calling_convention in ["0riiI_v", "0riii_v"] {
         module = module.function("command_buffer.execution_barrier", calling_convention, |call| {
-            call.command_buffer(0)?.record(Command::Barrier)
+            call.command_buffer(0)?.record(Command::Barrier, call.caller())
         });
     }
     // The pattern has grown to 64 bits.
@@ -102,13 +102,13 @@ fn fill_range(call: &NativeCall<'_>, pattern: u64) -> Result<(), Status> {
 
 /// Records a fill with the first `length` bytes of a pattern.
 pub(super) fn fill(
-    call: &Arguments<'_>,
+    call: &NativeCall<'_>,
     target: BufferRange,
     pattern: u64,
     length: u32,
 ) -> Result<(), Status> {
     let pattern = pattern_bytes(pattern, length)?;
-    call.command_buffer(0)?.record(Command::Fill { target, pattern })
+    call.command_buffer(0)?.record(Command::Fill { target, pattern }, call.caller())
 }
 
 /// The first bytes of a pattern.
@@ -125,7 +125,7 @@ fn update(call: &NativeCall<'_>) -> Result<(), Status> {
     let length = call.u64(5)?;
     let target = range(call.optional_buffer(3)?, call.u32(6)?, call.u64(4)?, length);
     let bytes = host_bytes(call.bytes(1)?, call.u64(2)?, length)?;
-    call.command_buffer(0)?.record(Command::Update { target, bytes })
+    call.command_buffer(0)?.record(Command::Update { target, bytes }, call.caller())
 }
 
 /// A copy of a range of the VM's bytes.
@@ -138,7 +138,7 @@ fn copy(call: &NativeCall<'_>) -> Result<(), Status> {
     let length = call.u64(7)?;
     let source = range(call.optional_buffer(3)?, call.u32(1)?, call.u64(4)?, length);
     let target = range(call.optional_buffer(5)?, call.u32(2)?, call.u64(6)?, length);
-    call.command_buffer(0)?.record(Command::Copy { source, target })
+    call.command_buffer(0)?.record(Command::Copy { source, target }, call.caller())
 }
 
 fn dispatch(call: &NativeCall<'_>, function: u64) -> Result<(), Status> {
@@ -153,7 +153,7 @@ fn dispatch_indirect(call: &NativeCall<'_>, function: u64) -> Result<(), Status>
 
 /// Records a dispatch whose constants are the span at `spans`, and whose bindings the one behind it.
 fn record_dispatch(
-    call: &Arguments<'_>,
+    call: &NativeCall<'_>,
     function: u64,
     workgroups: WorkgroupCount,
     spans: usize,
@@ -178,5 +178,5 @@ fn record_dispatch(
         })
         .collect::<Result<_, Status>>()?;
     let dispatch = DispatchCommand { executable, export, workgroups, constants, bindings };
-    call.command_buffer(0)?.record(Command::Dispatch(dispatch))
+    call.command_buffer(0)?.record(Command::Dispatch(dispatch), call.caller())
 }

@@ -3,7 +3,7 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
-use vm::{Arguments, NativeModuleBuilder, Ref, Status};
+use vm::{Arguments, NativeCall, NativeModuleBuilder, Ref, Status};
 
 use super::allocator::{Import, parameters};
 use super::channel::collectives;
@@ -85,7 +85,7 @@ fn declare_commands(module: NativeModuleBuilder) -> NativeModuleBuilder {
             let length = call.u64(5)?;
             let source = range(Some(call.hal_buffer(1)?), 0, call.u64(2)?, length);
             let target = range(Some(call.hal_buffer(3)?), 0, call.u64(4)?, length);
-            call.command_buffer(0)?.record(Command::Copy { source, target })
+            call.command_buffer(0)?.record(Command::Copy { source, target }, call.caller())
         })
         .function("command_buffer.execute.commands", "0rrCrIID_v", |call| {
             let commands = call.command_buffer(1)?.commands()?.clone();
@@ -96,7 +96,7 @@ fn declare_commands(module: NativeModuleBuilder) -> NativeModuleBuilder {
                 Ok(range(Some(buffer), 0, offset, entry.length))
             });
             let bindings = bindings.collect::<Result<_, Status>>()?;
-            call.command_buffer(0)?.record(Command::Execute { commands, bindings })
+            call.command_buffer(0)?.record(Command::Execute { commands, bindings }, call.caller())
         })
         .function("command_buffer.collective", "0rriirIIrIII_v", |_| Err::<(), _>(collectives()))
         .function("command_buffer.push_constants", "0rriCiD_v", |call| {
@@ -135,7 +135,7 @@ fn pushed<'a>(call: &Arguments<'a>) -> Result<MutexGuard<'a, Pushed>, Status> {
 }
 
 /// Records a dispatch of an export of an executable, with what was pushed.
-fn dispatch(call: &Arguments<'_>, workgroups: WorkgroupCount) -> Result<(), Status> {
+fn dispatch(call: &NativeCall<'_>, workgroups: WorkgroupCount) -> Result<(), Status> {
     let executable = call.executable(1)?.clone();
     let (export, count) = (call.u32(2)? as usize, executable.exports().len());
     if export >= count {
@@ -146,5 +146,5 @@ fn dispatch(call: &Arguments<'_>, workgroups: WorkgroupCount) -> Result<(), Stat
     let (constants, bindings) = pushed(call)?.of_dispatch()?;
     let constants = constants.into();
     let dispatch = DispatchCommand { executable, export, workgroups, constants, bindings };
-    call.command_buffer(0)?.record(Command::Dispatch(dispatch))
+    call.command_buffer(0)?.record(Command::Dispatch(dispatch), call.caller())
 }

@@ -112,8 +112,8 @@ fn allocate(call: &NativeCall<'_>, pool: i64) -> Result<Ref, Status> {
 
 /// Submits a command, or nothing but its fences.
 fn submit(call: &NativeCall<'_>, command: Option<Command>) -> Result<NativeReturn, Status> {
-    let work =
-        command.map(|command| Execution::new(Commands::single(command), Vec::new())).transpose()?;
+    let commands = command.map(|command| Commands::single(command, call.caller()));
+    let work = commands.map(|commands| Execution::new(commands, Vec::new())).transpose()?;
     submit_work(call, work)
 }
 

@@ -1,0 +1,407 @@
+//! Commands of devices, and the lines that they came from.
+//!
+//! A dispatch is shared by all that computes the same, so its own code says little of what it is being
+//! used for. The instruction that recorded the command says it: each has one, with the place of what it
+//! records. So lines stand for recording instructions, and a command for the line of the one that it
+//! comes from. Where the compiler's account of the calls is there ([`debuginfo::DispatchCall`]), it tells
+//! for each operation inside of the dispatch what it is in that call.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use debuginfo::{DispatchCall, FileId, Recording, SourcePosition, WrittenAt, WrittenPath};
+use hal::submission::{QueueActivity, Step};
+use vm::{FrameIndex, FunctionId, Position};
+
+use crate::debugger::Debugger;
+use crate::level::Level;
+use crate::program::{LoadedModule, Program};
+use crate::view::SourceLine;
+
+/// Commands that a line stands for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct CommandPlace {
+    /// The instruction that records them; not known where there is no debug information.
+    recorded_at: Option<Position>,
+    /// What they dispatch, where not everything that is recorded there is meant.
+    exports: Vec<String>,
+}
+
+/// What a line is to devices.
+#[derive(Default, Debug)]
+pub(crate) struct DeviceLine {
+    pub(crate) commands: Vec<CommandPlace>,
+    /// Where the line has bytecode in dispatches, with the instructions that record them if others use
+    /// them, too.
+    pub(crate) inside: BTreeMap<Position, Option<BTreeSet<Position>>>,
+    /// The dispatches that have no bytecode of it, by name.
+    pub(crate) outside: BTreeSet<String>,
+    /// Whether only calls around the dispatches are on the line.
+    pub(crate) is_call: bool,
+}
+
+/// An instruction that records a command, and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    recording: Recording,
+    /// The places of its path from its function inwards.
+    path: Vec<SourcePosition>,
+    /// What the compiler's account says of the calls at its place, by index.
+    calls: Vec<usize>,
+}
+
+impl CommandPlace {
+    /// Whether a command is one of them.
+    pub(crate) fn fits(&self, command: &Step) -> bool {
+        let is_there = match (self.recorded_at, command.recorded_at) {
+            (Some(wanted), Some(found)) => wanted == found,
+            _ => true,
+        };
+        is_there && (self.exports.is_empty() || self.exports.contains(&command.name))
+    }
+
+    /// The instruction that records them.
+    pub(crate) fn recorded_at(&self) -> Option<Position> {
+        self.recorded_at
+    }
+}
+
+impl LoadedModule {
+    /// The instructions that record commands.
+    pub(crate) fn recorded(&self) -> &[Recorded] {
+        self.recorded.get_or_init(|| {
+            let mut by_path: BTreeMap<Vec<(&str, u32, u32)>, Vec<usize>> = BTreeMap::new();
+            for (index, call) in self.interfaces.calls().iter().enumerate() {
+                by_path.entry(keys(&call.path)).or_default().push(index);
+            }
+            let recorded = self.info.recordings().map(|recording| {
+                let written = self.written(&recording.chain);
+                let calls = by_path.get(&keys(&written)).filter(|_| recording.is_dispatch);
+                let calls = calls.cloned().unwrap_or_default();
+                let path = self.info.path_at(recording.function, recording.offset);
+                Recorded { recording, path, calls }
+            });
+            recorded.collect()
+        })
+    }
+
+    /// Places of this module by the names of their files.
+    fn written(&self, chain: &[SourcePosition]) -> WrittenPath {
+        chain.iter().map(|at| self.written_at(*at)).collect()
+    }
+
+    fn written_at(&self, at: SourcePosition) -> WrittenAt {
+        let file = self.info.locations().file(at.file).to_owned();
+        WrittenAt { file, line: at.line, column: at.column }
+    }
+
+    /// A place by the name of its file, if the module has a file of that name.
+    fn place_of(&self, at: &WrittenAt) -> Option<SourcePosition> {
+        let files = self.info.locations().files();
+        let index = files.iter().position(|name| **name == *at.file)?;
+        let file = FileId(u32::try_from(index).ok()?);
+        Some(SourcePosition { file, line: at.line, column: at.column })
+    }
+
+    fn calls_of<'m>(&'m self, recorded: &'m Recorded) -> impl Iterator<Item = &'m DispatchCall> {
+        recorded.calls.iter().filter_map(|index| self.interfaces.calls().get(*index))
+    }
+
+    fn position_of_recorded(&self, recorded: &Recorded) -> Position {
+        let Recording { function, offset, .. } = recorded.recording;
+        Position { function: FunctionId { module: self.index, function }, offset }
+    }
+}
+
+fn keys(path: &WrittenPath) -> Vec<(&str, u32, u32)> {
+    path.iter().map(|at| (at.file.as_str(), at.line, at.column)).collect()
+}
+
+/// The commands on a line while they are gathered.
+#[derive(Default)]
+struct Gathered<'p> {
+    dispatches: Vec<Found<'p>>,
+    transfers: Vec<Found<'p>>,
+    /// By the path to the call that is on the line.
+    around: BTreeMap<Vec<SourcePosition>, Found<'p>>,
+}
+
+struct Found<'p> {
+    place: CommandPlace,
+    calls: Vec<&'p DispatchCall>,
+    /// Names of what it dispatches, for people.
+    names: Vec<String>,
+}
+
+impl Program {
+    /// What a line is to devices.
+    pub(crate) fn device_line(&self, file: &str, line: u32) -> DeviceLine {
+        let mut gathered = Gathered::default();
+        for module in self.modules.iter().filter(|module| !module.is_nested) {
+            for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
+                self.gather(module, id, line, &mut gathered);
+            }
+        }
+        let Gathered { dispatches, transfers, around } = gathered;
+        let is_call = dispatches.is_empty() && transfers.is_empty();
+        let found = match (dispatches.is_empty(), transfers.is_empty()) {
+            (false, _) => dispatches,
+            (true, false) => transfers,
+            (true, true) => around.into_values().collect(),
+        };
+        let mut here =
+            DeviceLine { is_call: is_call && !found.is_empty(), ..DeviceLine::default() };
+        if !here.is_call {
+            self.look_inside(file, line, &found, &mut here.inside);
+        }
+        for Found { place, names, .. } in found {
+            let is_inside = |name: &String| {
+                here.inside.keys().any(|at| self.export_of(at.function) == Some(name.as_str()))
+            };
+            here.outside.extend(names.into_iter().filter(|name| !is_inside(name)));
+            here.commands.push(place);
+        }
+        here
+    }
+
+    fn gather<'p>(
+        &'p self,
+        module: &'p LoadedModule,
+        file: FileId,
+        line: u32,
+        gathered: &mut Gathered<'p>,
+    ) {
+        let name = module.info.locations().file(file);
+        let is_here = |at: &SourcePosition| at.file == file && at.line == line;
+        let on_line: Vec<&str> = module.interfaces.on_line(name, line).collect();
+        let recorded = module.recorded();
+        if recorded.iter().all(|it| it.recording.chain.is_empty()) && !on_line.is_empty() {
+            // Nothing tells them apart.
+            let names: Vec<String> = on_line.iter().map(|name| (*name).to_owned()).collect();
+            let place = CommandPlace { recorded_at: None, exports: names.clone() };
+            gathered.dispatches.push(Found { place, calls: Vec::new(), names });
+            return;
+        }
+        for it in recorded {
+            let recorded_at = Some(module.position_of_recorded(it));
+            let innermost = it.path.len().saturating_sub(1);
+            let is_own =
+                it.path.last().is_some_and(is_here) || it.recording.others.iter().any(is_here);
+            let all: Vec<&DispatchCall> = module.calls_of(it).collect();
+            let calls: Vec<&DispatchCall> =
+                all.iter().copied().filter(|call| call.is_on_line(name, line)).collect();
+            let exports = |calls: &[&DispatchCall]| -> Vec<String> {
+                calls
+                    .iter()
+                    .map(|call| call.export.clone())
+                    .collect::<BTreeSet<_>>()
+                    .into_iter()
+                    .collect()
+            };
+            if !calls.is_empty() {
+                let (place, names) =
+                    (CommandPlace { recorded_at, exports: exports(&calls) }, exports(&calls));
+                gathered.dispatches.push(Found { place, calls, names });
+                continue;
+            }
+            // What is not in the account has its own place, and the dispatch's where it is its first user.
+            let used: Vec<String> = match it.recording.chain.first() {
+                Some(at) if all.is_empty() && it.recording.is_dispatch => {
+                    let at = module.written_at(*at);
+                    let is_user = |name: &&&str| {
+                        module
+                            .interfaces
+                            .of(name)
+                            .is_some_and(|it| it.work().any(|work| *work == at))
+                    };
+                    on_line.iter().filter(is_user).map(|name| (*name).to_owned()).collect()
+                }
+                _ => Vec::new(),
+            };
+            let found = |exports: Vec<String>, names: Vec<String>| Found {
+                place: CommandPlace { recorded_at, exports },
+                calls: Vec::new(),
+                names,
+            };
+            if all.is_empty() && is_own {
+                let found = found(Vec::new(), used);
+                let list = if it.recording.is_dispatch {
+                    &mut gathered.dispatches
+                } else {
+                    &mut gathered.transfers
+                };
+                list.push(found);
+            } else if !used.is_empty() {
+                gathered.dispatches.push(found(used.clone(), used));
+            } else if let Some(level) = it.path[..innermost].iter().position(is_here) {
+                let key = it.path[..=level].to_vec();
+                let names = exports(&all);
+                gathered.around.entry(key).or_insert_with(|| found(Vec::new(), names));
+            }
+        }
+    }
+
+    /// Finds where a line has bytecode in dispatches.
+    fn look_inside(
+        &self,
+        file: &str,
+        line: u32,
+        found: &[Found<'_>],
+        inside: &mut BTreeMap<Position, Option<BTreeSet<Position>>>,
+    ) {
+        let accounted: BTreeSet<&str> = self
+            .modules
+            .iter()
+            .flat_map(|module| module.interfaces.calls())
+            .map(|call| call.export.as_str())
+            .collect();
+        for module in self.modules.iter().filter(|module| module.is_nested) {
+            for Found { place, calls, .. } in found {
+                for (at, call) in calls.iter().flat_map(|call| {
+                    call.shared_on_line(file_of(call, line, file), line).map(move |at| (at, call))
+                }) {
+                    let Some(shared) = module.place_of(at) else { continue };
+                    let places = module.info.places_on(shared.file, shared.line).into_iter();
+                    let same = places.filter(|it| it.position.column == shared.column);
+                    for it in same {
+                        let function = FunctionId { module: module.index, function: it.function };
+                        if self.export_of(function) == Some(call.export.as_str()) {
+                            let position = Position { function, offset: it.offset };
+                            let users =
+                                inside.entry(position).or_insert_with(|| Some(BTreeSet::new()));
+                            if let (Some(users), Some(at)) = (users, place.recorded_at) {
+                                users.insert(at);
+                            }
+                        }
+                    }
+                }
+            }
+            for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
+                for it in module.info.places_on(id, line) {
+                    let function = FunctionId { module: module.index, function: it.function };
+                    let export = self.export_of(function);
+                    if module.info.is_listing(id) {
+                        inside.insert(Position { function, offset: it.offset }, None);
+                        continue;
+                    }
+                    if export.is_some_and(|export| accounted.contains(export)) {
+                        continue;
+                    }
+                    let users = export.map(|export| self.users_of(export)).unwrap_or_default();
+                    let position = Position { function, offset: it.offset };
+                    inside.insert(position, Some(users).filter(|users| !users.is_empty()));
+                }
+            }
+        }
+    }
+
+    /// The instructions that record a dispatch for what it was first made of, as far as its source tells.
+    fn users_of(&self, export: &str) -> BTreeSet<Position> {
+        let mut users = BTreeSet::new();
+        for module in &self.modules {
+            let Some(interface) = module.interfaces.of(export) else { continue };
+            let recorded = module.recorded().iter().filter(|it| it.recording.is_dispatch);
+            let is_user = |it: &&Recorded| {
+                it.recording.chain.first().is_some_and(|at| {
+                    let at = module.written_at(*at);
+                    interface.work().any(|work| *work == at)
+                })
+            };
+            users.extend(recorded.filter(is_user).map(|it| module.position_of_recorded(it)));
+        }
+        users
+    }
+
+    /// The name that a function of a module for a device is exported by.
+    pub(crate) fn export_of(&self, function: FunctionId) -> Option<&str> {
+        let module = self.module(function.module)?;
+        let mut exports = module.module.exports().iter();
+        exports.find(|it| it.function == function.function).map(|it| it.name.as_str())
+    }
+
+    /// The lines of a file, in a range, that are what commands do.
+    pub(crate) fn lines_of_commands(
+        &self,
+        file: &str,
+        lines: &std::ops::RangeInclusive<u32>,
+    ) -> BTreeSet<u32> {
+        let mut found = BTreeSet::new();
+        for module in self.modules.iter().filter(|module| !module.is_nested) {
+            for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
+                let name = module.info.locations().file(id);
+                for it in module.recorded() {
+                    let own = it.path.last().into_iter().chain(&it.recording.others);
+                    found.extend(own.filter(|at| at.file == id).map(|at| at.line));
+                    let work = module.calls_of(it).flat_map(DispatchCall::work);
+                    let here = work.filter_map(|path| path.first()).filter(|at| at.file == name);
+                    found.extend(here.map(|at| at.line));
+                }
+            }
+        }
+        found.retain(|line| lines.contains(line));
+        found
+    }
+}
+
+/// The name that the account has for a file which a user names in another way.
+fn file_of<'f>(call: &'f DispatchCall, line: u32, file: &'f str) -> &'f str {
+    let mut work = call.work().filter_map(|path| path.first());
+    work.find(|at| at.line == line).map_or(file, |at| at.file.as_str())
+}
+
+impl Debugger {
+    /// The command that a frame belongs to.
+    pub(crate) fn command(&self, frame: FrameIndex) -> Option<&Step> {
+        self.queue_activity(frame).and_then(QueueActivity::step)
+    }
+
+    /// Where the command was written that a frame belongs to: where it was recorded.
+    pub(crate) fn command_source(&self, frame: FrameIndex) -> Option<SourceLine> {
+        let recorded_at = self.command(frame)?.recorded_at?;
+        let module = self.program.module(recorded_at.function.module)?;
+        if self.program.level != Level::Source {
+            return None;
+        }
+        let path = module.info.path_at(recorded_at.function.function, recorded_at.offset);
+        Some(module.source_line(*path.last()?))
+    }
+
+    /// Where an instruction of a dispatch was written, in terms of what its command is for: a module with
+    /// places in it, from the function inwards. None: just where it says.
+    pub(crate) fn own_path(
+        &self,
+        frame: FrameIndex,
+        position: Position,
+    ) -> Option<(&LoadedModule, Vec<SourcePosition>)> {
+        let nested = self.program.module(position.function.module).filter(|it| it.is_nested)?;
+        if self.program.level != Level::Source {
+            return None;
+        }
+        let recorded_at = self.command(frame)?.recorded_at?;
+        let module = self.program.module(recorded_at.function.module)?;
+        let it =
+            module.recorded().iter().find(|it| module.position_of_recorded(it) == recorded_at)?;
+        let command = module.written_at(*it.path.last()?);
+        let export = self.program.export_of(position.function)?;
+        let mut calls = module.calls_of(it).filter(|call| call.export == export);
+        let shared = self.program.path_of(position).last().copied();
+        if let Some(call) = calls.next().filter(|first| calls.all(|other| other == *first)) {
+            if call.is_first() {
+                return None;
+            }
+            let own = shared.and_then(|shared| call.own(&nested.written_at(shared)));
+            let place = own.and_then(|path| module.place_of(path.first()?));
+            return Some((module, vec![place.or(it.path.last().copied())?]));
+        }
+        let interface = module.interfaces.of(export);
+        let is_first_user = match interface {
+            Some(interface) => interface.work().any(|work| *work == command),
+            // All that is left to ask is whether the dispatch has code of what the command is for.
+            None => {
+                let rows = nested.info.rows(position.function.function).iter();
+                let mut places = rows.filter_map(|row| row.position);
+                places.any(|at| nested.written_at(at) == command)
+            }
+        };
+        if is_first_user { None } else { Some((module, vec![*it.path.last()?])) }
+    }
+}

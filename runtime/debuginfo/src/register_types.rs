@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use abi::cconv::{Signature, ValueType};
-use vmfb::decode::{Instruction, Operand, RemapList};
+use vmfb::decode::{Instruction, Operand, RegisterUse, RemapList};
 use vmfb::isa::Bank;
 use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, Module, Op, Register};
 
@@ -233,31 +233,23 @@ impl State {
     }
 
     fn step(&mut self, module: &Module, instruction: &Instruction<'_>) {
-        let results = call_results(module, instruction);
-        let writes = instruction.register_uses().filter(|usage| usage.is_write);
-        for (result, usage) in writes.enumerate() {
-            let bank = match (usage.bank, &results) {
-                (Bank::Any, Some(types)) => types.get(result).map_or(Bank::I32, bank_of),
-                (bank, _) => bank,
-            };
-            // Registers in the ref bank are also written without the type bit in ref fields.
-            let register = match bank {
-                Bank::Ref | Bank::RefMove => Register(usage.register.0 | Register::REF_BIT),
-                _ => usage.register,
-            };
-            self.write(register, bank);
+        for usage in writes(module, instruction) {
+            self.write(usage.register, usage.bank);
         }
     }
 
+    /// The copies of a branch, each of the type that its source had before them all: a list may write a
+    /// register that a later copy of it reads, and then means what was there before.
     fn remap(&mut self, copies: RemapList<'_>) {
+        let before = self.clone();
         for (source, target) in copies.iter() {
             let (from, to) = (usize::from(source.ordinal()), usize::from(target.ordinal()));
             if source.is_ref() {
-                if let (Some(written), true) = (self.refs.get(from).copied(), to < self.refs.len())
+                if let (Some(written), true) = (before.refs.get(from).copied(), to < self.refs.len())
                 {
                     self.refs[to] = written;
                 }
-            } else if let Some(cell) = self.cells.get(from).copied() {
+            } else if let Some(cell) = before.cells.get(from).copied() {
                 match cell {
                     Cell::Low(bank) => self.write(target, bank),
                     // The copy of the first half brought this one along already.
@@ -311,6 +303,26 @@ impl State {
         }
         slots
     }
+}
+
+/// What an instruction writes, each with the bank that its value is in: a call says so by its callee's
+/// calling convention. Registers of the ref bank have their bit.
+pub(crate) fn writes(module: &Module, instruction: &Instruction<'_>) -> Vec<RegisterUse> {
+    let results = call_results(module, instruction);
+    let writes = instruction.register_uses().filter(|usage| usage.is_write);
+    let typed = writes.enumerate().map(|(result, usage)| {
+        let bank = match (usage.bank, &results) {
+            (Bank::Any, Some(types)) => types.get(result).map_or(Bank::I32, bank_of),
+            (bank, _) => bank,
+        };
+        // Fields of refs are also written without the bit.
+        let register = match bank {
+            Bank::Ref | Bank::RefMove => Register(usage.register.0 | Register::REF_BIT),
+            _ => usage.register,
+        };
+        RegisterUse { register, bank, ..usage }
+    });
+    typed.collect()
 }
 
 /// For a call, the types of its results by the callee's calling convention.

@@ -233,7 +233,7 @@ mod tests {
     use vm::FrameIndex;
 
     use super::*;
-    use crate::breakpoint::{BreakpointOptions, HitCondition};
+    use crate::breakpoint::{BreakpointOptions, HitCondition, OptionError};
     use crate::program::ModuleSource;
     use crate::stop::{Granularity, Resume, StepKind, StopReason};
     use crate::watch::DataAccess;
@@ -324,11 +324,37 @@ mod tests {
             ("max(%guess) < 1.5", "", (3, 3)),
             ("%guess < 1.5", "% 2", (3, 1)),
             ("rwdata[0] >= 2", ">= 2", (3, 2)),
-            ("1 / 0", "", (5, 5)),
+            // One that fails stops once.
+            ("1 / 0", "", (0, 1)),
+            ("1 / (rwdata[0] - 2) > 5", "", (0, 1)),
             ("false", "", (0, 0)),
         ];
         for (condition, hit, expected) in cases {
             assert_eq!(hits_of(&options(condition, hit)), expected, "{condition} {hit}");
+        }
+    }
+
+    #[test]
+    fn a_condition_that_fails_says_so_once() {
+        let mut debugger = named_example();
+        let id = debugger.add_breakpoint(BreakpointSpec::Function { name: "improve".into() });
+        let options = |condition: &str| BreakpointOptions {
+            condition: Some(condition.into()),
+            ..BreakpointOptions::default()
+        };
+        debugger.set_breakpoint_options(id, &options("1 / (rwdata[0] - 2) > 5")).unwrap();
+        let reason = debugger.resume(Resume::Continue);
+        let text = debugger.sentence(&reason);
+        let expected =
+            "the condition of breakpoint 1 failed: division by zero, in improve at newton.mlir:12";
+        assert_eq!(text, expected);
+        assert_eq!(debugger.frames().len(), 2);
+        assert!(matches!(debugger.resume(Resume::Continue), StopReason::Completed(_)));
+        let message = debugger.breakpoint(id).unwrap().message.clone();
+        assert_eq!(message.as_deref(), Some("the condition failed: division by zero"));
+        for text in ["\"x\"", "!\"x\"", "%x > 1 && \"x\"", "1 ? \"a\" : 2"] {
+            let refused = debugger.set_breakpoint_options(id, &options(text));
+            assert!(matches!(refused, Err(OptionError::Condition(_))), "{text}");
         }
     }
 

@@ -196,15 +196,20 @@ impl State {
         }
     }
 
-    fn set_cell(&mut self, index: usize, cell: Cell) {
-        let old = match self.cells.get_mut(index) {
-            Some(slot) => std::mem::replace(slot, cell),
-            None => return,
-        };
-        // The other half of a pair that is overwritten in part is no value of its own.
-        let orphan = match old {
-            Cell::Low(_) => Some(index + 1),
-            Cell::High(_) => index.checked_sub(1),
+    /// Fills cells from one on. Both halves of a pair come at once: where paths have met, what was there
+    /// before may be a half whose other half is something else by now.
+    fn set_cells(&mut self, first: usize, cells: &[Cell]) {
+        (first..first + cells.len()).for_each(|index| self.release(index));
+        for (slot, cell) in self.cells.iter_mut().skip(first).zip(cells) {
+            *slot = *cell;
+        }
+    }
+
+    /// A cell will be overwritten: the other half of a pair that it is a half of is no value of its own.
+    fn release(&mut self, index: usize) {
+        let orphan = match self.cells.get(index) {
+            Some(Cell::Low(_)) => Some(index + 1),
+            Some(Cell::High(_)) => index.checked_sub(1),
             _ => None,
         };
         if let Some(half) = orphan.and_then(|index| self.cells.get_mut(index))
@@ -224,11 +229,12 @@ impl State {
         }
         match bank {
             Bank::I64 | Bank::F64 => {
-                self.set_cell(index, Cell::Low(bank));
-                self.set_cell(index + 1, Cell::High(bank));
+                self.set_cells(index, &[Cell::Low(bank), Cell::High(bank)]);
             }
-            Bank::Any | Bank::Ref | Bank::RefMove => self.set_cell(index, Cell::Word(Bank::I32)),
-            Bank::I32 | Bank::F32 => self.set_cell(index, Cell::Word(bank)),
+            Bank::Any | Bank::Ref | Bank::RefMove => {
+                self.set_cells(index, &[Cell::Word(Bank::I32)])
+            }
+            Bank::I32 | Bank::F32 => self.set_cells(index, &[Cell::Word(bank)]),
         }
     }
 
@@ -245,7 +251,8 @@ impl State {
         for (source, target) in copies.iter() {
             let (from, to) = (usize::from(source.ordinal()), usize::from(target.ordinal()));
             if source.is_ref() {
-                if let (Some(written), true) = (before.refs.get(from).copied(), to < self.refs.len())
+                if let (Some(written), true) =
+                    (before.refs.get(from).copied(), to < self.refs.len())
                 {
                     self.refs[to] = written;
                 }
@@ -254,7 +261,7 @@ impl State {
                     Cell::Low(bank) => self.write(target, bank),
                     // The copy of the first half brought this one along already.
                     Cell::High(bank) if self.cells.get(to) == Some(&Cell::High(bank)) => {}
-                    other => self.set_cell(to, other),
+                    other => self.set_cells(to, &[other]),
                 }
             }
         }

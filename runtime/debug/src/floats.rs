@@ -2,13 +2,14 @@
 //! stands before it, at its line, with its operands as they were. What instructions do to floats is known from
 //! registers alone and changes one register, so nothing is lost; going on runs it again.
 
-use debuginfo::{LocalValue, RegisterSlot};
+use debuginfo::{Answer, RegisterSlot, ScopedValue};
 use vm::{FrameIndex, Position, Value};
 use vmfb::{Instruction, Op};
 
 use crate::debugger::{Debugger, Phase};
 use crate::effects::{Effects, overlap};
 use crate::inspect;
+use crate::level::Level;
 use crate::stop::StopReason;
 use crate::watch::BadFloat;
 
@@ -126,8 +127,10 @@ impl Debugger {
         let code = module.module.function_bytecode(at.function.function);
         let Ok(instruction) = vmfb::decode(code, at.offset) else { return Vec::new() };
         let slots = Effects::read_by(&instruction);
-        let locals = module.locals(at);
-        let names = operand_names(&instruction, &slots, &locals, written);
+        let knows_arguments = self.knows_arguments(FrameIndex(0));
+        let scope = self.program.scope(Level::Source, at, None, knows_arguments);
+        let scope = scope.as_deref().unwrap_or_default();
+        let names = operand_names(&instruction, &slots, scope, written);
         let values = slots.iter().zip(names).filter_map(|(slot, name)| {
             let value = inspect::register_value(invocation, FrameIndex(0), *slot)?;
             let name = name.unwrap_or_else(|| inspect::register_name(*slot));
@@ -152,7 +155,7 @@ struct Written {
 fn operand_names(
     instruction: &Instruction<'_>,
     slots: &[RegisterSlot],
-    locals: &[LocalValue],
+    scope: &[ScopedValue],
     written: Option<&Written>,
 ) -> Vec<Option<String>> {
     let Some(written) = written.filter(|it| it.operands.len() == slots.len()) else {
@@ -163,8 +166,11 @@ fn operand_names(
         return written.operands.iter().cloned().map(Some).collect();
     }
     let named = |slot: &RegisterSlot| {
-        let local = locals.iter().find(|local| overlap(local.register, *slot))?;
-        local.source_name.clone().filter(|name| written.operands.contains(name))
+        let is_it = |value: &&ScopedValue| {
+            matches!(&value.answer, Answer::Register(held) if overlap(*held, *slot))
+                && written.operands.contains(&value.name)
+        };
+        scope.iter().find(is_it).map(|value| value.name.clone())
     };
     let mut names: Vec<Option<String>> = slots.iter().map(named).collect();
     let used: Vec<String> = names.iter().flatten().cloned().collect();

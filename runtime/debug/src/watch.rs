@@ -257,7 +257,7 @@ impl Debugger {
         let id = hit.breakpoint;
         let item = self.watcher.items.iter().find(|item| item.id == id)?;
         let target = item.target.clone();
-        match self.whose_register(&target, hit.by.as_ref()) {
+        match self.whose_register(&target) {
             WhoseRegister::Its => {}
             WhoseRegister::AnothersForNow => return None,
             WhoseRegister::Anothers => {

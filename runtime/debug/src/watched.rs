@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use abi::tensor::TensorType;
-use debuginfo::{LocalValue, RegisterSlot, SourcePosition};
+use debuginfo::RegisterSlot;
 use vm::{
     Buffer, Context, FrameIndex, FunctionId, Invocation, List, ModuleIndex, Position, Ref, Value,
 };
@@ -21,9 +21,9 @@ use crate::expression::{Expression, Limits};
 use crate::globals;
 use crate::inlined::FrameId;
 use crate::inspect;
+use crate::level::Level;
 use crate::memory::Memory;
 use crate::tensor::TensorView;
-use crate::watch::DataUser;
 
 /// Memory up to this size is compared byte by byte; of more, nobody would see what changed.
 const MAX_BYTES: usize = 1 << 20;
@@ -40,10 +40,11 @@ const SHOWN_BYTES: usize = 8;
 /// A value in a register: SSA values share registers, so that not every write to one is a change of the value.
 #[derive(Clone, Debug)]
 struct NamedValue {
-    /// Its name in the VM program, which is unique in the function.
+    /// Without its `%`.
     name: String,
-    /// Where it is made.
-    made_at: Option<SourcePosition>,
+    /// Whose name it is: the level, and how many inlined calls lead to the frame.
+    level: Level,
+    calls: usize,
     /// Where it was when it was named.
     named_at: Position,
 }
@@ -232,40 +233,44 @@ impl Debugger {
     fn value_of_register(&self, place: &Watched, frame: FrameId, name: &str) -> Option<NamedValue> {
         let Watched::Register(_, _, slot) = place else { return None };
         let named_at = self.position_in(frame.index)?;
-        let module = self.program.module(named_at.function.module)?;
-        let locals = module.locals(named_at);
-        let names = |local: &&LocalValue| {
-            let listing = local.listing_name.as_deref();
-            [Some(&*local.name), listing, local.source_name.as_deref()].contains(&Some(name))
-        };
-        let local = locals.iter().filter(|it| it.register == *slot).find(names)?;
-        Some(NamedValue { name: local.name.clone(), made_at: local.position, named_at })
+        let name = name.strip_prefix('%')?.to_owned();
+        let level = self.program.level;
+        let innermost = self.program.path_at(level, named_at).len().saturating_sub(1);
+        let calls = frame.calls.unwrap_or(innermost);
+        let value = NamedValue { name, level, calls, named_at };
+        self.holds_value(*slot, &value, named_at, frame.index).then_some(value)
+    }
+
+    /// Whether a register holds a value before an instruction of a frame.
+    fn holds_value(
+        &self,
+        slot: RegisterSlot,
+        value: &NamedValue,
+        at: Position,
+        frame: FrameIndex,
+    ) -> bool {
+        let NamedValue { name, level, calls, .. } = value;
+        let is_in_frame = *calls < self.program.path_at(*level, at).len().max(1);
+        let knows_arguments = self.knows_arguments(frame);
+        let meaning = || self.program.meaning(*level, at, Some(*calls), name, knows_arguments);
+        let held = is_in_frame.then(meaning).flatten().and_then(|meaning| meaning.register());
+        held.is_some_and(|held| held.ordinal() == slot.ordinal() && held.is_ref() == slot.is_ref())
     }
 
     /// Whose value is in a register that somebody has written.
-    pub(crate) fn whose_register(
-        &self,
-        target: &WatchTarget,
-        by: Option<&DataUser>,
-    ) -> WhoseRegister {
+    pub(crate) fn whose_register(&self, target: &WatchTarget) -> WhoseRegister {
         let (Watched::Register(function, depth, slot), Some(value)) =
             (&target.place, &target.value)
         else {
             return WhoseRegister::Its;
         };
         let frame = self.depth().checked_sub(depth + 1).map(FrameIndex);
-        let here = frame.and_then(|frame| self.position_in(frame));
+        let here = frame.and_then(|frame| Some((frame, self.position_in(frame)?)));
         let module = self.program.module(function.module);
-        let (Some(here), Some(module)) = (here, module) else { return WhoseRegister::Its };
-        let locals = module.locals(here);
-        let is_there = locals.iter().any(|it| it.register == *slot && it.name == value.name);
-        let by_its_operation = || {
-            let Some(DataUser::Instruction(at)) = by else { return false };
-            let is_free = locals.iter().all(|it| !overlap(it.register, *slot));
-            let place = self.program.path_of(*at).last().copied();
-            is_free && at.function == *function && place.is_some() && place == value.made_at
+        let (Some((frame, here)), Some(module)) = (here, module) else {
+            return WhoseRegister::Its;
         };
-        if is_there || by_its_operation() {
+        if self.holds_value(*slot, value, here, frame) {
             return WhoseRegister::Its;
         }
         let code = module.module.function_bytecode(function.function);

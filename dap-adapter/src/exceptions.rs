@@ -25,13 +25,13 @@ const FILTERS: [Filter; 5] = [
     Filter {
         name: "nan",
         label: "NaN",
-        description: "Stop behind an instruction that makes a NaN of operands that are none",
+        description: "Stop at an operation that makes a NaN of operands that are none, and behind a dispatch of machine code that does",
         is_default: false,
     },
     Filter {
         name: "infinity",
         label: "Infinity",
-        description: "Stop behind an instruction that makes an infinity of operands that are none",
+        description: "Stop at an operation that makes an infinity of operands that are none, and behind a dispatch of machine code that does",
         is_default: false,
     },
     Filter {
@@ -57,11 +57,11 @@ pub(crate) fn filters() -> Value {
             "description": filter.description,
             "default": filter.is_default,
         });
-        if filter.name == FAILURE {
-            shown["supportsCondition"] = true.into();
-            shown["conditionDescription"] =
-                "Status codes to stop for, as OUT_OF_RANGE, INVALID_ARGUMENT".into();
-        }
+        shown["supportsCondition"] = true.into();
+        shown["conditionDescription"] = match filter.name {
+            FAILURE => "Status codes to stop for, as OUT_OF_RANGE, INVALID_ARGUMENT".into(),
+            _ => "`every`: each time, instead of once an operation".into(),
+        };
         shown
     });
     filters.collect()
@@ -105,6 +105,9 @@ impl Exceptions {
     }
 
     fn add(&mut self, filter: &str, condition: Option<&str>) -> Result<(), String> {
+        if FILTERS.iter().any(|it| it.name == filter) && filter != FAILURE {
+            self.traps.every |= is_every(condition)?;
+        }
         match filter {
             FAILURE => self.failures = failures(condition)?,
             "nan" => self.traps.nan = true,
@@ -123,6 +126,15 @@ impl Exceptions {
             Failures::None => false,
             Failures::Some(codes) => codes.contains(&failure.status.code),
         }
+    }
+}
+
+/// How often floats stop the program.
+fn is_every(condition: Option<&str>) -> Result<bool, String> {
+    match condition.unwrap_or_default().trim() {
+        "" | "once" => Ok(false),
+        "every" => Ok(true),
+        other => Err(format!("{other:?} does not say how often; `every` and `once` do")),
     }
 }
 

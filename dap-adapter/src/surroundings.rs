@@ -30,6 +30,8 @@ pub(crate) struct Surroundings {
     max_memory: Option<usize>,
     /// How deep calls may be nested.
     max_call_depth: Option<usize>,
+    /// Whether calls within modules pass what IREE's runtimes up to 3.12 pass.
+    imitate_narrow_calls: bool,
 }
 
 impl Surroundings {
@@ -63,6 +65,7 @@ impl Surroundings {
             parameters: Arc::new(parameters.map_err(|status| format!("`parameters`: {status}"))?),
             libraries: libraries.collect::<Result<_, _>>()?,
             limits: self.limits(),
+            imitates_narrow_calls: self.imitate_narrow_calls,
         })
     }
 

@@ -219,17 +219,20 @@ pub(crate) fn summary(
 
 /// What to say about a stop. None for the end of the program, which is no stop.
 pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events::Stopped> {
-    let (reason, description, text) = match reason {
-        StopReason::Entry => ("entry", "Paused on entry", None),
+    let text = Some(debugger.sentence(reason));
+    let (reason, description) = match reason {
+        StopReason::Entry => ("entry", "Paused on entry"),
         StopReason::Breakpoint(hit) => {
             let specs = hit.iter().filter_map(|id| debugger.breakpoint(*id)).map(|it| &it.spec);
-            return Some(hit_breakpoint(specs, hit));
+            let failed = debugger.failed_condition().map(|_| "Paused on a condition that failed");
+            let stopped = events::Stopped { text, ..hit_breakpoint(specs, hit) };
+            let description = failed.map_or(stopped.description, str::to_owned);
+            return Some(events::Stopped { description, ..stopped });
         }
-        StopReason::Step => ("step", "Paused on step", None),
-        StopReason::Pause => ("pause", "Paused", None),
+        StopReason::Step => ("step", "Paused on step"),
+        StopReason::Pause => ("pause", "Paused"),
         StopReason::Data(hits) => {
             let hit: Vec<debug::BreakpointId> = hits.iter().map(|hit| hit.breakpoint).collect();
-            let text = hits.first().map(|hit| format!("{}: {} -> {}", hit.name, hit.old, hit.new));
             return Some(events::Stopped {
                 reason: "data breakpoint",
                 description: "Paused on data breakpoint".to_owned(),
@@ -237,13 +240,11 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events
                 ..hit_breakpoint(std::iter::empty(), &hit)
             });
         }
-        StopReason::Trap(text) => ("exception", "Paused on a float", Some(text.clone())),
+        StopReason::Trap(_) => ("exception", "Paused on a float"),
         StopReason::BreakInstruction => {
-            ("breakpoint", "Paused on a break instruction of the program", None)
+            ("breakpoint", "Paused on a break instruction of the program")
         }
-        StopReason::Failed(failure) => {
-            ("exception", "Paused on failure", Some(failure.status.to_string()))
-        }
+        StopReason::Failed(_) => ("exception", "Paused on failure"),
         StopReason::Completed(_) => return None,
     };
     Some(events::Stopped {

@@ -36,7 +36,9 @@ fn main() -> ExitCode {
         let path = folder().join(format!("program-{release}.vmfb"));
         let tables = path.clone();
         cases.push(Case::new(format!("{release} reads"), move || reads(&tables, version)));
+        let narrow = path.clone();
         cases.push(Case::new(format!("{release} runs"), move || runs(&path)));
+        cases.push(Case::new(format!("{release} is imitated"), move || imitates(&narrow, release)));
     }
     runner::run(&cases)
 }
@@ -83,6 +85,32 @@ fn runs(path: &Path) -> Result<(), String> {
         }
     }
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+}
+
+/// With the flag, calls give what they give on the release's own runtime, as far as `program.mlir` says that;
+/// without it, what may differ is told.
+fn imitates(path: &Path, release: &str) -> Result<(), String> {
+    let source = folder().join("program.mlir");
+    let text = std::fs::read_to_string(&source).map_err(|error| format!("{source:?}: {error}"))?;
+    for line in text.lines().map(str::trim) {
+        let call = line.strip_prefix("// RUN-NARROW: ").and_then(|it| it.strip_prefix(release));
+        let Some((flags, expected)) = call.and_then(|call| call.trim().split_once(" => ")) else {
+            continue;
+        };
+        let found = answer(path, &format!("{flags} --imitate-narrow-calls"))?;
+        if found != expected {
+            return Err(format!("{flags}: {expected} is expected, found {found}"));
+        }
+    }
+    let call = ["run", "--function=wide", "--input=6", "--input=7", "--module"];
+    for (flags, is_told) in [(&[][..], true), (&["--imitate-narrow-calls"][..], false)] {
+        let finished = finish(Command::new(iree_dbg()?).args(call).arg(path).args(flags))?;
+        let notes = finished.stderr.matches("passes 32 of the 64 bits").count();
+        if notes != usize::from(is_told) {
+            return Err(format!("{flags:?}: {}", finished.stderr));
+        }
+    }
+    Ok(())
 }
 
 /// The results of a call in a line, or the name of its status.

@@ -71,7 +71,10 @@ fn target(debuggee: &Debuggee, arguments: &InfoArguments) -> Result<WatchTarget,
         Some(bytes) => debuggee.debugger.watch_bytes(frame, &expression, bytes),
         None => debuggee.debugger.watch_target(frame, &expression),
     };
-    target.map_err(RequestError::failed)
+    // A view may know the value by another name than expressions do.
+    let is_value = container.is_some() && bytes.is_none() && arguments.name.starts_with('%');
+    let target = target.map_err(RequestError::failed)?;
+    Ok(if is_value { target.called(&arguments.name) } else { target })
 }
 
 /// Memory by its address: what the client was shown, or what the stopped program holds.

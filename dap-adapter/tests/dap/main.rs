@@ -16,6 +16,7 @@
 //! | `attach` | does a program go on when its client leaves? |
 //! | `faults` | do unknown and unreadable messages leave the session alive? |
 //! | `watching` | does the program stop where data changes, and where it fails? |
+//! | `stops` | does a stop say truly what it is for? |
 //! | `tcp` | clients in turn |
 //! | `client`, `program` | the client, and what it debugs |
 //! | `schema` | every message is held against the protocol's schema |
@@ -36,6 +37,7 @@ mod program;
 mod restart;
 mod running;
 mod schema;
+mod stops;
 mod surroundings;
 mod tcp;
 mod watching;

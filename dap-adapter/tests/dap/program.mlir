@@ -10,7 +10,7 @@ util.func private @twice(%x: i32) -> i32 attributes {
   %calls = util.global.load @calls : i64
   %one = arith.constant 1 : i64
   %more = arith.addi %calls, %one : i64
-  util.global.store %more, @calls : i64
+  util.global.store %more, @calls : i64 // storing
   util.return %doubled : i32 // back
 }
 

@@ -12,6 +12,7 @@ static PROVIDER: LazyLock<PathBuf> = LazyLock::new(|| compiled("provider"));
 static PERCEPTRON: LazyLock<PathBuf> = LazyLock::new(|| compiled("perceptron"));
 static INLINED: LazyLock<PathBuf> = LazyLock::new(|| compiled("inlined"));
 static SEVERAL: LazyLock<PathBuf> = LazyLock::new(|| compiled("several"));
+static SCALARS: LazyLock<PathBuf> = LazyLock::new(|| compiled("scalars"));
 static COLUMNS: LazyLock<PathBuf> = LazyLock::new(|| compiled("columns"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
@@ -47,6 +48,7 @@ pub(crate) fn source_of(name: &str) -> PathBuf {
         "inlined" => of_terminal("inlined/inlined.mlir"),
         "columns" => of_terminal("columns/columns.mlir"),
         "several" => of_terminal("levels/several.mlir"),
+        "scalars" => of_terminal("stops/scalars.mlir"),
         _ => root.join(format!("tests/dap/{name}.mlir")),
     }
 }
@@ -64,6 +66,16 @@ pub(crate) fn inlined_source() -> PathBuf {
 /// What launches it.
 pub(crate) fn inlined() -> Value {
     json!({"program": *INLINED, "function": "main", "inputs": ["7", "3"]})
+}
+
+/// What launches a program whose values go bad, change and end.
+pub(crate) fn scalars() -> Value {
+    json!({"program": *SCALARS, "function": "main", "inputs": ["2", "5"]})
+}
+
+/// Its source.
+pub(crate) fn scalars_source() -> PathBuf {
+    source_of("scalars").canonicalize().unwrap()
 }
 
 /// What launches a program with several operations on a line.

@@ -44,7 +44,9 @@ fn a_global_that_changes_stops_the_program() {
         assert_eq!(stopped["reason"], "data breakpoint");
         assert_eq!(stopped["hitBreakpointIds"], json!([breakpoint["id"]]));
         let text = stopped["text"].as_str().unwrap();
-        assert!(text.ends_with(&format!("{} -> {calls}", calls - 1)), "{text}");
+        let changed = format!("changed: {} → {calls}, by util.global.store at ", calls - 1);
+        assert!(text.contains(&changed), "{text}");
+        assert_eq!(client.top().1, i64::from(line("storing")));
         assert_eq!(client.top().0, "twice");
     }
     client.request("setDataBreakpoints", &json!({"breakpoints": []}));
@@ -154,24 +156,27 @@ fn watched(client: &mut Client, asked: &Value, access: &str) -> String {
     let stopped = client.event("stopped");
     assert_eq!(stopped["reason"], "data breakpoint");
     assert_eq!(stopped["hitBreakpointIds"], json!([breakpoint["id"]]));
-    stopped["text"].as_str().unwrap().to_owned()
+    let text = stopped["text"].as_str().unwrap();
+    let (what, by) = text.split_once(", by ").unwrap();
+    assert!(by.starts_with("linalg.") && by.contains("perceptron.mlir:"), "{text}");
+    what.to_owned()
 }
 
 #[test]
 fn parts_of_tensors_are_watched() {
     let cases = [
-        (json!({"name": "binding[1][2]"}), "write", "binding[1][2][0]: 0 -> 3"),
-        (json!({"name": "binding[1][1:3, 5]"}), "write", "binding[1][1:3, 5][0]: 0 -> 3"),
-        (json!({"name": "binding[0][3, 7]"}), "read", "binding[0][3, 7]: 1 -> 1"),
+        (json!({"name": "binding[1][2]"}), "write", "binding[1][2][0] changed: 0 → 3"),
+        (json!({"name": "binding[1][1:3, 5]"}), "write", "binding[1][1:3, 5][0] changed: 0 → 3"),
+        (json!({"name": "binding[0][3, 7]"}), "read", "binding[0][3, 7] was read: 1"),
         (
             json!({"name": "binding[1]", "bytes": 8}),
             "write",
-            "8 bytes from binding[1], element 0: 0 -> 3",
+            "8 bytes from binding[1], element 0 changed: 0 → 3",
         ),
         (
             json!({"name": "binding[1][1]", "bytes": 6}),
             "write",
-            "6 bytes from binding[1][1], byte 2 and 1 more: 00 00 00 00 -> 40 40 00 00",
+            "6 bytes from binding[1][1], byte 2 and 1 more changed: 00 00 00 00 → 40 40 00 00",
         ),
     ];
     for (asked, access, expected) in cases {
@@ -186,7 +191,7 @@ fn rows_in_the_variables_view_and_addresses_are_watched() {
     let mut client = before_dispatch();
     let written = client.request("evaluate", &json!({"expression": "binding[1]"}));
     let row = json!({"variablesReference": written["variablesReference"], "name": "[1]"});
-    assert_eq!(watched(&mut client, &row, "write"), "binding[1][1][0]: 0 -> 3");
+    assert_eq!(watched(&mut client, &row, "write"), "binding[1][1][0] changed: 0 → 3");
     client.disconnect_from_stop();
 
     let mut client = before_dispatch();
@@ -195,7 +200,10 @@ fn rows_in_the_variables_view_and_addresses_are_watched() {
     let start = u64::from_str_radix(address.trim_start_matches("0x"), 16).unwrap();
     let asked = json!({"name": (start + 16).to_string(), "asAddress": true, "bytes": 4});
     let text = watched(&mut client, &asked, "write");
-    assert_eq!(text, format!("4 bytes at {:#x}, byte 2 and 1 more: 00 00 -> 40 40", start + 16));
+    assert_eq!(
+        text,
+        format!("4 bytes at {:#x}, byte 2 and 1 more changed: 00 00 → 40 40", start + 16)
+    );
     client.disconnect_from_stop();
 
     // An address that the client was never shown.

@@ -84,6 +84,10 @@ pub(crate) struct DeviceArguments {
     #[arg(long = "signature", value_name = "FUNC.FUNC", allow_hyphen_values = true)]
     signatures: Vec<String>,
 
+    /// Pass in calls within a module what IREE's runtimes up to 3.12 pass: the lower 32 bits of each number
+    #[arg(long = "imitate-narrow-calls", alias = "imitate_narrow_calls")]
+    imitate_narrow_calls: bool,
+
     #[command(flatten)]
     limits: LimitArguments,
 }
@@ -113,6 +117,7 @@ impl DeviceArguments {
             parameters,
             libraries: Vec::new(),
             limits: self.limits.limits(),
+            imitates_narrow_calls: self.imitate_narrow_calls,
         })
     }
 }
@@ -142,6 +147,10 @@ impl ProgramArguments {
             return self.load_native(&host, &**library);
         }
         let modules = LoadedModules::open(&modules)?;
+        if !host.imitates_narrow_calls() {
+            let notes = modules.iter().filter_map(|module| vm::narrow_calls::note(module));
+            notes.for_each(|note| eprintln!("note: {note}"));
+        }
         let export = choose_export(modules.main()?, self.function.as_deref())?.clone();
         let mut program = Program::new(&modules, &export, &host)?;
         if let Some(structure) = self.structured.structure(modules.main()?, &export) {

@@ -144,3 +144,19 @@ fn a_line_that_was_moved_about_stops_once() {
     let module = compile(&directory, "moved", &["--compile-mode=vm"]);
     check_on(&module, &directory, &directory, &["3", "4"], &["moved"]);
 }
+
+#[test]
+fn stops_say_why() {
+    check("stops", "scalars", &["2", "5"], &["floats", "data", "conditions"]);
+    check("stops", "norm", &["4x8xf32=3", "4x8xf32=4"], &["bytecode"]);
+}
+
+#[test]
+fn machine_code_is_watched_dispatch_by_dispatch() {
+    let directory = tests().join("stops");
+    let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join("norm-machine.vmfb");
+    let flags =
+        ["--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic"];
+    compile_to(&module, &directory, "norm", &flags);
+    check_on(&module, &directory, &directory, &["4x8xf32=3", "4x8xf32=4"], &["machine"]);
+}

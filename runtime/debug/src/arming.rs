@@ -81,6 +81,7 @@ impl Debugger {
             None | Some("") => None,
             Some(text) => {
                 let condition = Expression::parse(text).map_err(OptionError::Condition)?;
+                condition.check_truth().map_err(OptionError::Condition)?;
                 check(&condition).map_err(OptionError::Condition)?;
                 Some(Arc::new(condition))
             }
@@ -101,6 +102,9 @@ impl Debugger {
         };
         if let Some(breakpoint) = self.breakpoints.get_mut(id) {
             breakpoint.level = level;
+            if breakpoint.has_failed {
+                (breakpoint.has_failed, breakpoint.message) = (false, None);
+            }
             breakpoint.condition = condition;
             breakpoint.hit_condition = options.hit_condition;
             breakpoint.log = log;
@@ -249,10 +253,10 @@ impl Debugger {
                 Ok(true) => {}
                 Ok(false) => continue,
                 Err(error) => {
-                    // Passing over it in silence would look as if it were never true.
-                    if let Some(breakpoint) = self.breakpoints.get_mut(id) {
-                        breakpoint.message = Some(format!("the condition failed: {error}"));
+                    if self.condition_failed(id, &error) {
+                        stopping.push(id);
                     }
+                    continue;
                 }
             }
             if !self.breakpoints.count(id) {
@@ -292,14 +296,34 @@ impl Debugger {
         is_it && !is_inside
     }
 
+    /// The condition of a breakpoint cannot be asked. Whether to stop for that: once, since passing over it in
+    /// silence would look as if it were never true.
+    fn condition_failed(&mut self, id: BreakpointId, error: &ExpressionError) -> bool {
+        let Some(breakpoint) = self.breakpoints.get_mut(id) else { return false };
+        if std::mem::replace(&mut breakpoint.has_failed, true) {
+            return false;
+        }
+        breakpoint.message = Some(format!("the condition failed: {error}"));
+        self.failed_conditions.push((id, error.to_string()));
+        true
+    }
+
+    /// Hands a message to whoever is told them.
+    pub(crate) fn tell(&mut self, message: LogMessage) {
+        if let Some(sink) = &mut self.log.0 {
+            sink(message);
+        }
+    }
+
     fn say(&mut self, breakpoint: BreakpointId, frame: FrameId, template: &Template) {
-        let Some(mut sink) = self.log.0.take() else { return };
+        if self.log.0.is_none() {
+            return;
+        }
         let set_at = self.breakpoints.get(breakpoint).map_or(self.level(), |it| it.level);
         let shown = std::mem::replace(&mut self.program.level, set_at);
         let text = template.message(self, frame);
         let source = self.position().and_then(|position| self.source_line(position));
         self.program.level = shown;
-        sink(LogMessage { breakpoint, text, source });
-        self.log.0 = Some(sink);
+        self.tell(LogMessage { breakpoint, text, source });
     }
 }

@@ -175,6 +175,8 @@ pub struct Breakpoint {
     pub(crate) condition: Option<Arc<Expression>>,
     /// What is said instead of stopping.
     pub(crate) log: Option<Arc<Template>>,
+    /// Whether its condition could not be asked once: then it has been told.
+    pub(crate) has_failed: bool,
 }
 
 /// What a breakpoint does besides stopping whenever the program comes to it.
@@ -229,6 +231,13 @@ impl Breakpoint {
         (self.locations, self.dispatches, self.commands) = (locations, dispatches, commands);
         (self.used_by, self.is_out_of_reach) = (used_by, is_out_of_reach);
         (self.line, self.column, self.message) = (line, column, message);
+    }
+
+    /// Whether its message is about what happened while the program ran.
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        self.has_failed
+            || matches!(&self.spec, BreakpointSpec::Data { target, .. } if target.is_gone())
     }
 
     /// Whether it can stop the program.
@@ -288,6 +297,7 @@ impl BreakpointTable {
             level: Level::default(),
             condition: None,
             log: None,
+            has_failed: false,
         };
         breakpoint.place(resolution);
         self.breakpoints.insert(id, breakpoint);
@@ -306,7 +316,7 @@ impl BreakpointTable {
 
     /// Makes all breakpoints those of a program that has not run.
     pub(crate) fn begin_anew(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
-        self.breakpoints.values_mut().for_each(|it| it.hits = 0);
+        self.breakpoints.values_mut().for_each(|it| (it.hits, it.has_failed) = (0, false));
         self.resolve_again(resolve);
     }
 

@@ -14,15 +14,17 @@
 //! meanwhile moves the debugger to a thread of its own and keeps an [`InterruptHandle`]. Everything
 //! else needs the program to stand still, which the borrow checker sees to.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use vm::{Context, FrameFunction, Interrupt, Invocation, Position};
 
 use crate::arming::{Arms, LogSink};
 use crate::breakpoint::{Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable};
-use crate::dispatch_traps::BadFloats;
+use crate::dispatch_traps::BeforeDispatch;
 use crate::program::{LaunchError, LaunchOptions, Program};
 use crate::stepping::StepPlan;
+use crate::stop::StopReason;
 use crate::watch::Watcher;
 
 /// Stops a running program from another thread.
@@ -85,10 +87,20 @@ pub struct Debugger {
     pub(crate) log: LogSink,
     pub(crate) watcher: Watcher,
     /// NaN and infinities in what the dispatch is bound to that runs.
-    pub(crate) before_dispatch: Vec<BadFloats>,
+    pub(crate) before_dispatch: Option<BeforeDispatch>,
+    /// Dispatches, by name and line, whose floats were told, and those that nothing can be told of.
+    pub(crate) caught_dispatches: HashSet<(String, Option<u32>)>,
+    pub(crate) opaque_dispatches: HashSet<String>,
     pub(crate) interrupt: InterruptHandle,
     /// What a pause has cut in two.
     pub(crate) unfinished: Option<Unfinished>,
+    /// The instruction that the program stands behind, where that is what is shown: it did what the stop is
+    /// for.
+    pub(crate) behind: Option<Position>,
+    /// What else stops the program where it stands, to be told when it is to go on.
+    pub(crate) also_here: Option<StopReason>,
+    /// Conditions that could not be asked at this stop, and why.
+    pub(crate) failed_conditions: Vec<(BreakpointId, String)>,
     /// Inlined calls that the program stands before, although their code is what runs next.
     pub(crate) hidden_calls: usize,
 }
@@ -126,9 +138,14 @@ impl Debugger {
             arms: Arms::default(),
             log: LogSink::default(),
             watcher: Watcher::default(),
-            before_dispatch: Vec::new(),
+            before_dispatch: None,
+            caught_dispatches: HashSet::new(),
+            opaque_dispatches: HashSet::new(),
             interrupt,
             unfinished: None,
+            behind: None,
+            also_here: None,
+            failed_conditions: Vec::new(),
             hidden_calls: 0,
         })
     }
@@ -216,7 +233,7 @@ mod tests {
     use vm::FrameIndex;
 
     use super::*;
-    use crate::breakpoint::{BreakpointOptions, HitCondition};
+    use crate::breakpoint::{BreakpointOptions, HitCondition, OptionError};
     use crate::program::ModuleSource;
     use crate::stop::{Granularity, Resume, StepKind, StopReason};
     use crate::watch::DataAccess;
@@ -307,11 +324,37 @@ mod tests {
             ("max(%guess) < 1.5", "", (3, 3)),
             ("%guess < 1.5", "% 2", (3, 1)),
             ("rwdata[0] >= 2", ">= 2", (3, 2)),
-            ("1 / 0", "", (5, 5)),
+            // One that fails stops once.
+            ("1 / 0", "", (0, 1)),
+            ("1 / (rwdata[0] - 2) > 5", "", (0, 1)),
             ("false", "", (0, 0)),
         ];
         for (condition, hit, expected) in cases {
             assert_eq!(hits_of(&options(condition, hit)), expected, "{condition} {hit}");
+        }
+    }
+
+    #[test]
+    fn a_condition_that_fails_says_so_once() {
+        let mut debugger = named_example();
+        let id = debugger.add_breakpoint(BreakpointSpec::Function { name: "improve".into() });
+        let options = |condition: &str| BreakpointOptions {
+            condition: Some(condition.into()),
+            ..BreakpointOptions::default()
+        };
+        debugger.set_breakpoint_options(id, &options("1 / (rwdata[0] - 2) > 5")).unwrap();
+        let reason = debugger.resume(Resume::Continue);
+        let text = debugger.sentence(&reason);
+        let expected =
+            "the condition of breakpoint 1 failed: division by zero, in improve at newton.mlir:12";
+        assert_eq!(text, expected);
+        assert_eq!(debugger.frames().len(), 2);
+        assert!(matches!(debugger.resume(Resume::Continue), StopReason::Completed(_)));
+        let message = debugger.breakpoint(id).unwrap().message.clone();
+        assert_eq!(message.as_deref(), Some("the condition failed: division by zero"));
+        for text in ["\"x\"", "!\"x\"", "%x > 1 && \"x\"", "1 ? \"a\" : 2"] {
+            let refused = debugger.set_breakpoint_options(id, &options(text));
+            assert!(matches!(refused, Err(OptionError::Condition(_))), "{text}");
         }
     }
 

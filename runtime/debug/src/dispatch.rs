@@ -157,7 +157,10 @@ impl Debugger {
 
     /// The tensors that a dispatch reads and writes, as far as its source says which; `None` for what
     /// is not in the memory that it was given.
-    fn operands(&self, dispatch: &ResolvedDispatch) -> Vec<(DispatchOperand, Option<TensorView>)> {
+    pub(crate) fn operands(
+        &self,
+        dispatch: &ResolvedDispatch,
+    ) -> Vec<(DispatchOperand, Option<TensorView>)> {
         let export = dispatch.executable.exports().get(dispatch.dispatch.export);
         let interface = export.and_then(|export| self.program.dispatch_interface(&export.name));
         let Some(interface) = interface else { return Vec::new() };

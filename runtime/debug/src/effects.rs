@@ -67,6 +67,12 @@ impl Effects {
         }
     }
 
+    /// The registers that an instruction reads.
+    pub(crate) fn read_by(instruction: &Instruction<'_>) -> Vec<RegisterSlot> {
+        let uses = instruction.register_uses().filter(|it| !it.is_write);
+        uses.map(|it| slot(it.bank, it.register)).collect()
+    }
+
     /// Whether it may change memory.
     pub(crate) fn may_write_memory(&self) -> bool {
         let writes_buffer = self.object.is_some_and(|access| {

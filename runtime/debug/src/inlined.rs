@@ -24,7 +24,8 @@ impl Debugger {
     /// The innermost frame that is shown: before inlined calls that the program has not gone into yet.
     #[must_use]
     pub fn innermost_frame(&self) -> FrameId {
-        let path = self.position().map_or_else(Vec::new, |at| self.program.path_of(at));
+        let shown = self.position().map(|at| self.shown_at(FrameIndex(0), at));
+        let path = shown.map_or_else(Vec::new, |at| self.program.path_of(at));
         let calls = path.len().checked_sub(1 + self.hidden_calls);
         FrameId { index: FrameIndex(0), calls: calls.filter(|_| path.len() > 1) }
     }

@@ -10,9 +10,10 @@
 //! | `commands`, `reach` | the lines of commands that share dispatches; which functions can run |
 //! | `catalog` | modules, sources and lines with code, for lists of them |
 //! | `arming` | breakpoints in the machine: guards, hits, log messages |
-//! | `watch`, `effects`, `dispatch_traps` | data breakpoints; floats that go bad |
+//! | `watch`, `effects` | data breakpoints |
+//! | `floats`, `dispatch_traps` | floats that go bad |
 //! | `moves` | jumping, restarting a frame, targets to step into |
-//! | `stop` | why the program stands still, how it may go on |
+//! | `stop`, `reasons` | why the program stands still, how it may go on |
 //! | `stack`, `inspect`, `scope`, `known`, `globals` | frames, scopes, variables, names |
 //! | `expression` | the language of watches, conditions and log messages |
 //! | `foreign` | values of native libraries, by their addresses |
@@ -35,6 +36,7 @@ mod dispatch;
 mod dispatch_traps;
 mod effects;
 mod expression;
+mod floats;
 mod foreign;
 mod glob;
 mod globals;
@@ -49,6 +51,7 @@ mod named;
 mod number;
 mod program;
 mod reach;
+mod reasons;
 mod remembered;
 mod resolve;
 mod running;
@@ -86,5 +89,5 @@ pub use view::{
     BufferView, Children, DisassembledInstruction, Frame, Node, ScopeKind, SourceLine, Variable,
 };
 pub use vm::{FrameIndex, FunctionId, ModuleIndex, Position};
-pub use watch::{DataAccess, DataHit, Traps};
+pub use watch::{DataAccess, DataHit, DataUser, Traps};
 pub use watched::WatchTarget;

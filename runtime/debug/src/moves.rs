@@ -263,7 +263,7 @@ impl Debugger {
             return Err("nothing runs".to_owned());
         };
         if invocation.jump(&self.context, target.offset) {
-            self.hidden_calls = 0;
+            (self.hidden_calls, self.behind) = (0, None);
             return Ok(());
         }
         Err(format!("no instruction starts at {}", target.offset))

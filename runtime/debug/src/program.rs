@@ -242,6 +242,8 @@ impl Program {
             notes.extend(parts.notes);
             let messages = info.completeness().messages();
             notes.extend(messages.iter().map(|text| format!("module {}: {text}", module.name())));
+            let narrow = vm::narrow_calls::note(&module);
+            notes.extend(narrow.filter(|_| !host.imitates_narrow_calls()));
             let mut loaded = LoadedModule::new(index, module, info);
             loaded.path = parts.path;
             loaded.nested = parts.nested;

@@ -24,13 +24,19 @@ pub(crate) type LineAndColumn = (Option<u32>, Option<u32>);
 impl Debugger {
     /// Runs until something stops the program. A program that has failed or completed stays so.
     pub fn resume(&mut self, how: Resume) -> StopReason {
-        let hidden_calls = self.hidden_calls;
-        self.after(|debugger| debugger.go_on(how, hidden_calls))
+        let (hidden_calls, behind) = (self.hidden_calls, self.behind);
+        if let Some(reason) = self.also_here.take() {
+            self.behind = None;
+            return reason;
+        }
+        self.after(|debugger| debugger.go_on(how, hidden_calls, behind))
     }
 
     /// Does something that runs the program, and what comes after all of that.
     pub(crate) fn after(&mut self, run: impl FnOnce(&mut Self) -> StopReason) -> StopReason {
         self.hidden_calls = 0;
+        (self.behind, self.also_here) = (None, None);
+        self.failed_conditions.clear();
         self.begin_watching();
         self.recount_before_dispatch();
         let reason = run(self);
@@ -101,7 +107,7 @@ impl Debugger {
         }
     }
 
-    fn go_on(&mut self, how: Resume, hidden_calls: usize) -> StopReason {
+    fn go_on(&mut self, how: Resume, hidden_calls: usize, behind: Option<Position>) -> StopReason {
         let unfinished = self.unfinished.take();
         match (how, unfinished) {
             (Resume::ToEntry, _) | (Resume::AsBefore, Some(Unfinished::ToEntry)) => {
@@ -110,7 +116,12 @@ impl Debugger {
             (Resume::Continue, _) | (Resume::AsBefore, None) => self.run_free(),
             (Resume::StepInto(call), _) => self.step_into(call),
             (Resume::Step(StepKind::Out, _), _) => self.step_out(hidden_calls),
-            (Resume::Step(kind, granularity), _) => self.step(kind, granularity, hidden_calls),
+            (Resume::Step(kind, granularity), _) => match behind {
+                Some(behind) if granularity != Granularity::Instruction => {
+                    self.step_from_behind(kind, granularity, behind)
+                }
+                _ => self.step(kind, granularity, hidden_calls),
+            },
             (Resume::AsBefore, Some(Unfinished::Out { depth, origin })) => {
                 self.run_out(depth, origin)
             }
@@ -201,13 +212,9 @@ impl Debugger {
             invocation.observe(context, &mut observer)
         });
         (self.watcher, self.breakpoints) = (watcher, breakpoints);
-        let reason = match outcome {
-            Ok(outcome) => self.settle(outcome),
+        match outcome {
+            Ok(outcome) => self.after_watched(outcome),
             Err(reason) => Some(reason),
-        };
-        match reason {
-            Some(reason) if reason.is_final() => Some(reason),
-            reason => self.found_by_watching().or(reason),
         }
     }
 
@@ -241,7 +248,7 @@ impl Debugger {
     }
 
     /// What a stretch came to. None: nothing to report, go on.
-    fn settle(&mut self, outcome: Outcome) -> Option<StopReason> {
+    pub(crate) fn settle(&mut self, outcome: Outcome) -> Option<StopReason> {
         match outcome {
             Outcome::Yielded => None,
             Outcome::Stopped(Stop::Breakpoint(position)) => {
@@ -351,6 +358,24 @@ impl Debugger {
         }
     }
 
+    /// A step from behind an instruction whose line is shown. Where what is next is on another line, that
+    /// is already where it leads.
+    fn step_from_behind(
+        &mut self,
+        kind: StepKind,
+        granularity: Granularity,
+        behind: Position,
+    ) -> StopReason {
+        let origin = Origin::Bytecode(behind);
+        let depth = self.depth();
+        let plan = StepPlan::new(&self.program, kind, granularity, origin, depth, 0);
+        let next = self.position().filter(|_| kind != StepKind::Out);
+        if next.is_some_and(|next| plan.verdict(&self.program, next, depth) == Verdict::Stop) {
+            return self.plan_done(&plan);
+        }
+        self.follow(plan, matches!(self.phase, Phase::Initializing(_)))
+    }
+
     /// Steps by a plan, from wherever the program is.
     fn follow(&mut self, plan: StepPlan, in_initialisers: bool) -> StopReason {
         let reason = self.follow_to_stop(&plan, in_initialisers);
@@ -439,12 +464,9 @@ impl Debugger {
         };
         let verdict = observer.verdict;
         self.watcher = watcher;
-        match self.settle(outcome) {
-            Some(reason) if reason.is_final() => Err(reason),
-            reason => match self.found_by_watching().or(reason) {
-                Some(reason) => Err(reason),
-                None => Ok(verdict),
-            },
+        match self.after_watched(outcome) {
+            Some(reason) => Err(reason),
+            None => Ok(verdict),
         }
     }
 

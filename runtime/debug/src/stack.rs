@@ -35,7 +35,7 @@ impl Debugger {
         }
         let found = frame.position.and_then(|position| {
             let module = self.program.module(position.function.module)?;
-            Some((module, self.program.path_of(position)))
+            Some((module, self.program.path_of(self.shown_at(index, position))))
         });
         let Some((module, mut path)) = found.filter(|(_, path)| path.len() > 1) else {
             return vec![frame];
@@ -88,9 +88,15 @@ impl Debugger {
             is_inlined: false,
             source: match frame.function {
                 FrameFunction::Part { .. } => self.dispatch_source(index),
-                _ => position.and_then(|position| self.source_line(position)),
+                _ => position.and_then(|position| self.source_line(self.shown_at(index, position))),
             },
         }
+    }
+
+    /// The instruction whose line is shown for a frame that stands at another.
+    pub(crate) fn shown_at(&self, index: FrameIndex, position: Position) -> Position {
+        let behind = self.behind.filter(|behind| behind.function == position.function);
+        behind.filter(|_| index == FrameIndex(0)).unwrap_or(position)
     }
 
     fn module_name(&self, index: vm::ModuleIndex) -> String {

@@ -292,12 +292,13 @@ impl Observer for StepObserver<'_> {
         self.verdict.reaction()
     }
 
-    fn at_boundary(&mut self, _context: &Context, invocation: &Invocation) -> Reaction {
+    fn at_boundary(&mut self, context: &Context, invocation: &Invocation) -> Reaction {
         let Some(boundary) = invocation.boundary() else { return Reaction::Continue };
+        let is_found = self.watcher.is_needed() && self.watcher.at_boundary(context, invocation);
         self.verdict = self.plan.verdict_at_boundary(self.program, boundary, invocation.depth());
         // Whether a breakpoint counts it is for the debugger to find out, once.
         let is_trapped = self.watcher.traps.watches_dispatches();
-        if is_trapped || self.breakpoints.is_at_boundary(boundary) {
+        if is_found || is_trapped || self.breakpoints.is_at_boundary(boundary) {
             return Reaction::Stop;
         }
         self.verdict.reaction()

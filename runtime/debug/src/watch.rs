@@ -1,21 +1,27 @@
 //! Data breakpoints and traps: stops where data is read, written or changed, or a float goes bad.
 //!
 //! While any are set, the program runs through the instrumented loop, which is asked before every
-//! instruction: what has the one before it done, and what is the next about to do? The stop is behind
-//! the instruction that did it. What native code does to memory is seen where bytecode goes on. What the
-//! data is, and how it is looked at, is in `watched`.
+//! instruction: what has the one before it done, and what is the next about to do? A stop for data is behind
+//! the instruction that did it, and shown at its line; one for a float is before it (see `floats`). Memory is
+//! also looked at behind each command of a device, so that who wrote it is known where machine code did. What
+//! the data is, and how it is looked at, is in `watched`; what a stop says in `reasons`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use debuginfo::RegisterSlot;
-use vm::{Context, FrameIndex, Invocation, Observer, Position, Reaction, Value};
+use debuginfo::{RegisterSlot, SourcePosition};
+use vm::{
+    BoundaryKind, Context, FrameIndex, Invocation, ModuleIndex, Observer, Outcome, Position,
+    Reaction, Stop, Value,
+};
 
+use crate::arming::LogMessage;
 use crate::breakpoint::{BreakpointId, BreakpointSpec, BreakpointTable};
 use crate::debugger::Debugger;
 use crate::effects::Effects;
 use crate::inspect;
-use crate::watched::{Snapshot, WatchTarget};
+use crate::stop::StopReason;
+use crate::watched::{Snapshot, WatchTarget, WhoseRegister};
 
 /// What a data breakpoint looks for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -41,19 +47,36 @@ pub struct DataHit {
     pub old: String,
     /// The value now; the same where it was only read or written again.
     pub new: String,
+    /// Who did it, as far as that is known.
+    pub by: Option<DataUser>,
+    /// Whether it was read, and not written.
+    pub is_read: bool,
+}
+
+/// What uses data.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum DataUser {
+    /// An instruction.
+    Instruction(Position),
+    /// A call that returned in front of this instruction.
+    Return(Position),
+    /// A command of a device: the dispatch of this name, or none if it is of another kind.
+    Command(String),
 }
 
 /// Floats that stop the program where they first appear: where no operand was one already.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Traps {
-    /// An instruction computes NaN.
+    /// An instruction computes NaN; or a dispatch of machine code, whose instructions nobody sees, leaves one.
     pub nan: bool,
-    /// An instruction computes an infinity.
+    /// The same for infinities.
     pub infinity: bool,
     /// A dispatch leaves more NaN in what it is bound to than it found.
     pub dispatch_nan: bool,
     /// The same for infinities.
     pub dispatch_infinity: bool,
+    /// Each of them stops, however often an operation makes them; otherwise an operation stops once.
+    pub every: bool,
 }
 
 impl Traps {
@@ -62,7 +85,7 @@ impl Traps {
     }
 
     pub(crate) fn watches_dispatches(self) -> bool {
-        self.dispatch_nan || self.dispatch_infinity
+        self.dispatch_nan || self.dispatch_infinity || self.watches_instructions()
     }
 }
 
@@ -71,17 +94,45 @@ struct Item {
     id: BreakpointId,
     target: WatchTarget,
     access: DataAccess,
+    /// The value of what is watched, and its text.
     last: Snapshot,
+    shown: String,
+    /// What was there when it was looked at last: of a register that something else is in, that.
+    seen: Snapshot,
+}
+
+/// A float that has gone bad, by an instruction that has run.
+#[derive(Clone, Debug)]
+pub(crate) struct BadFloat {
+    /// The instruction.
+    pub(crate) at: Position,
+    /// Frames on the stack.
+    pub(crate) depth: usize,
+    /// Where the result is, what it is, and what was there before.
+    pub(crate) result: RegisterSlot,
+    pub(crate) value: Value,
+    pub(crate) before: Value,
+}
+
+/// A use of data that nobody has judged yet.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    hit: DataHit,
+    access: DataAccess,
+    /// What the value is now.
+    now: Snapshot,
     shown: String,
 }
 
 /// What the last instruction was about to do, asked for behind it.
 #[derive(Default, Debug)]
 struct Pending {
+    /// The instruction, in the frame so far from the outermost.
+    instruction: Option<(Position, usize)>,
     /// Items that it reads, and items that it writes.
     touched: Vec<(BreakpointId, bool)>,
-    /// The register that it computes a float into, in the frame so far from the outermost.
-    float: Option<(RegisterSlot, usize, Position)>,
+    /// The register that it computes a float into, and what is in it before.
+    float: Option<(RegisterSlot, Value)>,
     /// Whether memory has to be looked at.
     may_write_memory: bool,
 }
@@ -93,13 +144,25 @@ pub(crate) struct Watcher {
     pub(crate) traps: Traps,
     effects: HashMap<Position, Arc<Effects>>,
     pending: Pending,
-    pub(crate) hits: Vec<DataHit>,
-    pub(crate) trapped: Option<String>,
+    found: Vec<Candidate>,
+    bad_float: Option<BadFloat>,
+    /// Registers whose frame has returned since somebody asked.
+    returned: Vec<BreakpointId>,
+    /// Instructions and operations whose floats were told already.
+    pub(crate) caught: HashSet<Position>,
+    pub(crate) caught_operations: HashSet<(ModuleIndex, SourcePosition)>,
+    /// The instruction that is run again after it was told what it makes.
+    pub(crate) passing: Option<Position>,
 }
 
 impl Debugger {
     /// Sets which floats stop the program where they first appear.
     pub fn set_traps(&mut self, traps: Traps) {
+        if self.watcher.traps != traps {
+            self.watcher.caught.clear();
+            self.watcher.caught_operations.clear();
+            self.caught_dispatches.clear();
+        }
         self.watcher.traps = traps;
         self.rearm();
     }
@@ -113,43 +176,133 @@ impl Debugger {
     /// Takes what is watched from the breakpoints, with its values now.
     pub(crate) fn begin_watching(&mut self) {
         let mut watcher = std::mem::take(&mut self.watcher);
-        watcher.items = self
-            .breakpoints
-            .iter()
-            .filter_map(|breakpoint| match &breakpoint.spec {
-                BreakpointSpec::Data { target, access } => Some(Item {
-                    id: breakpoint.id,
-                    target: target.clone(),
-                    access: *access,
-                    last: None,
-                    shown: String::new(),
-                }),
-                _ => None,
-            })
-            .collect();
-        watcher.pending = Pending::default();
-        if let Some(invocation) = self.invocation() {
-            for item in &mut watcher.items {
-                (item.last, item.shown) = item.target.look(&self.context, invocation);
-            }
+        let mut before: HashMap<BreakpointId, Item> =
+            std::mem::take(&mut watcher.items).into_iter().map(|item| (item.id, item)).collect();
+        let invocation = self.invocation();
+        for breakpoint in self.breakpoints.iter() {
+            let BreakpointSpec::Data { target, access } = &breakpoint.spec else { continue };
+            let (id, access) = (breakpoint.id, *access);
+            let (now, text) =
+                invocation.map_or((None, String::new()), |it| target.look(&self.context, it));
+            let known = before.remove(&id).filter(|item| item.last != item.seen);
+            // Of a register that something else is in, the value is what it was.
+            let (last, shown) = known.map_or((now.clone(), text), |item| (item.last, item.shown));
+            let target = target.clone();
+            watcher.items.push(Item { id, target, access, last, shown, seen: now });
         }
+        watcher.pending = Pending::default();
+        watcher.found.clear();
         self.watcher = watcher;
     }
 
+    /// What a stretch of the program came to that was watched. None: nothing to report, go on.
+    pub(crate) fn after_watched(&mut self, outcome: Outcome) -> Option<StopReason> {
+        if !self.watcher.is_needed()
+            || matches!(outcome, Outcome::Completed(_) | Outcome::Failed(_))
+        {
+            return self.settle(outcome);
+        }
+        let mut watcher = std::mem::take(&mut self.watcher);
+        match (&outcome, self.invocation()) {
+            // The last instruction was looked at, and the next one has not run.
+            (Outcome::Stopped(Stop::Step(_)), _) => watcher.pending = Pending::default(),
+            // The call that led here goes on.
+            (Outcome::Stopped(Stop::Boundary | Stop::Attached), _) => {}
+            (_, Some(invocation)) => watcher.look_behind(&self.context, invocation),
+            (_, None) => {}
+        }
+        self.watcher = watcher;
+        self.tell_returned();
+        if let Some(bad) = self.watcher.bad_float.take()
+            && let Some(reason) = self.trap_float(&bad)
+        {
+            self.watcher.found.clear();
+            return Some(reason);
+        }
+        let found = self.judge();
+        let reason = self.settle(outcome);
+        match found {
+            Some(found) => {
+                // Whatever stops at this place as well is told when the program goes on.
+                self.also_here = reason.filter(|it| !matches!(it, StopReason::Pause));
+                Some(found)
+            }
+            None => reason,
+        }
+    }
+
     /// What watching found; each hit whose condition holds is counted.
-    pub(crate) fn found_by_watching(&mut self) -> Option<crate::stop::StopReason> {
-        use crate::stop::StopReason;
-        let found = std::mem::take(&mut self.watcher.hits);
-        if !found.is_empty() {
-            let stopping = self.hit(found.iter().map(|hit| hit.breakpoint).collect());
-            let hits: Vec<DataHit> =
-                found.into_iter().filter(|hit| stopping.contains(&hit.breakpoint)).collect();
-            if !hits.is_empty() {
-                self.watcher.trapped = None;
-                return Some(StopReason::Data(hits));
+    fn judge(&mut self) -> Option<StopReason> {
+        let found = std::mem::take(&mut self.watcher.found);
+        if found.is_empty() {
+            return None;
+        }
+        let mut judged: Vec<DataHit> = Vec::new();
+        for candidate in found {
+            judged.extend(self.judged(candidate));
+        }
+        let stopping = self.hit(judged.iter().map(|hit| hit.breakpoint).collect());
+        judged.retain(|hit| stopping.contains(&hit.breakpoint));
+        let first = judged.first()?;
+        self.behind = match first.by {
+            Some(DataUser::Instruction(at)) => Some(at),
+            _ => None,
+        };
+        Some(StopReason::Data(judged))
+    }
+
+    /// Whether a use of data is one of the value that was asked about; a register may hold another by now.
+    fn judged(&mut self, candidate: Candidate) -> Option<DataHit> {
+        let Candidate { hit, access, now, shown } = candidate;
+        let id = hit.breakpoint;
+        let item = self.watcher.items.iter().find(|item| item.id == id)?;
+        let target = item.target.clone();
+        match self.whose_register(&target) {
+            WhoseRegister::Its => {}
+            WhoseRegister::AnothersForNow => return None,
+            WhoseRegister::Anothers => {
+                target.end();
+                let text =
+                    format!("{} is gone: its register is used for something else now", target.name);
+                self.watch_ended(id, text);
+                return None;
             }
         }
-        self.watcher.trapped.take().map(StopReason::Trap)
+        let item = self.watcher.items.iter_mut().find(|item| item.id == id)?;
+        let has_changed = item.last.is_some() && now != item.last;
+        let old_shown = std::mem::replace(&mut item.shown, shown.clone());
+        let old = std::mem::replace(&mut item.last, now);
+        if access == DataAccess::Change && !has_changed {
+            return None;
+        }
+        let part = match (&old, &item.last) {
+            (Some(old), Some(new)) => target.changed_part(old, new),
+            _ => None,
+        };
+        let (name, old, new) = part.unwrap_or_else(|| (target.name.clone(), old_shown, shown));
+        Some(DataHit { name, old, new, is_read: hit.is_read && !has_changed, ..hit })
+    }
+
+    /// Tells of watches whose frame has returned.
+    fn tell_returned(&mut self) {
+        for id in std::mem::take(&mut self.watcher.returned) {
+            let found = self.watcher.items.iter().find(|item| item.id == id);
+            let Some(name) = found.map(|item| item.target.name.clone()) else { continue };
+            self.watch_ended(id, format!("{name} is gone: its function has returned"));
+        }
+    }
+
+    fn watch_ended(&mut self, id: BreakpointId, text: String) {
+        if let Some(breakpoint) = self.breakpoints.get_mut(id) {
+            breakpoint.message = Some(text.clone());
+        }
+        self.notice(id, text);
+    }
+
+    /// Says something on behalf of a breakpoint without a stop.
+    pub(crate) fn notice(&mut self, breakpoint: BreakpointId, text: String) {
+        let source = self.position().and_then(|position| self.source_line(position));
+        self.tell(LogMessage { breakpoint, text, source });
     }
 }
 
@@ -167,9 +320,9 @@ impl Watcher {
         invocation: &Invocation,
         position: Position,
     ) -> bool {
-        let pending = std::mem::take(&mut self.pending);
-        self.look_behind(context, invocation, &pending);
+        self.look_behind(context, invocation);
         let effects = self.effects_at(context, position);
+        self.pending.instruction = Some((position, invocation.depth()));
         self.pending.may_write_memory = effects.may_write_memory();
         for item in &self.items {
             if matches!(item.access, DataAccess::Change) {
@@ -180,71 +333,75 @@ impl Watcher {
                 self.pending.touched.push((item.id, is_write));
             }
         }
+        let is_passing = self.passing.take_if(|it| *it == position).is_some();
         if self.traps.watches_instructions()
             && let Some(result) = effects.float
+            && !is_passing
+            && !self.caught.contains(&position)
         {
             let is_clean = effects
                 .registers
                 .iter()
                 .filter(|(_, is_write)| !is_write)
-                .all(|(it, _)| self.badness(invocation, *it).is_none());
-            self.pending.float = is_clean.then(|| (result, invocation.depth(), position));
+                .all(|(it, _)| !self.is_bad(invocation, *it));
+            let before = inspect::register_value(invocation, FrameIndex(0), result);
+            self.pending.float = before.filter(|_| is_clean).map(|before| (result, before));
         }
-        !self.hits.is_empty() || self.trapped.is_some()
+        !self.found.is_empty() || self.bad_float.is_some() || !self.returned.is_empty()
     }
 
-    fn look_behind(&mut self, context: &Context, invocation: &Invocation, pending: &Pending) {
+    /// Looks at memory behind a command of a device. Whether to stop.
+    pub(crate) fn at_boundary(&mut self, context: &Context, invocation: &Invocation) -> bool {
+        let Some(boundary) = invocation.boundary() else { return false };
+        if boundary.kind != BoundaryKind::AfterStep {
+            return false;
+        }
+        let by = DataUser::Command(boundary.name.clone());
+        for item in self.items.iter_mut().filter(|item| item.target.is_memory()) {
+            self.found.extend(item.look(context, invocation, None, Some(by.clone())));
+        }
+        !self.found.is_empty()
+    }
+
+    fn look_behind(&mut self, context: &Context, invocation: &Invocation) {
+        let pending = std::mem::take(&mut self.pending);
+        let by = pending.instruction.map(|(position, depth)| {
+            let is_return = invocation.depth() < depth;
+            let after = invocation.position(context).filter(|_| is_return);
+            after.map_or(DataUser::Instruction(position), DataUser::Return)
+        });
         for item in &mut self.items {
             let touched = pending.touched.iter().find(|(id, _)| *id == item.id);
             // Looking at much memory before every instruction would take forever.
             if item.target.is_large() && !pending.may_write_memory && touched.is_none() {
                 continue;
             }
-            let (now, shown) = item.target.look(context, invocation);
-            let has_changed = now != item.last && now.is_some() && item.last.is_some();
-            let is_hit = match (item.access, touched) {
-                (DataAccess::Read, touched) => touched.is_some_and(|(_, is_write)| !is_write),
-                (DataAccess::Change, _) => has_changed,
-                (DataAccess::Write, touched) => {
-                    has_changed || touched.is_some_and(|(_, is_write)| *is_write)
-                }
-                (DataAccess::ReadWrite, touched) => has_changed || touched.is_some(),
-            };
-            if now == item.last && !is_hit {
-                continue;
-            }
-            let old_shown = std::mem::replace(&mut item.shown, shown.clone());
-            let old = std::mem::replace(&mut item.last, now);
-            if is_hit {
-                let part = match (&old, &item.last) {
-                    (Some(old), Some(new)) => item.target.changed_part(old, new),
-                    _ => None,
-                };
-                let (name, old, new) =
-                    part.unwrap_or_else(|| (item.target.name.clone(), old_shown, shown));
-                self.hits.push(DataHit { breakpoint: item.id, name, old, new });
+            let was_there = !item.target.is_gone();
+            self.found.extend(item.look(context, invocation, touched.map(|it| it.1), by.clone()));
+            if was_there && item.target.is_gone() {
+                self.returned.push(item.id);
             }
         }
-        let Some((slot, depth, position)) = pending.float else { return };
+        let (Some((result, before)), Some((at, depth))) = (pending.float, pending.instruction)
+        else {
+            return;
+        };
         if invocation.depth() == depth
-            && let Some(what) = self.badness(invocation, slot)
+            && self.is_bad(invocation, result)
+            && let Some(value) = inspect::register_value(invocation, FrameIndex(0), result)
         {
-            let register = inspect::register_name(slot);
-            self.trapped = Some(format!("{what} in {register}, computed at {}", position.offset));
+            self.bad_float = Some(BadFloat { at, depth, result, value, before });
         }
     }
 
-    /// What is bad about a float, as far as somebody wants to know.
-    fn badness(&self, invocation: &Invocation, slot: RegisterSlot) -> Option<&'static str> {
-        let value = match inspect::register_value(invocation, FrameIndex(0), slot)? {
-            Value::F32(value) => f64::from(value),
-            Value::F64(value) => value,
-            _ => return None,
+    /// Whether a register holds a float that somebody wants to know of.
+    fn is_bad(&self, invocation: &Invocation, slot: RegisterSlot) -> bool {
+        let value = match inspect::register_value(invocation, FrameIndex(0), slot) {
+            Some(Value::F32(value)) => f64::from(value),
+            Some(Value::F64(value)) => value,
+            _ => return false,
         };
-        if value.is_nan() && self.traps.nan {
-            return Some("NaN");
-        }
-        (value.is_infinite() && self.traps.infinity).then_some("infinity")
+        value.is_nan() && self.traps.nan || value.is_infinite() && self.traps.infinity
     }
 
     fn effects_at(&mut self, context: &Context, position: Position) -> Arc<Effects> {
@@ -255,6 +412,44 @@ impl Watcher {
             }))
         });
         Arc::clone(effects)
+    }
+}
+
+impl Item {
+    /// Looks at the data after somebody may have used it: `touched` says whether it was written or only read.
+    fn look(
+        &mut self,
+        context: &Context,
+        invocation: &Invocation,
+        touched: Option<bool>,
+        by: Option<DataUser>,
+    ) -> Option<Candidate> {
+        let (now, shown) = self.target.look(context, invocation);
+        let has_changed = now != self.seen && now.is_some() && self.seen.is_some();
+        let is_hit = match self.access {
+            DataAccess::Read => touched == Some(false),
+            DataAccess::Change => has_changed,
+            DataAccess::Write => has_changed || touched == Some(true),
+            DataAccess::ReadWrite => has_changed || touched.is_some(),
+        };
+        let was_its_value = self.last == self.seen;
+        self.seen.clone_from(&now);
+        if !is_hit {
+            // A change that nobody asked about is still one.
+            if was_its_value && !self.target.is_gone() {
+                (self.last, self.shown) = (now, shown);
+            }
+            return None;
+        }
+        let hit = DataHit {
+            breakpoint: self.id,
+            name: self.target.name.clone(),
+            old: self.shown.clone(),
+            new: shown.clone(),
+            by,
+            is_read: touched == Some(false),
+        };
+        Some(Candidate { hit, access: self.access, now, shown })
     }
 }
 
@@ -278,9 +473,11 @@ impl Observer for WatchObserver<'_> {
         Reaction::Continue
     }
 
-    fn at_boundary(&mut self, _context: &Context, invocation: &Invocation) -> Reaction {
+    fn at_boundary(&mut self, context: &Context, invocation: &Invocation) -> Reaction {
         let Some(boundary) = invocation.boundary() else { return Reaction::Continue };
-        if self.breakpoints.is_at_boundary(boundary) || self.watch.includes(boundary.kind) {
+        let is_found = self.watcher.at_boundary(context, invocation);
+        let is_asked = self.breakpoints.is_at_boundary(boundary);
+        if is_found || is_asked || self.watch.includes(boundary.kind) {
             return Reaction::Stop;
         }
         Reaction::Continue

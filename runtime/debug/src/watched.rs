@@ -1,5 +1,6 @@
 //! Data that can be watched: what an expression or an address stands for, settled when it is named.
 
+use std::collections::BTreeSet;
 use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use debuginfo::RegisterSlot;
 use vm::{
     Buffer, Context, FrameIndex, FunctionId, Invocation, List, ModuleIndex, Position, Ref, Value,
 };
+use vmfb::BytecodeOffset;
 use vmfb::isa::Bank;
 
 use crate::debugger::Debugger;
@@ -19,6 +21,7 @@ use crate::expression::{Expression, Limits};
 use crate::globals;
 use crate::inlined::FrameId;
 use crate::inspect;
+use crate::level::Level;
 use crate::memory::Memory;
 use crate::tensor::TensorView;
 
@@ -34,6 +37,29 @@ const LARGE: usize = 64;
 /// How many bytes of plain memory are shown.
 const SHOWN_BYTES: usize = 8;
 
+/// A value in a register: SSA values share registers, so that not every write to one is a change of the value.
+#[derive(Clone, Debug)]
+struct NamedValue {
+    /// Without its `%`.
+    name: String,
+    /// Whose name it is: the level, and how many inlined calls lead to the frame.
+    level: Level,
+    calls: usize,
+    /// Where it was when it was named.
+    named_at: Position,
+}
+
+/// Whose value is in a watched register after a write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WhoseRegister {
+    /// That which was asked about, or nobody asked about one.
+    Its,
+    /// Another; that may come back, in a loop.
+    AnothersForNow,
+    /// Another, for the rest of the call.
+    Anothers,
+}
+
 /// What is kept of data to notice a change.
 pub(crate) type Snapshot = Option<Vec<u8>>;
 
@@ -48,7 +74,9 @@ pub struct WatchTarget {
     view: Option<TensorView>,
     /// Whether the name is an expression, of which elements have names.
     is_expression: bool,
-    /// Whether the frame has returned whose register it is.
+    /// The value that was named, of a register that may hold others too.
+    value: Option<NamedValue>,
+    /// Whether the frame has returned whose register it is, or the value does not come back.
     is_gone: Arc<AtomicBool>,
 }
 
@@ -93,6 +121,7 @@ impl Debugger {
         frame: impl Into<FrameId>,
         text: &str,
     ) -> Result<WatchTarget, String> {
+        let frame = frame.into();
         let item = self.watched_item(frame, text)?;
         let view = item.datum.tensor();
         let memory = || match (&view, item.datum.memory()) {
@@ -116,7 +145,8 @@ impl Debugger {
             })??,
         };
         let name = text.trim().to_owned();
-        Ok(WatchTarget { name, place, view, is_expression: true, is_gone: Arc::default() })
+        let value = self.value_of_register(&place, frame, &name);
+        Ok(WatchTarget { name, place, view, is_expression: true, value, is_gone: Arc::default() })
     }
 
     /// So many bytes from what an expression names in a frame on, to be watched.
@@ -198,6 +228,80 @@ impl Debugger {
     }
 }
 
+impl Debugger {
+    /// The value in a register that a name means in a frame.
+    fn value_of_register(&self, place: &Watched, frame: FrameId, name: &str) -> Option<NamedValue> {
+        let Watched::Register(_, _, slot) = place else { return None };
+        let named_at = self.position_in(frame.index)?;
+        let name = name.strip_prefix('%')?.to_owned();
+        let level = self.program.level;
+        let innermost = self.program.path_at(level, named_at).len().saturating_sub(1);
+        let calls = frame.calls.unwrap_or(innermost);
+        let value = NamedValue { name, level, calls, named_at };
+        self.holds_value(*slot, &value, named_at, frame.index).then_some(value)
+    }
+
+    /// Whether a register holds a value before an instruction of a frame.
+    fn holds_value(
+        &self,
+        slot: RegisterSlot,
+        value: &NamedValue,
+        at: Position,
+        frame: FrameIndex,
+    ) -> bool {
+        let NamedValue { name, level, calls, .. } = value;
+        let is_in_frame = *calls < self.program.path_at(*level, at).len().max(1);
+        let knows_arguments = self.knows_arguments(frame);
+        let meaning = || self.program.meaning(*level, at, Some(*calls), name, knows_arguments);
+        let held = is_in_frame.then(meaning).flatten().and_then(|meaning| meaning.register());
+        held.is_some_and(|held| held.ordinal() == slot.ordinal() && held.is_ref() == slot.is_ref())
+    }
+
+    /// Whose value is in a register that somebody has written.
+    pub(crate) fn whose_register(&self, target: &WatchTarget) -> WhoseRegister {
+        let (Watched::Register(function, depth, slot), Some(value)) =
+            (&target.place, &target.value)
+        else {
+            return WhoseRegister::Its;
+        };
+        let frame = self.depth().checked_sub(depth + 1).map(FrameIndex);
+        let here = frame.and_then(|frame| Some((frame, self.position_in(frame)?)));
+        let module = self.program.module(function.module);
+        let (Some((frame, here)), Some(module)) = (here, module) else {
+            return WhoseRegister::Its;
+        };
+        if self.holds_value(*slot, value, here, frame) {
+            return WhoseRegister::Its;
+        }
+        let code = module.module.function_bytecode(function.function);
+        if reaches(code, here.offset, value.named_at.offset) {
+            WhoseRegister::AnothersForNow
+        } else {
+            WhoseRegister::Anothers
+        }
+    }
+}
+
+/// Whether control may come from one instruction of a function to another.
+fn reaches(code: &[u8], from: BytecodeOffset, to: BytecodeOffset) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut pending = vec![from];
+    while let Some(mut at) = pending.pop() {
+        while seen.insert(at) {
+            if at == to {
+                return true;
+            }
+            let Ok(instruction) = vmfb::decode(code, at) else { break };
+            pending.extend(instruction.successors().into_iter().map(|(target, _)| target));
+            if instruction.op.is_terminator() {
+                break;
+            }
+            at = instruction.end;
+        }
+    }
+    false
+}
+
 fn of_bytes(
     buffer: &Arc<Buffer>,
     start: usize,
@@ -210,7 +314,8 @@ fn of_bytes(
         return Err(format!("{count} bytes cannot be watched; there are {left} from there on"));
     }
     let place = of_ranges(buffer, iter::once(start..start + count))?;
-    Ok(WatchTarget { name, place, view, is_expression: false, is_gone: Arc::default() })
+    let is_gone = Arc::default();
+    Ok(WatchTarget { name, place, view, is_expression: false, value: None, is_gone })
 }
 
 /// The memory of a tensor, which may have gaps.
@@ -236,6 +341,27 @@ fn of_ranges(
 }
 
 impl WatchTarget {
+    /// The same under the name that a view has for it.
+    #[must_use]
+    pub fn called(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    /// Whether it is memory, which devices may write too.
+    pub(crate) fn is_memory(&self) -> bool {
+        matches!(self.place, Watched::Memory(..))
+    }
+
+    /// Whether it is no more.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Relaxed)
+    }
+
+    /// It is no more.
+    pub(crate) fn end(&self) {
+        self.is_gone.store(true, Ordering::Relaxed);
+    }
+
     /// Whether it is there in another run of the program too: globals are, what is made on the way is
     /// not.
     #[must_use]

@@ -2,7 +2,9 @@
 //! control may go, and what is written.
 
 use vmfb::decode::{Operand, RegisterUse};
-use vmfb::{BytecodeOffset, Callee, Instruction, Module, Op};
+use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, Instruction, Module, Op};
+
+use crate::register_types;
 
 /// The instructions of a function as far as debug information needs them, block markers left out.
 #[derive(Debug, Default)]
@@ -37,17 +39,17 @@ pub(crate) struct CodeInstruction {
     pub(crate) begins_block: bool,
     /// Block markers where control may go.
     pub(crate) successors: Vec<BytecodeOffset>,
-    /// The registers it writes.
+    /// The registers it writes; those of a call with the banks that its callee's signature says.
     pub(crate) writes: Vec<RegisterUse>,
     /// The ref registers that it empties: by discarding them, or by moving out of them.
     pub(crate) emptied: Vec<u16>,
 }
 
 impl Code {
-    pub(crate) fn decode(module: &Module, bytecode: &[u8]) -> Self {
+    pub(crate) fn decode(module: &Module, ordinal: FunctionOrdinal) -> Self {
         let mut code = Self::default();
         let mut begins_block = true;
-        for instruction in vmfb::instructions(bytecode) {
+        for instruction in vmfb::instructions(module.function_bytecode(ordinal)) {
             let instruction = match instruction {
                 Ok(instruction) => instruction,
                 Err(error) => {
@@ -71,7 +73,7 @@ impl Code {
                     .into_iter()
                     .map(|(target, _)| target)
                     .collect(),
-                writes: instruction.register_uses().filter(|usage| usage.is_write).collect(),
+                writes: register_types::writes(module, &instruction),
             });
             begins_block = false;
         }

@@ -35,10 +35,8 @@ impl<'a> Loader<'a> {
 
     pub(crate) fn load(mut self) -> DebugInfo {
         let ordinals = (0..self.module.functions().len()).map(FunctionOrdinal::from_index);
-        let codes: Vec<Code> = ordinals
-            .clone()
-            .map(|ordinal| Code::decode(self.module, self.module.function_bytecode(ordinal)))
-            .collect();
+        let codes: Vec<Code> =
+            ordinals.clone().map(|ordinal| Code::decode(self.module, ordinal)).collect();
         let aligned: Vec<Option<Result<Aligned, Mismatch>>> = ordinals
             .clone()
             .zip(&codes)

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use abi::cconv::{Signature, ValueType};
-use vmfb::decode::{Instruction, Operand, RemapList};
+use vmfb::decode::{Instruction, Operand, RegisterUse, RemapList};
 use vmfb::isa::Bank;
 use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, Module, Op, Register};
 
@@ -196,15 +196,20 @@ impl State {
         }
     }
 
-    fn set_cell(&mut self, index: usize, cell: Cell) {
-        let old = match self.cells.get_mut(index) {
-            Some(slot) => std::mem::replace(slot, cell),
-            None => return,
-        };
-        // The other half of a pair that is overwritten in part is no value of its own.
-        let orphan = match old {
-            Cell::Low(_) => Some(index + 1),
-            Cell::High(_) => index.checked_sub(1),
+    /// Fills cells from one on. Both halves of a pair come at once: where paths have met, what was there
+    /// before may be a half whose other half is something else by now.
+    fn set_cells(&mut self, first: usize, cells: &[Cell]) {
+        (first..first + cells.len()).for_each(|index| self.release(index));
+        for (slot, cell) in self.cells.iter_mut().skip(first).zip(cells) {
+            *slot = *cell;
+        }
+    }
+
+    /// A cell will be overwritten: the other half of a pair that it is a half of is no value of its own.
+    fn release(&mut self, index: usize) {
+        let orphan = match self.cells.get(index) {
+            Some(Cell::Low(_)) => Some(index + 1),
+            Some(Cell::High(_)) => index.checked_sub(1),
             _ => None,
         };
         if let Some(half) = orphan.and_then(|index| self.cells.get_mut(index))
@@ -224,45 +229,39 @@ impl State {
         }
         match bank {
             Bank::I64 | Bank::F64 => {
-                self.set_cell(index, Cell::Low(bank));
-                self.set_cell(index + 1, Cell::High(bank));
+                self.set_cells(index, &[Cell::Low(bank), Cell::High(bank)]);
             }
-            Bank::Any | Bank::Ref | Bank::RefMove => self.set_cell(index, Cell::Word(Bank::I32)),
-            Bank::I32 | Bank::F32 => self.set_cell(index, Cell::Word(bank)),
+            Bank::Any | Bank::Ref | Bank::RefMove => {
+                self.set_cells(index, &[Cell::Word(Bank::I32)])
+            }
+            Bank::I32 | Bank::F32 => self.set_cells(index, &[Cell::Word(bank)]),
         }
     }
 
     fn step(&mut self, module: &Module, instruction: &Instruction<'_>) {
-        let results = call_results(module, instruction);
-        let writes = instruction.register_uses().filter(|usage| usage.is_write);
-        for (result, usage) in writes.enumerate() {
-            let bank = match (usage.bank, &results) {
-                (Bank::Any, Some(types)) => types.get(result).map_or(Bank::I32, bank_of),
-                (bank, _) => bank,
-            };
-            // Registers in the ref bank are also written without the type bit in ref fields.
-            let register = match bank {
-                Bank::Ref | Bank::RefMove => Register(usage.register.0 | Register::REF_BIT),
-                _ => usage.register,
-            };
-            self.write(register, bank);
+        for usage in writes(module, instruction) {
+            self.write(usage.register, usage.bank);
         }
     }
 
+    /// The copies of a branch, each of the type that its source had before them all: a list may write a
+    /// register that a later copy of it reads, and then means what was there before.
     fn remap(&mut self, copies: RemapList<'_>) {
+        let before = self.clone();
         for (source, target) in copies.iter() {
             let (from, to) = (usize::from(source.ordinal()), usize::from(target.ordinal()));
             if source.is_ref() {
-                if let (Some(written), true) = (self.refs.get(from).copied(), to < self.refs.len())
+                if let (Some(written), true) =
+                    (before.refs.get(from).copied(), to < self.refs.len())
                 {
                     self.refs[to] = written;
                 }
-            } else if let Some(cell) = self.cells.get(from).copied() {
+            } else if let Some(cell) = before.cells.get(from).copied() {
                 match cell {
                     Cell::Low(bank) => self.write(target, bank),
                     // The copy of the first half brought this one along already.
                     Cell::High(bank) if self.cells.get(to) == Some(&Cell::High(bank)) => {}
-                    other => self.set_cell(to, other),
+                    other => self.set_cells(to, &[other]),
                 }
             }
         }
@@ -311,6 +310,26 @@ impl State {
         }
         slots
     }
+}
+
+/// What an instruction writes, each with the bank that its value is in: a call says so by its callee's
+/// calling convention. Registers of the ref bank have their bit.
+pub(crate) fn writes(module: &Module, instruction: &Instruction<'_>) -> Vec<RegisterUse> {
+    let results = call_results(module, instruction);
+    let writes = instruction.register_uses().filter(|usage| usage.is_write);
+    let typed = writes.enumerate().map(|(result, usage)| {
+        let bank = match (usage.bank, &results) {
+            (Bank::Any, Some(types)) => types.get(result).map_or(Bank::I32, bank_of),
+            (bank, _) => bank,
+        };
+        // Fields of refs are also written without the bit.
+        let register = match bank {
+            Bank::Ref | Bank::RefMove => Register(usage.register.0 | Register::REF_BIT),
+            _ => usage.register,
+        };
+        RegisterUse { register, bank, ..usage }
+    });
+    typed.collect()
 }
 
 /// For a call, the types of its results by the callee's calling convention.

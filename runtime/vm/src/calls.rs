@@ -54,6 +54,8 @@ pub(crate) struct CallPlanner<'a> {
     first_function: u32,
     signatures: &'a [Option<Signature>],
     imports: &'a [Target],
+    /// Whether calls within the module are made by registers alone.
+    is_narrow: bool,
 }
 
 impl<'a> CallPlanner<'a> {
@@ -61,9 +63,13 @@ impl<'a> CallPlanner<'a> {
     pub(crate) fn new(context: &'a Context, id: FunctionId) -> Self {
         match context.modules.get(id.module.index()).map(|module| &module.kind) {
             Some(LinkedKind::Bytecode { first_function, signatures, imports, .. }) => {
-                Self { context, first_function: *first_function, signatures, imports }
+                let is_narrow = context.has_narrow_calls;
+                let first_function = *first_function;
+                Self { context, first_function, signatures, imports, is_narrow }
             }
-            _ => Self { context, first_function: 0, signatures: &[], imports: &[] },
+            _ => {
+                Self { context, first_function: 0, signatures: &[], imports: &[], is_narrow: false }
+            }
         }
     }
 
@@ -106,7 +112,10 @@ impl<'a> CallPlanner<'a> {
         match callee {
             Some(Callee::Internal(ordinal)) => (
                 Target::Bytecode(self.first_function + ordinal.0),
-                self.signatures.get(ordinal.index()).and_then(Option::as_ref),
+                self.signatures
+                    .get(ordinal.index())
+                    .and_then(Option::as_ref)
+                    .filter(|_| !self.is_narrow),
             ),
             Some(Callee::Import(ordinal)) => {
                 let target = self.imports.get(ordinal.index()).copied();

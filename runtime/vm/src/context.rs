@@ -179,6 +179,8 @@ pub struct Context {
     pub(crate) globals: Vec<Globals>,
     watch: Watch,
     is_inspected: bool,
+    /// Whether calls within modules pass 32 bits of each number only: see `narrow_calls`.
+    pub(crate) has_narrow_calls: bool,
     /// The stack of an invocation that completed, for the next one.
     pub(crate) spare_stack: Mutex<Option<Stack>>,
 }
@@ -198,6 +200,7 @@ impl Context {
             globals: Vec::new(),
             watch: Watch::Nothing,
             is_inspected,
+            has_narrow_calls: false,
             spare_stack: Mutex::default(),
         }
     }

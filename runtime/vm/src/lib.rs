@@ -44,6 +44,7 @@ mod loops;
 mod machine;
 mod memory;
 mod meter;
+pub mod narrow_calls;
 mod native;
 mod numbers;
 mod objects;

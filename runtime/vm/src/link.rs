@@ -121,6 +121,7 @@ pub struct ContextBuilder {
     limits: ExecutionLimits,
     entries: Vec<Entry>,
     is_inspected: bool,
+    has_narrow_calls: bool,
 }
 
 impl ContextBuilder {
@@ -153,12 +154,20 @@ impl ContextBuilder {
         self
     }
 
+    /// Calls within modules pass what IREE's runtimes up to 3.12 pass: the lower 32 bits of each number.
+    #[must_use]
+    pub fn imitate_narrow_calls(mut self) -> Self {
+        self.has_narrow_calls = true;
+        self
+    }
+
     /// Links the modules. Their initialisers have not run yet: run [`crate::Invocation::initialize`].
     ///
     /// # Errors
     /// A module or an import that must be there is missing or has another signature.
     pub fn link(self) -> Result<Context, LinkError> {
         let mut context = Context::empty(self.limits, self.is_inspected);
+        context.has_narrow_calls = self.has_narrow_calls;
         for entry in self.entries {
             match entry {
                 Entry::Bytecode(module) => {

@@ -96,7 +96,7 @@ impl<W: Write> Terminal<W> {
         self.select(frame)
     }
 
-    pub(super) fn catch(&mut self, trap: Option<Trap>) -> Result<(), Problem> {
+    pub(super) fn catch(&mut self, trap: Option<Trap>, every: bool) -> Result<(), Problem> {
         match trap {
             None => {}
             Some(Trap::Off) => self.traps = Traps::default(),
@@ -105,19 +105,16 @@ impl<W: Write> Terminal<W> {
             Some(Trap::DispatchNan) => self.traps.dispatch_nan = true,
             Some(Trap::DispatchInfinity) => self.traps.dispatch_infinity = true,
         }
+        if trap.is_some() {
+            self.traps.every = every;
+        }
         self.debugger.set_traps(self.traps);
-        let Traps { nan, infinity, dispatch_nan, dispatch_infinity } = self.traps;
-        let all = [
-            (nan, "NaN"),
-            (infinity, "infinities"),
-            (dispatch_nan, "NaN left by dispatches"),
-            (dispatch_infinity, "infinities left by dispatches"),
-        ];
-        let caught: Vec<&str> =
-            all.into_iter().filter(|(is_on, _)| *is_on).map(|it| it.1).collect();
-        match caught.as_slice() {
-            [] => writeln!(self.out, "nothing is caught")?,
-            caught => writeln!(self.out, "caught: {}", caught.join(", "))?,
+        let caught = self.debugger.catches();
+        if caught.is_empty() {
+            writeln!(self.out, "nothing is caught")?;
+        }
+        for text in caught {
+            writeln!(self.out, "caught: {text}")?;
         }
         Ok(())
     }

@@ -11,18 +11,31 @@ pub(crate) enum Command {
     Run,
     Start,
     Continue,
-    Step { times: u32 },
-    Next { times: u32 },
-    StepInstruction { times: u32 },
-    NextInstruction { times: u32 },
-    StepStatement { times: u32 },
-    NextStatement { times: u32 },
+    Step {
+        times: u32,
+    },
+    Next {
+        times: u32,
+    },
+    StepInstruction {
+        times: u32,
+    },
+    NextInstruction {
+        times: u32,
+    },
+    StepStatement {
+        times: u32,
+    },
+    NextStatement {
+        times: u32,
+    },
     Finish,
     Level(Option<Level>),
     Break(Place, BreakpointOptions),
     Condition(u32, Option<String>),
     Watch(DataAccess, String),
-    Catch(Option<Trap>),
+    /// What, and whether each time rather than once an operation.
+    Catch(Option<Trap>, bool),
     Until(Place),
     Jump(Place),
     Into(Option<String>),
@@ -229,9 +242,13 @@ const TABLE: &[Row] = &[
     },
     Row {
         names: &["catch"],
-        arguments: "[nan|inf|dispatch nan|dispatch inf|off]",
-        help: "stop where a float first goes bad, in bytecode or in what a dispatch leaves",
-        read: |a| trap(a).map(Command::Catch),
+        arguments: "[[dispatch] nan|inf [every]|off]",
+        help: "stop where a float goes bad, once an operation, or each time; `dispatch`: in what dispatches leave",
+        read: |a| {
+            let every = a.strip_suffix("every");
+            let what = trap(every.unwrap_or(a).trim())?;
+            Ok(Command::Catch(what, every.is_some()))
+        },
     },
     Row {
         names: &["delete", "d"],
@@ -638,7 +655,8 @@ mod tests {
             ("set var i0 = i1 == 2", Command::Set("i0".into(), "i1 == 2".into())),
             ("x/8 r0", Command::Examine("r0".into(), 8)),
             ("x r0", Command::Examine("r0".into(), 16)),
-            ("catch dispatch nan", Command::Catch(Some(Trap::DispatchNan))),
+            ("catch dispatch nan", Command::Catch(Some(Trap::DispatchNan), false)),
+            ("catch nan every", Command::Catch(Some(Trap::Nan), true)),
             ("s", Command::Step { times: 1 }),
             ("n 3", Command::Next { times: 3 }),
             ("si", Command::StepInstruction { times: 1 }),

@@ -177,7 +177,7 @@ impl<W: Write> Terminal<W> {
             Command::Break(place, options) => self.add_breakpoint(place, &options)?,
             Command::Condition(number, condition) => self.set_condition(number, condition)?,
             Command::Watch(access, text) => self.watch(access, &text)?,
-            Command::Catch(trap) => self.catch(trap)?,
+            Command::Catch(trap, every) => self.catch(trap, every)?,
             Command::Until(place) => self.until(place)?,
             Command::Jump(place) => self.jump(place)?,
             Command::Into(name) => self.step_into(name.as_deref())?,

@@ -24,12 +24,15 @@ pub(super) fn stop(
         StopReason::Entry | StopReason::Step => {}
         StopReason::Breakpoint(ids) => {
             let ids: Vec<String> = ids.iter().map(|id| id.0.to_string()).collect();
-            writeln!(out, "Breakpoint {}", ids.join(", "))?;
+            match debugger.failed_condition() {
+                Some(text) => writeln!(out, "{text}")?,
+                None => writeln!(out, "Breakpoint {}", ids.join(", "))?,
+            }
         }
         StopReason::Data(hits) => {
             for hit in hits {
-                let (id, name) = (hit.breakpoint.0, &hit.name);
-                writeln!(out, "Breakpoint {id}: {name} was {}, is {}", hit.old, hit.new)?;
+                let (id, text) = (hit.breakpoint.0, debugger.data_sentence(hit));
+                writeln!(out, "Breakpoint {id}: {text}")?;
             }
         }
         StopReason::Trap(text) => writeln!(out, "Caught {text}")?,
@@ -158,13 +161,22 @@ fn breakpoint_line(out: &mut impl Write, debugger: &Debugger, id: BreakpointId) 
     }
 }
 
-/// All breakpoints.
+/// All breakpoints, and what is caught.
 pub(super) fn breakpoints(out: &mut impl Write, debugger: &Debugger) -> io::Result<()> {
     let ids: Vec<BreakpointId> = debugger.breakpoints().iter().map(|it| it.id).collect();
-    if ids.is_empty() {
+    let catches = debugger.catches();
+    if ids.is_empty() && catches.is_empty() {
         return writeln!(out, "no breakpoints");
     }
-    ids.into_iter().try_for_each(|id| breakpoint_line(out, debugger, id))
+    for id in ids {
+        breakpoint_line(out, debugger, id)?;
+        // What has become of it since it was set.
+        let breakpoint = debugger.breakpoints().get(id).filter(|it| it.has_news());
+        if let Some(message) = breakpoint.and_then(|it| it.message.as_ref()) {
+            writeln!(out, "  {message}")?;
+        }
+    }
+    catches.into_iter().try_for_each(|text| writeln!(out, "Catch: {text}"))
 }
 
 /// A value, and what is inside it.

@@ -41,7 +41,7 @@ use datum::Item;
 use evaluate::Evaluator;
 use format::Format;
 use names::FrameScope;
-use syntax::Expr;
+use syntax::{Binary, Expr, Kind, Unary};
 
 /// An expression that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +70,26 @@ impl Expression {
 
     pub(crate) fn root(&self) -> &Expr {
         &self.root
+    }
+
+    /// Whether it may be a condition: a text is neither true nor false, which needs no program to see.
+    ///
+    /// # Errors
+    /// It is a text.
+    pub(crate) fn check_truth(&self) -> Result<(), ExpressionError> {
+        fn text(expr: &Expr) -> Option<&Expr> {
+            match &expr.kind {
+                Kind::Text(_) => Some(expr),
+                Kind::Unary(Unary::Not, operand) => text(operand),
+                Kind::Binary(Binary::And | Binary::Or, left, right)
+                | Kind::Choice(_, left, right) => text(left).or_else(|| text(right)),
+                _ => None,
+            }
+        }
+        text(&self.root).map_or(Ok(()), |text| {
+            let message = "a text is neither true nor false; compare it with something";
+            Err(ExpressionError::new(text.span.clone(), message))
+        })
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Config {
     pub libraries: Vec<Arc<dyn NativeLibrary>>,
     /// How much they may use.
     pub limits: ExecutionLimits,
+    /// Whether calls within modules pass as little as on runtimes up to 3.12: see [`vm::narrow_calls`].
+    pub imitates_narrow_calls: bool,
 }
 
 /// A library of the user's whose functions satisfy imports. How they are called is its own business.
@@ -61,6 +63,7 @@ pub struct Host {
     parameters: Arc<Parameters>,
     libraries: Vec<Arc<dyn NativeLibrary>>,
     limits: ExecutionLimits,
+    imitates_narrow_calls: bool,
 }
 
 impl Host {
@@ -77,13 +80,21 @@ impl Host {
             parameters: config.parameters.clone(),
             libraries: config.libraries.clone(),
             limits: config.limits.clone(),
+            imitates_narrow_calls: config.imitates_narrow_calls,
         }
+    }
+
+    /// Whether calls within modules pass as little as on runtimes up to 3.12: see [`vm::narrow_calls`].
+    #[must_use]
+    pub fn imitates_narrow_calls(&self) -> bool {
+        self.imitates_narrow_calls
     }
 
     /// A context to be linked, with what programs may use.
     #[must_use]
     pub fn context(&self) -> ContextBuilder {
-        Context::builder().limits(self.limits.clone())
+        let builder = Context::builder().limits(self.limits.clone());
+        if self.imitates_narrow_calls { builder.imitate_narrow_calls() } else { builder }
     }
 
     /// The parameters that programs can ask for.

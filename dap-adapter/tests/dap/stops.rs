@@ -1,0 +1,135 @@
+//! What stops say: which operation, which values, which breakpoint, and why.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::program::{scalars, scalars_source};
+
+/// Launches the program with breakpoints on lines, each with a condition or none.
+fn launched_with(lines: &Value) -> Client {
+    let mut client = Client::new();
+    client.launch(&scalars());
+    let source = json!({"path": scalars_source()});
+    client.request("setBreakpoints", &json!({"source": source, "breakpoints": lines}));
+    client.request("configurationDone", &json!({}));
+    client
+}
+
+fn go_on(client: &mut Client) -> Value {
+    client.request("continue", &json!({"threadId": 1}));
+    client.event("stopped")
+}
+
+#[track_caller]
+fn text(stopped: &Value) -> &str {
+    stopped["text"].as_str().unwrap()
+}
+
+#[test]
+fn a_bad_float_stops_at_the_operation_that_makes_it() {
+    let mut client = Client::new();
+    client.launch(&scalars());
+    let filters =
+        json!({"filters": [], "filterOptions": [{"filterId": "nan", "condition": "every"}]});
+    let set = client.request("setExceptionBreakpoints", &filters);
+    assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
+    client.request("configurationDone", &json!({}));
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["reason"], "exception");
+    let said = text(&stopped).to_owned();
+    let start = "%ratio = arith.divf %less, %less is NaN: %less = 0 (";
+    assert!(said.starts_with(start) && said.ends_with("scalars.mlir:11)"), "{said}");
+    assert_eq!(client.top().1, 11);
+    let less = client.request("evaluate", &json!({"expression": "%less"}));
+    assert_eq!(less["result"], "0");
+    let info = client.request("exceptionInfo", &json!({"threadId": 1}));
+    assert_eq!(info["description"], said.as_str());
+    client.request("next", &json!({"threadId": 1}));
+    let stepped = client.event("stopped");
+    assert!(text(&stepped).starts_with("stepped, in main at "), "{stepped}");
+    let ratio = client.request("evaluate", &json!({"expression": "%ratio"}));
+    assert_eq!(ratio["result"], "NaN");
+    let wrong =
+        json!({"filters": [], "filterOptions": [{"filterId": "nan", "condition": "often"}]});
+    let set = client.request("setExceptionBreakpoints", &wrong);
+    let message = set["breakpoints"][0]["message"].as_str().unwrap();
+    assert!(message.contains("does not say how often"), "{message}");
+    client.disconnect_from_stop();
+}
+
+#[test]
+fn a_condition_that_fails_stops_once_and_says_which() {
+    let lines = json!([{"line": 16, "condition": "4 / (%i - 1) > 100"}]);
+    let mut client = launched_with(&lines);
+    let changed = client.event("breakpoint");
+    let message = &changed["breakpoint"]["message"];
+    assert_eq!(message, "the condition failed: division by zero");
+    let stopped = client.event("stopped");
+    let said = text(&stopped);
+    assert!(said.contains("the condition of breakpoint ") && said.contains("division by zero"));
+    assert_eq!(stopped["description"], "Paused on a condition that failed");
+    client.request("continue", &json!({"threadId": 1}));
+    client.ends(0);
+    client.disconnect();
+}
+
+#[test]
+fn a_watched_value_changes_where_it_is_made_and_ends_with_a_note() {
+    let mut client = launched_with(&json!([{"line": 16}, {"line": 25}]));
+    client.event("stopped");
+    go_on(&mut client);
+    let info = client.request("dataBreakpointInfo", &json!({"name": "%square"}));
+    assert_eq!(info["description"], "%square");
+    let set = json!({"breakpoints": [{"dataId": info["dataId"], "accessType": "write"}]});
+    client.request("setDataBreakpoints", &set);
+    let stopped = go_on(&mut client);
+    let said = text(&stopped);
+    assert!(said.starts_with("%square changed: 1 → 4, by arith.muli at "), "{said}");
+    assert_eq!(client.top().1, 15);
+    // What stops behind the write is still to come.
+    let stopped = go_on(&mut client);
+    assert_eq!((&stopped["reason"], client.top().1), (&json!("breakpoint"), 16));
+    client.request("setDataBreakpoints", &json!({"breakpoints": []}));
+    let source = json!({"path": scalars_source()});
+    let lines = json!([{"line": 25}]);
+    client.request("setBreakpoints", &json!({"source": source, "breakpoints": lines}));
+    go_on(&mut client);
+    let info = client.request("dataBreakpointInfo", &json!({"name": "%twice"}));
+    let set = json!({"breakpoints": [{"dataId": info["dataId"], "accessType": "write"}]});
+    client.request("setDataBreakpoints", &set);
+    client.request("continue", &json!({"threadId": 1}));
+    let changed = client.event("breakpoint");
+    let ended = "%twice is gone: its register is used for something else now";
+    assert_eq!(changed["breakpoint"]["message"], ended);
+    client.ends(0);
+    let printed = client.printed("console");
+    assert!(printed.contains(ended), "{printed}");
+    client.disconnect();
+}
+
+#[test]
+fn calls_are_as_narrow_as_on_old_runtimes_if_a_launch_says_so() {
+    let module = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../tests/versions/program-3.10.0.vmfb")
+        .canonicalize()
+        .unwrap();
+    // What 3.10's own iree-run-module gives, and what is right.
+    for (is_narrow, expected) in [(true, "i64=4294967296"), (false, "i64=30000000042")] {
+        let mut client = Client::new();
+        let launch = json!({
+            "program": module,
+            "function": "wide",
+            "inputs": [6, 7],
+            "imitateNarrowCalls": is_narrow,
+        });
+        client.launch(&launch);
+        client.request("configurationDone", &json!({}));
+        client.ends(0);
+        assert!(client.printed("stdout").contains(expected), "{}", client.printed("stdout"));
+        let is_told = client.printed("console").contains("passes 32 of the 64 bits");
+        assert_eq!(is_told, !is_narrow);
+        client.disconnect();
+    }
+}

@@ -3,7 +3,7 @@
 use vm::{BoundaryKind, FrameIndex};
 
 use crate::debugger::Debugger;
-use crate::expression::reduce::Summary;
+use crate::expression::statistics::{Summary, Wanted};
 
 /// Elements of a binding that are looked at.
 const MOST: usize = 1 << 24;
@@ -51,11 +51,9 @@ impl Debugger {
     fn bad_floats(&self) -> Vec<BadFloats> {
         let Some(dispatch) = self.dispatch(FrameIndex(0)) else { return Vec::new() };
         let counts = self.written_tensors(&dispatch).into_iter().map(|(name, tensor)| {
-            let mut summary = Summary::default();
-            tensor.each(|number| {
-                summary.add(number);
-                summary.count < MOST
-            });
+            let wanted = Wanted::NANS.and(Wanted::INFINITIES);
+            // What cannot be read has none that could be seen.
+            let summary = Summary::of(&tensor, MOST, wanted).unwrap_or_default();
             (name, summary.nans, summary.infinities)
         });
         counts.collect()

@@ -32,6 +32,7 @@ mod disassembly;
 mod dispatch;
 mod dispatch_traps;
 mod effects;
+mod elements;
 mod expression;
 mod foreign;
 mod glob;

@@ -176,6 +176,11 @@ impl Buffer {
         }
     }
 
+    /// Copies the bytes from `offset` to `target`; whether there are so many.
+    pub fn read_to(&self, offset: usize, target: &mut [u8]) -> bool {
+        self.memory.read(offset, target).is_some()
+    }
+
     /// Changes bytes.
     ///
     /// # Errors

@@ -151,8 +151,8 @@ pub(crate) struct Armed {
 impl Armed {
     /// Adapts what runs to a change of the instruction at `index`.
     fn update(&mut self, original: &FunctionCode, index: u32) {
-        self.free.update(&self.instructions, index);
-        for guarded in self.guards.range(index.saturating_sub(1)..).map(|(guarded, _)| guarded) {
+        let changed = self.free.update(&self.instructions, index);
+        for guarded in self.guards.range(changed).map(|(guarded, _)| guarded) {
             self.free.guard(&original.instructions, *guarded);
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use abi::element_type::{ElementType, NumericalKind};
 use abi::tensor::TensorType;
-use vm::{Buffer, ExecutionLimits};
+use vm::Buffer;
 
 use super::budget::Budget;
 use super::datum::Datum;
@@ -239,18 +239,11 @@ impl Computation {
         if bytes == 0 {
             return Err(Stop::Irregular);
         }
-        let limits = ExecutionLimits { allocation_bytes: usize::MAX, ..ExecutionLimits::default() };
-        let buffer =
-            Buffer::alloc(bytes, 0, &limits).map_err(|status| Stop::Message(status.to_string()))?;
+        let buffer = Buffer::dense(bytes).map_err(|status| Stop::Message(status.to_string()))?;
         let mut at = 0;
-        let mut truths = Vec::new();
         self.run(budget, |block| {
             let bytes: &[u8] = match block {
-                Block::I64(values) if width == 1 => {
-                    truths.clear();
-                    truths.extend(values.iter().map(|value| *value as u8));
-                    &truths
-                }
+                Block::U8(truths) => truths,
                 Block::I64(values) => bytemuck::cast_slice(values),
                 Block::F64(values) => bytemuck::cast_slice(values),
                 _ => return Err(Stop::Irregular),
@@ -352,27 +345,46 @@ fn broken(span: &Range<usize>) -> ExpressionError {
     ExpressionError::new(span.clone(), "the computation has no operand")
 }
 
-/// A block of results: integers or floats.
+/// A block of results.
 struct Slot {
+    kind: Filled,
     integers: Vec<i64>,
     floats: Vec<f64>,
-    is_float: bool,
+    truths: Vec<u8>,
+}
+
+/// Which of a slot's numbers are the results.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filled {
+    Integers,
+    Floats,
+    /// Integers that are 0 or 1.
+    Truths,
 }
 
 impl Slot {
     fn new() -> Self {
-        Self { integers: vec![0; BLOCK], floats: vec![0.0; BLOCK], is_float: false }
+        Self {
+            kind: Filled::Integers,
+            integers: vec![0; BLOCK],
+            floats: vec![0.0; BLOCK],
+            truths: vec![0; BLOCK],
+        }
     }
 
     fn block(&self, count: usize) -> Block<'_> {
-        match self.is_float {
-            true => Block::F64(&self.floats[..count]),
-            false => Block::I64(&self.integers[..count]),
+        match self.kind {
+            Filled::Integers => Block::I64(&self.integers[..count]),
+            Filled::Floats => Block::F64(&self.floats[..count]),
+            Filled::Truths => Block::U8(&self.truths[..count]),
         }
     }
 
     fn load(&mut self, block: Block<'_>) -> Result<(), Stop> {
-        self.is_float = false;
+        self.kind = match block {
+            Block::F32(_) | Block::F64(_) => Filled::Floats,
+            _ => Filled::Integers,
+        };
         match block {
             Block::I8(values) => widen(&mut self.integers, values),
             Block::I16(values) => widen(&mut self.integers, values),
@@ -386,23 +398,20 @@ impl Slot {
                     *integer = i64::try_from(*value).map_err(|_| Stop::Irregular)?;
                 }
             }
-            Block::F32(values) => {
-                self.is_float = true;
-                widen(&mut self.floats, values);
-            }
-            Block::F64(values) => {
-                self.is_float = true;
-                widen(&mut self.floats, values);
-            }
+            Block::F32(values) => widen(&mut self.floats, values),
+            Block::F64(values) => widen(&mut self.floats, values),
         }
         Ok(())
     }
 
     fn splat(&mut self, number: Number, count: usize) -> Result<(), Stop> {
-        self.is_float = matches!(number, Number::Float(_));
         match number {
-            Number::Float(value) => self.floats[..count].fill(value),
+            Number::Float(value) => {
+                self.kind = Filled::Floats;
+                self.floats[..count].fill(value);
+            }
             Number::Integer(value) => {
+                self.kind = Filled::Integers;
                 let value = i64::try_from(value).map_err(|_| Stop::Irregular)?;
                 self.integers[..count].fill(value);
             }
@@ -410,9 +419,18 @@ impl Slot {
         Ok(())
     }
 
+    /// Makes integers of truths.
+    fn make_numbers(&mut self, count: usize) {
+        if self.kind == Filled::Truths {
+            self.kind = Filled::Integers;
+            widen(&mut self.integers[..count], &self.truths);
+        }
+    }
+
     /// Makes floats of integers.
     fn make_floats(&mut self, count: usize) {
-        if !std::mem::replace(&mut self.is_float, true) {
+        self.make_numbers(count);
+        if std::mem::replace(&mut self.kind, Filled::Floats) == Filled::Integers {
             for (float, integer) in self.floats[..count].iter_mut().zip(&self.integers) {
                 *float = *integer as f64;
             }
@@ -425,10 +443,11 @@ impl Slot {
                 self.make_floats(count);
                 run(&mut self.floats[..count]);
             }
-            Each::Magnitude if self.is_float => {
+            Each::Magnitude if self.kind == Filled::Floats => {
                 self.floats[..count].iter_mut().for_each(|value| *value = value.abs());
             }
             Each::Magnitude => {
+                self.make_numbers(count);
                 let integers = &mut self.integers[..count];
                 if integers.contains(&i64::MIN) {
                     return Err(Stop::Irregular);
@@ -441,18 +460,26 @@ impl Slot {
 
     /// Applies an operator to this block and another one.
     fn apply(&mut self, operator: Binary, other: &mut Self, count: usize) -> Result<(), Stop> {
-        if !self.is_float && !other.is_float {
-            return integers(operator, &mut self.integers[..count], &other.integers[..count]);
+        self.make_numbers(count);
+        other.make_numbers(count);
+        let is_comparison = operators::is_comparison(operator);
+        if self.kind == Filled::Integers && other.kind == Filled::Integers {
+            let (left, right) = (&mut self.integers[..count], &other.integers[..count]);
+            if !is_comparison {
+                return integers(operator, left, right);
+            }
+            compare(operator, left, right, &mut self.truths[..count])?;
+        } else {
+            self.make_floats(count);
+            other.make_floats(count);
+            let (left, right) = (&mut self.floats[..count], &other.floats[..count]);
+            if !is_comparison {
+                return floats(operator, left, right);
+            }
+            compare(operator, left, right, &mut self.truths[..count])?;
         }
-        self.make_floats(count);
-        other.make_floats(count);
-        let (left, right) = (&mut self.floats[..count], &other.floats[..count]);
-        if operators::is_comparison(operator) {
-            compare(operator, left, right, &mut self.integers[..count])?;
-            self.is_float = false;
-            return Ok(());
-        }
-        floats(operator, left, right)
+        self.kind = Filled::Truths;
+        Ok(())
     }
 }
 
@@ -471,13 +498,18 @@ fn zip<T: Copy>(left: &mut [T], right: &[T], run: impl Fn(T, T) -> T) {
 }
 
 #[inline(always)]
-fn test<T: Copy>(left: &[T], right: &[T], results: &mut [i64], run: impl Fn(T, T) -> bool) {
+fn test<T: Copy>(left: &[T], right: &[T], results: &mut [u8], run: impl Fn(T, T) -> bool) {
     for ((result, left), right) in results.iter_mut().zip(left).zip(right) {
-        *result = i64::from(run(*left, *right));
+        *result = u8::from(run(*left, *right));
     }
 }
 
-fn compare(operator: Binary, left: &[f64], right: &[f64], results: &mut [i64]) -> Result<(), Stop> {
+fn compare<T: Copy + PartialOrd>(
+    operator: Binary,
+    left: &[T],
+    right: &[T],
+    results: &mut [u8],
+) -> Result<(), Stop> {
     match operator {
         Binary::Equal => test(left, right, results, |a, b| a == b),
         Binary::NotEqual => test(left, right, results, |a, b| a != b),
@@ -505,12 +537,6 @@ fn floats(operator: Binary, left: &mut [f64], right: &[f64]) -> Result<(), Stop>
 
 fn integers(operator: Binary, left: &mut [i64], right: &[i64]) -> Result<(), Stop> {
     match operator {
-        Binary::Equal => zip(left, right, |a, b| i64::from(a == b)),
-        Binary::NotEqual => zip(left, right, |a, b| i64::from(a != b)),
-        Binary::Less => zip(left, right, |a, b| i64::from(a < b)),
-        Binary::LessEqual => zip(left, right, |a, b| i64::from(a <= b)),
-        Binary::Greater => zip(left, right, |a, b| i64::from(a > b)),
-        Binary::GreaterEqual => zip(left, right, |a, b| i64::from(a >= b)),
         Binary::BitOr => zip(left, right, |a, b| a | b),
         Binary::BitXor => zip(left, right, |a, b| a ^ b),
         Binary::BitAnd => zip(left, right, |a, b| a & b),
@@ -535,7 +561,7 @@ fn integers(operator: Binary, left: &mut [i64], right: &[i64]) -> Result<(), Sto
         Binary::ShiftRight => {
             return try_zip(left, right, |a, b| Some(a >> u32::try_from(b).ok()?.min(63)));
         }
-        Binary::Or | Binary::And => return Err(Stop::Irregular),
+        _ => return Err(Stop::Irregular),
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Functions: reductions of tensors, and what is done to each element.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use abi::element_type::ElementType;
@@ -28,6 +29,29 @@ enum Run {
     Each(Each),
     /// Anything else.
     Other(fn(&[Datum], &mut Budget) -> Result<Datum, String>),
+}
+
+/// What a function is of numbers alone, for conditions that the interpreter asks.
+pub(crate) enum OnNumbers {
+    Each(Each),
+    Pick(Pick),
+}
+
+/// One of several numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pick {
+    Smallest,
+    Largest,
+}
+
+impl Pick {
+    /// Whether a number is taken rather than one that it compares with like this.
+    pub(crate) fn prefers(self, order: Ordering) -> bool {
+        match self {
+            Self::Smallest => order == Ordering::Less,
+            Self::Largest => order == Ordering::Greater,
+        }
+    }
 }
 
 /// A function of each element, given as a function of a float.
@@ -144,6 +168,16 @@ pub(crate) fn named(name: &str) -> Option<&'static Function> {
 }
 
 impl Function {
+    /// What it is of numbers, if that is simple.
+    pub(crate) fn on_numbers(&self) -> Option<OnNumbers> {
+        match (self.name, &self.run) {
+            ("min", _) => Some(OnNumbers::Pick(Pick::Smallest)),
+            ("max", _) => Some(OnNumbers::Pick(Pick::Largest)),
+            (_, Run::Each(each)) => Some(OnNumbers::Each(*each)),
+            _ => None,
+        }
+    }
+
     /// Calls it. [`Stop::Irregular`]: with the values of its operands it may be possible.
     pub(crate) fn call(
         &self,

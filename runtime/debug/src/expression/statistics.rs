@@ -7,7 +7,7 @@
 
 use bytemuck::Pod;
 
-use crate::elements::{Block, Reader};
+use crate::elements::{BLOCK, Block, Reader};
 use crate::number::Number;
 use crate::tensor::TensorView;
 
@@ -124,13 +124,13 @@ impl Summary {
 
     fn add_all<T: Element>(&mut self, values: &[T], wanted: Wanted) {
         if wanted.has(Wanted::SMALLEST) {
-            let least = fold(values, T::GREATEST, |a, b| if b < a { b } else { a });
+            let least = T::least(values);
             if self.smallest.is_none_or(|(_, known)| is_less(least.number(), known)) {
                 self.smallest = self.first(values, least).or(self.smallest);
             }
         }
         if wanted.has(Wanted::LARGEST) {
-            let greatest = fold(values, T::LEAST, |a, b| if b > a { b } else { a });
+            let greatest = T::greatest(values);
             if self.largest.is_none_or(|(_, known)| is_less(known, greatest.number())) {
                 self.largest = self.first(values, greatest).or(self.largest);
             }
@@ -144,15 +144,14 @@ impl Summary {
         if wanted.has(Wanted::SQUARES) {
             self.squares += sum_of(values, |value| value.float() * value.float());
         }
-        if wanted.has(Wanted::NANS) && T::IS_FLOAT {
-            self.nans += count(values, T::is_nan);
+        if wanted.has(Wanted::NANS) {
+            self.nans += T::nans(values);
         }
-        if wanted.has(Wanted::INFINITIES) && T::IS_FLOAT {
-            let is_infinite = |value| (value == T::LEAST) | (value == T::GREATEST);
-            self.infinities += count(values, is_infinite);
+        if wanted.has(Wanted::INFINITIES) {
+            self.infinities += T::infinities(values);
         }
         if wanted.has(Wanted::ZEROS) {
-            self.zeros += count(values, |value| value == T::zeroed());
+            self.zeros += T::zeros(values);
         }
         self.has_floats |= T::IS_FLOAT && !values.is_empty();
         self.count += values.len();
@@ -206,31 +205,41 @@ enum Sum {
     Float(f64),
 }
 
-/// A number of the host that elements are.
+/// A number of the host that elements are, and what is to be known of a block of them.
 trait Element: Pod + PartialOrd {
-    /// None is smaller.
-    const LEAST: Self;
-    /// None is larger.
-    const GREATEST: Self;
     const IS_FLOAT: bool;
 
-    fn is_nan(self) -> bool;
     fn float(self) -> f64;
     fn number(self) -> Number;
+    /// No element is smaller; the largest number there is, if none is a number.
+    fn least(values: &[Self]) -> Self;
+    /// No element is larger; the smallest number there is, if none is a number.
+    fn greatest(values: &[Self]) -> Self;
     fn sum(values: &[Self]) -> Sum;
+    fn zeros(values: &[Self]) -> usize;
+    fn nans(values: &[Self]) -> usize;
+    fn infinities(values: &[Self]) -> usize;
+}
+
+/// How many of a block fit a test. They are counted in numbers as wide as the elements, which the count of
+/// one of so many lanes fits.
+macro_rules! count {
+    ($values:ident, $lanes:literal, $counter:ty, $test:expr) => {{
+        const { assert!(BLOCK / $lanes < u8::MAX as usize) };
+        let test = $test;
+        let chunks = $values.chunks(BLOCK).map(|values| {
+            let step = |count: $counter, value| count + <$counter>::from(test(value));
+            let counts = lanes::<$lanes, _, _>(values, 0, step);
+            counts.iter().map(|count| *count as usize).sum::<usize>()
+        });
+        chunks.sum()
+    }};
 }
 
 macro_rules! integers {
-    ($($type:ty => $sum:expr,)*) => {
+    ($($type:ty, $lanes:literal, $counter:ty => $sum:expr,)*) => {
         $(impl Element for $type {
-            const LEAST: Self = Self::MIN;
-            const GREATEST: Self = Self::MAX;
             const IS_FLOAT: bool = false;
-
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                false
-            }
 
             #[inline(always)]
             fn float(self) -> f64 {
@@ -241,9 +250,29 @@ macro_rules! integers {
                 Number::Integer(self.into())
             }
 
+            fn least(values: &[Self]) -> Self {
+                join(lanes::<$lanes, _, _>(values, Self::MAX, Self::min), Self::min)
+            }
+
+            fn greatest(values: &[Self]) -> Self {
+                join(lanes::<$lanes, _, _>(values, Self::MIN, Self::max), Self::max)
+            }
+
             fn sum(values: &[Self]) -> Sum {
                 let sum: fn(&[Self]) -> i128 = $sum;
                 Sum::Integer(sum(values))
+            }
+
+            fn zeros(values: &[Self]) -> usize {
+                count!(values, $lanes, $counter, |value: Self| value == 0)
+            }
+
+            fn nans(_: &[Self]) -> usize {
+                0
+            }
+
+            fn infinities(_: &[Self]) -> usize {
+                0
             }
         })*
     };
@@ -251,14 +280,14 @@ macro_rules! integers {
 
 // The sum of a block of narrow integers is one of 64 bits.
 integers! {
-    i8 => |values| narrow(values),
-    i16 => |values| narrow(values),
-    i32 => |values| narrow(values),
-    i64 => |values| values.iter().map(|value| i128::from(*value)).sum(),
-    u8 => |values| narrow(values),
-    u16 => |values| narrow(values),
-    u32 => |values| narrow(values),
-    u64 => |values| values.iter().map(|value| i128::from(*value)).sum(),
+    i8, 64, u8 => |values| narrow(values),
+    i16, 32, u16 => |values| narrow(values),
+    i32, 32, u32 => |values| narrow(values),
+    i64, 16, u64 => |values| values.iter().map(|value| i128::from(*value)).sum(),
+    u8, 64, u8 => |values| narrow(values),
+    u16, 32, u16 => |values| narrow(values),
+    u32, 32, u32 => |values| narrow(values),
+    u64, 16, u64 => |values| values.iter().map(|value| i128::from(*value)).sum(),
 }
 
 fn narrow<T: Copy + Into<i64>>(values: &[T]) -> i128 {
@@ -266,16 +295,9 @@ fn narrow<T: Copy + Into<i64>>(values: &[T]) -> i128 {
 }
 
 macro_rules! floats {
-    ($($type:ty,)*) => {
+    ($($type:ty, $lanes:literal, $counter:ty,)*) => {
         $(impl Element for $type {
-            const LEAST: Self = Self::NEG_INFINITY;
-            const GREATEST: Self = Self::INFINITY;
             const IS_FLOAT: bool = true;
-
-            #[inline(always)]
-            fn is_nan(self) -> bool {
-                self.is_nan()
-            }
 
             #[inline(always)]
             fn float(self) -> f64 {
@@ -286,41 +308,57 @@ macro_rules! floats {
                 Number::Float(self.into())
             }
 
+            fn least(values: &[Self]) -> Self {
+                // NaN is less than nothing.
+                let smaller = |a: Self, b: Self| if b < a { b } else { a };
+                join(lanes::<$lanes, _, _>(values, Self::INFINITY, smaller), smaller)
+            }
+
+            fn greatest(values: &[Self]) -> Self {
+                let larger = |a: Self, b: Self| if b > a { b } else { a };
+                join(lanes::<$lanes, _, _>(values, Self::NEG_INFINITY, larger), larger)
+            }
+
             fn sum(values: &[Self]) -> Sum {
                 Sum::Float(sum_of(values, Self::float))
+            }
+
+            fn zeros(values: &[Self]) -> usize {
+                count!(values, $lanes, $counter, |value: Self| value == 0.0)
+            }
+
+            fn nans(values: &[Self]) -> usize {
+                count!(values, $lanes, $counter, |value: Self| value.is_nan())
+            }
+
+            fn infinities(values: &[Self]) -> usize {
+                count!(values, $lanes, $counter, |value: Self| value.is_infinite())
             }
         })*
     };
 }
 
-floats! { f32, f64, }
+floats! {
+    f32, 32, u32,
+    f64, 16, u64,
+}
 
 /// The sum of what is made of each, in the order that the module tells.
 #[inline(always)]
 fn sum_of<T: Copy>(values: &[T], make: impl Fn(T) -> f64) -> f64 {
-    lanes(values, 0.0, |sum, value| sum + make(value), |a, b| a + b)
+    let sums = lanes::<LANES, _, _>(values, 0.0, |sum: f64, value| sum + make(value));
+    join(sums, |a, b| a + b)
 }
 
+/// Folds every so manyth value for itself, so that one does not wait for the other.
 #[inline(always)]
-fn count<T: Copy>(values: &[T], is_one: impl Fn(T) -> bool) -> usize {
-    lanes(values, 0_u32, |count, value| count + u32::from(is_one(value)), |a, b| a + b) as usize
-}
-
-#[inline(always)]
-fn fold<T: Copy>(values: &[T], first: T, step: impl Fn(T, T) -> T) -> T {
-    lanes(values, first, &step, &step)
-}
-
-/// Folds every sixteenth value for itself, and then the results.
-#[inline(always)]
-fn lanes<T: Copy, R: Copy>(
+fn lanes<const N: usize, T: Copy, R: Copy>(
     values: &[T],
     first: R,
     step: impl Fn(R, T) -> R,
-    join: impl Fn(R, R) -> R,
-) -> R {
-    let mut lanes = [first; LANES];
-    let (chunks, rest) = values.as_chunks::<LANES>();
+) -> [R; N] {
+    let mut lanes = [first; N];
+    let (chunks, rest) = values.as_chunks::<N>();
     for chunk in chunks {
         for (lane, value) in lanes.iter_mut().zip(chunk) {
             *lane = step(*lane, *value);
@@ -329,7 +367,13 @@ fn lanes<T: Copy, R: Copy>(
     for (lane, value) in lanes.iter_mut().zip(rest) {
         *lane = step(*lane, *value);
     }
-    let mut half = LANES / 2;
+    lanes
+}
+
+/// Joins the upper half with the lower one, until one is left.
+#[inline(always)]
+fn join<const N: usize, R: Copy>(mut lanes: [R; N], join: impl Fn(R, R) -> R) -> R {
+    let mut half = N / 2;
     while half > 0 {
         for index in 0..half {
             lanes[index] = join(lanes[index], lanes[index + half]);

@@ -27,6 +27,9 @@ pub(crate) struct Arms {
     guarded: BTreeMap<Position, Guarding>,
     /// Whether breakpoints are being changed one after the other, and armed at the end.
     is_deferred: bool,
+    /// How often all breakpoints were looked at.
+    #[cfg(test)]
+    pub(crate) rounds: usize,
 }
 
 impl Arms {
@@ -195,6 +198,10 @@ impl Debugger {
     pub(crate) fn rearm(&mut self) {
         if self.arms.is_deferred {
             return;
+        }
+        #[cfg(test)]
+        {
+            self.arms.rounds += 1;
         }
         let wanted = self.breakpoints.by_place();
         let Arms { armed, temporary, guarded, .. } = &mut self.arms;

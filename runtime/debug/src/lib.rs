@@ -50,6 +50,8 @@ mod program;
 mod remembered;
 mod resolve;
 mod running;
+#[cfg(test)]
+mod scale_tests;
 mod scope;
 mod stack;
 mod stepping;

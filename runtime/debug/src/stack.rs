@@ -22,8 +22,11 @@ impl Debugger {
     /// itself without an end has thousands of frames.
     #[must_use]
     pub fn frames_in(&self, range: Range<usize>) -> Vec<Frame> {
+        self.frames_by(&mut KnownFrames::default(), range)
+    }
+
+    pub(crate) fn frames_by(&self, known: &mut KnownFrames, range: Range<usize>) -> Vec<Frame> {
         let Some(invocation) = self.invocation() else { return Vec::new() };
-        let mut known = KnownFrames::default();
         let mut frames = Vec::new();
         let mut number = 0;
         for index in (0..invocation.depth()).map(FrameIndex) {
@@ -259,7 +262,12 @@ impl Debugger {
 /// Frames that were shown already, by the instruction that they stand at: what is recursive stands at the
 /// same ones again and again. The innermost frame may stand before inlined calls, and is made for itself.
 #[derive(Default)]
-struct KnownFrames {
+pub(crate) struct KnownFrames {
+    /// Frames of the machine that were looked at, and those that were made to be shown.
+    #[cfg(test)]
+    pub(crate) visited: usize,
+    #[cfg(test)]
+    pub(crate) made: usize,
     counts: HashMap<Position, usize>,
     views: HashMap<Position, Vec<Frame>>,
 }
@@ -267,6 +275,10 @@ struct KnownFrames {
 impl KnownFrames {
     /// How many frames a frame of the machine is shown as.
     fn count(&mut self, debugger: &Debugger, index: FrameIndex, frame: &vm::Frame) -> usize {
+        #[cfg(test)]
+        {
+            self.visited += 1;
+        }
         match frame.function {
             FrameFunction::Bytecode(position) if index.0 > 0 => *self
                 .counts
@@ -279,16 +291,23 @@ impl KnownFrames {
 
     /// What it is shown as, innermost first.
     fn views(&mut self, debugger: &Debugger, index: FrameIndex, frame: &vm::Frame) -> Vec<Frame> {
-        let view = || {
-            let shown = debugger.frame_view(index, frame);
-            debugger.with_inlined_calls(index, shown)
+        let position = match frame.function {
+            FrameFunction::Bytecode(position) if index.0 > 0 => position,
+            _ => return self.make(debugger, index, frame),
         };
-        match frame.function {
-            FrameFunction::Bytecode(position) if index.0 > 0 => {
-                let known = self.views.entry(position).or_insert_with(view).iter();
-                known.map(|known| Frame { index, ..known.clone() }).collect()
-            }
-            _ => view(),
+        if !self.views.contains_key(&position) {
+            let made = self.make(debugger, index, frame);
+            self.views.insert(position, made);
         }
+        let known = self.views.get(&position).into_iter().flatten();
+        known.map(|known| Frame { index, ..known.clone() }).collect()
+    }
+
+    fn make(&mut self, debugger: &Debugger, index: FrameIndex, frame: &vm::Frame) -> Vec<Frame> {
+        #[cfg(test)]
+        {
+            self.made += 1;
+        }
+        debugger.with_inlined_calls(index, debugger.frame_view(index, frame))
     }
 }

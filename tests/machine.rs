@@ -2,6 +2,8 @@
 //! single instructions compute is compared with the reference in `conformance`.
 
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use conformance::tools;
@@ -276,6 +278,91 @@ fn a_breakpoint_stops_each_time_and_can_be_taken_away() {
         assert_eq!(completed(invocation.run(&mut context)), [6]);
     }
     assert!(context.set_breakpoint(sum, BytecodeOffset(offsets[1].0 + 1)).is_err());
+}
+
+/// How often each instruction is come to, as a guard on each of them counts that lets all pass.
+fn counted_by_guards(function: &str, arguments: Vec<Value>) -> (Vec<usize>, Vec<i32>) {
+    let mut context = program().link().unwrap();
+    let mut counters = Vec::new();
+    for function in ["sum", "twice"].map(|name| context.lookup(name).unwrap()) {
+        let offsets = context.instruction_offsets(function);
+        context.change_breakpoints([], offsets.iter().map(|offset| (function, *offset)));
+        for offset in offsets {
+            let counter = Arc::new(AtomicUsize::new(0));
+            counters.push(Arc::clone(&counter));
+            let guard = move |_: &vm::GuardFrame| {
+                counter.fetch_add(1, Ordering::Relaxed);
+                false
+            };
+            context.set_guard(function, offset, Some(Arc::new(guard)));
+        }
+    }
+    let results = completed(call(&context, function, arguments).run(&mut context));
+    (counters.iter().map(|counter| counter.load(Ordering::Relaxed)).collect(), results)
+}
+
+#[test]
+fn guards_are_asked_once_a_visit() {
+    // So many rounds that fuel is looked at now and then. The first call is one of a function that was not
+    // translated before.
+    for rounds in [3_usize, 1_000_000] {
+        let (asked, results) = counted_by_guards("sum", vec![Value::I32(rounds as i32)]);
+        let sum = (0..rounds as i32).fold(0, i32::wrapping_add);
+        assert_eq!(results, [sum]);
+        // Before the loop and behind it, at its head, and in its body.
+        assert!(asked.iter().all(|it| [0, 1, rounds, rounds + 1].contains(it)), "{asked:?}");
+        assert!(asked.contains(&rounds));
+    }
+    let (asked, _) = counted_by_guards("twice", vec![Value::I32(0)]);
+    assert!(asked.iter().all(|it| *it <= 1), "{asked:?}");
+    assert!(asked.contains(&1));
+}
+
+#[test]
+fn breakpoints_that_are_changed_at_once_are_those_that_are_set_one_by_one() {
+    let stops = |set: fn(&mut Context, vm::FunctionId, &[BytecodeOffset])| {
+        let mut context = program().link().unwrap();
+        let sum = context.lookup("sum").unwrap();
+        let offsets = context.instruction_offsets(sum);
+        set(&mut context, sum, &offsets);
+        let mut invocation = call(&context, "sum", vec![Value::I32(5)]);
+        let mut stops = Vec::new();
+        loop {
+            match invocation.run(&mut context) {
+                Outcome::Stopped(Stop::Breakpoint(position)) => stops.push(position.offset),
+                outcome => break (stops, completed(outcome)),
+            }
+            if stops.len() == 20 {
+                context.change_breakpoints(offsets.iter().map(|it| (sum, *it)), []);
+                assert_eq!(context.breakpoints().count(), 0);
+            }
+        }
+    };
+    let one_by_one = stops(|context, function, offsets| {
+        for offset in offsets {
+            context.set_breakpoint(function, *offset).unwrap();
+        }
+    });
+    let at_once = stops(|context, function, offsets| {
+        context.change_breakpoints([], offsets.iter().map(|it| (function, *it)));
+    });
+    assert_eq!(one_by_one, at_once);
+    assert_eq!((at_once.0.len(), at_once.1), (20, vec![10]));
+}
+
+#[test]
+fn a_frame_is_the_same_alone_and_among_all() {
+    let mut context = program().link().unwrap();
+    let mut invocation = call(&context, "forever", vec![Value::I32(1)]);
+    failed(invocation.run(&mut context));
+    let depth = invocation.depth();
+    assert!(depth > 1000, "{depth}");
+    let all: Vec<_> = invocation.frames(&context).collect();
+    assert_eq!(all.len(), depth);
+    for (index, frame) in all.iter().enumerate() {
+        assert_eq!(invocation.frame(&context, FrameIndex(index)), Some(*frame));
+    }
+    assert_eq!(invocation.frame(&context, FrameIndex(depth)), None);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! worker thread while it runs.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use debug::{
     BreakpointId, BreakpointTable, Call, Debugger, Frame, FrameId, Level, Position, StopReason,
@@ -57,10 +58,11 @@ pub(crate) struct Debuggee {
     pub(crate) exceptions: Exceptions,
     /// What gives an evaluation up.
     pub(crate) cancelled: Cancelled,
-    /// The numbers of this stop's frames.
+    /// The numbers of those of this stop's frames that the client has asked for.
     frame_handles: Handles<FrameId>,
-    /// This stop's frames, once somebody has asked.
-    frames: Option<Vec<(i64, Frame)>>,
+    frame_numbers: HashMap<FrameId, i64>,
+    /// How many frames there are, once somebody has asked.
+    frame_count: Option<usize>,
 }
 
 /// Where a client may make the program go.
@@ -127,7 +129,8 @@ impl Debuggee {
             exceptions: Exceptions::default(),
             cancelled: Cancelled::default(),
             frame_handles: Handles::default(),
-            frames: None,
+            frame_numbers: HashMap::new(),
+            frame_count: None,
         }
     }
 
@@ -231,16 +234,24 @@ impl Debuggee {
         self.targets.clear();
         self.memories.forget_unopened();
         self.frame_handles.clear();
-        self.frames = None;
+        self.frame_numbers.clear();
+        self.frame_count = None;
     }
 
-    /// The frames of this stop with their numbers, innermost first.
-    pub(crate) fn frames(&mut self) -> &[(i64, Frame)] {
-        let Self { debugger, frame_handles, frames, .. } = self;
-        frames.get_or_insert_with(|| {
-            let number = |frame: Frame| (frame_handles.insert(frame.id()), frame);
-            debugger.frames().into_iter().map(number).collect()
-        })
+    /// How many frames there are at this stop.
+    pub(crate) fn frame_count(&mut self) -> usize {
+        let Self { debugger, frame_count, .. } = self;
+        *frame_count.get_or_insert_with(|| debugger.frame_count())
+    }
+
+    /// Some frames of this stop with their numbers, from the innermost on.
+    pub(crate) fn frames_in(&mut self, range: Range<usize>) -> Vec<(i64, Frame)> {
+        let Self { debugger, frame_handles, frame_numbers, .. } = self;
+        let number = |frame: Frame| {
+            let id = frame.id();
+            (*frame_numbers.entry(id).or_insert_with(|| frame_handles.insert(id)), frame)
+        };
+        debugger.frames_in(range).into_iter().map(number).collect()
     }
 
     /// The frame of a number.
@@ -311,8 +322,9 @@ impl Debuggee {
     /// The program has no such text.
     pub(crate) fn set_level(&mut self, level: Level, client: &Client) -> Result<(), String> {
         self.debugger.set_level(level)?;
-        self.frames = None;
-        if self.debugger.frames().is_empty() {
+        self.frame_numbers.clear();
+        self.frame_count = None;
+        if self.debugger.frame_count() == 0 {
             return Ok(());
         }
         if client.refreshes {

@@ -4,8 +4,12 @@
 //! Each request replaces what an earlier one of its kind (for sources: for the same source) had set.
 //! A breakpoint that was there before and still is keeps its number, its hit count, and its place.
 
+use std::collections::{HashMap, VecDeque};
+
 use dap::requests::{SetFunctionBreakpointsArguments, SetInstructionBreakpointsArguments};
-use debug::{BreakpointId, BreakpointOptions, BreakpointSpec, DispatchMoment, HitCondition};
+use debug::{
+    BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, DispatchMoment, HitCondition,
+};
 use serde_json::Value;
 
 use super::arguments;
@@ -149,47 +153,64 @@ pub(super) fn replace(
         let why = "the program runs without debugging";
         return wanted.iter().map(|_| nowhere(why.into())).collect();
     }
-    let mut old = debuggee.breakpoints.owned.remove(&owner).unwrap_or_default();
-    let mut ids = Vec::new();
-    let mut answer = Vec::new();
-    for wanted in wanted {
-        let (spec, options) = match wanted {
-            Ok(wanted) => wanted,
-            Err(message) => {
-                answer.push(nowhere(message));
-                continue;
+    let old = debuggee.breakpoints.owned.remove(&owner).unwrap_or_default();
+    let Debuggee { debugger, breakpoints, .. } = debuggee;
+    let (ids, answer) = debugger.edit_breakpoints(|debugger| {
+        let mut old = Old::new(old, debugger);
+        let mut ids = Vec::new();
+        let mut answer = Vec::new();
+        for wanted in wanted {
+            let set = wanted.and_then(|(spec, options)| {
+                let id = old.take(&spec).unwrap_or_else(|| debugger.add_breakpoint(spec));
+                let set = debugger.set_breakpoint_options(id, &options);
+                set.map(|()| id).map_err(|error| {
+                    // One that stops always is not what was asked for.
+                    debugger.remove_breakpoint(id);
+                    breakpoints.reported.remove(&id);
+                    error.to_string()
+                })
+            });
+            match set {
+                Ok(id) => {
+                    ids.push(id);
+                    let set = debugger.breakpoint(id);
+                    answer.extend(set.map(|it| to_dap::breakpoint(it, debugger, client)));
+                }
+                Err(message) => answer.push(nowhere(message)),
             }
-        };
-        let id = match take(&mut old, |id| {
-            debuggee.debugger.breakpoint(id).is_some_and(|it| it.spec == spec)
-        }) {
-            Some(id) => id,
-            None => debuggee.debugger.add_breakpoint(spec),
-        };
-        if let Err(error) = debuggee.debugger.set_breakpoint_options(id, &options) {
-            // One that stops always is not what was asked for.
-            debuggee.debugger.remove_breakpoint(id);
-            debuggee.breakpoints.reported.remove(&id);
-            answer.push(nowhere(error.to_string()));
-            continue;
         }
-        ids.push(id);
-        if let Some(breakpoint) = debuggee.debugger.breakpoint(id) {
-            answer.push(to_dap::breakpoint(breakpoint, &debuggee.debugger, client));
+        for id in old.left() {
+            debugger.remove_breakpoint(id);
+            breakpoints.reported.remove(&id);
         }
-    }
-    for id in old {
-        debuggee.debugger.remove_breakpoint(id);
-        debuggee.breakpoints.reported.remove(&id);
-    }
+        (ids, answer)
+    });
     debuggee.breakpoints.owned.insert(owner, ids);
     answer
 }
 
-/// Takes the first that fits.
-fn take(ids: &mut Vec<BreakpointId>, fits: impl Fn(BreakpointId) -> bool) -> Option<BreakpointId> {
-    let index = ids.iter().position(|id| fits(*id))?;
-    Some(ids.remove(index))
+/// The breakpoints of an earlier request, by what was asked for, each oldest first.
+struct Old(HashMap<BreakpointSpec, VecDeque<BreakpointId>>);
+
+impl Old {
+    fn new(ids: Vec<BreakpointId>, debugger: &Debugger) -> Self {
+        let mut old: HashMap<BreakpointSpec, VecDeque<BreakpointId>> = HashMap::new();
+        for id in ids {
+            if let Some(breakpoint) = debugger.breakpoint(id) {
+                old.entry(breakpoint.spec.clone()).or_default().push_back(id);
+            }
+        }
+        Self(old)
+    }
+
+    /// Takes the first that was asked for like this.
+    fn take(&mut self, spec: &BreakpointSpec) -> Option<BreakpointId> {
+        self.0.get_mut(spec)?.pop_front()
+    }
+
+    fn left(self) -> impl Iterator<Item = BreakpointId> {
+        self.0.into_values().flatten()
+    }
 }
 
 /// A breakpoint that the debugger was not even asked for.

@@ -28,13 +28,13 @@ pub(super) fn stack_trace(
 ) -> Result<Value, RequestError> {
     let arguments: StackTraceArguments = arguments(request)?;
     check_thread(arguments.thread_id)?;
-    let total_frames = debuggee.frames().len();
+    let total_frames = debuggee.frame_count();
     let start = to_dap::count(arguments.start_frame).min(total_frames);
     let levels = match to_dap::count(arguments.levels) {
         0 => total_frames - start,
         levels => levels.min(total_frames - start),
     };
-    let frames = debuggee.frames()[start..start + levels].to_vec();
+    let frames = debuggee.frames_in(start..start + levels);
     let Debuggee { debugger, sources, .. } = debuggee;
     let format = arguments.format.unwrap_or_default();
     let shown = |(number, frame): &(i64, Frame)| {
@@ -103,6 +103,9 @@ pub(super) fn scopes(
     body(ScopesResponse { scopes: scopes.collect() })
 }
 
+/// Frames that the text of a failure lists: one that calls itself without an end has thousands.
+const TRACED: usize = 100;
+
 /// Why the program cannot go on.
 pub(super) fn exception_info(
     debuggee: &mut Debuggee,
@@ -118,7 +121,12 @@ pub(super) fn exception_info(
         Some(StopReason::Trap(text)) => ("float", text.clone(), text.as_str(), "always"),
         _ => return Err(RequestError::state("the program has not stopped for a failure")),
     };
-    let trace: Vec<String> = debuggee.debugger.frames().iter().map(to_dap::frame_line).collect();
+    let count = debuggee.debugger.frame_count();
+    let frames = debuggee.debugger.frames_in(0..TRACED);
+    let mut trace: Vec<String> = frames.iter().map(to_dap::frame_line).collect();
+    if count > TRACED {
+        trace.push(format!("… and {} more frames", count - TRACED));
+    }
     Ok(json!({
         "exceptionId": code,
         "description": description,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use vm::{FrameIndex, Guard, Position, Watch};
 
 use crate::breakpoint::{
-    Breakpoint, BreakpointId, BreakpointOptions, BreakpointSpec, HitCondition, OptionError,
+    Breakpoint, BreakpointId, BreakpointOptions, BreakpointSpec, HitCondition, Hits, OptionError,
 };
 use crate::debugger::Debugger;
 use crate::expression::template::Template;
@@ -19,16 +19,48 @@ use crate::view::SourceLine;
 /// What is armed.
 #[derive(Default, Debug)]
 pub(crate) struct Arms {
-    /// By breakpoints.
-    armed: BTreeSet<Position>,
+    /// By breakpoints: which are where.
+    armed: BTreeMap<Position, Vec<BreakpointId>>,
     /// By a step that runs to a place.
     temporary: BTreeSet<Position>,
-    /// Where a guard decides, and by which condition.
+    /// Where a guard decides, and by what.
     guarded: BTreeMap<Position, Guarding>,
+    /// Whether breakpoints are being changed one after the other, and armed at the end.
+    is_deferred: bool,
+    /// How often all breakpoints were looked at.
+    #[cfg(test)]
+    pub(crate) rounds: usize,
 }
 
-/// A condition, and whose names it uses.
-type Guarding = (Arc<Expression>, Names);
+impl Arms {
+    /// The breakpoints at an address.
+    pub(crate) fn at(&self, position: Position) -> Vec<BreakpointId> {
+        self.armed.get(&position).cloned().unwrap_or_default()
+    }
+}
+
+/// By what a guard lets the program pass.
+#[derive(Clone, Debug)]
+struct Guarding {
+    condition: Option<Arc<Expression>>,
+    /// Whose names the condition uses.
+    names: Names,
+    hit_condition: HitCondition,
+    hits: Hits,
+}
+
+impl Guarding {
+    fn is_same(&self, other: &Self) -> bool {
+        let is_same_condition = match (&self.condition, &other.condition) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        is_same_condition
+            && self.names == other.names
+            && self.hit_condition == other.hit_condition
+            && self.hits.is_same(&other.hits)
+    }
+}
 
 /// Whose names the texts of a breakpoint use at one of its places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,7 +132,14 @@ impl Debugger {
                 Some(Arc::new(template))
             }
         };
+        let same = |known: &Option<Arc<Expression>>| {
+            known
+                .as_ref()
+                .filter(|known| options.condition.as_deref() == Some(known.text()))
+                .cloned()
+        };
         if let Some(breakpoint) = self.breakpoints.get_mut(id) {
+            let condition = same(&breakpoint.condition).or(condition);
             breakpoint.level = level;
             if breakpoint.has_failed {
                 (breakpoint.has_failed, breakpoint.message) = (false, None);
@@ -116,7 +155,18 @@ impl Debugger {
     /// Makes only some hits of a breakpoint stop; tells whether it was there.
     pub fn set_hit_condition(&mut self, id: BreakpointId, condition: HitCondition) -> bool {
         let breakpoint = self.breakpoints.get_mut(id);
-        breakpoint.map(|breakpoint| breakpoint.hit_condition = condition).is_some()
+        let is_there = breakpoint.map(|breakpoint| breakpoint.hit_condition = condition).is_some();
+        self.rearm();
+        is_there
+    }
+
+    /// Changes many breakpoints. Instructions are armed once, at the end, as that looks at all breakpoints.
+    pub fn edit_breakpoints<R>(&mut self, edit: impl FnOnce(&mut Self) -> R) -> R {
+        self.arms.is_deferred = true;
+        let result = edit(self);
+        self.arms.is_deferred = false;
+        self.rearm();
+        result
     }
 
     /// Whether all names in an expression may stand for something at an instruction.
@@ -150,18 +200,21 @@ impl Debugger {
 
     /// Arms what the breakpoints want, after they have changed.
     pub(crate) fn rearm(&mut self) {
-        let wanted: BTreeSet<Position> =
-            self.breakpoints.iter().flat_map(|it| &it.locations).copied().collect();
-        for position in self.arms.armed.difference(&wanted) {
-            if !self.arms.temporary.contains(position) {
-                self.context.clear_breakpoint(position.function, position.offset);
-            }
-            self.arms.guarded.remove(position);
+        if self.arms.is_deferred {
+            return;
         }
-        for position in wanted.difference(&self.arms.armed) {
-            // Addresses come from decoded instructions, so this fails for none of them.
-            let _ = self.context.set_breakpoint(position.function, position.offset);
+        #[cfg(test)]
+        {
+            self.arms.rounds += 1;
         }
+        let wanted = self.breakpoints.by_place();
+        let Arms { armed, temporary, guarded, .. } = &mut self.arms;
+        guarded.retain(|position, _| wanted.contains_key(position));
+        let place = |position: &Position| (position.function, position.offset);
+        let gone = armed.keys().filter(|it| !wanted.contains_key(it) && !temporary.contains(it));
+        let new = wanted.keys().filter(|it| !armed.contains_key(it));
+        // Addresses come from decoded instructions, so all of them can be armed.
+        self.context.change_breakpoints(gone.map(place), new.map(place));
         self.arms.armed = wanted;
         self.guard_all();
         self.watch_dispatches();
@@ -176,14 +229,15 @@ impl Debugger {
         }
         let old = std::mem::replace(&mut self.arms.temporary, wanted);
         for position in old.difference(&self.arms.temporary) {
-            if !self.arms.armed.contains(position) {
+            if !self.arms.armed.contains_key(position) {
                 self.context.clear_breakpoint(position.function, position.offset);
             }
         }
         for position in self.arms.temporary.difference(&old) {
             let _ = self.context.set_breakpoint(position.function, position.offset);
         }
-        if !self.arms.guarded.is_empty() || !old.is_disjoint(&self.arms.armed) {
+        let meets_breakpoint = old.iter().any(|position| self.arms.armed.contains_key(position));
+        if !self.arms.guarded.is_empty() || meets_breakpoint {
             self.guard_all();
         }
     }
@@ -198,40 +252,55 @@ impl Debugger {
     /// nor those with several breakpoints.
     fn guard_all(&mut self) {
         let mut wanted: BTreeMap<Position, Guarding> = BTreeMap::new();
-        let mut several: BTreeSet<Position> = self.arms.temporary.clone();
-        for breakpoint in self.breakpoints.iter() {
-            for position in &breakpoint.locations {
-                match (&breakpoint.condition, several.insert(*position)) {
-                    (Some(condition), true) => {
-                        let calls = self.calls_meant(breakpoint, *position);
-                        let names = Names { level: breakpoint.level, calls };
-                        wanted.insert(*position, (Arc::clone(condition), names));
-                    }
-                    _ => {
-                        wanted.remove(position);
-                    }
-                }
+        for (position, here) in &self.arms.armed {
+            let [id] = here.as_slice() else { continue };
+            let is_plain = self.arms.temporary.contains(position);
+            let guarding = self.breakpoints.get(*id).filter(|_| !is_plain);
+            if let Some(guarding) = guarding.and_then(|it| self.guarding(it, *position)) {
+                wanted.insert(*position, guarding);
             }
         }
         for position in self.arms.guarded.keys().filter(|it| !wanted.contains_key(it)) {
             self.context.set_guard(position.function, position.offset, None);
         }
-        for (position, (condition, names)) in &wanted {
+        for (position, guarding) in &wanted {
             let known = self.arms.guarded.get(position);
-            if known.is_none_or(|(known, of)| !Arc::ptr_eq(known, condition) || of != names) {
-                let guard = self.guard(*position, *names, condition);
+            if known.is_none_or(|known| !known.is_same(guarding)) {
+                let guard = self.guard(*position, guarding);
                 self.context.set_guard(position.function, position.offset, guard);
             }
         }
         self.arms.guarded = wanted;
     }
 
-    /// The guard for a condition, if it is about registers alone. What it cannot decide, it leaves to
-    /// the debugger.
-    fn guard(&self, position: Position, names: Names, expression: &Expression) -> Option<Guard> {
+    /// By what a guard could let the program pass a breakpoint at one of its places.
+    fn guarding(&self, breakpoint: &Breakpoint, position: Position) -> Option<Guarding> {
+        let Breakpoint { condition, hit_condition, hits, level, .. } = breakpoint;
+        let calls = match condition {
+            Some(_) => self.calls_meant(breakpoint, position),
+            None if *hit_condition == HitCondition::Always => return None,
+            None => None,
+        };
+        Some(Guarding {
+            condition: condition.clone(),
+            names: Names { level: *level, calls },
+            hit_condition: *hit_condition,
+            hits: hits.clone(),
+        })
+    }
+
+    /// The guard for a breakpoint, if its condition is about registers alone. What that cannot decide, it
+    /// leaves to the debugger. Hits that do not stop are counted by the guard.
+    fn guard(&self, position: Position, guarding: &Guarding) -> Option<Guard> {
+        let Guarding { condition, names, hit_condition, hits } = guarding.clone();
+        let passes = move || hit_condition != HitCondition::Always && hits.pass(hit_condition);
+        let Some(condition) = condition else { return Some(Arc::new(move |_| !passes())) };
         let slot = |name: &str| self.program.name_slot(names.level, position, names.calls, name);
-        let test = condition::compile(expression.root(), &slot)?;
-        Some(Arc::new(move |frame| test(frame) != Some(false)))
+        let test = condition::compile(condition.root(), &slot)?;
+        Some(Arc::new(move |frame| match test(frame) {
+            Some(true) => !passes(),
+            undecided => undecided.is_none(),
+        }))
     }
 
     /// The program has come to these breakpoints: those of them that stop it. Each whose condition

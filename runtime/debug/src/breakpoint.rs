@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use vm::{Boundary, BoundaryKind, ModuleIndex, Position};
 
@@ -23,7 +24,7 @@ use crate::watched::WatchTarget;
 pub struct BreakpointId(pub u32);
 
 /// What a breakpoint was asked for.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum BreakpointSpec {
     /// A line of a source file, counted from 1.
     Line {
@@ -142,6 +143,35 @@ impl BreakpointSpec {
     }
 }
 
+/// How often the program has come to a breakpoint. The guard of the breakpoint counts too, inside of the
+/// interpreter.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hits(Arc<AtomicU64>);
+
+impl Hits {
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, hits: u64) {
+        self.0.store(hits, Ordering::Relaxed);
+    }
+
+    /// Counts a hit, unless it is one of those that stop: the debugger counts these.
+    pub(crate) fn pass(&self, condition: HitCondition) -> bool {
+        let hit = self.get() + 1;
+        let passes = !condition.stops(hit);
+        if passes {
+            self.set(hit);
+        }
+        passes
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 /// A breakpoint.
 #[derive(Clone, Debug)]
 pub struct Breakpoint {
@@ -166,7 +196,7 @@ pub struct Breakpoint {
     /// Why it is nowhere, or elsewhere than asked.
     pub message: Option<String>,
     /// How often the program has come to it.
-    pub hits: u64,
+    pub(crate) hits: Hits,
     /// Which of the hits stop.
     pub hit_condition: HitCondition,
     /// The level whose names are meant by what follows.
@@ -205,6 +235,12 @@ pub enum OptionError {
 }
 
 impl Breakpoint {
+    /// How often the program has come to it.
+    #[must_use]
+    pub fn hits(&self) -> u64 {
+        self.hits.get()
+    }
+
     /// What it does besides stopping, as it was asked for.
     #[must_use]
     pub fn options(&self) -> BreakpointOptions {
@@ -292,7 +328,7 @@ impl BreakpointTable {
             line: None,
             column: None,
             message: None,
-            hits: 0,
+            hits: Hits::default(),
             hit_condition: HitCondition::Always,
             level: Level::default(),
             condition: None,
@@ -316,7 +352,10 @@ impl BreakpointTable {
 
     /// Makes all breakpoints those of a program that has not run.
     pub(crate) fn begin_anew(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
-        self.breakpoints.values_mut().for_each(|it| (it.hits, it.has_failed) = (0, false));
+        for breakpoint in self.breakpoints.values_mut() {
+            breakpoint.hits.set(0);
+            breakpoint.has_failed = false;
+        }
         self.resolve_again(resolve);
     }
 
@@ -344,9 +383,19 @@ impl BreakpointTable {
         self.breakpoints.values()
     }
 
-    /// Those at an address.
-    pub(crate) fn at(&self, address: Position) -> Vec<BreakpointId> {
-        self.iter().filter(|it| it.locations.contains(&address)).map(|it| it.id).collect()
+    /// The addresses of all of them, and which are there.
+    pub(crate) fn by_place(&self) -> BTreeMap<Position, Vec<BreakpointId>> {
+        let mut places: BTreeMap<Position, Vec<BreakpointId>> = BTreeMap::new();
+        for breakpoint in self.iter() {
+            for position in &breakpoint.locations {
+                let here = places.entry(*position).or_default();
+                // A breakpoint may have found a place twice.
+                if here.last() != Some(&breakpoint.id) {
+                    here.push(breakpoint.id);
+                }
+            }
+        }
+        places
     }
 
     /// Those at a place in native code.
@@ -357,8 +406,9 @@ impl BreakpointTable {
     /// Counts a hit; whether it is one of those that stop.
     pub(crate) fn count(&mut self, id: BreakpointId) -> bool {
         self.breakpoints.get_mut(&id).is_some_and(|breakpoint| {
-            breakpoint.hits += 1;
-            breakpoint.hit_condition.stops(breakpoint.hits)
+            let hit = breakpoint.hits.get() + 1;
+            breakpoint.hits.set(hit);
+            breakpoint.hit_condition.stops(hit)
         })
     }
 }
@@ -411,13 +461,13 @@ mod tests {
         let first = table.add(BreakpointSpec::Function { name: "f".into() }, at());
         let second =
             table.add(BreakpointSpec::Line { file: "a.mlir".into(), line: 3, column: None }, at());
-        assert_eq!(table.at(address), [first, second]);
+        assert_eq!(table.by_place()[&address], [first, second]);
         assert!(table.remove(first));
         assert!(!table.remove(first));
-        assert_eq!(table.at(address), [second]);
+        assert_eq!(table.by_place()[&address], [second]);
         assert!(table.count(second));
         table.get_mut(second).unwrap().hit_condition = HitCondition::Exactly(3);
         assert_eq!([table.count(second), table.count(second)], [false, true]);
-        assert_eq!(table.get(second).unwrap().hits, 3);
+        assert_eq!(table.get(second).unwrap().hits(), 3);
     }
 }

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 use debuginfo::{FileId, SourcePosition};
 use vm::{FunctionId, Position};
@@ -81,9 +82,9 @@ impl LoadedModule {
     }
 
     /// Where the blocks of a function begin, ascending.
-    pub(crate) fn block_starts(&self, function: FunctionOrdinal) -> Vec<BytecodeOffset> {
-        let blocks = self.code(function).filter(|it| it.op == Op::Block);
-        blocks.map(|it| it.offset).collect()
+    pub(crate) fn block_starts(&self, function: FunctionOrdinal) -> Arc<[BytecodeOffset]> {
+        let blocks = || self.code(function).filter(|it| it.op == Op::Block).map(|it| it.offset);
+        self.remembered.block_starts.get(function, || blocks().collect())
     }
 
     fn code(&self, function: FunctionOrdinal) -> impl Iterator<Item = vmfb::Instruction<'_>> {

@@ -17,7 +17,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use vm::{Context, FrameFunction, Interrupt, Invocation, Position};
+use vm::{Context, FrameFunction, FrameIndex, Interrupt, Invocation, Position};
 
 use crate::arming::{Arms, LogSink};
 use crate::breakpoint::{Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable};
@@ -212,7 +212,7 @@ impl Debugger {
     /// The instruction that runs next; none where the innermost frame is native.
     #[must_use]
     pub fn position(&self) -> Option<Position> {
-        let frame = self.invocation()?.frames(&self.context).next()?;
+        let frame = self.invocation()?.frame(&self.context, FrameIndex(0))?;
         match frame.function {
             FrameFunction::Bytecode(position) => Some(position),
             FrameFunction::Native(_) | FrameFunction::Part { .. } => None,
@@ -229,8 +229,6 @@ impl Debugger {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
-
-    use vm::FrameIndex;
 
     use super::*;
     use crate::breakpoint::{BreakpointOptions, HitCondition, OptionError};
@@ -306,7 +304,7 @@ mod tests {
         while matches!(debugger.resume(Resume::Continue), StopReason::Breakpoint(_)) {
             stops += 1;
         }
-        (debugger.breakpoint(id).unwrap().hits, stops)
+        (debugger.breakpoint(id).unwrap().hits(), stops)
     }
 
     #[test]
@@ -322,6 +320,10 @@ mod tests {
             ("%guess < 1.5", "", (3, 3)),
             ("%guess < 1.5 && x == 2", "", (3, 3)),
             ("max(%guess) < 1.5", "", (3, 3)),
+            ("abs(%guess - 2.0) >= 0.5 and min(%guess, 1.0, nan) == 1", "", (4, 4)),
+            ("", "3", (5, 1)),
+            ("", "> 2", (5, 3)),
+            ("", "% 2", (5, 2)),
             ("%guess < 1.5", "% 2", (3, 1)),
             ("rwdata[0] >= 2", ">= 2", (3, 2)),
             // One that fails stops once.

@@ -40,7 +40,8 @@ impl Debugger {
     /// it runs.
     pub(crate) fn queue_activity(&self, frame: FrameIndex) -> Option<&QueueActivity> {
         let invocation = self.invocation()?;
-        for (index, found) in invocation.frames(&self.context).enumerate().skip(frame.0) {
+        for index in frame.0..invocation.depth() {
+            let found = invocation.frame(&self.context, FrameIndex(index))?;
             let is_nested = self.context.is_attached(found.module);
             match found.function {
                 FrameFunction::Bytecode(_) if is_nested => {}

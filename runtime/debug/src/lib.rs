@@ -35,6 +35,7 @@ mod disassembly;
 mod dispatch;
 mod dispatch_traps;
 mod effects;
+mod elements;
 mod expression;
 mod floats;
 mod foreign;
@@ -55,6 +56,8 @@ mod reasons;
 mod remembered;
 mod resolve;
 mod running;
+#[cfg(test)]
+mod scale_tests;
 mod scope;
 mod stack;
 mod stepping;

@@ -10,7 +10,7 @@ use crate::breakpoint::BreakpointSpec;
 use crate::debugger::{Debugger, Phase};
 use crate::expression::Limits;
 use crate::expression::datum::Datum;
-use crate::expression::reduce;
+use crate::expression::statistics::{self, Wanted};
 use crate::inlined::FrameId;
 use crate::inspect;
 use crate::stop::{Granularity, StepKind, StopReason};
@@ -83,19 +83,13 @@ impl Debugger {
             }
             Node::Scope(..) | Node::List(_) | Node::ListPart(..) => return None,
         };
-        let mut found = reduce::Summary::default();
-        tensor.each(|number| {
-            if found.count < most {
-                found.add(number);
-            }
-            found.count < most
-        });
+        let found = statistics::Summary::of(&tensor, most, Wanted::ALL).ok()?;
         Some(Summary {
             count: found.count,
             total: tensor.count(),
             minimum: found.smallest.map(|(_, number)| number.to_string()),
             maximum: found.largest.map(|(_, number)| number.to_string()),
-            mean: if found.count == 0 { f64::NAN } else { found.sum / found.count as f64 },
+            mean: found.mean(),
             zeros: found.zeros,
             nans: found.nans,
             infinities: found.infinities,

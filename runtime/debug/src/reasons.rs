@@ -95,7 +95,7 @@ impl Debugger {
         }
         let numbers: Vec<String> = ids.iter().map(|id| id.0.to_string()).collect();
         let hits = match ids {
-            [only] => self.breakpoint(*only).map_or(0, |it| it.hits),
+            [only] => self.breakpoint(*only).map_or(0, Breakpoint::hits),
             _ => 0,
         };
         let times = if hits > 1 { format!(", hit {hits} times") } else { String::new() };

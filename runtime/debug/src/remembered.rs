@@ -28,10 +28,12 @@ pub(crate) struct Remembered {
     scopes: Answers<(Instruction, usize, bool), Option<Arc<[ScopedValue]>>>,
     registers: Answers<Instruction, Arc<[RegisterSlot]>>,
     paths: Answers<FileId, Option<PathBuf>>,
+    /// Where the blocks of a function begin: asked for each place of each line that a breakpoint is on.
+    pub(crate) block_starts: Answers<FunctionOrdinal, Arc<[BytecodeOffset]>>,
 }
 
 /// Answers by their questions, as far as there are not too many.
-struct Answers<Q, A>(Mutex<HashMap<Q, A>>);
+pub(crate) struct Answers<Q, A>(Mutex<HashMap<Q, A>>);
 
 impl<Q, A> Default for Answers<Q, A> {
     fn default() -> Self {
@@ -40,7 +42,7 @@ impl<Q, A> Default for Answers<Q, A> {
 }
 
 impl<Q: Eq + Hash, A: Clone> Answers<Q, A> {
-    fn get(&self, question: Q, answer: impl FnOnce() -> A) -> A {
+    pub(crate) fn get(&self, question: Q, answer: impl FnOnce() -> A) -> A {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST && !known.contains_key(&question) {
             known.clear();

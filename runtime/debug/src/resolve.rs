@@ -1,6 +1,7 @@
 //! From what somebody asked for to instructions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use debuginfo::Role;
 use vm::{FunctionId, Position};
@@ -240,7 +241,7 @@ impl Program {
     /// inlined from different calls are different places.
     fn first_in_blocks(&self, places: &[Position]) -> Vec<Position> {
         let mut met = HashSet::new();
-        let mut starts: HashMap<FunctionId, Vec<BytecodeOffset>> = HashMap::new();
+        let mut starts: HashMap<FunctionId, Arc<[BytecodeOffset]>> = HashMap::new();
         let is_first = |place: &&Position| {
             let Position { function, offset } = **place;
             let Some(module) = self.module(function.module) else { return true };

@@ -176,7 +176,7 @@ impl Debugger {
     pub(crate) fn pass_over_constants(&mut self) -> StopReason {
         loop {
             let position = self.position().filter(|at| self.program.is_ahead_of_entry(*at));
-            if position.is_none_or(|position| !self.breakpoints.at(position).is_empty()) {
+            if position.is_none_or(|position| self.arms.at(position).is_empty()) {
                 return StopReason::Entry;
             }
             if let Some(reason) = self.advance(Invocation::step) {
@@ -252,7 +252,7 @@ impl Debugger {
         match outcome {
             Outcome::Yielded => None,
             Outcome::Stopped(Stop::Breakpoint(position)) => {
-                let hit = self.hit(self.breakpoints.at(position));
+                let hit = self.hit(self.arms.at(position));
                 (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
             }
             Outcome::Stopped(Stop::Step(_)) => None,
@@ -425,7 +425,7 @@ impl Debugger {
     /// The end of a step; a breakpoint at the same instruction is reported rather than the step.
     fn step_done(&mut self) -> StopReason {
         // Those of dispatches were asked when the program came to the boundary.
-        let hit = self.position().map(|position| self.hit(self.breakpoints.at(position)));
+        let hit = self.position().map(|position| self.hit(self.arms.at(position)));
         match hit {
             Some(hit) if !hit.is_empty() => StopReason::Breakpoint(hit),
             _ => StopReason::Step,
@@ -477,15 +477,17 @@ impl Debugger {
     /// of native code goes on where the next one begins, or has ended if this began inside of it; or
     /// it was the last, and then the bytecode frame around it runs again.
     fn run_to_return(&mut self, depth: usize, origin: usize) -> Option<StopReason> {
-        let frames: Vec<vm::Frame> = self.invocation()?.frames(&self.context).collect();
-        let wanted = frames.len().checked_sub(depth)?;
-        let watch = match frames.get(wanted)?.function {
+        let invocation = self.invocation()?;
+        let count = invocation.depth();
+        let wanted = count.checked_sub(depth)?;
+        let frame = |index| invocation.frame(&self.context, FrameIndex(index));
+        let watch = match frame(wanted)?.function {
             FrameFunction::Part { level: 0, .. } => Watch::Steps,
             FrameFunction::Part { .. } => Watch::Parts,
             FrameFunction::Bytecode(_) | FrameFunction::Native(_) => Watch::Nothing,
         };
-        let is_bytecode = |frame: &vm::Frame| matches!(frame.function, FrameFunction::Bytecode(_));
-        let caller = (wanted..frames.len()).find(|index| is_bytecode(&frames[*index]));
+        let is_bytecode = |frame: vm::Frame| matches!(frame.function, FrameFunction::Bytecode(_));
+        let caller = (wanted..count).find(|index| frame(*index).is_some_and(is_bytecode));
         let target = caller.and_then(|index| self.return_point(FrameIndex(index)));
         if target.is_none() && watch == Watch::Nothing {
             return Some(self.run_free());
@@ -537,7 +539,7 @@ impl Debugger {
 
     /// The instruction that a frame goes on with when its call returns.
     fn return_point(&self, frame: FrameIndex) -> Option<Position> {
-        let frame = self.invocation()?.frames(&self.context).nth(frame.0)?;
+        let frame = self.invocation()?.frame(&self.context, frame)?;
         let FrameFunction::Bytecode(call) = frame.function else { return None };
         let module = self.context.bytecode_module(call.function.module)?;
         let code = module.function_bytecode(call.function.function);
@@ -559,7 +561,7 @@ impl Debugger {
 
 /// The instruction that runs next, if the innermost frame is bytecode.
 fn innermost(context: &Context, invocation: &Invocation) -> Option<Position> {
-    match invocation.frames(context).next()?.function {
+    match invocation.frame(context, FrameIndex(0))?.function {
         FrameFunction::Bytecode(position) => Some(position),
         FrameFunction::Native(_) | FrameFunction::Part { .. } => None,
     }

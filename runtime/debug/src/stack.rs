@@ -1,8 +1,10 @@
 //! Looking at the stopped program: frames, scopes, variables, names.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
+use debuginfo::SourcePosition;
 use vm::{FrameFunction, FrameIndex, Position};
 
 use crate::debugger::Debugger;
@@ -14,16 +16,49 @@ impl Debugger {
     /// The call stack, innermost frame first; empty when nothing runs.
     #[must_use]
     pub fn frames(&self) -> Vec<Frame> {
+        self.frames_in(0..usize::MAX)
+    }
+
+    /// Some frames of it, by their numbers from the innermost. Only these are made: a program that calls
+    /// itself without an end has thousands of frames.
+    #[must_use]
+    pub fn frames_in(&self, range: Range<usize>) -> Vec<Frame> {
+        self.frames_by(&mut KnownFrames::default(), range)
+    }
+
+    pub(crate) fn frames_by(&self, known: &mut KnownFrames, range: Range<usize>) -> Vec<Frame> {
         let Some(invocation) = self.invocation() else { return Vec::new() };
-        invocation
-            .frames(&self.context)
-            .enumerate()
-            .flat_map(|(index, frame)| {
-                let index = FrameIndex(index);
-                let frame = self.frame_view(index, &frame);
-                self.with_inlined_calls(index, frame)
-            })
-            .collect()
+        let mut frames = Vec::new();
+        let mut number = 0;
+        for index in (0..invocation.depth()).map(FrameIndex) {
+            if number >= range.end {
+                break;
+            }
+            let Some(frame) = invocation.frame(&self.context, index) else { break };
+            let count = known.count(self, index, &frame);
+            if number + count > range.start {
+                let shown = known.views(self, index, &frame).into_iter();
+                let numbered = (number..).zip(shown).filter(|(number, _)| range.contains(number));
+                frames.extend(numbered.map(|(_, frame)| frame));
+            }
+            number += count;
+        }
+        frames
+    }
+
+    /// How many frames there are, without making them.
+    #[must_use]
+    pub fn frame_count(&self) -> usize {
+        let Some(invocation) = self.invocation() else { return 0 };
+        let mut known = KnownFrames::default();
+        let frames = (0..).map(FrameIndex).zip(invocation.frames(&self.context));
+        frames.map(|(index, frame)| known.count(self, index, &frame)).sum()
+    }
+
+    /// The frame of a number from the innermost.
+    #[must_use]
+    pub fn frame_at(&self, number: usize) -> Option<Frame> {
+        self.frames_in(number..number.saturating_add(1)).pop()
     }
 
     /// A frame of the machine with the calls that were inlined where it stands, innermost first.
@@ -35,14 +70,11 @@ impl Debugger {
         }
         let found = frame.position.and_then(|position| {
             let module = self.program.module(position.function.module)?;
-            Some((module, self.program.path_of(self.shown_at(index, position))))
+            let shown = self.shown_at(index, position);
+            let is_inlined = self.program.path_of(shown).len() > 1;
+            is_inlined.then(|| (module, self.shown_path(index, shown)))
         });
-        let Some((module, mut path)) = found.filter(|(_, path)| path.len() > 1) else {
-            return vec![frame];
-        };
-        if index == FrameIndex(0) {
-            path.truncate(path.len().saturating_sub(self.hidden_calls).max(1));
-        }
+        let Some((module, path)) = found else { return vec![frame] };
         let frames = path.iter().enumerate().map(|(level, place)| {
             let inlined = (level > 0).then(|| match module.info.function_around(*place) {
                 Some(name) => name.to_owned(),
@@ -59,6 +91,16 @@ impl Debugger {
         frames.rev().collect()
     }
 
+    /// The places of the calls that lead to an instruction of a frame, without those that the program stands
+    /// before.
+    fn shown_path(&self, index: FrameIndex, position: Position) -> Vec<SourcePosition> {
+        let mut path = self.program.path_of(position);
+        if index == FrameIndex(0) && path.len() > 1 {
+            path.truncate(path.len().saturating_sub(self.hidden_calls).max(1));
+        }
+        path
+    }
+
     fn frame_view(&self, index: FrameIndex, frame: &vm::Frame) -> Frame {
         let (function, position) = match &frame.function {
             FrameFunction::Bytecode(position) => (position.function, Some(*position)),
@@ -68,7 +110,8 @@ impl Debugger {
         };
         let name = self.program.function_name(function);
         let module = self.module_name(frame.module);
-        let part = self.invocation().and_then(|invocation| invocation.part(index));
+        let is_part = matches!(frame.function, FrameFunction::Part { .. });
+        let part = self.invocation().filter(|_| is_part).and_then(|it| it.part(index));
         let name = part
             .or(name)
             .unwrap_or_else(|| format!("{module}.{}", self.context.function_name(function)));
@@ -84,7 +127,7 @@ impl Debugger {
             },
             module,
             position,
-            is_part: matches!(frame.function, FrameFunction::Part { .. }),
+            is_part,
             is_inlined: false,
             source: match frame.function {
                 FrameFunction::Part { .. } => self.dispatch_source(index),
@@ -176,8 +219,10 @@ impl Debugger {
         }
     }
 
-    pub(crate) fn position_in(&self, frame: FrameIndex) -> Option<Position> {
-        match self.invocation()?.frames(&self.context).nth(frame.0)?.function {
+    /// The instruction that a frame stands at; none in native code.
+    #[must_use]
+    pub fn position_in(&self, frame: FrameIndex) -> Option<Position> {
+        match self.invocation()?.frame(&self.context, frame)?.function {
             FrameFunction::Bytecode(position) => Some(position),
             FrameFunction::Native(_) | FrameFunction::Part { .. } => None,
         }
@@ -224,5 +269,58 @@ impl Debugger {
         let index = position.function.module;
         let module = self.program.module(index);
         module.map_or_else(Vec::new, |it| it.globals().variables(&self.context, index))
+    }
+}
+
+/// Frames that were shown already, by the instruction that they stand at: what is recursive stands at the
+/// same ones again and again. The innermost frame may stand before inlined calls, and is made for itself.
+#[derive(Default)]
+pub(crate) struct KnownFrames {
+    /// Frames of the machine that were looked at, and those that were made to be shown.
+    #[cfg(test)]
+    pub(crate) visited: usize,
+    #[cfg(test)]
+    pub(crate) made: usize,
+    counts: HashMap<Position, usize>,
+    views: HashMap<Position, Vec<Frame>>,
+}
+
+impl KnownFrames {
+    /// How many frames a frame of the machine is shown as.
+    fn count(&mut self, debugger: &Debugger, index: FrameIndex, frame: &vm::Frame) -> usize {
+        #[cfg(test)]
+        {
+            self.visited += 1;
+        }
+        match frame.function {
+            FrameFunction::Bytecode(position) if index.0 > 0 => *self
+                .counts
+                .entry(position)
+                .or_insert_with(|| debugger.program.path_of(position).len().max(1)),
+            FrameFunction::Bytecode(position) => debugger.shown_path(index, position).len().max(1),
+            FrameFunction::Native(_) | FrameFunction::Part { .. } => 1,
+        }
+    }
+
+    /// What it is shown as, innermost first.
+    fn views(&mut self, debugger: &Debugger, index: FrameIndex, frame: &vm::Frame) -> Vec<Frame> {
+        let position = match frame.function {
+            FrameFunction::Bytecode(position) if index.0 > 0 => position,
+            _ => return self.make(debugger, index, frame),
+        };
+        if !self.views.contains_key(&position) {
+            let made = self.make(debugger, index, frame);
+            self.views.insert(position, made);
+        }
+        let known = self.views.get(&position).into_iter().flatten();
+        known.map(|known| Frame { index, ..known.clone() }).collect()
+    }
+
+    fn make(&mut self, debugger: &Debugger, index: FrameIndex, frame: &vm::Frame) -> Vec<Frame> {
+        #[cfg(test)]
+        {
+            self.made += 1;
+        }
+        debugger.with_inlined_calls(index, debugger.frame_view(index, frame))
     }
 }

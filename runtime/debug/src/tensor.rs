@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use abi::element_type::NumericalKind;
 use abi::tensor::TensorType;
 use vm::Buffer;
 
@@ -40,7 +41,8 @@ impl TensorView {
     /// # Errors
     /// The buffer has fewer bytes than the tensor, or elements are of no kind that has values.
     pub fn new(buffer: Arc<Buffer>, tensor_type: TensorType) -> Result<Self, String> {
-        if !tensor_type.element_type.has_numbers() {
+        let is_truth = tensor_type.element_type.kind == NumericalKind::Boolean;
+        if !tensor_type.element_type.has_numbers() && !is_truth {
             return Err(format!("elements of type {} have no values", tensor_type.element_type));
         }
         let needed = tensor_type.byte_length(buffer.len()).map_err(|_| {
@@ -64,6 +66,20 @@ impl TensorView {
 
     pub(crate) fn tensor_type(&self) -> &TensorType {
         &self.tensor_type
+    }
+
+    pub(crate) fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// For each dimension, how many elements of the buffer lie between neighbours.
+    pub(crate) fn strides(&self) -> &[usize] {
+        &self.strides
+    }
+
+    /// The element of the buffer that it starts with.
+    pub(crate) fn first(&self) -> usize {
+        self.first
     }
 
     /// How many elements there are.
@@ -208,7 +224,7 @@ impl TensorView {
     }
 
     /// The bytes of the element at an index of the buffer, with its own bits lowest.
-    fn raw(&self, index: usize) -> [u8; 8] {
+    pub(crate) fn raw(&self, index: usize) -> [u8; 8] {
         let element_type = self.tensor_type.element_type;
         let per_byte = if element_type.is_packed() { 8 } else { 1 };
         // Elements narrower than a byte share one, so what is read begins with a whole byte.
@@ -228,6 +244,9 @@ impl TensorView {
     fn element(&self, index: usize) -> String {
         let element_type = self.tensor_type.element_type;
         let raw = self.raw(index);
+        if element_type.kind == NumericalKind::Boolean {
+            return raw[0].to_string();
+        }
         let mut text = String::new();
         element_type.format_element(&raw[..element_type.byte_count().min(8)], &mut text);
         text
@@ -250,7 +269,12 @@ impl TensorView {
         if !self.tensor_type.shape.is_empty() {
             return Err("only single elements can be set".to_owned());
         }
-        let text = value.text_for(element_type);
+        let text = match (element_type.kind, value) {
+            // What is neither 0 nor 1 is not written.
+            (NumericalKind::Boolean, Number::Integer(bit @ 0..=1)) => format!("{bit:02}"),
+            (NumericalKind::Boolean, _) => "neither 0 nor 1".to_owned(),
+            _ => value.text_for(element_type),
+        };
         let scalar = format!("{element_type}={text}");
         let parsed = abi::tensor::Tensor::parse(&scalar, 64);
         let parsed =
@@ -428,6 +452,11 @@ mod tests {
 
     #[test]
     fn elements_of_less_than_a_byte_share_bytes() {
+        let truth = view(&[1, 0, 1], "3xi1").unwrap();
+        assert_eq!(truth.short(), "[1, 0, 1]");
+        truth.at(1).set_scalar(Number::Integer(1)).unwrap();
+        assert_eq!(truth.short(), "[1, 1, 1]");
+        assert!(truth.at(1).set_scalar(Number::Integer(2)).is_err());
         let tensor = view(&[0x21, 0x43, 0xF5], "6xi4").unwrap();
         assert_eq!(tensor.short(), "[1, 2, 3, 4, 5, -1]");
         let shown = tensor.variable("t").in_hexadecimal();

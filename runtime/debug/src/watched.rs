@@ -1,6 +1,7 @@
 //! Data that can be watched: what an expression or an address stands for, settled when it is named.
 
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
@@ -110,6 +111,13 @@ impl PartialEq for WatchTarget {
 }
 
 impl Eq for WatchTarget {}
+
+impl Hash for WatchTarget {
+    /// By its name, which equal ones share.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
 
 impl Debugger {
     /// What an expression names in a frame, to be watched.

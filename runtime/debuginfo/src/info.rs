@@ -1,6 +1,7 @@
 //! [`DebugInfo`]: the one interface to all debug information of a module.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -378,8 +379,14 @@ impl DebugInfo {
 
     /// The file names that the code of the module names, each once.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &str)> {
-        let mut seen: Vec<FileId> = self.lines.entered.keys().map(|(file, _)| *file).collect();
-        seen.dedup();
+        // From the first line of a file to the first line of the next: there are thousands of lines.
+        let first_behind = |line: (FileId, u32)| {
+            let behind = (Bound::Excluded(line), Bound::Unbounded);
+            self.lines.entered.range(behind).next().map(|((file, _), _)| *file)
+        };
+        let first = self.lines.entered.keys().next().map(|(file, _)| *file);
+        let next = |file: &FileId| first_behind((*file, u32::MAX));
+        let mut seen: Vec<FileId> = std::iter::successors(first, next).collect();
         seen.extend(self.listing_files());
         seen.into_iter().map(|file| (file, self.table.file(file)))
     }

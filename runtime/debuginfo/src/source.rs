@@ -17,6 +17,7 @@ pub struct SourceText {
     text: String,
     line_starts: Vec<usize>,
     functions: OnceLock<Vec<(u32, String)>>,
+    last_lines: OnceLock<Vec<u32>>,
     written: OnceLock<WrittenFile>,
 }
 
@@ -26,7 +27,8 @@ impl SourceText {
     pub fn new(text: String) -> Self {
         let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
         let line_starts = std::iter::once(0).chain(newlines).collect();
-        Self { text, line_starts, functions: OnceLock::new(), written: OnceLock::new() }
+        let (functions, last_lines, written) = Default::default();
+        Self { text, line_starts, functions, last_lines, written }
     }
 
     /// The functions that are in it, as trees.
@@ -116,18 +118,26 @@ impl SourceText {
         let functions = self.functions.get_or_init(|| self.find_functions());
         let after = functions.partition_point(|(start, _)| *start <= line);
         let (start, _) = functions.get(after.checked_sub(1)?)?;
-        let indentation = |line: &str| line.len() - line.trim_start().len();
-        let own = indentation(self.line(*start)?);
-        let end = match functions.get(after) {
-            Some((next, _)) => *next,
-            None => u32::try_from(self.line_starts.len()).ok()?.checked_add(1)?,
-        };
-        let closes = |line: &u32| {
-            let text = self.line(*line).unwrap_or_default();
-            text.trim_start().starts_with('}') && indentation(text) <= own
-        };
-        let last = (start + 1..end).find(closes).unwrap_or(end - 1);
+        let last = *self.last_lines.get_or_init(|| self.find_last_lines()).get(after - 1)?;
         (line <= last).then_some(*start..=last)
+    }
+
+    /// The last line of each function.
+    fn find_last_lines(&self) -> Vec<u32> {
+        let functions = self.functions.get_or_init(|| self.find_functions());
+        let behind_all =
+            u32::try_from(self.line_starts.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let behind = functions.iter().skip(1).map(|(next, _)| *next).chain([behind_all]);
+        let indentation = |line: &str| line.len() - line.trim_start().len();
+        let last = |((start, _), end): (&(u32, String), u32)| {
+            let own = indentation(self.line(*start).unwrap_or_default());
+            let closes = |line: &u32| {
+                let text = self.line(*line).unwrap_or_default();
+                text.trim_start().starts_with('}') && indentation(text) <= own
+            };
+            (start + 1..end).find(closes).unwrap_or(end - 1)
+        };
+        functions.iter().zip(behind).map(last).collect()
     }
 
     /// Whether an operation that defines or declares a function is written at a position.

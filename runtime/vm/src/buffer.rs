@@ -72,6 +72,20 @@ impl Buffer {
         Ok(buffer)
     }
 
+    /// A zeroed buffer of somebody who is going to write all of it. Where it is large, it has large pages if
+    /// the system has them, as making small ones takes longer than writing them.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn dense(length: usize) -> Result<Self, Status> {
+        match Memory::dense(length) {
+            Some(memory) => Ok(Self { memory }),
+            None => {
+                Err(Status::resource_exhausted(format!("no memory for a buffer of {length} bytes")))
+            }
+        }
+    }
+
     /// A read-only view of a range of a file; `None` if the file does not have it.
     #[must_use]
     pub fn of_file(bytes: FileBytes, range: std::ops::Range<usize>) -> Option<Self> {
@@ -174,6 +188,11 @@ impl Buffer {
             Some(()) => bytes,
             None => Vec::new(),
         }
+    }
+
+    /// Copies the bytes from `offset` to `target`; whether there are so many.
+    pub fn read_to(&self, offset: usize, target: &mut [u8]) -> bool {
+        self.memory.read(offset, target).is_some()
     }
 
     /// Changes bytes.

@@ -137,6 +137,10 @@ pub(crate) struct FunctionSlot {
     pub(crate) armed: Option<Armed>,
 }
 
+/// More breakpoints than these are changed at once: the whole function is made anew, rather than what is
+/// around each.
+const FEW_CHANGES: usize = 8;
+
 /// A function's instructions with breakpoints in them.
 #[derive(Debug)]
 pub(crate) struct Armed {
@@ -149,10 +153,19 @@ pub(crate) struct Armed {
 }
 
 impl Armed {
+    fn new(code: &FunctionCode) -> Self {
+        Self {
+            instructions: code.instructions.clone(),
+            free: code.free.clone(),
+            indices: BTreeSet::new(),
+            guards: BTreeMap::new(),
+        }
+    }
+
     /// Adapts what runs to a change of the instruction at `index`.
     fn update(&mut self, original: &FunctionCode, index: u32) {
-        self.free.update(&self.instructions, index);
-        for guarded in self.guards.range(index.saturating_sub(1)..).map(|(guarded, _)| guarded) {
+        let changed = self.free.update(&self.instructions, index);
+        for guarded in self.guards.range(changed).map(|(guarded, _)| guarded) {
             self.free.guard(&original.instructions, *guarded);
         }
     }
@@ -382,23 +395,72 @@ impl Context {
         };
         let set_at = code.offset_at(index);
         let slot = &mut self.functions[slot as usize];
-        if slot.armed.is_none() {
-            let Some(code) = slot.code.get() else { return Err(BreakpointError::NoSuchFunction) };
-            let (instructions, free) = (code.instructions.clone(), code.free.clone());
-            slot.armed = Some(Armed {
-                instructions,
-                free,
-                indices: BTreeSet::new(),
-                guards: BTreeMap::new(),
-            });
-        }
-        if let (Some(armed), Some(code)) = (&mut slot.armed, slot.code.get())
-            && armed.indices.insert(index)
-        {
+        let Some(code) = slot.code.get() else { return Err(BreakpointError::NoSuchFunction) };
+        let armed = slot.armed.get_or_insert_with(|| Armed::new(code));
+        if armed.indices.insert(index) {
             armed.instructions.arm(index);
             armed.update(code, index);
         }
         Ok(set_at)
+    }
+
+    /// Removes some breakpoints and sets others, those that can be. Of many in one function this is done at
+    /// once: what runs of a function depends on what is around each breakpoint.
+    pub fn change_breakpoints(
+        &mut self,
+        cleared: impl IntoIterator<Item = (FunctionId, BytecodeOffset)>,
+        set: impl IntoIterator<Item = (FunctionId, BytecodeOffset)>,
+    ) {
+        let mut changes: BTreeMap<u32, Vec<(BytecodeOffset, bool)>> = BTreeMap::new();
+        let cleared = cleared.into_iter().map(|place| (place, false));
+        for ((function, offset), is_set) in cleared.chain(set.into_iter().map(|it| (it, true))) {
+            if let Some(slot) = self.slot_index(function) {
+                changes.entry(slot).or_default().push((offset, is_set));
+            }
+        }
+        for (slot, changes) in changes {
+            if changes.len() > FEW_CHANGES {
+                self.change_many(slot, &changes);
+                continue;
+            }
+            let function = self.functions[slot as usize].id();
+            for (offset, is_set) in changes {
+                if is_set {
+                    // What is no instruction is not armed.
+                    let _ = self.set_breakpoint(function, offset);
+                } else {
+                    self.clear_breakpoint(function, offset);
+                }
+            }
+        }
+    }
+
+    fn change_many(&mut self, slot: u32, changes: &[(BytecodeOffset, bool)]) {
+        let code = self.code(slot);
+        let changes: Vec<(u32, bool)> = changes
+            .iter()
+            .filter_map(|(offset, is_set)| Some((stoppable_index(code, *offset)?, *is_set)))
+            .collect();
+        let slot = &mut self.functions[slot as usize];
+        let Some(code) = slot.code.get() else { return };
+        let armed = slot.armed.get_or_insert_with(|| Armed::new(code));
+        for (index, is_set) in changes {
+            if is_set {
+                armed.indices.insert(index);
+                armed.instructions.arm(index);
+            } else {
+                armed.indices.remove(&index);
+                armed.guards.remove(&index);
+                armed.instructions.disarm(index, &code.instructions);
+            }
+        }
+        armed.free = CheckedCode::free(&armed.instructions);
+        for guarded in armed.guards.keys() {
+            armed.free.guard(&code.instructions, *guarded);
+        }
+        if armed.indices.is_empty() {
+            slot.armed = None;
+        }
     }
 
     /// Removes a breakpoint; whether there was one.

@@ -15,6 +15,7 @@
 //! Why at all: a checked slice costs six instructions of the host for each of the program's, which
 //! needs less than a dozen in all.
 
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -179,19 +180,22 @@ impl CheckedCode {
 
     /// Adapts code for free running to a change of the instruction at `index`: what is before it may
     /// have jumped in its place, and what is behind it may have relied on its result.
-    pub(crate) fn update(&mut self, instructions: &Instructions, index: u32) {
+    /// Returns which instructions were made anew.
+    pub(crate) fn update(&mut self, instructions: &Instructions, index: u32) -> Range<u32> {
         let changed = index as usize;
         let first = changed.saturating_sub(1);
         let mut known = fusion::known_at(instructions, first);
-        for index in first..self.0.len().min(instructions.len()) {
+        let end = self.0.len().min(instructions.len());
+        for index in first..end {
             if index > changed + 1 && !instructions.is_behind_another(index) {
-                break;
+                return first as u32..index as u32;
             }
             if index > first {
                 known = known_behind(known, instructions, index);
             }
             self.0[index] = fusion::free(instructions, index, known);
         }
+        first as u32..end.max(first) as u32
     }
 
     /// Puts a guard before the instruction at `index`, of which `original` has the unarmed form.

@@ -2,8 +2,9 @@
 //!
 //! A conditional breakpoint in a hot loop is nearly always passed. Stopping to find that out costs a
 //! hundred times what the condition does; a guard is asked by the handler in the breakpoint's place,
-//! which runs the instruction itself if the guard says no. A guard only reads: it may be asked twice for
-//! one visit, where fuel and interrupts are looked at in between.
+//! which runs the instruction itself if the guard says no. A guard is asked once a visit, so it may
+//! count: also where an instruction is run again because fuel and interrupts had to be looked at or a
+//! callee to be translated.
 
 use std::fmt;
 use std::sync::Arc;

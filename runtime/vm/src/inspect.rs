@@ -60,10 +60,9 @@ enum Place<'a> {
     Part(&'a NativeFrame, usize),
 }
 
-impl Invocation {
-    /// The frames, innermost first.
-    pub fn frames<'a>(&'a self, context: &'a Context) -> impl Iterator<Item = Frame> + 'a {
-        self.places().into_iter().map(|place| match place {
+impl Place<'_> {
+    fn frame(&self, context: &Context) -> Frame {
+        match self {
             Place::Bytecode(frame) => {
                 let position = position(context, frame);
                 let id = position.function;
@@ -76,12 +75,25 @@ impl Invocation {
                     ref_register_count: function.map_or(0, |function| function.ref_register_count),
                 }
             }
-            Place::Native(id, _) => Frame::native(id, FrameFunction::Native(id)),
+            Place::Native(id, _) => Frame::native(*id, FrameFunction::Native(*id)),
             Place::Part(native, level) => {
                 let function = native.id();
-                Frame::native(function, FrameFunction::Part { function, level })
+                Frame::native(function, FrameFunction::Part { function, level: *level })
             }
-        })
+        }
+    }
+}
+
+impl Invocation {
+    /// The frames, innermost first.
+    pub fn frames<'a>(&'a self, context: &'a Context) -> impl Iterator<Item = Frame> + 'a {
+        self.places().map(|place| place.frame(context))
+    }
+
+    /// One of the frames; what is around it is not looked at.
+    #[must_use]
+    pub fn frame(&self, context: &Context, frame: FrameIndex) -> Option<Frame> {
+        Some(self.place(frame)?.frame(context))
     }
 
     /// How many frames there are.
@@ -94,7 +106,7 @@ impl Invocation {
     /// The activity that a frame belongs to: of a native function or of a part of it.
     #[must_use]
     pub fn activity(&self, frame: FrameIndex) -> Option<&dyn Activity> {
-        match self.places().into_iter().nth(frame.0)? {
+        match self.place(frame)? {
             Place::Part(native, _) | Place::Native(_, Some(native)) => native.activity(),
             Place::Native(_, None) | Place::Bytecode(_) => None,
         }
@@ -103,7 +115,7 @@ impl Invocation {
     /// What a [`FrameFunction::Part`] is, as the activity says.
     #[must_use]
     pub fn part(&self, frame: FrameIndex) -> Option<String> {
-        match self.places().into_iter().nth(frame.0)? {
+        match self.place(frame)? {
             Place::Part(native, level) => native.parts().into_iter().nth(level),
             Place::Native(..) | Place::Bytecode(_) => None,
         }
@@ -165,7 +177,7 @@ impl Invocation {
 
     /// Where each frame is, innermost first.
     pub(crate) fn backtrace(&self, context: &Context) -> Vec<FramePosition> {
-        let frames = self.places().into_iter().map(|place| {
+        let frames = self.places().map(|place| {
             let (id, bytecode, part) = match place {
                 Place::Bytecode(frame) => {
                     let Position { function, offset } = position(context, frame);
@@ -188,32 +200,42 @@ impl Invocation {
     }
 
     /// Every frame, innermost first.
-    fn places(&self) -> Vec<Place<'_>> {
-        let mut places = Vec::with_capacity(self.depth());
-        let failed = self.failed_native.map(|(module, function)| FunctionId {
-            module: ModuleIndex(module),
-            function: FunctionOrdinal(function),
-        });
-        places.extend(failed.map(|id| Place::Native(id, None)));
-        let mut natives = self.natives.iter().rev().peekable();
-        let frames = &self.stack.frames;
-        for depth in (0..=frames.len()).rev() {
-            while let Some(native) = natives.next_if(|native| native.depth == depth) {
-                let levels = 0..native.activity().map_or(0, Activity::part_count);
-                places.extend(levels.rev().map(|level| Place::Part(native, level)));
-                places.push(Place::Native(native.id(), Some(native)));
+    fn places(&self) -> impl Iterator<Item = Place<'_>> {
+        (0..self.depth()).filter_map(|index| self.place(FrameIndex(index)))
+    }
+
+    /// Where a frame is kept. This passes the native functions inside of it, and no frame of bytecode: of
+    /// those there are thousands where a program calls itself without an end.
+    fn place(&self, frame: FrameIndex) -> Option<Place<'_>> {
+        let mut left = frame.0;
+        if let Some((module, function)) = self.failed_native {
+            let module = ModuleIndex(module);
+            let id = FunctionId { module, function: FunctionOrdinal(function) };
+            match left.checked_sub(1) {
+                Some(rest) => left = rest,
+                None => return Some(Place::Native(id, None)),
             }
-            let below = depth.checked_sub(1).and_then(|index| frames.get(index));
-            places.extend(below.map(Place::Bytecode));
         }
-        places
+        let mut depth = self.stack.frames.len();
+        for native in self.natives.iter().rev() {
+            let inside = depth.saturating_sub(native.depth);
+            if left < inside {
+                break;
+            }
+            (left, depth) = (left - inside, native.depth);
+            let parts = native.activity().map_or(0, Activity::part_count);
+            match left {
+                part if part < parts => return Some(Place::Part(native, parts - 1 - part)),
+                own if own == parts => return Some(Place::Native(native.id(), Some(native))),
+                _ => left -= parts + 1,
+            }
+        }
+        let index = depth.checked_sub(left + 1)?;
+        self.stack.frames.get(index).map(Place::Bytecode)
     }
 
     fn frame_state(&self, frame: FrameIndex) -> Option<&FrameState> {
-        if self.natives.is_empty() && self.failed_native.is_none() {
-            return self.stack.frames.iter().rev().nth(frame.0);
-        }
-        match self.places().get(frame.0)? {
+        match self.place(frame)? {
             Place::Bytecode(state) => Some(state),
             Place::Native(..) | Place::Part(..) => None,
         }

@@ -334,6 +334,7 @@ impl Invocation {
 
     fn run_in(&mut self, context: &mut Context, mode: &mut Mode<'_>) -> Exit {
         let is_stopped = std::mem::take(&mut self.is_stopped);
+        self.stack.passed = None;
         match mode {
             Mode::Free if is_stopped => {
                 // The code with breakpoints in it would stop here again.

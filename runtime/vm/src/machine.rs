@@ -317,6 +317,17 @@ impl<'a> Machine<'a> {
         Signal::Leave
     }
 
+    /// The instruction at the cursor is run again: if it is guarded, its guard has let it pass.
+    #[cold]
+    pub(crate) fn run_again(&mut self, cursor: Cursor) {
+        let Some(slot) = self.stack.frames.last().map(|frame| frame.slot) else { return };
+        let index = self.running.index(cursor) as u32;
+        let armed = self.functions.get(slot as usize).and_then(|slot| slot.armed.as_ref());
+        if armed.is_some_and(|armed| armed.guards.contains_key(&index)) {
+            self.stack.passed = Some((slot, index));
+        }
+    }
+
     /// Another budget; `None` to leave at the cursor.
     pub(crate) fn refill(&mut self, cursor: Cursor) -> Option<u32> {
         match self.meter.refill() {

@@ -26,6 +26,9 @@ use crate::limits::Charge;
 /// Memory up to this size is faster to get with whatever is in it, and to zero then.
 const SMALL: usize = 1024;
 
+/// Memory from this size on is worth large pages, if all of it is used.
+const LARGE: usize = 4 << 20;
+
 /// What the system aligns memory to without being asked.
 const SYSTEM_ALIGNMENT: usize = 16;
 
@@ -45,7 +48,7 @@ enum Owner {
     Heap { data: NonNull<u8>, layout: Layout, _charge: Option<Charge> },
     /// A (mapped) file.
     File(FileBytes),
-    /// A private mapping of a part of a file. Held for its drop only.
+    /// A private mapping of a part of a file, or of no file. Held for its drop only.
     Private { _mapping: PrivateMapping },
     /// Somebody else's, who is told by the drop of this that nobody here needs it any more.
     Foreign { _keeper: Box<dyn std::any::Any + Send + Sync> },
@@ -114,14 +117,26 @@ impl Memory {
     /// The same bytes as memory that may be written: of a file a private mapping, which copies only
     /// the pages that are written; else a copy. `None` if there is no memory for it.
     pub(crate) fn private_copy(&self) -> Option<Self> {
-        if let Some(mut mapping) = self.map_private() {
-            let (data, length) = (NonNull::new(mapping.address())?, mapping.len());
-            let owner = Some(Arc::new(Owner::Private { _mapping: mapping }));
-            return Some(Self { data, length, writable: length, is_writable: true, owner });
+        if let Some(mapping) = self.map_private() {
+            return Self::of_mapping(mapping);
         }
         let copy = Self::zeroed(self.length, 64, None)?;
         copy.copy_from(0, self, 0, self.length)?;
         Some(copy)
+    }
+
+    /// Zeroed memory that will be written whole.
+    pub(crate) fn dense(length: usize) -> Option<Self> {
+        match length {
+            LARGE.. => Self::of_mapping(PrivateMapping::anonymous(length)?),
+            _ => Self::zeroed(length, 64, None),
+        }
+    }
+
+    fn of_mapping(mut mapping: PrivateMapping) -> Option<Self> {
+        let (data, length) = (NonNull::new(mapping.address())?, mapping.len());
+        let owner = Some(Arc::new(Owner::Private { _mapping: mapping }));
+        Some(Self { data, length, writable: length, is_writable: true, owner })
     }
 
     fn map_private(&self) -> Option<PrivateMapping> {
@@ -476,6 +491,19 @@ mod tests {
                 assert!(!left.equals(0, &right, 0, 140), "a difference at {at} was missed");
                 right.store(at, byte).unwrap();
             }
+        }
+    }
+
+    #[test]
+    fn memory_that_is_written_whole_is_zeroed_too() {
+        // Miri knows no mappings.
+        let lengths = if cfg!(miri) { [1000, 1000] } else { [1000, LARGE + 1] };
+        for length in lengths {
+            let memory = Memory::dense(length).unwrap();
+            assert_eq!((memory.len(), memory.load::<1>(length - 1)), (length, Some([0])));
+            memory.write(length - 2, &[1, 2]).unwrap();
+            assert_eq!(memory.load::<2>(length - 2), Some([1, 2]));
+            assert!(memory.write(length - 1, &[1, 2]).is_none());
         }
     }
 

@@ -58,6 +58,9 @@ pub(crate) struct Stack {
     pub(crate) refs: Vec<Ref>,
     /// Frames below a native activity: the loop ends when only these are left.
     pub(crate) floor: usize,
+    /// The instruction that is run again because it had to wait, by function and index: its guard has let
+    /// it pass and is not asked once more.
+    pub(crate) passed: Option<(u32, u32)>,
 }
 
 impl Stack {

@@ -138,6 +138,7 @@ fn push(
 #[inline(never)]
 fn untranslated(machine: &mut Machine<'_>, cursor: Cursor, budget: u32, callee: u32) {
     // The call counts itself once more when it is run again.
+    machine.run_again(cursor);
     machine.leave(cursor, budget + 1, Reason::Untranslated(callee));
 }
 

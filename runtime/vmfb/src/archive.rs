@@ -28,10 +28,20 @@ enum Storage {
 }
 
 /// A part of a file as memory of our own: what is written to it stays here, and only pages that are
-/// written are copied.
+/// written are copied. Or memory of no file.
 pub struct PrivateMapping(memmap2::MmapMut);
 
 impl PrivateMapping {
+    /// Zeroed memory of no file, in large pages where the system has them.
+    #[must_use]
+    pub fn anonymous(length: usize) -> Option<Self> {
+        let map = memmap2::MmapMut::map_anon(length).ok()?;
+        // Small pages do as well.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Some(Self(map))
+    }
+
     /// Where it starts. It stays there while the mapping lives.
     pub fn address(&mut self) -> *mut u8 {
         self.0.as_mut_ptr()

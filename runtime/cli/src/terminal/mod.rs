@@ -345,10 +345,9 @@ impl<W: Write> Terminal<W> {
 
     /// The file of the selected frame, or of the function before it runs.
     fn current_file(&self) -> Result<String, Problem> {
-        let frames = self.debugger.frames();
-        let here = frames.get(self.selected).and_then(|frame| frame.source.as_ref());
+        let here = self.debugger.frame_at(self.selected).and_then(|frame| frame.source);
         if let Some(source) = here {
-            return Ok(source.file.clone());
+            return Ok(source.file);
         }
         let main = self.debugger.program().main_source();
         main.map(|source| source.file)
@@ -364,12 +363,12 @@ impl<W: Write> Terminal<W> {
 
     fn select(&mut self, number: usize) -> Result<(), Problem> {
         self.needs_frame()?;
-        let frames = self.debugger.frames();
-        let frame = frames.get(number).ok_or_else(|| format!("there is no frame {number}"))?;
+        let frame = self.debugger.frame_at(number);
+        let frame = frame.ok_or_else(|| format!("there is no frame {number}"))?;
         self.selected = number;
         self.frame = frame.id();
         self.listed = None;
-        show::frame(&mut self.out, &self.debugger, number, frame)?;
+        show::frame(&mut self.out, &self.debugger, number, &frame)?;
         Ok(())
     }
 
@@ -392,8 +391,8 @@ impl<W: Write> Terminal<W> {
             }
             None => {
                 self.needs_frame()?;
-                let frames = self.debugger.frames();
-                let position = frames.get(self.selected).and_then(|frame| frame.position);
+                let frame = self.debugger.frame_at(self.selected);
+                let position = frame.and_then(|frame| frame.position);
                 position.ok_or("this frame is native code")?.function
             }
         };
@@ -414,16 +413,14 @@ impl<W: Write> Terminal<W> {
             }
             (None, Some(next)) => next,
             (None, None) => {
-                let frames = self.debugger.frames();
-                let here = frames.get(self.selected).and_then(|frame| frame.source.clone());
+                let here = self.debugger.frame_at(self.selected).and_then(|frame| frame.source);
                 let source = here.or_else(|| self.debugger.program().main_source());
                 let source = source.ok_or("no text is known here; `disas` shows instructions")?;
                 (source.file, source.line.saturating_sub(LINES / 2))
             }
         };
         let first = first.max(1);
-        let frames = self.debugger.frames();
-        let source = frames.get(self.selected).and_then(|frame| frame.source.as_ref());
+        let source = self.debugger.frame_at(self.selected).and_then(|frame| frame.source);
         let here = source.filter(|source| source.file == file).map(|source| source.line);
         let shown = show::source_lines(&mut self.out, &self.debugger, here, &file, first, LINES)?;
         if shown == 0 {

@@ -44,8 +44,8 @@ pub(super) fn stop(
             return writeln!(out, "The program is over");
         }
     }
-    match debugger.frames().first() {
-        Some(innermost) => frame(out, debugger, 0, innermost),
+    match debugger.frame_at(0) {
+        Some(innermost) => frame(out, debugger, 0, &innermost),
         None => Ok(()),
     }
 }
@@ -154,7 +154,7 @@ fn breakpoint_line(out: &mut impl Write, debugger: &Debugger, id: BreakpointId) 
     if let Some(log) = options.log {
         write!(out, ", says {log:?}")?;
     }
-    match breakpoint.hits {
+    match breakpoint.hits() {
         0 => writeln!(out),
         1 => writeln!(out, ", hit once"),
         hits => writeln!(out, ", hit {hits} times"),
@@ -237,8 +237,7 @@ pub(super) fn disassembly(
     function: vm::FunctionId,
     frame: FrameIndex,
 ) -> io::Result<()> {
-    let frames = debugger.frames();
-    let here = frames.iter().find(|it| it.index == frame).and_then(|it| it.position);
+    let here = debugger.position_in(frame);
     writeln!(out, "{}:", debugger.program().function_label(function))?;
     for (position, text) in debugger.function_instructions(function) {
         let arrow = if here == Some(position) { "=>" } else { "  " };

@@ -63,6 +63,17 @@ impl Budget {
         if self.left == 0 { self.look() } else { Ok(()) }
     }
 
+    /// So many elements were looked at; why to stop, if so.
+    pub(crate) fn steps(&mut self, count: usize) -> Result<(), String> {
+        match u32::try_from(count).ok().and_then(|count| self.left.checked_sub(count)) {
+            Some(left @ 1..) => {
+                self.left = left;
+                Ok(())
+            }
+            _ => self.look(),
+        }
+    }
+
     #[cold]
     fn look(&mut self) -> Result<(), String> {
         self.left = QUANTUM;

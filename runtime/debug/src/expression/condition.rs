@@ -9,6 +9,8 @@
 use debuginfo::RegisterSlot;
 use vm::GuardFrame;
 
+use super::elementwise::Each;
+use super::reduce::{self, OnNumbers};
 use super::syntax::{Binary, Expr, Kind, Unary};
 use crate::number::Number;
 
@@ -68,8 +70,66 @@ fn expression(expr: &Expr, slot: &dyn Fn(&str) -> Option<RegisterSlot>) -> Optio
             }
             binary(*operator, expression(left, slot)?, expression(right, slot)?)?
         }
+        Kind::Call(callee, arguments) => {
+            let Kind::Name(name) = &callee.kind else { return None };
+            let arguments = arguments.iter().map(|argument| expression(argument, slot));
+            call(reduce::named(name)?.on_numbers()?, arguments.collect::<Option<_>>()?)?
+        }
         _ => return None,
     })
+}
+
+/// A function of numbers. Where they are of both kinds, the kind of the result is only known when it runs.
+fn call(function: OnNumbers, mut arguments: Vec<Compiled>) -> Option<Compiled> {
+    let pick = match function {
+        OnNumbers::Pick(pick) => pick,
+        OnNumbers::Each(each) => {
+            let argument = arguments.pop().filter(|_| arguments.is_empty())?;
+            return Some(match (each, argument) {
+                (Each::Magnitude, Compiled::Float(run)) => {
+                    Compiled::Float(Box::new(move |it| Some(run(it)?.abs())))
+                }
+                (Each::Magnitude, argument) => {
+                    let run = argument.integer();
+                    Compiled::Integer(Box::new(move |it| run(it)?.checked_abs()))
+                }
+                (Each::Float(of_one, _), argument) => {
+                    let run = argument.float();
+                    Compiled::Float(Box::new(move |it| Some(of_one(run(it)?))))
+                }
+            });
+        }
+    };
+    let floats = arguments.iter().filter(|it| matches!(it, Compiled::Float(_))).count();
+    if floats == 0 {
+        let all: Vec<Fun<i64>> = arguments.into_iter().map(Compiled::integer).collect();
+        let (first, others) = first_of(all)?;
+        return Some(Compiled::Integer(Box::new(move |it| {
+            others.iter().try_fold(first(it)?, |best, other| {
+                let other = other(it)?;
+                Some(if pick.prefers(other.cmp(&best)) { other } else { best })
+            })
+        })));
+    }
+    if floats < arguments.len() {
+        return None;
+    }
+    let (first, others) = first_of(arguments.into_iter().map(Compiled::float).collect())?;
+    Some(Compiled::Float(Box::new(move |it| {
+        others.iter().try_fold(first(it)?, |best, other| {
+            let other = other(it)?;
+            // NaN is left out.
+            let is_better =
+                other.partial_cmp(&best).map_or(best.is_nan(), |order| pick.prefers(order));
+            Some(if is_better { other } else { best })
+        })
+    })))
+}
+
+fn first_of<T>(all: Vec<T>) -> Option<(T, Vec<T>)> {
+    let mut all = all.into_iter();
+    let first = all.next()?;
+    Some((first, all.collect()))
 }
 
 fn register(slot: RegisterSlot) -> Option<Compiled> {

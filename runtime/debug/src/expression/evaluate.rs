@@ -8,6 +8,7 @@ use vm::{Ref, Value};
 
 use super::budget::Budget;
 use super::datum::{Datum, Family, Item, Place};
+use super::elementwise::{Operand, Stop};
 use super::error::ExpressionError;
 use super::operators;
 use super::reduce;
@@ -85,20 +86,39 @@ impl Evaluator<'_> {
             Kind::Binary(Binary::Or, left, right) => {
                 Ok(Datum::Bool(self.truth(left)? || self.truth(right)?))
             }
-            Kind::Binary(operator, left, right) => {
-                let (left, right) = (self.item(left)?.datum, self.item(right)?.datum);
-                operators::binary(*operator, &left, &right, &mut self.budget).map_err(at)
+            Kind::Binary(..) | Kind::Unary(..) | Kind::Call(..) => {
+                self.operand(expr)?.value(&mut self.budget)
             }
-            Kind::Unary(operator, operand) => {
-                let operand = self.item(operand)?.datum;
-                operators::unary(*operator, &operand, &mut self.budget).map_err(at)
-            }
-            Kind::Call(callee, arguments) => self.call(callee, arguments, at),
             Kind::Function(name) => {
                 Err(at(format!("@{name} is a function; call it as @{name}(…)")))
             }
             _ => Ok(self.item(expr)?.datum),
         }
+    }
+
+    /// The value of a tree for an operator or a function; elements that are computed may still be to be.
+    fn operand(&mut self, expr: &Expr) -> Result<Operand, ExpressionError> {
+        let at = |message: String| ExpressionError::new(expr.span.clone(), message);
+        match &expr.kind {
+            Kind::Binary(Binary::And | Binary::Or, ..) => {}
+            Kind::Binary(operator, left, right) => {
+                self.budget.step().map_err(at)?;
+                let (left, right) = (self.operand(left)?, self.operand(right)?);
+                return operators::binary(*operator, &left, &right, &expr.span, &self.budget)
+                    .map_err(at);
+            }
+            Kind::Unary(operator, operand) => {
+                self.budget.step().map_err(at)?;
+                let operand = self.operand(operand)?;
+                return operators::unary(*operator, &operand, &expr.span, &self.budget).map_err(at);
+            }
+            Kind::Call(callee, arguments) => {
+                self.budget.step().map_err(at)?;
+                return self.call(callee, arguments, &expr.span);
+            }
+            _ => {}
+        }
+        self.item(expr).map(|item| Operand::Datum(item.datum))
     }
 
     /// Whether a tree holds.
@@ -122,20 +142,33 @@ impl Evaluator<'_> {
         &mut self,
         callee: &Expr,
         arguments: &[Expr],
-        at: impl Fn(String) -> ExpressionError,
-    ) -> Result<Datum, ExpressionError> {
-        let mut values = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            values.push(self.item(argument)?.datum);
+        span: &Range<usize>,
+    ) -> Result<Operand, ExpressionError> {
+        let at = |message: String| ExpressionError::new(span.clone(), message);
+        let operands = arguments.iter().map(|argument| self.operand(argument));
+        let operands = operands.collect::<Result<Vec<_>, _>>()?;
+        let (function, name) = match &callee.kind {
+            Kind::Name(name) => (reduce::named(name), name),
+            Kind::Function(name) => (None, name),
+            _ => return Err(at("this is no function".to_owned())),
+        };
+        if let Some(function) = function {
+            match function.call(&operands, span, &mut self.budget) {
+                Ok(result) => return Ok(result),
+                Err(Stop::Message(message)) => return Err(at(message)),
+                Err(Stop::Irregular) => {}
+            }
         }
-        match &callee.kind {
-            Kind::Name(name) => match reduce::named(name) {
-                Some(function) => function.call(&values, &mut self.budget).map_err(at),
-                None => self.scope.call(name, values).map_err(at),
-            },
-            Kind::Function(name) => self.scope.call(name, values).map_err(at),
-            _ => Err(at("this is no function".to_owned())),
-        }
+        let values = operands.into_iter().map(|operand| operand.value(&mut self.budget));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        let Some(function) = function else {
+            return self.scope.call(name, values).map(Operand::Datum).map_err(at);
+        };
+        let operands: Vec<_> = values.into_iter().map(Operand::Datum).collect();
+        function.call(&operands, span, &mut self.budget).map_err(|stop| match stop {
+            Stop::Message(message) => at(message),
+            Stop::Irregular => at(format!("{name} cannot be computed")),
+        })
     }
 
     fn index(

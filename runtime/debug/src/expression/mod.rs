@@ -4,6 +4,7 @@
 //!  text --parser--> tree (syntax) --evaluate--> Item (datum): a value, and where it is kept
 //!                     |                ^ names: what names mean in a frame
 //!                     |                ^ operators, reduce: what is computed
+//!                     |                ^ elementwise, statistics: of many elements at once
 //!                     |                ^ budget: how long it may take
 //!                     '--condition--> closures that the interpreter asks, for conditions on registers
 //! ```
@@ -13,11 +14,14 @@
 //! users in `runtime/debug/expressions.md`; `reduce::FUNCTIONS` and `evaluate::FIELDS` are its tables.
 
 mod assign;
+#[cfg(test)]
+mod block_tests;
 mod budget;
 mod complete;
 pub(crate) mod condition;
 mod console;
 pub(crate) mod datum;
+mod elementwise;
 mod error;
 mod evaluate;
 mod format;
@@ -25,6 +29,7 @@ mod names;
 mod operators;
 mod parser;
 pub(crate) mod reduce;
+pub(crate) mod statistics;
 mod syntax;
 pub(crate) mod template;
 

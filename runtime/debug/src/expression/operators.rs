@@ -4,6 +4,7 @@
 //! are f64; an integer beside a float becomes one. Of a tensor and a number, the number goes with every
 //! element; two tensors have the same shape.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
@@ -11,52 +12,69 @@ use vm::Buffer;
 
 use super::budget::Budget;
 use super::datum::Datum;
+use super::elementwise::{Computation, Each, Operand};
 use super::syntax::{Binary, Unary};
 use crate::number::Number;
 use crate::tensor::TensorView;
 
-/// Applies an operator to two values; `&&` and `||` are the evaluator's, which skips the second.
+/// Applies an operator to two values; `&&` and `||` are the evaluator's, which skips the second. Elements of
+/// tensors are computed later.
 pub(crate) fn binary(
+    operator: Binary,
+    left: &Operand,
+    right: &Operand,
+    span: &Range<usize>,
+    budget: &Budget,
+) -> Result<Operand, String> {
+    if let (Some(left), Some(right)) = (left.number(), right.number()) {
+        return scalars(operator, left, right).map(Operand::Datum);
+    }
+    if let (Some(left), Some(right)) = (left.computation(), right.computation()) {
+        let result = Computation::binary(operator, left, right, span)?;
+        budget.check_elements(result.count())?;
+        return Ok(Operand::Computation(result));
+    }
+    match (left, right) {
+        (Operand::Datum(one), Operand::Datum(other))
+            if left.computation().is_none() && right.computation().is_none() =>
+        {
+            identities(operator, one, other).map(Operand::Datum)
+        }
+        _ => Err(mismatch(operator, left, right)),
+    }
+}
+
+/// The same on tensors, and numbers that go with every element, by the operators on single numbers.
+pub(super) fn one_by_one(
     operator: Binary,
     left: &Datum,
     right: &Datum,
     budget: &mut Budget,
 ) -> Result<Datum, String> {
-    if let (Some(left), Some(right)) = (left.number(), right.number()) {
-        return scalars(operator, left, right);
+    let (left, right) = (Elements::of(left, budget)?, Elements::of(right, budget)?);
+    let shape = if left.shape.is_empty() { right.shape } else { left.shape };
+    let (left, right) = (left.numbers, right.numbers);
+    let count = if left.len() == 1 { right.len() } else { left.len() };
+    let mut results = Vec::with_capacity(count);
+    for index in 0..count {
+        budget.step()?;
+        let left = left[if left.len() == 1 { 0 } else { index }];
+        let right = right[if right.len() == 1 { 0 } else { index }];
+        let result = scalars(operator, left, right)?;
+        results.push(result.number().unwrap_or(Number::Float(f64::NAN)));
     }
-    let (tensors, count) = match (left.tensor(), right.tensor()) {
-        (Some(left), Some(right)) => {
-            let (one, other) = (&left.tensor_type().shape, &right.tensor_type().shape);
-            let is_scalar = one.is_empty() || other.is_empty();
-            if one != other && !is_scalar {
-                return Err(format!(
-                    "tensors of {} and {} do not have the same shape",
-                    left.type_name(),
-                    right.type_name()
-                ));
-            }
-            let count = left.count().max(right.count());
-            ((Operand::Tensor(left), Operand::Tensor(right)), count)
-        }
-        (Some(tensor), None) => match right.number() {
-            Some(number) => {
-                let count = tensor.count();
-                ((Operand::Tensor(tensor), Operand::Number(number)), count)
-            }
-            None => return Err(mismatch(operator, left, right)),
-        },
-        (None, Some(tensor)) => match left.number() {
-            Some(number) => {
-                let count = tensor.count();
-                ((Operand::Number(number), Operand::Tensor(tensor)), count)
-            }
-            None => return Err(mismatch(operator, left, right)),
-        },
-        (None, None) => return identities(operator, left, right),
-    };
-    budget.check_elements(count)?;
-    elementwise(operator, tensors, budget)
+    computed(shape, &results, is_comparison(operator))
+}
+
+/// A function of each element, one by one.
+pub(super) fn each_one_by_one(
+    each: Each,
+    operand: &Datum,
+    budget: &mut Budget,
+) -> Result<Datum, String> {
+    let Elements { shape, numbers } = Elements::of(operand, budget)?;
+    let numbers: Vec<Number> = numbers.into_iter().map(|number| each.of(number)).collect();
+    computed(shape, &numbers, false)
 }
 
 /// References and text can be the same or not.
@@ -78,70 +96,42 @@ fn identities(operator: Binary, left: &Datum, right: &Datum) -> Result<Datum, St
     match (operator, is_same) {
         (Binary::Equal, Some(is_same)) => Ok(Datum::Bool(is_same)),
         (Binary::NotEqual, Some(is_same)) => Ok(Datum::Bool(!is_same)),
-        _ => Err(mismatch(operator, left, right)),
+        _ => {
+            let operand = |datum: &Datum| Operand::Datum(datum.clone());
+            Err(mismatch(operator, &operand(left), &operand(right)))
+        }
     }
 }
 
-fn mismatch(operator: Binary, left: &Datum, right: &Datum) -> String {
+fn mismatch(operator: Binary, left: &Operand, right: &Operand) -> String {
     format!("`{}` does not take {} and {}", operator.text(), left.kind(), right.kind())
 }
 
-enum Operand {
-    Tensor(TensorView),
-    Number(Number),
+/// All elements of a tensor, or the number that goes with every one.
+struct Elements {
+    shape: Vec<u64>,
+    numbers: Vec<Number>,
 }
 
-impl Operand {
-    fn shape(&self) -> &[u64] {
-        match self {
-            Self::Tensor(tensor) => &tensor.tensor_type().shape,
-            Self::Number(_) => &[],
+impl Elements {
+    fn of(operand: &Datum, budget: &mut Budget) -> Result<Self, String> {
+        if let Some(number) = operand.number() {
+            return Ok(Self { shape: Vec::new(), numbers: vec![number] });
         }
-    }
-
-    /// All elements, or the number that goes with every one.
-    fn elements(&self, budget: &mut Budget) -> Result<Vec<Number>, String> {
-        match self {
-            Self::Number(number) => Ok(vec![*number]),
-            Self::Tensor(tensor) => collect(tensor, budget),
-        }
+        let tensor = operand.tensor().ok_or_else(|| format!("{} is no number", operand.kind()))?;
+        budget.check_elements(tensor.count())?;
+        let mut numbers = Vec::new();
+        let mut stop = Ok(());
+        tensor.each(|number| {
+            numbers.push(number);
+            stop = budget.step();
+            stop.is_ok()
+        });
+        stop.map(|()| Self { shape: tensor.tensor_type().shape.clone(), numbers })
     }
 }
 
-/// The elements of a tensor.
-pub(crate) fn collect(tensor: &TensorView, budget: &mut Budget) -> Result<Vec<Number>, String> {
-    budget.check_elements(tensor.count())?;
-    let mut found = Vec::new();
-    let mut stop = Ok(());
-    tensor.each(|number| {
-        found.push(number);
-        stop = budget.step();
-        stop.is_ok()
-    });
-    stop.map(|()| found)
-}
-
-fn elementwise(
-    operator: Binary,
-    (left, right): (Operand, Operand),
-    budget: &mut Budget,
-) -> Result<Datum, String> {
-    let shape = if left.shape().is_empty() { right.shape() } else { left.shape() }.to_vec();
-    let (left, right) = (left.elements(budget)?, right.elements(budget)?);
-    let count = if left.len() == 1 { right.len() } else { left.len() };
-    let mut results = Vec::with_capacity(count);
-    for index in 0..count {
-        budget.step()?;
-        let left = left[if left.len() == 1 { 0 } else { index }];
-        let right = right[if right.len() == 1 { 0 } else { index }];
-        let result = scalars(operator, left, right)?;
-        results.push(result.number().unwrap_or(Number::Float(f64::NAN)));
-    }
-    let is_truth = is_comparison(operator);
-    computed(shape, &results, is_truth)
-}
-
-fn is_comparison(operator: Binary) -> bool {
+pub(super) fn is_comparison(operator: Binary) -> bool {
     matches!(
         operator,
         Binary::Equal
@@ -248,33 +238,47 @@ fn floats(operator: Binary, left: f64, right: f64) -> Result<Datum, String> {
 /// Applies a sign to a value.
 pub(crate) fn unary(
     operator: Unary,
-    operand: &Datum,
-    budget: &mut Budget,
-) -> Result<Datum, String> {
-    let tensor = || operand.tensor().map(Datum::Tensor).filter(|_| operand.number().is_none());
-    match (operator, operand.number()) {
-        (Unary::Not, _) => Ok(Datum::Bool(!truth(operand)?)),
-        (Unary::Negate, Some(Number::Float(value))) => Ok(Datum::float(-value)),
+    operand: &Operand,
+    span: &Range<usize>,
+    budget: &Budget,
+) -> Result<Operand, String> {
+    let result = match (operator, operand.number()) {
+        (Unary::Not, _) => Datum::Bool(!truth_of(operand)?),
+        (Unary::Negate, Some(Number::Float(value))) => Datum::float(-value),
         (Unary::Negate, Some(Number::Integer(value))) => match value.checked_neg() {
-            Some(value) => Ok(Datum::integer(value)),
-            None => Err("the result is too large for an integer".to_owned()),
+            Some(value) => Datum::integer(value),
+            None => return Err("the result is too large for an integer".to_owned()),
         },
-        (Unary::Complement, Some(Number::Integer(value))) => Ok(Datum::integer(!value)),
-        (Unary::Negate, None) if tensor().is_some() => {
-            binary(Binary::Multiply, operand, &Datum::integer(-1), budget)
+        (Unary::Complement, Some(Number::Integer(value))) => Datum::integer(!value),
+        (Unary::Negate, None) if operand.computation().is_some() => {
+            let minus_one = Operand::Datum(Datum::integer(-1));
+            return binary(Binary::Multiply, operand, &minus_one, span, budget);
         }
-        (Unary::Negate, None) => Err(format!("{} has no negative", operand.kind())),
-        (Unary::Complement, _) => Err(format!("`~` takes integers, not {}", operand.kind())),
+        (Unary::Negate, None) => return Err(format!("{} has no negative", operand.kind())),
+        (Unary::Complement, _) => {
+            return Err(format!("`~` takes integers, not {}", operand.kind()));
+        }
+    };
+    Ok(Operand::Datum(result))
+}
+
+/// Whether an operand counts as true.
+fn truth_of(operand: &Operand) -> Result<bool, String> {
+    match operand {
+        Operand::Datum(datum) => truth(datum),
+        Operand::Computation(_) => Err(ambiguous(&operand.kind())),
     }
+}
+
+fn ambiguous(kind: &str) -> String {
+    format!("{kind} is neither true nor false; any(…) or all(…) of it is")
 }
 
 /// Whether a value counts as true: numbers but 0, and refs but null.
 pub(crate) fn truth(value: &Datum) -> Result<bool, String> {
     match value {
         Datum::Value(vm::Value::Ref(value)) => Ok(!value.is_null()),
-        Datum::Tensor(tensor) if tensor.scalar().is_none() => {
-            Err(format!("{} is neither true nor false; any(…) or all(…) of it is", value.kind()))
-        }
+        Datum::Tensor(tensor) if tensor.scalar().is_none() => Err(ambiguous(&value.kind())),
         other => match other.number() {
             Some(number) => Ok(!number.is_zero()),
             None => Err(format!("{} is neither true nor false", other.kind())),

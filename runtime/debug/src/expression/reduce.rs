@@ -1,14 +1,18 @@
 //! Functions: reductions of tensors, and what is done to each element.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
 use abi::element_type::ElementType;
 use vm::Value;
 
 use super::budget::Budget;
 use super::datum::Datum;
+use super::elementwise::{Each, Operand, Stop};
 use super::format::raw_bits;
-use super::operators::{collect, computed};
+use super::statistics::{Summary, Wanted};
+use crate::elements::{BLOCK, Reader};
 use crate::number::Number;
-use crate::tensor::TensorView;
 
 /// A function of the language.
 pub(crate) struct Function {
@@ -20,41 +24,108 @@ pub(crate) struct Function {
 
 enum Run {
     /// Of all elements of a tensor, or of several numbers.
-    Reduce(fn(&Summary) -> Datum),
+    Reduce(Wanted, fn(&Summary) -> Datum),
     /// Of each element.
-    Each(fn(f64) -> f64),
+    Each(Each),
     /// Anything else.
     Other(fn(&[Datum], &mut Budget) -> Result<Datum, String>),
 }
 
+/// What a function is of numbers alone, for conditions that the interpreter asks.
+pub(crate) enum OnNumbers {
+    Each(Each),
+    Pick(Pick),
+}
+
+/// One of several numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pick {
+    Smallest,
+    Largest,
+}
+
+impl Pick {
+    /// Whether a number is taken rather than one that it compares with like this.
+    pub(crate) fn prefers(self, order: Ordering) -> bool {
+        match self {
+            Self::Smallest => order == Ordering::Less,
+            Self::Largest => order == Ordering::Greater,
+        }
+    }
+}
+
+/// A function of each element, given as a function of a float.
+macro_rules! each {
+    ($name:literal, $help:literal, $run:expr) => {
+        Function {
+            name: $name,
+            arguments: "x",
+            help: $help,
+            run: Run::Each(Each::Float($run, |values| {
+                values.iter_mut().for_each(|value| *value = $run(*value));
+            })),
+        }
+    };
+}
+
 /// All functions, as the documentation and completions list them.
 pub(crate) const FUNCTIONS: &[Function] = &[
-    reduce("min", "the smallest element that is no NaN", Summary::minimum),
-    reduce("max", "the largest element that is no NaN", Summary::maximum),
-    reduce("mean", "the mean of all elements", |it| Datum::float(it.sum / it.count as f64)),
-    reduce("sum", "the sum of all elements", Summary::sum),
-    reduce("norm", "the square root of the sum of squares", |it| Datum::float(it.squares.sqrt())),
-    reduce("std", "the standard deviation of all elements", |it| Datum::float(it.deviation())),
-    reduce("nan", "how many elements are NaN", |it| Datum::integer(it.nans as i128)),
-    reduce("inf", "how many elements are infinite", |it| Datum::integer(it.infinities as i128)),
-    reduce("zeros", "how many elements are 0", |it| Datum::integer(it.zeros as i128)),
-    reduce("any", "whether an element is not 0", |it| Datum::Bool(it.zeros < it.count)),
-    reduce("all", "whether no element is 0", |it| Datum::Bool(it.zeros == 0)),
-    reduce("argmin", "the index of the smallest element, in row-major order", |it| {
-        it.smallest.map_or(Datum::integer(-1), |(at, _)| Datum::integer(at as i128))
+    reduce("min", "the smallest element that is no NaN", Wanted::SMALLEST, |it| {
+        it.smallest.map_or(Datum::float(f64::NAN), |(_, number)| Datum::Number(number))
     }),
-    reduce("argmax", "the index of the largest element, in row-major order", |it| {
-        it.largest.map_or(Datum::integer(-1), |(at, _)| Datum::integer(at as i128))
+    reduce("max", "the largest element that is no NaN", Wanted::LARGEST, |it| {
+        it.largest.map_or(Datum::float(f64::NAN), |(_, number)| Datum::Number(number))
     }),
-    other("abs", "x", "the magnitude of a number, or of each element", absolute),
-    each("sqrt", "the square root", f64::sqrt),
-    each("exp", "e to this power", f64::exp),
-    each("log", "the natural logarithm", f64::ln),
-    each("floor", "the next integer below", f64::floor),
-    each("ceil", "the next integer above", f64::ceil),
-    each("round", "the closest integer, even ones of two", f64::round_ties_even),
-    each("is_nan", "1 where NaN, else 0", |value| f64::from(u8::from(value.is_nan()))),
-    each("is_inf", "1 where infinite, else 0", |value| f64::from(u8::from(value.is_infinite()))),
+    reduce("mean", "the mean of all elements", Wanted::SUM, |it| Datum::float(it.mean())),
+    reduce("sum", "the sum of all elements", Wanted::SUM, |it| Datum::Number(it.sum())),
+    reduce("norm", "the square root of the sum of squares", Wanted::SQUARES, |it| {
+        Datum::float(it.squares.sqrt())
+    }),
+    reduce(
+        "std",
+        "the standard deviation of all elements",
+        Wanted::SUM.and(Wanted::SQUARES),
+        |it| Datum::float(it.deviation()),
+    ),
+    reduce("nan", "how many elements are NaN", Wanted::NANS, |it| Datum::integer(it.nans as i128)),
+    reduce("inf", "how many elements are infinite", Wanted::INFINITIES, |it| {
+        Datum::integer(it.infinities as i128)
+    }),
+    reduce("zeros", "how many elements are 0", Wanted::ZEROS, |it| {
+        Datum::integer(it.zeros as i128)
+    }),
+    reduce("any", "whether an element is not 0", Wanted::ZEROS, |it| {
+        Datum::Bool(it.zeros < it.count)
+    }),
+    reduce("all", "whether no element is 0", Wanted::ZEROS, |it| Datum::Bool(it.zeros == 0)),
+    reduce(
+        "argmin",
+        "the index of the smallest element, in row-major order",
+        Wanted::SMALLEST,
+        |it| it.smallest.map_or(Datum::integer(-1), |(at, _)| Datum::integer(at as i128)),
+    ),
+    reduce(
+        "argmax",
+        "the index of the largest element, in row-major order",
+        Wanted::LARGEST,
+        |it| it.largest.map_or(Datum::integer(-1), |(at, _)| Datum::integer(at as i128)),
+    ),
+    Function {
+        name: "abs",
+        arguments: "x",
+        help: "the magnitude of a number, or of each element",
+        run: Run::Each(Each::Magnitude),
+    },
+    each!("sqrt", "the square root", f64::sqrt),
+    each!("exp", "e to this power", f64::exp),
+    each!("log", "the natural logarithm", f64::ln),
+    each!("floor", "the next integer below", f64::floor),
+    each!("ceil", "the next integer above", f64::ceil),
+    each!("round", "the closest integer, even ones of two", f64::round_ties_even),
+    each!("is_nan", "1 where NaN, else 0", |value: f64| f64::from(u8::from(value.is_nan()))),
+    each!("is_inf", "1 where infinite, else 0", |value: f64| {
+        f64::from(u8::from(value.is_infinite()))
+    }),
     other("len", "x", "how many elements a list, tensor or buffer has", length),
     other("bits", "x", "the bits of a number of the program, as an integer", bits),
     other("f32", "bits", "the f32 with these bits", |arguments, _| {
@@ -73,12 +144,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     }),
 ];
 
-const fn reduce(name: &'static str, help: &'static str, run: fn(&Summary) -> Datum) -> Function {
-    Function { name, arguments: "tensor", help, run: Run::Reduce(run) }
-}
-
-const fn each(name: &'static str, help: &'static str, run: fn(f64) -> f64) -> Function {
-    Function { name, arguments: "x", help, run: Run::Each(run) }
+const fn reduce(
+    name: &'static str,
+    help: &'static str,
+    wanted: Wanted,
+    run: fn(&Summary) -> Datum,
+) -> Function {
+    Function { name, arguments: "tensor", help, run: Run::Reduce(wanted, run) }
 }
 
 const fn other(
@@ -96,159 +168,103 @@ pub(crate) fn named(name: &str) -> Option<&'static Function> {
 }
 
 impl Function {
-    /// Calls it.
-    pub(crate) fn call(&self, arguments: &[Datum], budget: &mut Budget) -> Result<Datum, String> {
+    /// What it is of numbers, if that is simple.
+    pub(crate) fn on_numbers(&self) -> Option<OnNumbers> {
+        match (self.name, &self.run) {
+            ("min", _) => Some(OnNumbers::Pick(Pick::Smallest)),
+            ("max", _) => Some(OnNumbers::Pick(Pick::Largest)),
+            (_, Run::Each(each)) => Some(OnNumbers::Each(*each)),
+            _ => None,
+        }
+    }
+
+    /// Calls it. [`Stop::Irregular`]: with the values of its operands it may be possible.
+    pub(crate) fn call(
+        &self,
+        operands: &[Operand],
+        span: &Range<usize>,
+        budget: &mut Budget,
+    ) -> Result<Operand, Stop> {
         let name = self.name;
-        if arguments.is_empty() {
-            return Err(format!("{name}({}) needs an argument", self.arguments));
+        if operands.is_empty() {
+            return Err(format!("{name}({}) needs an argument", self.arguments).into());
         }
-        match &self.run {
-            Run::Reduce(run) => Ok(run(&summarize(arguments, budget)?)),
-            Run::Each(run) => {
-                only(arguments)?;
-                map(&arguments[0], budget, |number| Number::Float(run(number.float())))
+        let result = match &self.run {
+            Run::Reduce(wanted, run) => {
+                summarize(operands, *wanted, budget).map(|it| Operand::Datum(run(&it)))
             }
-            Run::Other(run) => only(arguments).and_then(|()| run(arguments, budget)),
-        }
-        .map_err(|error| format!("{name}: {error}"))
-    }
-}
-
-fn only(arguments: &[Datum]) -> Result<(), String> {
-    match arguments {
-        [_] => Ok(()),
-        _ => Err(format!("{} arguments were given, it takes one", arguments.len())),
-    }
-}
-
-/// What is to be known of many numbers, from one pass over them.
-#[derive(Clone, Debug)]
-pub(crate) struct Summary {
-    pub(crate) count: usize,
-    pub(crate) nans: usize,
-    pub(crate) infinities: usize,
-    pub(crate) zeros: usize,
-    pub(crate) sum: f64,
-    pub(crate) squares: f64,
-    exact: Option<i128>,
-    pub(crate) smallest: Option<(usize, Number)>,
-    pub(crate) largest: Option<(usize, Number)>,
-}
-
-impl Default for Summary {
-    fn default() -> Self {
-        Self {
-            count: 0,
-            nans: 0,
-            infinities: 0,
-            zeros: 0,
-            sum: 0.0,
-            squares: 0.0,
-            exact: Some(0),
-            smallest: None,
-            largest: None,
-        }
-    }
-}
-
-impl Summary {
-    #[inline]
-    pub(crate) fn add(&mut self, number: Number) {
-        let value = number.float();
-        let index = self.count;
-        self.count += 1;
-        self.sum += value;
-        self.squares += value * value;
-        self.zeros += usize::from(value == 0.0);
-        self.exact = match number {
-            Number::Integer(value) => self.exact.and_then(|sum| sum.checked_add(value)),
-            Number::Float(_) => None,
+            Run::Each(each) => only(operands)
+                .and_then(|operand| map(operand, *each, span, budget))
+                .map_err(Stop::Message),
+            Run::Other(run) => {
+                let datum = |operand: &Operand| match operand {
+                    Operand::Datum(datum) => Ok(datum.clone()),
+                    Operand::Computation(_) => Err(Stop::Irregular),
+                };
+                let data = operands.iter().map(datum).collect::<Result<Vec<_>, _>>()?;
+                let result = only(operands).and_then(|_| run(&data, budget));
+                result.map(Operand::Datum).map_err(Stop::Message)
+            }
         };
-        if value.is_nan() {
-            self.nans += 1;
-            return;
-        }
-        self.infinities += usize::from(value.is_infinite());
-        if self.smallest.is_none_or(|(_, known)| is_less(number, known)) {
-            self.smallest = Some((index, number));
-        }
-        if self.largest.is_none_or(|(_, known)| is_less(known, number)) {
-            self.largest = Some((index, number));
-        }
-    }
-
-    fn minimum(&self) -> Datum {
-        self.smallest.map_or(Datum::float(f64::NAN), |(_, number)| Datum::Number(number))
-    }
-
-    fn maximum(&self) -> Datum {
-        self.largest.map_or(Datum::float(f64::NAN), |(_, number)| Datum::Number(number))
-    }
-
-    fn sum(&self) -> Datum {
-        self.exact.map_or(Datum::float(self.sum), Datum::integer)
-    }
-
-    fn deviation(&self) -> f64 {
-        let mean = self.sum / self.count as f64;
-        (self.squares / self.count as f64 - mean * mean).max(0.0).sqrt()
+        result.map_err(|stop| match stop {
+            Stop::Message(error) => Stop::Message(format!("{name}: {error}")),
+            Stop::Irregular => Stop::Irregular,
+        })
     }
 }
 
-#[inline]
-fn is_less(left: Number, right: Number) -> bool {
-    match (left, right) {
-        (Number::Integer(left), Number::Integer(right)) => left < right,
-        _ => left.float() < right.float(),
+fn only(operands: &[Operand]) -> Result<&Operand, String> {
+    match operands {
+        [operand] => Ok(operand),
+        _ => Err(format!("{} arguments were given, it takes one", operands.len())),
     }
 }
 
-fn summarize(arguments: &[Datum], budget: &mut Budget) -> Result<Summary, String> {
+fn summarize(operands: &[Operand], wanted: Wanted, budget: &mut Budget) -> Result<Summary, Stop> {
     let mut summary = Summary::default();
-    for argument in arguments {
-        if let Some(number) = argument.number() {
+    for operand in operands {
+        let list = match operand {
+            Operand::Datum(datum) => datum.list(),
+            Operand::Computation(_) => None,
+        };
+        if let Some(number) = operand.number() {
             summary.add(number);
-        } else if let Some(tensor) = argument.tensor() {
-            let mut stop = Ok(());
-            tensor.each(|number| {
-                summary.add(number);
-                stop = budget.step();
-                stop.is_ok()
-            });
-            stop?;
-        } else if let Some((list, start, end)) = argument.list() {
+        } else if let Some((list, start, end)) = list {
             for index in start..end {
                 budget.step()?;
                 let element = list.get(index).and_then(|value| Datum::Value(value).number());
                 let element = element.ok_or_else(|| format!("element {index} is no number"))?;
                 summary.add(element);
             }
+        } else if let Some(tensor) = operand.tensor() {
+            let mut reader = Reader::new(&tensor)?;
+            while let Some(block) = reader.read(BLOCK)? {
+                summary.add_block(block, wanted);
+                budget.steps(BLOCK)?;
+            }
+        } else if let Operand::Computation(computation) = operand {
+            computation.summarize(wanted, &mut summary, budget)?;
         } else {
-            return Err(format!("{} has no elements that are numbers", argument.kind()));
+            return Err(format!("{} has no elements that are numbers", operand.kind()).into());
         }
     }
     Ok(summary)
 }
 
+/// A function of each element; those of tensors are computed later.
 fn map(
-    operand: &Datum,
-    budget: &mut Budget,
-    run: impl Fn(Number) -> Number,
-) -> Result<Datum, String> {
+    operand: &Operand,
+    each: Each,
+    span: &Range<usize>,
+    budget: &Budget,
+) -> Result<Operand, String> {
     if let Some(number) = operand.number() {
-        return Ok(Datum::Number(run(number)));
+        return Ok(Operand::Datum(Datum::Number(each.of(number))));
     }
-    let tensor: TensorView =
-        operand.tensor().ok_or_else(|| format!("{} is no number", operand.kind()))?;
-    let numbers: Vec<Number> = collect(&tensor, budget)?.into_iter().map(run).collect();
-    computed(tensor.tensor_type().shape.clone(), &numbers, false)
-}
-
-fn absolute(arguments: &[Datum], budget: &mut Budget) -> Result<Datum, String> {
-    map(&arguments[0], budget, |number| match number {
-        Number::Integer(value) => Number::Integer(value.saturating_abs()),
-        Number::Float(value) => Number::Float(value.abs()),
-    })
+    let operand =
+        operand.computation().ok_or_else(|| format!("{} is no number", operand.kind()))?;
+    budget.check_elements(operand.count())?;
+    Ok(Operand::Computation(operand.each(each, span)))
 }
 
 fn length(arguments: &[Datum], _: &mut Budget) -> Result<Datum, String> {

@@ -50,6 +50,7 @@ impl<const BEHIND: usize> Operation for Refill<BEHIND> {
         }
         let Some(budget) = machine.refill(state.cursor) else { return Signal::Leave };
         state.budget = budget + 1;
+        machine.run_again(state.cursor);
         // Not by way of `D`: observers were asked about this instruction.
         call(state.cursor.handler(), state, machine)
     }
@@ -88,11 +89,17 @@ impl Operation for Guarded {
     fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
         /// What runs the instruction, if the guard lets it pass.
         #[inline(never)]
-        fn consult(machine: &Machine<'_>, cursor: Cursor, registers: Registers) -> Option<Handler> {
+        fn consult(
+            machine: &mut Machine<'_>,
+            cursor: Cursor,
+            registers: Registers,
+        ) -> Option<Handler> {
             let slot = machine.stack.frames.last()?.slot;
             let armed = machine.functions.get(slot as usize)?.armed.as_ref()?;
-            let guarded = armed.guards.get(&(machine.running.index(cursor) as u32))?;
-            let stops = (guarded.guard)(&GuardFrame::new(registers));
+            let index = machine.running.index(cursor) as u32;
+            let guarded = armed.guards.get(&index)?;
+            let has_passed = machine.stack.passed.take() == Some((slot, index));
+            let stops = !has_passed && (guarded.guard)(&GuardFrame::new(registers));
             (!stops).then_some(guarded.handler)
         }
         match consult(machine, state.cursor, state.registers) {

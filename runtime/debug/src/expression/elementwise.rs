@@ -1,0 +1,596 @@
+//! What is computed element by element: operators on tensors, and functions of each element.
+//!
+//! `max(abs(t - u))` never makes the tensor `t - u`. Operators and functions of elements are collected
+//! ([`Computation`]) until somebody needs their elements, and then done block by block: by a reduction, which
+//! keeps none of them, or to store the whole result. A block is of f64 or of i64. What these cannot hold (an
+//! integer that is too large, a division by zero) is met by the operators of [`super::operators`] on single
+//! numbers instead, which define what everything means ([`Stop::Irregular`]).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use abi::element_type::{ElementType, NumericalKind};
+use abi::tensor::TensorType;
+use vm::Buffer;
+
+use super::budget::Budget;
+use super::datum::Datum;
+use super::error::ExpressionError;
+use super::operators;
+use super::statistics::{Summary, Wanted};
+use super::syntax::Binary;
+use crate::elements::{BLOCK, Block, Reader};
+use crate::number::Number;
+use crate::tensor::TensorView;
+
+/// A value, or a tensor whose elements are still to be computed.
+#[derive(Clone, Debug)]
+pub(crate) enum Operand {
+    Datum(Datum),
+    Computation(Computation),
+}
+
+/// A tensor whose elements are still to be computed: steps on a stack of blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Computation {
+    shape: Vec<u64>,
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Tensor(TensorView),
+    /// A number that goes with every element.
+    Number(Number),
+    Binary(Binary, Range<usize>),
+    Each(Each, Range<usize>),
+}
+
+/// A function of each element.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Each {
+    Magnitude,
+    /// Of one float, and of many.
+    Float(fn(f64) -> f64, fn(&mut [f64])),
+}
+
+/// Why elements were not computed.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// They are no f64 and no i64.
+    Irregular,
+    /// They must not be.
+    Message(String),
+}
+
+impl From<String> for Stop {
+    fn from(message: String) -> Self {
+        Self::Message(message)
+    }
+}
+
+impl Each {
+    /// Applied to one number.
+    pub(crate) fn of(self, number: Number) -> Number {
+        match (self, number) {
+            (Self::Magnitude, Number::Integer(value)) => Number::Integer(value.saturating_abs()),
+            (Self::Magnitude, Number::Float(value)) => Number::Float(value.abs()),
+            (Self::Float(run, _), number) => Number::Float(run(number.float())),
+        }
+    }
+}
+
+impl Operand {
+    pub(crate) fn number(&self) -> Option<Number> {
+        match self {
+            Self::Datum(datum) => datum.number(),
+            Self::Computation(_) => None,
+        }
+    }
+
+    /// The tensor that it is, if its elements are there.
+    pub(crate) fn tensor(&self) -> Option<TensorView> {
+        match self {
+            Self::Datum(datum) => datum.tensor(),
+            Self::Computation(_) => None,
+        }
+    }
+
+    /// What people call its kind, for messages.
+    pub(crate) fn kind(&self) -> String {
+        match self {
+            Self::Datum(datum) => datum.kind(),
+            Self::Computation(computation) => {
+                format!("a tensor of {}", computation.type_name())
+            }
+        }
+    }
+
+    /// The value; elements are computed now.
+    pub(crate) fn value(self, budget: &mut Budget) -> Result<Datum, ExpressionError> {
+        match self {
+            Self::Datum(datum) => Ok(datum),
+            Self::Computation(computation) => computation.value(budget),
+        }
+    }
+
+    /// As a part of a computation: a number, or a tensor.
+    pub(crate) fn computation(&self) -> Option<Computation> {
+        match self {
+            Self::Computation(computation) => Some(computation.clone()),
+            Self::Datum(datum) => Some(match datum.number() {
+                Some(number) => {
+                    Computation { shape: Vec::new(), steps: vec![Step::Number(number)] }
+                }
+                None => {
+                    let tensor = datum.tensor()?;
+                    let shape = tensor.tensor_type().shape.clone();
+                    Computation { shape, steps: vec![Step::Tensor(tensor)] }
+                }
+            }),
+        }
+    }
+}
+
+impl Computation {
+    /// An operator on two tensors of one shape, or on a number and a tensor.
+    pub(crate) fn binary(
+        operator: Binary,
+        left: Self,
+        right: Self,
+        span: &Range<usize>,
+    ) -> Result<Self, String> {
+        let is_number = left.shape.is_empty() || right.shape.is_empty();
+        if left.shape != right.shape && !is_number {
+            return Err(format!(
+                "tensors of {} and {} do not have the same shape",
+                left.type_name(),
+                right.type_name()
+            ));
+        }
+        let shape = if left.shape.is_empty() { right.shape } else { left.shape };
+        let mut steps = left.steps;
+        steps.extend(right.steps);
+        steps.push(Step::Binary(operator, span.clone()));
+        Ok(Self { shape, steps })
+    }
+
+    /// A function of each element.
+    pub(crate) fn each(mut self, each: Each, span: &Range<usize>) -> Self {
+        self.steps.push(Step::Each(each, span.clone()));
+        self
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        let lengths = self.shape.iter().map(|length| usize::try_from(*length).ok());
+        let count = lengths.reduce(|count, length| count?.checked_mul(length?));
+        count.unwrap_or(Some(1)).unwrap_or(usize::MAX)
+    }
+
+    fn type_name(&self) -> String {
+        match self.steps.as_slice() {
+            [Step::Tensor(tensor)] => tensor.type_name(),
+            _ => self.tensor_type().to_string(),
+        }
+    }
+
+    /// Adds the elements to a summary.
+    pub(crate) fn summarize(
+        &self,
+        wanted: Wanted,
+        summary: &mut Summary,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        self.run(budget, |block| {
+            summary.add_block(block, wanted);
+            Ok(())
+        })
+    }
+
+    /// The tensor.
+    pub(crate) fn value(&self, budget: &mut Budget) -> Result<Datum, ExpressionError> {
+        match self.stored(budget) {
+            Ok(tensor) => Ok(Datum::Tensor(tensor)),
+            Err(Stop::Irregular) => self.one_by_one(budget),
+            Err(Stop::Message(message)) => Err(ExpressionError::new(self.span(), message)),
+        }
+    }
+
+    /// What the result is, if it is regular: of f64, of i64, or for truth of i8.
+    fn tensor_type(&self) -> TensorType {
+        let mut kinds: Vec<(NumericalKind, u8)> = Vec::new();
+        for step in &self.steps {
+            let kind = match step {
+                Step::Tensor(tensor) if is_of_integers(tensor) => INTEGER,
+                Step::Number(Number::Integer(_)) => INTEGER,
+                Step::Tensor(_) | Step::Number(Number::Float(_)) => FLOAT,
+                Step::Each(Each::Float(..), _) => {
+                    kinds.pop();
+                    FLOAT
+                }
+                Step::Each(Each::Magnitude, _) => match kinds.pop() {
+                    Some(FLOAT) => FLOAT,
+                    _ => INTEGER,
+                },
+                Step::Binary(operator, _) => match (kinds.pop(), kinds.pop()) {
+                    _ if operators::is_comparison(*operator) => TRUTH,
+                    (Some(FLOAT), _) | (_, Some(FLOAT)) => FLOAT,
+                    _ => INTEGER,
+                },
+            };
+            kinds.push(kind);
+        }
+        let (kind, bits) = kinds.pop().unwrap_or(FLOAT);
+        TensorType { shape: self.shape.clone(), element_type: ElementType { kind, bits } }
+    }
+
+    /// Where the last step is in the text.
+    fn span(&self) -> Range<usize> {
+        match self.steps.last() {
+            Some(Step::Binary(_, span) | Step::Each(_, span)) => span.clone(),
+            _ => 0..0,
+        }
+    }
+
+    fn stored(&self, budget: &mut Budget) -> Result<TensorView, Stop> {
+        let tensor_type = self.tensor_type();
+        let width = tensor_type.element_type.byte_count();
+        let bytes = self.count().checked_mul(width).ok_or(Stop::Irregular)?;
+        if bytes == 0 {
+            return Err(Stop::Irregular);
+        }
+        let buffer = Buffer::dense(bytes).map_err(|status| Stop::Message(status.to_string()))?;
+        let mut at = 0;
+        self.run(budget, |block| {
+            let bytes: &[u8] = match block {
+                Block::U8(truths) => truths,
+                Block::I64(values) => bytemuck::cast_slice(values),
+                Block::F64(values) => bytemuck::cast_slice(values),
+                _ => return Err(Stop::Irregular),
+            };
+            buffer.write(at, bytes).map_err(|status| Stop::Message(status.to_string()))?;
+            at += bytes.len();
+            Ok(())
+        })?;
+        TensorView::new(Arc::new(buffer), tensor_type).map_err(Stop::Message)
+    }
+}
+
+const TRUTH: (NumericalKind, u8) = (NumericalKind::Integer, 8);
+const INTEGER: (NumericalKind, u8) = (NumericalKind::Integer, 64);
+const FLOAT: (NumericalKind, u8) = (NumericalKind::Float, 64);
+
+fn is_of_integers(tensor: &TensorView) -> bool {
+    use NumericalKind::{Boolean, Integer, SignedInteger, UnsignedInteger};
+    let kind = tensor.tensor_type().element_type.kind;
+    matches!(kind, Integer | SignedInteger | UnsignedInteger | Boolean)
+}
+
+impl Computation {
+    /// Computes the elements in order, a block at a time.
+    fn run(
+        &self,
+        budget: &mut Budget,
+        mut visit: impl FnMut(Block<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let tensors = self.steps.iter().filter_map(|step| match step {
+            Step::Tensor(tensor) => Some(Reader::new(tensor)),
+            _ => None,
+        });
+        let mut readers = tensors.collect::<Result<Vec<_>, _>>()?;
+        let mut slots: Vec<Slot> = Vec::new();
+        let mut left = self.count();
+        while left > 0 {
+            let count = left.min(BLOCK);
+            left -= count;
+            budget.steps(count)?;
+            let mut readers = readers.iter_mut();
+            let mut height = 0;
+            for step in &self.steps {
+                if height == slots.len() {
+                    slots.push(Slot::new());
+                }
+                match step {
+                    Step::Tensor(_) => {
+                        let block =
+                            readers.next().and_then(|reader| reader.read(count).transpose());
+                        slots[height].load(block.ok_or(Stop::Irregular)??)?;
+                        height += 1;
+                    }
+                    Step::Number(number) => {
+                        slots[height].splat(*number, count)?;
+                        height += 1;
+                    }
+                    Step::Binary(operator, _) => {
+                        height -= 1;
+                        let (below, above) = slots.split_at_mut(height);
+                        let left = below.last_mut().ok_or(Stop::Irregular)?;
+                        left.apply(*operator, &mut above[0], count)?;
+                    }
+                    Step::Each(each, _) => slots[height - 1].each(*each, count)?,
+                }
+            }
+            visit(slots[0].block(count))?;
+        }
+        Ok(())
+    }
+
+    /// The tensor, by the operators on single numbers.
+    pub(super) fn one_by_one(&self, budget: &mut Budget) -> Result<Datum, ExpressionError> {
+        let mut stack: Vec<Datum> = Vec::new();
+        for step in &self.steps {
+            let next = match step {
+                Step::Tensor(tensor) => Datum::Tensor(tensor.clone()),
+                Step::Number(number) => Datum::Number(*number),
+                Step::Binary(operator, span) => {
+                    let (right, left) = (stack.pop(), stack.pop());
+                    let (left, right) = left.zip(right).ok_or_else(|| broken(span))?;
+                    operators::one_by_one(*operator, &left, &right, budget)
+                        .map_err(|message| ExpressionError::new(span.clone(), message))?
+                }
+                Step::Each(each, span) => {
+                    let operand = stack.pop().ok_or_else(|| broken(span))?;
+                    operators::each_one_by_one(*each, &operand, budget)
+                        .map_err(|message| ExpressionError::new(span.clone(), message))?
+                }
+            };
+            stack.push(next);
+        }
+        stack.pop().ok_or_else(|| broken(&self.span()))
+    }
+}
+
+/// A computation always has its operands.
+fn broken(span: &Range<usize>) -> ExpressionError {
+    ExpressionError::new(span.clone(), "the computation has no operand")
+}
+
+/// A block of results.
+struct Slot {
+    kind: Filled,
+    integers: Vec<i64>,
+    floats: Vec<f64>,
+    truths: Vec<u8>,
+}
+
+/// Which of a slot's numbers are the results.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filled {
+    Integers,
+    Floats,
+    /// Integers that are 0 or 1.
+    Truths,
+}
+
+impl Slot {
+    fn new() -> Self {
+        Self {
+            kind: Filled::Integers,
+            integers: vec![0; BLOCK],
+            floats: vec![0.0; BLOCK],
+            truths: vec![0; BLOCK],
+        }
+    }
+
+    fn block(&self, count: usize) -> Block<'_> {
+        match self.kind {
+            Filled::Integers => Block::I64(&self.integers[..count]),
+            Filled::Floats => Block::F64(&self.floats[..count]),
+            Filled::Truths => Block::U8(&self.truths[..count]),
+        }
+    }
+
+    fn load(&mut self, block: Block<'_>) -> Result<(), Stop> {
+        self.kind = match block {
+            Block::F32(_) | Block::F64(_) => Filled::Floats,
+            _ => Filled::Integers,
+        };
+        match block {
+            Block::I8(values) => widen(&mut self.integers, values),
+            Block::I16(values) => widen(&mut self.integers, values),
+            Block::I32(values) => widen(&mut self.integers, values),
+            Block::I64(values) => widen(&mut self.integers, values),
+            Block::U8(values) => widen(&mut self.integers, values),
+            Block::U16(values) => widen(&mut self.integers, values),
+            Block::U32(values) => widen(&mut self.integers, values),
+            Block::U64(values) => {
+                for (integer, value) in self.integers.iter_mut().zip(values) {
+                    *integer = i64::try_from(*value).map_err(|_| Stop::Irregular)?;
+                }
+            }
+            Block::F32(values) => widen(&mut self.floats, values),
+            Block::F64(values) => widen(&mut self.floats, values),
+        }
+        Ok(())
+    }
+
+    fn splat(&mut self, number: Number, count: usize) -> Result<(), Stop> {
+        match number {
+            Number::Float(value) => {
+                self.kind = Filled::Floats;
+                self.floats[..count].fill(value);
+            }
+            Number::Integer(value) => {
+                self.kind = Filled::Integers;
+                let value = i64::try_from(value).map_err(|_| Stop::Irregular)?;
+                self.integers[..count].fill(value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes integers of truths.
+    fn make_numbers(&mut self, count: usize) {
+        if self.kind == Filled::Truths {
+            self.kind = Filled::Integers;
+            widen(&mut self.integers[..count], &self.truths);
+        }
+    }
+
+    /// Makes floats of integers.
+    fn make_floats(&mut self, count: usize) {
+        self.make_numbers(count);
+        if std::mem::replace(&mut self.kind, Filled::Floats) == Filled::Integers {
+            for (float, integer) in self.floats[..count].iter_mut().zip(&self.integers) {
+                *float = *integer as f64;
+            }
+        }
+    }
+
+    fn each(&mut self, each: Each, count: usize) -> Result<(), Stop> {
+        match each {
+            Each::Float(_, run) => {
+                self.make_floats(count);
+                run(&mut self.floats[..count]);
+            }
+            Each::Magnitude if self.kind == Filled::Floats => {
+                self.floats[..count].iter_mut().for_each(|value| *value = value.abs());
+            }
+            Each::Magnitude => {
+                self.make_numbers(count);
+                let integers = &mut self.integers[..count];
+                if integers.contains(&i64::MIN) {
+                    return Err(Stop::Irregular);
+                }
+                integers.iter_mut().for_each(|value| *value = value.wrapping_abs());
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies an operator to this block and another one.
+    fn apply(&mut self, operator: Binary, other: &mut Self, count: usize) -> Result<(), Stop> {
+        self.make_numbers(count);
+        other.make_numbers(count);
+        let is_comparison = operators::is_comparison(operator);
+        if self.kind == Filled::Integers && other.kind == Filled::Integers {
+            let (left, right) = (&mut self.integers[..count], &other.integers[..count]);
+            if !is_comparison {
+                return integers(operator, left, right);
+            }
+            compare(operator, left, right, &mut self.truths[..count])?;
+        } else {
+            self.make_floats(count);
+            other.make_floats(count);
+            let (left, right) = (&mut self.floats[..count], &other.floats[..count]);
+            if !is_comparison {
+                return floats(operator, left, right);
+            }
+            compare(operator, left, right, &mut self.truths[..count])?;
+        }
+        self.kind = Filled::Truths;
+        Ok(())
+    }
+}
+
+#[inline(always)]
+fn widen<T: Copy + Into<W>, W>(target: &mut [W], values: &[T]) {
+    for (target, value) in target.iter_mut().zip(values) {
+        *target = (*value).into();
+    }
+}
+
+#[inline(always)]
+fn zip<T: Copy>(left: &mut [T], right: &[T], run: impl Fn(T, T) -> T) {
+    for (left, right) in left.iter_mut().zip(right) {
+        *left = run(*left, *right);
+    }
+}
+
+#[inline(always)]
+fn test<T: Copy>(left: &[T], right: &[T], results: &mut [u8], run: impl Fn(T, T) -> bool) {
+    for ((result, left), right) in results.iter_mut().zip(left).zip(right) {
+        *result = u8::from(run(*left, *right));
+    }
+}
+
+fn compare<T: Copy + PartialOrd>(
+    operator: Binary,
+    left: &[T],
+    right: &[T],
+    results: &mut [u8],
+) -> Result<(), Stop> {
+    match operator {
+        Binary::Equal => test(left, right, results, |a, b| a == b),
+        Binary::NotEqual => test(left, right, results, |a, b| a != b),
+        Binary::Less => test(left, right, results, |a, b| a < b),
+        Binary::LessEqual => test(left, right, results, |a, b| a <= b),
+        Binary::Greater => test(left, right, results, |a, b| a > b),
+        Binary::GreaterEqual => test(left, right, results, |a, b| a >= b),
+        _ => return Err(Stop::Irregular),
+    }
+    Ok(())
+}
+
+fn floats(operator: Binary, left: &mut [f64], right: &[f64]) -> Result<(), Stop> {
+    match operator {
+        Binary::Add => zip(left, right, |a, b| a + b),
+        Binary::Subtract => zip(left, right, |a, b| a - b),
+        Binary::Multiply => zip(left, right, |a, b| a * b),
+        Binary::Divide => zip(left, right, |a, b| a / b),
+        Binary::Remainder => zip(left, right, |a, b| a % b),
+        Binary::Power => zip(left, right, f64::powf),
+        _ => return Err(Stop::Irregular),
+    }
+    Ok(())
+}
+
+fn integers(operator: Binary, left: &mut [i64], right: &[i64]) -> Result<(), Stop> {
+    match operator {
+        Binary::BitOr => zip(left, right, |a, b| a | b),
+        Binary::BitXor => zip(left, right, |a, b| a ^ b),
+        Binary::BitAnd => zip(left, right, |a, b| a & b),
+        Binary::Add => {
+            return sums(left, right, i64::wrapping_add, |a, b, sum| (a ^ sum) & (b ^ sum));
+        }
+        Binary::Subtract => {
+            return sums(left, right, i64::wrapping_sub, |a, b, rest| (a ^ b) & (a ^ rest));
+        }
+        Binary::Multiply => return try_zip(left, right, i64::checked_mul),
+        Binary::Divide => return try_zip(left, right, i64::checked_div),
+        Binary::Remainder => return try_zip(left, right, i64::checked_rem),
+        Binary::Power => {
+            return try_zip(left, right, |a, b| a.checked_pow(u32::try_from(b).ok()?));
+        }
+        Binary::ShiftLeft => {
+            return try_zip(left, right, |a, b| {
+                let result = a.checked_shl(u32::try_from(b).ok()?)?;
+                (result >> b == a).then_some(result)
+            });
+        }
+        Binary::ShiftRight => {
+            return try_zip(left, right, |a, b| Some(a >> u32::try_from(b).ok()?.min(63)));
+        }
+        _ => return Err(Stop::Irregular),
+    }
+    Ok(())
+}
+
+/// Sums or differences; `lost` is negative where the result was too large. It is asked once a block.
+#[inline(always)]
+fn sums(
+    left: &mut [i64],
+    right: &[i64],
+    run: impl Fn(i64, i64) -> i64,
+    lost: impl Fn(i64, i64, i64) -> i64,
+) -> Result<(), Stop> {
+    let mut any_lost = 0;
+    for (left, right) in left.iter_mut().zip(right) {
+        let result = run(*left, *right);
+        any_lost |= lost(*left, *right, result);
+        *left = result;
+    }
+    if any_lost < 0 { Err(Stop::Irregular) } else { Ok(()) }
+}
+
+#[inline(always)]
+fn try_zip(
+    left: &mut [i64],
+    right: &[i64],
+    run: impl Fn(i64, i64) -> Option<i64>,
+) -> Result<(), Stop> {
+    for (left, right) in left.iter_mut().zip(right) {
+        *left = run(*left, *right).ok_or(Stop::Irregular)?;
+    }
+    Ok(())
+}

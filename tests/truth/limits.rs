@@ -38,7 +38,7 @@ pub(crate) const PLAIN: Limits =
     Limits { evaluated: 40.0, missing: 100.0, withheld: 100.0, ..WITH_COMPANION };
 
 /// Models. Of their values only the types are known.
-pub(crate) const MODELS: Limits = Limits { wrong: 100.0, ..WITH_COMPANION };
+pub(crate) const MODELS: Limits = Limits { wrong: 100.0, stops: 40.0, ..WITH_COMPANION };
 
 /// The limits of a mode.
 pub(crate) fn of(mode: &Mode) -> &'static Limits {

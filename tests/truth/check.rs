@@ -2,16 +2,16 @@
 
 use crate::compare::{Case, compare};
 use crate::count::Tally;
-use crate::drive::{Session, Shown};
+use crate::drive::{Session, Shown, Stop};
 
 /// A way of lying; whether there was something to lie about.
 type Lie<'a> = &'a dyn Fn(&mut Session) -> bool;
 
 /// Changes what a session showed in each way that matters, and says which change was not noticed.
 pub(crate) fn unnoticed(case: &Case<'_>) -> Vec<&'static str> {
-    // Inside of a dispatch the stack is not judged, and only its innermost frame.
+    // Only of stops that stand for executions can anything be said.
     let mut shown = case.session.clone();
-    shown.stops.retain(|stop| !case.is_inside_dispatch(stop));
+    shown.stops.retain(|stop| case.has_execution(stop));
     let before = compare(&Case { session: &shown, ..*case });
     let lies: [(&str, Lie<'_>); 4] = [
         ("values wrong", &change_values),
@@ -60,7 +60,10 @@ fn rename(session: &mut Session, name: &str) -> bool {
 }
 
 fn drop_caller(session: &mut Session) -> bool {
-    let deep = session.stops.iter_mut().find(|stop| stop.frames.len() > 1);
+    let is_deep = |stop: &&mut Stop| {
+        stop.frames.len() > 1 && stop.frames.iter().all(|frame| frame.line.is_some())
+    };
+    let deep = session.stops.iter_mut().find(is_deep);
     deep.is_some_and(|stop| stop.frames.pop().is_some())
 }
 

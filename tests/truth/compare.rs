@@ -33,8 +33,7 @@ pub(crate) fn compare(case: &Case<'_>) -> Tally {
             case.judge_dispatch(stop, &mut tally);
             continue;
         }
-        let stack = stop.frames.iter().map(|frame| (frame.name.clone(), frame.line)).collect();
-        groups.entry(stack).or_default().push(index);
+        groups.entry(stack_of(stop)).or_default().push(index);
     }
     let mut chances: Vec<Vec<usize>> = vec![Vec::new(); case.session.stops.len()];
     for (stack, stops) in &groups {
@@ -87,7 +86,7 @@ impl Case<'_> {
         &self.program.functions[level.function].name
     }
 
-    pub(crate) fn is_inside_dispatch(&self, stop: &Stop) -> bool {
+    fn is_inside_dispatch(&self, stop: &Stop) -> bool {
         let is_own = |name: &str| self.program.functions.iter().any(|it| it.name == name);
         let top = stop.frames.first();
         top.is_some_and(|top| !is_own(&top.name))
@@ -121,6 +120,12 @@ impl Case<'_> {
                 tally.find("stops phantom", &text);
             }
         }
+    }
+
+    /// Whether a stop's whole stack is that of an execution, every line of it known.
+    pub(crate) fn has_execution(&self, stop: &Stop) -> bool {
+        stop.frames.iter().all(|frame| frame.line.is_some())
+            && !self.executions(&stack_of(stop)).is_empty()
     }
 
     /// The executions that have this stack.
@@ -452,6 +457,10 @@ impl Case<'_> {
             }
         }
     }
+}
+
+fn stack_of(stop: &Stop) -> Stack {
+    stop.frames.iter().map(|frame| (frame.name.clone(), frame.line)).collect()
 }
 
 fn top(stop: &Stop) -> String {

@@ -1,6 +1,6 @@
 //! Runs a module in the debugger and writes down what it shows at each stop.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ pub(crate) fn session(
             return Ok(session);
         }
         if let Some(hits) = target.hits {
-            take_away(&mut client, target.source, &session, hits)?;
+            take_away(&mut client, target.source, &mut session, hits)?;
         }
         let next = match (steps, random.below(8)) {
             (false, _) => "continue",
@@ -161,7 +161,7 @@ fn set(client: &mut Client, source: &Path, lines: &[u32]) -> Result<Vec<Breakpoi
 fn take_away(
     client: &mut Client,
     source: &Path,
-    session: &Session,
+    session: &mut Session,
     hits: usize,
 ) -> Result<(), String> {
     let line = |stop: &Stop| stop.frames.first().and_then(|top| top.line);
@@ -171,8 +171,16 @@ fn take_away(
         return Ok(());
     }
     let left = session.breakpoints.iter().filter(|it| count(it.line) < hits);
-    let left: Vec<u32> = left.map(|it| it.asked).collect();
-    set(client, source, &left).map(drop)
+    let left: BTreeSet<u32> = left.map(|it| it.asked).collect();
+    // Those that are left may stand elsewhere now.
+    let answered = set(client, source, &left.into_iter().collect::<Vec<_>>())?;
+    for breakpoint in answered {
+        let is_known = |it: &Breakpoint| (it.asked, it.line) == (breakpoint.asked, breakpoint.line);
+        if !session.breakpoints.iter().any(is_known) {
+            session.breakpoints.push(breakpoint);
+        }
+    }
+    Ok(())
 }
 
 /// Everything that the debugger shows where it has stopped.

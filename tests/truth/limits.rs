@@ -5,8 +5,10 @@ use crate::count::Tally;
 
 /// How many of a thing may be found in a hundred of what was looked at.
 pub(crate) struct Limits {
-    /// Values that are not what the source computes.
+    /// Values that are not what the source computes, or not of its type.
     pub(crate) wrong: f64,
+    /// Names that evaluate to something else than what the scopes show.
+    pub(crate) evaluated: f64,
     /// Names that the source does not have there.
     pub(crate) out_of_scope: f64,
     /// Stacks that the source never has at that line.
@@ -22,32 +24,34 @@ pub(crate) struct Limits {
 
 /// Modules with their companion.
 pub(crate) const WITH_COMPANION: Limits = Limits {
-    wrong: 100.0,
-    out_of_scope: 100.0,
-    stacks: 100.0,
-    missing: 100.0,
-    withheld: 100.0,
-    stops: 100.0,
+    wrong: 3.0,
+    evaluated: 30.0,
+    out_of_scope: 12.0,
+    stacks: 0.0,
+    missing: 10.0,
+    withheld: 40.0,
+    stops: 6.0,
 };
 
 /// Modules as iree-compile writes them: they know less, but what they show is so.
-pub(crate) const PLAIN: Limits = Limits {
-    wrong: 100.0,
-    out_of_scope: 100.0,
-    stacks: 100.0,
-    missing: 100.0,
-    withheld: 100.0,
-    stops: 100.0,
-};
+pub(crate) const PLAIN: Limits =
+    Limits { evaluated: 40.0, missing: 100.0, withheld: 100.0, ..WITH_COMPANION };
+
+/// Models. Of their values only the types are known.
+pub(crate) const MODELS: Limits = Limits { wrong: 100.0, stops: 40.0, ..WITH_COMPANION };
+
+/// The limits of a mode.
+pub(crate) fn of(mode: &Mode) -> &'static Limits {
+    if *mode == Mode::Companion { &WITH_COMPANION } else { &PLAIN }
+}
 
 /// What of a tally is over its limit.
-pub(crate) fn faults(mode: &Mode, tally: &Tally) -> Vec<String> {
-    let limits = if *mode == Mode::Companion { &WITH_COMPANION } else { &PLAIN };
+pub(crate) fn faults(limits: &Limits, tally: &Tally) -> Vec<String> {
     let used = ["used names with a value", "used names with a reason"];
     let rows: [(&str, &[&str], f64); 13] = [
         ("values wrong", &["values right"], limits.wrong),
         ("types wrong", &["values right"], limits.wrong),
-        ("evaluated otherwise", &["evaluated"], limits.wrong),
+        ("evaluated otherwise", &["evaluated"], limits.evaluated),
         ("evaluated out of scope", &["evaluated"], limits.out_of_scope),
         ("names out of scope", &["values right"], limits.out_of_scope),
         ("names twice in a scope", &["values right"], limits.out_of_scope),

@@ -180,7 +180,7 @@ fn run_models(options: &Options, compilers: &Compilers) -> usize {
         for (kind, count) in tally.kinds() {
             println!("  {count:8} {kind}");
         }
-        for fault in limits::faults(&Mode::Companion, &tally) {
+        for fault in limits::faults(&limits::MODELS, &tally) {
             println!("  too much: {fault}");
             failed += 1;
         }
@@ -233,7 +233,7 @@ fn judge(options: &Options, outcomes: &[Outcome]) -> usize {
         for (kind, count) in tally.kinds() {
             println!("  {count:8} {kind}");
         }
-        for fault in limits::faults(mode, &tally) {
+        for fault in limits::faults(limits::of(mode), &tally) {
             println!("  too much: {fault}");
             failed += 1;
         }

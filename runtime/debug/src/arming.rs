@@ -10,6 +10,7 @@ use crate::breakpoint::{
     Breakpoint, BreakpointId, BreakpointOptions, BreakpointSpec, HitCondition, Hits, OptionError,
 };
 use crate::debugger::Debugger;
+use crate::expression::condition::Meant;
 use crate::expression::template::Template;
 use crate::expression::{Expression, ExpressionError, condition};
 use crate::inlined::FrameId;
@@ -295,8 +296,15 @@ impl Debugger {
         let Guarding { condition, names, hit_condition, hits } = guarding.clone();
         let passes = move || hit_condition != HitCondition::Always && hits.pass(hit_condition);
         let Some(condition) = condition else { return Some(Arc::new(move |_| !passes())) };
-        let slot = |name: &str| self.program.name_slot(names.level, position, names.calls, name);
-        let test = condition::compile(condition.root(), &slot)?;
+        let meant = |name: &str| {
+            if let Some(slot) = self.program.name_slot(names.level, position, names.calls, name) {
+                return Some(Meant::Register(slot));
+            }
+            let meaning = self.program.meaning(names.level, position, names.calls, name, false)?;
+            let (recipe, scalar) = meaning.computed()?;
+            Some(Meant::Computed(recipe, scalar))
+        };
+        let test = condition::compile(condition.root(), &meant)?;
         Some(Arc::new(move |frame| match test(frame) {
             Some(true) => !passes(),
             undecided => undecided.is_none(),
@@ -316,7 +324,12 @@ impl Debugger {
             let calls = position.and_then(|position| self.calls_meant(breakpoint, position));
             let frame = FrameId { index: FrameIndex(0), calls };
             let shown = std::mem::replace(&mut self.program.level, breakpoint.level);
-            let holds = condition.map_or(Ok(true), |condition| self.holds(frame, &condition));
+            let is_blind =
+                condition.as_ref().is_some_and(|condition| self.is_blind(id, frame, condition));
+            let holds = match condition {
+                Some(condition) if !is_blind => self.holds(frame, &condition),
+                condition => Ok(condition.is_none()),
+            };
             self.program.level = shown;
             match holds {
                 Ok(true) => {}
@@ -337,6 +350,25 @@ impl Debugger {
             }
         }
         stopping
+    }
+
+    /// Whether a condition names a value that there is not: then it does not hold, and that is said
+    /// once.
+    fn is_blind(&mut self, id: BreakpointId, frame: FrameId, condition: &Expression) -> bool {
+        let missing = |name: &str| self.meaning(frame, name).and_then(|it| it.missing());
+        let Some((name, reason)) = condition.names().find_map(|it| Some((it, missing(it)?))) else {
+            return false;
+        };
+        let text = format!(
+            "note: the condition of breakpoint {} does not hold where %{name} is {}",
+            id.0,
+            reason.text()
+        );
+        let breakpoint = self.breakpoints.get_mut(id);
+        if breakpoint.is_some_and(|it| !std::mem::replace(&mut it.is_blind, true)) {
+            self.notice(id, text);
+        }
+        true
     }
 
     /// Whether a breakpoint is about the command that the program is at, where it is at one: others may use

@@ -207,6 +207,8 @@ pub struct Breakpoint {
     pub(crate) log: Option<Arc<Template>>,
     /// Whether its condition could not be asked once: then it has been told.
     pub(crate) has_failed: bool,
+    /// Whether it was said that its condition names what there is not.
+    pub(crate) is_blind: bool,
 }
 
 /// What a breakpoint does besides stopping whenever the program comes to it.
@@ -334,6 +336,7 @@ impl BreakpointTable {
             condition: None,
             log: None,
             has_failed: false,
+            is_blind: false,
         };
         breakpoint.place(resolution);
         self.breakpoints.insert(id, breakpoint);
@@ -354,7 +357,7 @@ impl BreakpointTable {
     pub(crate) fn begin_anew(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
         for breakpoint in self.breakpoints.values_mut() {
             breakpoint.hits.set(0);
-            breakpoint.has_failed = false;
+            (breakpoint.has_failed, breakpoint.is_blind) = (false, false);
         }
         self.resolve_again(resolve);
     }

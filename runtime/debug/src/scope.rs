@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use debuginfo::{Answer, Given, LocalValue, Reason, RegisterSlot, Scalar, ScopedValue};
+use debuginfo::{Answer, Given, LocalValue, Reason, Recipe, RegisterSlot, Scalar, ScopedValue};
 use vm::{FrameIndex, Invocation, Position, Value};
 
 use crate::debugger::Debugger;
@@ -74,6 +74,18 @@ impl Meaning {
                 }
                 _ => None,
             },
+        }
+    }
+
+    /// How the value follows from registers, if it is a number that does.
+    pub(crate) fn computed(&self) -> Option<(Recipe, Scalar)> {
+        let Self::Scoped(ScopedValue { answer, scalar: Some(scalar), .. }) = self else {
+            return None;
+        };
+        match answer {
+            Answer::Register(slot) => Some((Recipe::Register(*slot, *scalar), *scalar)),
+            Answer::Computed(recipe) => Some((recipe.clone(), *scalar)),
+            Answer::Missing(_) => None,
         }
     }
 

@@ -6,7 +6,7 @@
 //! no. Everything else (tensors, lists, dispatches, functions) is evaluated by the debugger, as are the
 //! cases in which a closure cannot decide: an integer too large, a division by zero.
 
-use debuginfo::RegisterSlot;
+use debuginfo::{Given, Recipe, RegisterSlot, Scalar};
 use vm::GuardFrame;
 
 use super::elementwise::Each;
@@ -24,16 +24,22 @@ enum Compiled {
     Bool(Fun<bool>),
 }
 
-/// The closure for a condition, if it is about registers and numbers alone. `slot` says which register
-/// a name stands for.
-pub(crate) fn compile(
-    root: &Expr,
-    slot: &dyn Fn(&str) -> Option<RegisterSlot>,
-) -> Option<Fun<bool>> {
-    Some(expression(root, slot)?.truth())
+/// What a name stands for.
+pub(crate) enum Meant {
+    Register(RegisterSlot),
+    /// What follows from registers.
+    Computed(Recipe, Scalar),
 }
 
-fn expression(expr: &Expr, slot: &dyn Fn(&str) -> Option<RegisterSlot>) -> Option<Compiled> {
+/// What names stand for.
+type Names<'n> = dyn Fn(&str) -> Option<Meant> + 'n;
+
+/// The closure for a condition, if it is about registers and numbers alone.
+pub(crate) fn compile(root: &Expr, names: &Names<'_>) -> Option<Fun<bool>> {
+    Some(expression(root, names)?.truth())
+}
+
+fn expression(expr: &Expr, names: &Names<'_>) -> Option<Compiled> {
     Some(match &expr.kind {
         Kind::Integer(value) => {
             let value = i64::try_from(*value).ok()?;
@@ -47,8 +53,11 @@ fn expression(expr: &Expr, slot: &dyn Fn(&str) -> Option<RegisterSlot>) -> Optio
             let value = *value;
             Compiled::Bool(Box::new(move |_| Some(value)))
         }
-        Kind::Name(name) => register(slot(name)?)?,
-        Kind::Unary(operator, operand) => match (operator, expression(operand, slot)?) {
+        Kind::Name(name) => match names(name)? {
+            Meant::Register(slot) => register(slot)?,
+            Meant::Computed(recipe, scalar) => computed(recipe, scalar),
+        },
+        Kind::Unary(operator, operand) => match (operator, expression(operand, names)?) {
             (Unary::Not, operand) => {
                 let operand = operand.truth();
                 Compiled::Bool(Box::new(move |frame| Some(!operand(frame)?)))
@@ -65,14 +74,14 @@ fn expression(expr: &Expr, slot: &dyn Fn(&str) -> Option<RegisterSlot>) -> Optio
             _ => return None,
         },
         Kind::Binary(operator, left, right) => {
-            if let Some(quick) = register_with_constant(*operator, left, right, slot) {
+            if let Some(quick) = register_with_constant(*operator, left, right, names) {
                 return Some(quick);
             }
-            binary(*operator, expression(left, slot)?, expression(right, slot)?)?
+            binary(*operator, expression(left, names)?, expression(right, names)?)?
         }
         Kind::Call(callee, arguments) => {
             let Kind::Name(name) = &callee.kind else { return None };
-            let arguments = arguments.iter().map(|argument| expression(argument, slot));
+            let arguments = arguments.iter().map(|argument| expression(argument, names));
             call(reduce::named(name)?.on_numbers()?, arguments.collect::<Option<_>>()?)?
         }
         _ => return None,
@@ -146,12 +155,35 @@ fn register(slot: RegisterSlot) -> Option<Compiled> {
     })
 }
 
+fn computed(recipe: Recipe, scalar: Scalar) -> Compiled {
+    let bits = move |frame: &GuardFrame| {
+        recipe.evaluate(&|given| match given {
+            Given::Register(RegisterSlot::I32(at) | RegisterSlot::F32(at)) => {
+                Some(frame.i32(at).cast_unsigned().into())
+            }
+            Given::Register(RegisterSlot::I64(at) | RegisterSlot::F64(at)) => {
+                Some(frame.i64(at).cast_unsigned())
+            }
+            Given::Register(RegisterSlot::Ref(_)) | Given::Argument(_) => None,
+        })
+    };
+    match scalar {
+        Scalar::F32 => {
+            Compiled::Float(Box::new(move |it| Some(f32::from_bits(bits(it)? as u32).into())))
+        }
+        Scalar::F64 => Compiled::Float(Box::new(move |it| Some(f64::from_bits(bits(it)?)))),
+        // Truth is 1, not -1.
+        Scalar::Int(1) => Compiled::Integer(Box::new(move |it| Some((bits(it)? & 1) as i64))),
+        Scalar::Int(_) => Compiled::Integer(Box::new(move |it| Some(scalar.signed(bits(it)?)))),
+    }
+}
+
 /// The commonest condition by far, without a call inside: `i3 == 7`.
 fn register_with_constant(
     operator: Binary,
     left: &Expr,
     right: &Expr,
-    slot: &dyn Fn(&str) -> Option<RegisterSlot>,
+    names: &Names<'_>,
 ) -> Option<Compiled> {
     let (Kind::Name(name), Kind::Integer(value)) = (&left.kind, &right.kind) else { return None };
     let value = i64::try_from(*value).ok()?;
@@ -170,7 +202,8 @@ fn register_with_constant(
             Some(Compiled::Bool(test))
         }};
     }
-    match slot(name)? {
+    let Some(Meant::Register(slot)) = names(name) else { return None };
+    match slot {
         RegisterSlot::I32(at) => compare!(move |it: &GuardFrame| i64::from(it.i32(at))),
         RegisterSlot::I64(at) => compare!(move |it: &GuardFrame| it.i64(at)),
         _ => None,
@@ -290,6 +323,33 @@ impl super::Expression {
         is_known: &dyn Fn(&str) -> bool,
     ) -> Result<(), super::ExpressionError> {
         check(&self.root, is_known)
+    }
+}
+
+impl super::Expression {
+    /// The names in it that are spelled as values.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let mut found = Vec::new();
+        names_in(&self.root, &mut found);
+        found.into_iter()
+    }
+}
+
+fn names_in<'e>(expr: &'e Expr, found: &mut Vec<&'e str>) {
+    match &expr.kind {
+        Kind::Integer(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Function(_) => {}
+        Kind::Name(name) => found.push(name),
+        Kind::Unary(_, operand) | Kind::Field(operand, _) | Kind::Cast(operand, _) => {
+            names_in(operand, found);
+        }
+        Kind::Binary(_, left, right) => {
+            [left, right].into_iter().for_each(|it| names_in(it, found))
+        }
+        Kind::Choice(condition, yes, no) => {
+            [condition, yes, no].into_iter().for_each(|it| names_in(it, found));
+        }
+        Kind::Index(base, _) => names_in(base, found),
+        Kind::Call(_, arguments) => arguments.iter().for_each(|it| names_in(it, found)),
     }
 }
 

@@ -121,6 +121,14 @@ impl Debugger {
         expression: &str,
         limits: Limits,
     ) -> Result<Variable, ExpressionError> {
+        let frame = frame.into();
+        // `%x-1` may be a name; then it is no subtraction.
+        let (body, format) = Format::split(expression);
+        let name = body.trim().strip_prefix('%');
+        if let Some(item) = name.and_then(|name| FrameScope { debugger: self, frame }.local(name)) {
+            let shown = format.apply(item.variable(expression.trim()), &item.datum);
+            return Ok(Variable { evaluate_name: Some(expression.trim().to_owned()), ..shown });
+        }
         let parsed = Expression::parse(expression)?;
         let item = self.item(frame, &parsed.root, limits)?;
         let trimmed = expression.trim();

@@ -34,7 +34,7 @@ impl FrameScope<'_> {
     }
 
     /// A value that the debug information names.
-    fn local(&self, name: &str) -> Option<Item> {
+    pub(super) fn local(&self, name: &str) -> Option<Item> {
         let meaning = self.debugger.meaning(self.frame, name)?;
         let declared = Some(meaning.type_name().to_owned()).filter(|it| !it.is_empty());
         if let Some(slot) = meaning.register() {

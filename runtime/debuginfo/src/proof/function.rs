@@ -91,6 +91,9 @@ impl Proof {
         let is_part = !sources.is_whole;
         let texts = lower::Texts { file: sources.file, text: sources.text, is_demoted, is_part };
         let mut source = lower::lower(&texts, Arc::clone(&sources.function), &origins);
+        if source.is_broken {
+            return None;
+        }
         let draw = Draw::new([&source.graph, &registers.graph]);
         let elements = Elements { registers: &registers, code, origins: &origins, draw: &draw };
         let Leaves { source: mut given, machine: mut other } =

@@ -64,6 +64,8 @@ pub(crate) struct SourceGraph {
     pub(crate) values: HashMap<(InstanceIndex, ValueIndex), Node>,
     pub(crate) made: Vec<Made>,
     pub(crate) elements: Vec<Element>,
+    /// Whether the control flow of some operation was not understood: nothing is what it seems then.
+    pub(crate) is_broken: bool,
     /// Where operations are.
     pub(crate) blocks: HashMap<(InstanceIndex, OperationIndex), Block>,
 }
@@ -108,7 +110,8 @@ pub(crate) fn lower(
             lowering.result.graph.add(Kind::Leaf, scalar, 0)
         })
         .collect();
-    lowering.instance(Vec::new(), &function, &arguments);
+    let returned = lowering.instance(Vec::new(), &function, &arguments);
+    lowering.result.is_broken |= returned.is_none();
     lowering.result
 }
 
@@ -197,6 +200,8 @@ impl Lowering<'_> {
         self.depth += 1;
         let exits = if self.depth > DEEPEST {
             None
+        } else if region.blocks.is_empty() {
+            Some(vec![(self.block, When::Always, Vec::new())])
         } else if let [only] = &region.blocks[..] {
             let values = self.block_of_operations(instance, function, &only.operations)?;
             Some(vec![(self.block, When::Always, values)])
@@ -279,16 +284,14 @@ impl Lowering<'_> {
         function: &Arc<WrittenFunction>,
         operations: &[OperationIndex],
     ) -> Option<Vec<Node>> {
-        let (last, before) = operations.split_last()?;
-        for operation in before {
+        // A block may end without a terminator, where the form implies it.
+        let last = operations.last().filter(|it| is_terminator(&function.operations[**it].name));
+        let before = operations.len() - usize::from(last.is_some());
+        for operation in &operations[..before] {
             self.operation(instance, function, *operation);
         }
+        let Some(last) = last else { return Some(Vec::new()) };
         self.result.blocks.insert((instance, *last), self.block);
-        // A block may end without a terminator, where the form implies it.
-        if !function.operations[*last].results.is_empty() {
-            self.operation(instance, function, *last);
-            return Some(Vec::new());
-        }
         Some(self.operands(instance, function, *last))
     }
 
@@ -330,6 +333,7 @@ impl Lowering<'_> {
         if self.operations > MOST_OPERATIONS {
             return self.unknown(instance, function, operation);
         }
+        let blocks = self.result.graph.incoming.len();
         let done = match written.name.as_str() {
             "scf.if" => self.choice(instance, function, operation),
             "scf.for" => self.counted(instance, function, operation),
@@ -343,6 +347,9 @@ impl Lowering<'_> {
             _ => self.computed(instance, function, operation),
         };
         if done.is_none() {
+            // Blocks that were begun and not ended would make other values of what follows.
+            self.result.is_broken |=
+                self.result.graph.incoming.len() != blocks && !written.name.starts_with("linalg.");
             self.unknown(instance, function, operation);
         }
     }
@@ -738,6 +745,26 @@ fn demoted(head: &operations::Head<'_>) -> Option<u64> {
         return None;
     };
     Some(u64::from((f64::from_bits(bits) as f32).to_bits()))
+}
+
+/// Whether an operation ends its block.
+fn is_terminator(name: &str) -> bool {
+    const LAST: [&str; 12] = [
+        "yield",
+        "return",
+        "br",
+        "cond_br",
+        "switch",
+        "condition",
+        "unreachable",
+        "reduce",
+        "fail",
+        "br_table",
+        "in_parallel",
+        "terminator",
+    ];
+    let last = name.rsplit('.').next().unwrap_or(name);
+    LAST.contains(&last) && !name.starts_with("linalg.reduce")
 }
 
 /// Whether control ends with an operation, rather than returning values.

@@ -51,13 +51,15 @@ impl DebugInfo {
         let own = self.function_place(info)?;
         let source = self.source(own.file)?;
         let file = source.written();
-        let index = file.at(place(&own)).or_else(|| file.around(own.line))?;
+        let name = info.name.as_deref();
+        let name = name.map(|name| name.strip_suffix("$async").unwrap_or(name));
+        let index = file
+            .at(place(&own))
+            .or_else(|| file.named(name?))
+            .or_else(|| file.around(own.line))?;
         let function = Arc::new(file.read(source.text(), index)?);
         // The code of a dispatch is in a function of the source without being that function.
-        let is_whole = info.name.as_deref().is_some_and(|name| {
-            let name = name.strip_suffix("$async").unwrap_or(name);
-            file.name(index) == Some(name)
-        });
+        let is_whole = name.is_some() && file.name(index) == name;
         let origins = info.rows.iter().map(|row| match row.location {
             Some(location) => self.origin(info, location, own),
             None => Origin::default(),

@@ -53,10 +53,8 @@ impl DebugInfo {
         let file = source.written();
         let name = info.name.as_deref();
         let name = name.map(|name| name.strip_suffix("$async").unwrap_or(name));
-        let index = file
-            .at(place(&own))
-            .or_else(|| file.named(name?))
-            .or_else(|| file.around(own.line))?;
+        let index =
+            file.at(place(&own)).or_else(|| file.named(name?)).or_else(|| file.around(own.line))?;
         let function = Arc::new(file.read(source.text(), index)?);
         // The code of a dispatch is in a function of the source without being that function.
         let is_whole = name.is_some() && file.name(index) == name;

@@ -663,6 +663,9 @@ impl Reader {
         }
         let (colon, arrow) = outermost_separators(leaves);
         let start = match (colon, arrow) {
+            // Of a loop, the type behind the colon is that of its counter.
+            (_, Some(arrow)) if name == "scf.for" => arrow + 1,
+            _ if name == "scf.for" => return Vec::new(),
             (Some(colon), Some(arrow)) if arrow > colon => arrow + 1,
             (Some(colon), _) => colon + 1,
             (None, Some(arrow)) => arrow + 1,
@@ -775,7 +778,9 @@ mod tests {
   util.func private @"a b"(%n: i64, %t: tensor<4x?xf32> {x}) -> i64 {
     %c0 = arith.constant 0 : index
     %c = arith.cmpi slt, %n, %n : i64
-    %r:2 = scf.for %i = %c0 to %c0 step %c0 iter_args(%a = %n, %b = %c0) -> (i64, index) {
+    scf.for %j = %c to %c step %c : i1 {
+    }
+    %r:2 = scf.for %i = %c0 to %c0 step %c0 iter_args(%a = %n, %b = %c0) -> (i64, index) : index {
       %s = arith.addi %a, %n : i64
       %e = tensor.extract %t[%i, %c0] : tensor<4x?xf32>
       scf.yield %s, %i : i64, index
@@ -818,16 +823,16 @@ mod tests {
         assert_eq!(file.at((3, 3)), Some(0));
         let outer =
             ["%n: i64", "%t: tensor<4x?xf32>", "%c0: index", "%c: i1"].map(str::to_owned).to_vec();
-        assert_eq!(names(&function, (6, 12)), outer);
+        assert_eq!(names(&function, (8, 12)), outer);
         let inside = ["%i: index", "%a: i64", "%b: index", "%s: i64", "%e: f32"];
         let whole: Vec<String> = outer.iter().cloned().chain(inside.map(str::to_owned)).collect();
-        assert_eq!(names(&function, (9, 7)), whole);
+        assert_eq!(names(&function, (11, 7)), whole);
         let after = ["%r#0: i64", "%r#1: index"].map(str::to_owned);
         let inner = [&outer[..], &after[..]].concat();
-        assert_eq!(names(&function, (12, 7)), [&inner[..], &["%k: i64".to_owned()]].concat());
+        assert_eq!(names(&function, (14, 7)), [&inner[..], &["%k: i64".to_owned()]].concat());
         let last = ["%k: i64", "%x: index"].map(str::to_owned);
-        assert_eq!(names(&function, (16, 7)), [&inner[..], &last[..]].concat());
-        assert_eq!(names(&function, (18, 5)), [&inner[..], &["%w: i64".to_owned()]].concat());
+        assert_eq!(names(&function, (18, 7)), [&inner[..], &last[..]].concat());
+        assert_eq!(names(&function, (20, 5)), [&inner[..], &["%w: i64".to_owned()]].concat());
         assert!(file.global(TEXT, "g").unwrap().contains("= 5 : i64"));
     }
 
@@ -835,7 +840,7 @@ mod tests {
     fn blocks_see_what_dominates_them() {
         let file = WrittenFile::scan(TEXT);
         let function = file.read(TEXT, file.named("cfg").unwrap()).unwrap();
-        assert_eq!(names(&function, (27, 5)), ["%a: i1", "%n: i32", "%y: i32", "%z: i32"]);
-        assert_eq!(names(&function, (24, 5)), ["%a: i1", "%n: i32", "%x: i32"]);
+        assert_eq!(names(&function, (29, 5)), ["%a: i1", "%n: i32", "%y: i32", "%z: i32"]);
+        assert_eq!(names(&function, (26, 5)), ["%a: i1", "%n: i32", "%x: i32"]);
     }
 }

@@ -384,7 +384,7 @@ impl Debugger {
         if let Some(position) = self.position() {
             return is_user(&position);
         }
-        if matches!(breakpoint.spec, BreakpointSpec::Dispatch { .. }) {
+        if !matches!(breakpoint.spec, BreakpointSpec::Line { .. }) {
             return true;
         }
         // Where the line has bytecode in the dispatch, that is where it stops.

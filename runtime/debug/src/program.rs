@@ -3,7 +3,7 @@
 //! A [`Program`] does not change while it runs; what changes (globals, breakpoints, frames) is in the
 //! machine. So the stepping rules can read it while the machine is borrowed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -204,6 +204,8 @@ pub struct Program {
     arguments: Vec<Value>,
     argument_names: OnceLock<Vec<String>>,
     pub(crate) reach: OnceLock<Reach>,
+    /// The lines of files that have code, while no more modules come.
+    pub(crate) coded: Mutex<HashMap<String, Arc<BTreeSet<u32>>>>,
     notes: Vec<String>,
     /// Which text it is shown and stepped in.
     pub(crate) level: Level,
@@ -270,6 +272,7 @@ impl Program {
             arguments,
             argument_names: OnceLock::new(),
             reach: OnceLock::new(),
+            coded: Mutex::default(),
             notes,
             level: Level::default(),
         };
@@ -298,7 +301,11 @@ impl Program {
                 self.modules.push(attached);
             }
         }
-        self.modules.len() > known
+        let has_more = self.modules.len() > known;
+        if has_more {
+            self.coded = Mutex::default();
+        }
+        has_more
     }
 
     /// A module for a device, with what the companion of the module around it says of it.

@@ -1,10 +1,11 @@
 //! Which functions can run: those that the function under the debugger calls, those that they call, and
 //! what runs before it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::OnceLock;
 
 use vm::FunctionId;
-use vmfb::{Callee, Op};
+use vmfb::Callee;
 
 use crate::moves::callee;
 use crate::program::Program;
@@ -19,61 +20,50 @@ pub(crate) struct Reach {
     pub(crate) running: HashSet<FunctionId>,
     /// What initialisers run.
     pub(crate) initializing: HashSet<FunctionId>,
+    /// The exported functions that run each function, found when somebody asks.
+    exports: OnceLock<HashMap<FunctionId, BTreeSet<String>>>,
 }
 
 impl Program {
     /// Which functions can run.
     pub(crate) fn reach(&self) -> &Reach {
-        self.reach.get_or_init(|| Reach {
-            running: self.called_from([self.entry()]),
-            initializing: self.called_from(self.initializers()),
+        self.reach.get_or_init(|| {
+            let mut graph = CallGraph { program: self, callees: HashMap::new() };
+            let initializers = self.exported(|name| name == INITIALIZER);
+            Reach {
+                running: graph.called_from([self.entry()]),
+                initializing: graph.called_from(initializers.into_iter().map(|(_, it)| it)),
+                exports: OnceLock::new(),
+            }
         })
     }
 
     /// The exported functions that run a function.
-    pub(crate) fn exports_that_run(&self, function: FunctionId) -> Vec<&str> {
+    pub(crate) fn exports_that_run(&self, function: FunctionId) -> impl Iterator<Item = &str> {
+        let exports = self.reach().exports.get_or_init(|| {
+            let mut graph = CallGraph { program: self, callees: HashMap::new() };
+            let mut exports: HashMap<FunctionId, BTreeSet<String>> = HashMap::new();
+            for (name, id) in self.exported(|name| !name.starts_with("__")) {
+                for called in graph.called_from([id]) {
+                    exports.entry(called).or_default().insert(name.to_owned());
+                }
+            }
+            exports
+        });
+        exports.get(&function).into_iter().flatten().map(String::as_str)
+    }
+
+    /// The exported functions whose names are wanted, of modules that are not for devices.
+    fn exported(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<(&str, FunctionId)> {
         let programs = self.modules.iter().filter(|module| !module.is_nested);
         let exports = programs.flat_map(|module| {
-            module.module.exports().iter().map(|export| {
+            let exports = module.module.exports().iter();
+            exports.map(|export| {
                 let id = FunctionId { module: module.index, function: export.function };
                 (export.name.as_str(), id)
             })
         });
-        let runs = |(name, id): &(&str, FunctionId)| {
-            !name.starts_with("__") && self.called_from([*id]).contains(&function)
-        };
-        exports.filter(runs).map(|(name, _)| name).collect()
-    }
-
-    fn initializers(&self) -> Vec<FunctionId> {
-        let initializers = self.modules.iter().filter_map(|module| {
-            let (_, export) = module.module.export_named(INITIALIZER)?;
-            Some(FunctionId { module: module.index, function: export.function })
-        });
-        initializers.collect()
-    }
-
-    fn called_from(&self, start: impl IntoIterator<Item = FunctionId>) -> HashSet<FunctionId> {
-        let mut pending: Vec<FunctionId> = start.into_iter().collect();
-        let mut met: HashSet<FunctionId> = pending.iter().copied().collect();
-        while let Some(next) = pending.pop() {
-            pending.extend(self.callees(next).into_iter().filter(|it| met.insert(*it)));
-        }
-        met
-    }
-
-    /// The functions in bytecode that a function calls.
-    fn callees(&self, function: FunctionId) -> Vec<FunctionId> {
-        let Some(module) = self.module(function.module) else { return Vec::new() };
-        let code = vmfb::instructions(module.module.function_bytecode(function.function));
-        let calls = code.map_while(Result::ok).filter(|it| it.op != Op::Block);
-        let called = calls.filter_map(|call| match callee(&call)? {
-            Callee::Internal(ordinal) => {
-                Some(FunctionId { module: module.index, function: ordinal })
-            }
-            Callee::Import(import) => self.provider(&module.module.import(import)?.full_name),
-        });
-        called.collect()
+        exports.filter(|(name, _)| is_wanted(name)).collect()
     }
 
     /// The function in bytecode that an import means.
@@ -86,4 +76,37 @@ impl Program {
             Some(FunctionId { module: module.index, function: export.function })
         })
     }
+}
+
+/// Who calls whom, as far as it was asked.
+struct CallGraph<'p> {
+    program: &'p Program,
+    callees: HashMap<FunctionId, Vec<FunctionId>>,
+}
+
+impl CallGraph<'_> {
+    fn called_from(&mut self, start: impl IntoIterator<Item = FunctionId>) -> HashSet<FunctionId> {
+        let mut pending: Vec<FunctionId> = start.into_iter().collect();
+        let mut met: HashSet<FunctionId> = pending.iter().copied().collect();
+        while let Some(next) = pending.pop() {
+            let program = self.program;
+            let callees = self.callees.entry(next).or_insert_with(|| callees(program, next));
+            pending.extend(callees.iter().copied().filter(|it| met.insert(*it)));
+        }
+        met
+    }
+}
+
+/// The functions in bytecode that a function calls.
+fn callees(program: &Program, function: FunctionId) -> Vec<FunctionId> {
+    let Some(module) = program.module(function.module) else { return Vec::new() };
+    let code = vmfb::instructions(module.module.function_bytecode(function.function));
+    let called = code.map_while(Result::ok).filter_map(|call| match callee(&call)? {
+        Callee::Internal(ordinal) => Some(FunctionId { module: module.index, function: ordinal }),
+        Callee::Import(import) => program.provider(&module.module.import(import)?.full_name),
+    });
+    let mut called: Vec<FunctionId> = called.collect();
+    called.sort_unstable();
+    called.dedup();
+    called
 }

@@ -1,7 +1,7 @@
 //! From what somebody asked for to instructions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use debuginfo::Role;
 use vm::{FunctionId, Position};
@@ -78,7 +78,9 @@ impl Program {
             return self.reachable(own);
         }
         let instead = self.lines_instead(file, line);
-        let mut found = instead.lines.iter().map(|line| self.on_line(file, *line));
+        let coded = self.coded_lines(file);
+        let candidates = instead.lines.iter().filter(|line| coded.contains(line));
+        let mut found = candidates.map(|line| self.on_line(file, *line));
         let Some(found) = found.find(Resolution::is_anywhere) else {
             return Resolution::nowhere(self.why_not(file, line));
         };
@@ -108,10 +110,8 @@ impl Program {
             return Resolution { locations: self.first_in_blocks(&host), ..nowhere };
         }
         let inside: Vec<Position> = device.inside.keys().copied().collect();
-        let is_machine_code = inside.is_empty() && !device.outside.is_empty();
-        let message = is_machine_code.then(|| {
-            "the line is machine code; the stop is before the dispatch that has it".to_owned()
-        });
+        let is_before = inside.is_empty() && !device.outside.is_empty();
+        let message = is_before.then(|| self.why_before(&device.outside).to_owned());
         Resolution {
             locations: self.first_in_blocks(&inside),
             dispatches: device.outside.into_iter().collect(),
@@ -120,6 +120,20 @@ impl Program {
             message,
             is_nested: true,
             ..nowhere
+        }
+    }
+
+    /// Why a stop is before a dispatch and not in it.
+    fn why_before(&self, dispatches: &BTreeSet<String>) -> &'static str {
+        let mut nested = self.modules.iter().filter(|module| module.is_nested);
+        let is_bytecode = nested.any(|module| {
+            let mut exports = module.module.exports().iter();
+            exports.any(|export| dispatches.contains(&export.name))
+        });
+        if is_bytecode {
+            "the line has no bytecode of its own; the stop is before the dispatch that has it"
+        } else {
+            "the line is machine code; the stop is before the dispatch that has it"
         }
     }
 
@@ -148,6 +162,24 @@ impl Program {
             }
         }
         found
+    }
+
+    /// The lines of a file that have code of whatever kind.
+    fn coded_lines(&self, file: &str) -> Arc<BTreeSet<u32>> {
+        let mut known = self.coded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lines) = known.get(file) {
+            return Arc::clone(lines);
+        }
+        let mut lines = self.lines_of_commands(file, &(0..=u32::MAX));
+        for module in &self.modules {
+            for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
+                lines.extend(module.info.lines_with_code(id, 0..=u32::MAX));
+                lines.extend(module.info.lines_for_devices(id));
+            }
+        }
+        let lines = Arc::new(lines);
+        known.insert(file.to_owned(), Arc::clone(&lines));
+        lines
     }
 
     /// What stands for a line without code, as far as the modules' sources tell.

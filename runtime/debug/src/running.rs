@@ -176,7 +176,7 @@ impl Debugger {
     pub(crate) fn pass_over_constants(&mut self) -> StopReason {
         loop {
             let position = self.position().filter(|at| self.program.is_ahead_of_entry(*at));
-            if position.is_none_or(|position| self.arms.at(position).is_empty()) {
+            if position.is_none_or(|position| !self.arms.at(position).is_empty()) {
                 return StopReason::Entry;
             }
             if let Some(reason) = self.advance(Invocation::step) {

@@ -423,6 +423,56 @@ hal.executable private @e {
     }
 
     #[test]
+    fn names_may_be_quoted() {
+        for (symbol, name) in [
+            ("@my_model", "my_model"),
+            ("@\"my-model\"", "my-model"),
+            (
+                "@\"Model from PaddlePaddle.$async_dispatch_0\"",
+                "Model from PaddlePaddle.$async_dispatch_0",
+            ),
+            ("@\"a \\\"b\\\\\"", "a \"b\\"),
+            ("private @\"x(y\"", "x(y"),
+        ] {
+            let text = format!(
+                "func.func {symbol}() {{\n%0 = hal.interface.binding.subspan layout(<x>) binding(0) : \
+                 !flow.dispatch.tensor<readonly:tensor<4xf32>> loc(\"a.mlir\":1:2)\n\
+                 %1 = math.exp %0 : f32 loc(\"a.mlir\":3:4)\nreturn\n}}\n"
+            );
+            let interfaces = DispatchInterfaces::parse(&text);
+            assert_eq!(interfaces.names().collect::<Vec<_>>(), [name], "{symbol}");
+            assert_eq!(interfaces.of(name).map(|it| it.operands(&[]).len()), Some(1));
+            assert_eq!(interfaces.on_line("a.mlir", 3).collect::<Vec<_>>(), [name]);
+        }
+    }
+
+    #[test]
+    fn what_others_share_is_no_work() {
+        let text = |stored| {
+            format!(
+                "func.func @f() {{\n%0 = hal.interface.binding.subspan layout(<x>) binding(0) : \
+                 !flow.dispatch.tensor<readonly:tensor<4xf32>>\n\
+                 %1 = tensor.empty() : tensor<4xf32> loc(\"a.mlir\":1:1)\n\
+                 %2 = linalg.fill ins(%x : f32) outs(%1 : x) -> x loc(\"a.mlir\":2:1)\n\
+                 %3 = linalg.matmul ins(%0 : x) outs(%2 : x) -> x loc(\"a.mlir\":3:1)\n\
+                 %4 = linalg.generic {{k}} ins(%3 : x) outs(%1 : x) {{\n^bb0(%in: f32):\n\
+                 linalg.yield %in : f32 loc(\"a.mlir\":5:1)\n}} -> x loc(\"a.mlir\":4:1)\n\
+                 iree_tensor_ext.dispatch.tensor.store %{stored}, %0 : x -> y loc(\"a.mlir\":9:1)\n\
+                 return\n}}\n"
+            )
+        };
+        let on = |stored| -> (Vec<u32>, Option<u32>) {
+            let interfaces = DispatchInterfaces::parse(&text(stored));
+            let lines = (1..10).filter(|line| interfaces.on_line("a.mlir", *line).count() > 0);
+            let result = interfaces.of("f").and_then(|it| it.position()).map(|at| at.line);
+            (lines.collect(), result)
+        };
+        assert_eq!(on(4), (vec![3, 4, 5], Some(4)));
+        // A dispatch whose result is the fill is about that.
+        assert_eq!(on(2), (vec![2, 3, 4, 5], Some(2)));
+    }
+
+    #[test]
     fn other_text_is_passed_over() {
         for text in ["", "%", "%4:99999999999 = x", "func.func", "func.func @", "%a = b\n%c\n: d"] {
             assert!(DispatchInterfaces::parse(text).is_empty(), "{text}");

@@ -10,6 +10,7 @@ use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
 use crate::code::Role;
 use crate::frames;
 use crate::info::{CodePlace, DebugInfo, FunctionInfo, ResolvedLine};
+use crate::lines::LineRow;
 use crate::location::{FileId, Location, SourcePosition};
 use crate::long_text::LongText;
 use crate::source::SourceText;
@@ -137,6 +138,17 @@ impl DebugInfo {
             found.extend(returns.into_iter().flatten().map(|((_, line), _)| *line));
         }
         found.into_iter()
+    }
+
+    /// The lines of a file that something prepares devices for.
+    pub fn lines_for_devices(&self, file: FileId) -> impl Iterator<Item = u32> + '_ {
+        let lines = self.lines.aside.range((file, 0)..=(file, u32::MAX));
+        let is_for_devices = |place: &CodePlace| {
+            let row = self.row_at(place.function, place.offset);
+            row.is_some_and(LineRow::is_for_devices)
+        };
+        let found = lines.filter(move |(_, places)| places.iter().any(is_for_devices));
+        found.map(|((_, line), _)| *line)
     }
 
     /// The commands of devices that the program records.

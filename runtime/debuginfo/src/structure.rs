@@ -3,7 +3,9 @@
 //! A line without code of its own stands for the next operation of its block that has some: whoever comes
 //! to the one comes to the other. What is in another block may run when the line does not, or more often.
 
-use syntax::chunks::IN_FUNCTION;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use syntax::chunks::{IN_FUNCTION, Placed};
 use syntax::{ChunkKind, ChunkTable, Language, NodeId, NodeKind, OpClass, Shape, Source, Tree};
 
 use crate::long_text::line_starts;
@@ -16,6 +18,8 @@ const MOST: usize = 4096;
 pub(crate) struct Structure {
     line_starts: Vec<usize>,
     chunks: ChunkTable,
+    /// The chunk that was asked about last, by where it begins: questions come in runs.
+    last: Mutex<Option<(usize, Arc<Tree>)>>,
 }
 
 /// What a line is in its text.
@@ -30,7 +34,8 @@ pub(crate) struct LinePlace {
 impl Structure {
     pub(crate) fn of<S: Source + ?Sized>(text: &S) -> Self {
         let bytes = text.piece(0).0;
-        Self { line_starts: line_starts(bytes), chunks: ChunkTable::scan(text) }
+        let last = Mutex::new(None);
+        Self { line_starts: line_starts(bytes), chunks: ChunkTable::scan(text), last }
     }
 
     /// Where a line is, if it is in a function.
@@ -47,8 +52,7 @@ impl Structure {
         {
             return None;
         }
-        let shape = Shape::of(chunk.chunk.kind);
-        let tree = Tree::parse(text, chunk.range(), Language::Mlir, shape);
+        let tree = self.tree(text, &chunk);
         let part = Part { structure: self, tree: &tree, base: chunk.start };
         let mut place = part.place(offset, line);
         let is_cut = chunk.chunk.depth & IN_FUNCTION != 0 && chunk.chunk.kind == ChunkKind::Part;
@@ -61,6 +65,18 @@ impl Structure {
         }
         place.following.truncate(MOST);
         Some(place)
+    }
+
+    fn tree<S: Source + ?Sized>(&self, text: &S, chunk: &Placed) -> Arc<Tree> {
+        // What is behind the lock is whole at any time.
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, tree)) = last.as_ref().filter(|(start, _)| *start == chunk.start) {
+            return Arc::clone(tree);
+        }
+        let shape = Shape::of(chunk.chunk.kind);
+        let tree = Arc::new(Tree::parse(text, chunk.range(), Language::Mlir, shape));
+        *last = Some((chunk.start, Arc::clone(&tree)));
+        tree
     }
 
     /// Where the function returns whose operation is on a line, if it does so in one place.

@@ -352,7 +352,8 @@ impl Debugger {
         if let Some(position) = self.position() {
             return is_user(&position);
         }
-        if matches!(breakpoint.spec, BreakpointSpec::Dispatch { .. }) {
+        if matches!(breakpoint.spec, BreakpointSpec::Dispatch { .. } | BreakpointSpec::Data { .. })
+        {
             return true;
         }
         // Where the line has bytecode in the dispatch, that is where it stops.

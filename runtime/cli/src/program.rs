@@ -147,10 +147,6 @@ impl ProgramArguments {
             return self.load_native(&host, &**library);
         }
         let modules = LoadedModules::open(&modules)?;
-        if !host.imitates_narrow_calls() {
-            let notes = modules.iter().filter_map(|module| vm::narrow_calls::note(module));
-            notes.for_each(|note| eprintln!("note: {note}"));
-        }
         let export = choose_export(modules.main()?, self.function.as_deref())?.clone();
         let mut program = Program::new(&modules, &export, &host)?;
         if let Some(structure) = self.structured.structure(modules.main()?, &export) {
@@ -284,6 +280,14 @@ impl Program {
             modules: modules.clone(),
             context,
         })
+    }
+
+    /// What there is to know of its modules before they run.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        if self.host.imitates_narrow_calls() {
+            return Vec::new();
+        }
+        self.modules.iter().filter_map(|module| vm::narrow_calls::note(module)).collect()
     }
 
     /// Runs the initialisers of all modules to their end.

@@ -232,7 +232,7 @@ impl State {
                 self.set_cells(index, &[Cell::Low(bank), Cell::High(bank)]);
             }
             Bank::Any | Bank::Ref | Bank::RefMove => {
-                self.set_cells(index, &[Cell::Word(Bank::I32)])
+                self.set_cells(index, &[Cell::Word(Bank::I32)]);
             }
             Bank::I32 | Bank::F32 => self.set_cells(index, &[Cell::Word(bank)]),
         }

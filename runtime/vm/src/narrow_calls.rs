@@ -22,7 +22,7 @@ pub fn note(module: &Module) -> Option<String> {
     may_differ.then(|| {
         format!(
             "module {}: IREE's runtime of its time passes 32 of the 64 bits of i64 and f64 in calls within \
-             a module; here all are passed, so results may differ. --imitate-narrow-calls (when launched \
+             a module, while here all are passed, so results may differ. --imitate-narrow-calls (when launched \
              by an editor: \"imitateNarrowCalls\": true) has it as there",
             module.name()
         )

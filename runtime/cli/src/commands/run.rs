@@ -55,6 +55,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut program = arguments.program.load()?;
+    // Whoever reads a failure as an object wants nothing else there.
+    if arguments.error_format == ErrorFormat::Text {
+        program.remarks().iter().for_each(|remark| eprintln!("note: {remark}"));
+    }
     if let Some(address) = &arguments.listen {
         let options = arguments.program.launch_options()?;
         let results = listening::run(options, address, arguments.wait_for_debugger)?;

@@ -108,16 +108,16 @@ impl Reader {
             }
             (Stored::Packed(bytes), Scratch::I8(values)) => {
                 let values = &mut values[..count];
-                unpack(view, rows, bytes, values, |value: u64| value as u8 as i8)?;
+                unpack(view, rows, bytes, values, u8::cast_signed, |value| value as i8)?;
             }
             (Stored::Packed(bytes), Scratch::U8(values)) => {
-                unpack(view, rows, bytes, &mut values[..count], |value| value as u8)?;
+                unpack(view, rows, bytes, &mut values[..count], |byte| byte, |value| value as u8)?;
             }
             (Stored::Packed(bytes), Scratch::I64(values)) => {
-                unpack(view, rows, bytes, &mut values[..count], u64::cast_signed)?;
+                unpack(view, rows, bytes, &mut values[..count], i64::from, u64::cast_signed)?;
             }
             (Stored::Packed(bytes), Scratch::U64(values)) => {
-                unpack(view, rows, bytes, &mut values[..count], |value| value)?;
+                unpack(view, rows, bytes, &mut values[..count], u64::from, |value| value)?;
             }
             (_, scratch) => return scratch.fill(view, rows, count),
         }
@@ -267,6 +267,7 @@ fn unpack<T: Copy>(
     rows: &mut Rows,
     bytes: &mut Vec<u8>,
     target: &mut [T],
+    of_byte: impl Fn(u8) -> T,
     narrow: impl Fn(u64) -> T,
 ) -> Option<()> {
     let element_type = view.tensor_type().element_type;
@@ -302,8 +303,13 @@ fn unpack<T: Copy>(
         }
         match bits {
             1 | 2 | 4 => {
-                for (target, raw) in target.iter_mut().zip(&apart[skipped..]) {
-                    *target = narrow(extend(u64::from(*raw)));
+                let (unused, apart) = (8 - bits, &apart[skipped..]);
+                for (target, raw) in target.iter_mut().zip(apart) {
+                    let high = raw << unused;
+                    *target = of_byte(match is_signed {
+                        true => (high.cast_signed() >> unused).cast_unsigned(),
+                        false => *raw,
+                    });
                 }
             }
             _ => {

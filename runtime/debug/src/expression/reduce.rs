@@ -32,6 +32,7 @@ enum Run {
 }
 
 /// What a function is of numbers alone, for conditions that the interpreter asks.
+#[derive(Clone, Copy)]
 pub(crate) enum OnNumbers {
     Each(Each),
     Pick(Pick),

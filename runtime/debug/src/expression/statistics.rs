@@ -108,6 +108,23 @@ impl Summary {
 
     /// More elements.
     pub(crate) fn add_block(&mut self, block: Block<'_>, wanted: Wanted) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what it is compiled for.
+            return unsafe { self.add_block_wide(block, wanted) };
+        }
+        self.add_block_by(block, wanted);
+    }
+
+    /// The same with registers twice as wide.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn add_block_wide(&mut self, block: Block<'_>, wanted: Wanted) {
+        self.add_block_by(block, wanted);
+    }
+
+    #[inline(always)]
+    fn add_block_by(&mut self, block: Block<'_>, wanted: Wanted) {
         match block {
             Block::I8(values) => self.add_all(values, wanted),
             Block::I16(values) => self.add_all(values, wanted),
@@ -122,6 +139,7 @@ impl Summary {
         }
     }
 
+    #[inline(always)]
     fn add_all<T: Element>(&mut self, values: &[T], wanted: Wanted) {
         if wanted.has(Wanted::SMALLEST) {
             let least = T::least(values);
@@ -250,27 +268,32 @@ macro_rules! integers {
                 Number::Integer(self.into())
             }
 
+            #[inline(always)]
             fn least(values: &[Self]) -> Self {
                 join(lanes::<$lanes, _, _>(values, Self::MAX, Self::min), Self::min)
             }
 
+            #[inline(always)]
             fn greatest(values: &[Self]) -> Self {
                 join(lanes::<$lanes, _, _>(values, Self::MIN, Self::max), Self::max)
             }
 
+            #[inline(always)]
             fn sum(values: &[Self]) -> Sum {
-                let sum: fn(&[Self]) -> i128 = $sum;
-                Sum::Integer(sum(values))
+                Sum::Integer($sum(values))
             }
 
+            #[inline(always)]
             fn zeros(values: &[Self]) -> usize {
                 count!(values, $lanes, $counter, |value: Self| value == 0)
             }
 
+            #[inline(always)]
             fn nans(_: &[Self]) -> usize {
                 0
             }
 
+            #[inline(always)]
             fn infinities(_: &[Self]) -> usize {
                 0
             }
@@ -280,16 +303,22 @@ macro_rules! integers {
 
 // The sum of a block of narrow integers is one of 64 bits.
 integers! {
-    i8, 64, u8 => |values| narrow(values),
-    i16, 32, u16 => |values| narrow(values),
-    i32, 32, u32 => |values| narrow(values),
-    i64, 16, u64 => |values| values.iter().map(|value| i128::from(*value)).sum(),
-    u8, 64, u8 => |values| narrow(values),
-    u16, 32, u16 => |values| narrow(values),
-    u32, 32, u32 => |values| narrow(values),
-    u64, 16, u64 => |values| values.iter().map(|value| i128::from(*value)).sum(),
+    i8, 64, u8 => narrow,
+    i16, 32, u16 => narrow,
+    i32, 32, u32 => narrow,
+    i64, 16, u64 => exact,
+    u8, 64, u8 => narrow,
+    u16, 32, u16 => narrow,
+    u32, 32, u32 => narrow,
+    u64, 16, u64 => exact,
 }
 
+#[inline(always)]
+fn exact<T: Copy + Into<i128>>(values: &[T]) -> i128 {
+    values.iter().map(|value| (*value).into()).sum()
+}
+
+#[inline(always)]
 fn narrow<T: Copy + Into<i64>>(values: &[T]) -> i128 {
     values.iter().map(|value| (*value).into()).sum::<i64>().into()
 }
@@ -308,29 +337,35 @@ macro_rules! floats {
                 Number::Float(self.into())
             }
 
+            #[inline(always)]
             fn least(values: &[Self]) -> Self {
                 // NaN is less than nothing.
                 let smaller = |a: Self, b: Self| if b < a { b } else { a };
                 join(lanes::<$lanes, _, _>(values, Self::INFINITY, smaller), smaller)
             }
 
+            #[inline(always)]
             fn greatest(values: &[Self]) -> Self {
                 let larger = |a: Self, b: Self| if b > a { b } else { a };
                 join(lanes::<$lanes, _, _>(values, Self::NEG_INFINITY, larger), larger)
             }
 
+            #[inline(always)]
             fn sum(values: &[Self]) -> Sum {
                 Sum::Float(sum_of(values, Self::float))
             }
 
+            #[inline(always)]
             fn zeros(values: &[Self]) -> usize {
                 count!(values, $lanes, $counter, |value: Self| value == 0.0)
             }
 
+            #[inline(always)]
             fn nans(values: &[Self]) -> usize {
                 count!(values, $lanes, $counter, |value: Self| value.is_nan())
             }
 
+            #[inline(always)]
             fn infinities(values: &[Self]) -> usize {
                 count!(values, $lanes, $counter, |value: Self| value.is_infinite())
             }

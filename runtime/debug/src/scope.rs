@@ -233,7 +233,12 @@ impl Debugger {
         let knows_arguments = self.knows_arguments(frame.index);
         let level = self.program.level;
         let scope = self.program.scope(level, position, frame.calls, knows_arguments)?;
-        let shown = scope.iter().map(|it| (it.argument, self.scoped_variable(frame.index, it)));
+        // A model has hundreds of tensors without a value here; they would hide the rest.
+        let is_elsewhere =
+            |value: &&ScopedValue| matches!(value.answer, Answer::Missing(Reason::Tensor));
+        let (last, first): (Vec<_>, Vec<_>) = scope.iter().partition(is_elsewhere);
+        let shown = first.into_iter().chain(last);
+        let shown = shown.map(|it| (it.argument, self.scoped_variable(frame.index, it)));
         Some(shown.collect())
     }
 

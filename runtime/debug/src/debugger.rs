@@ -347,9 +347,8 @@ mod tests {
         debugger.set_breakpoint_options(id, &options("1 / (rwdata[0] - 2) > 5")).unwrap();
         let reason = debugger.resume(Resume::Continue);
         let text = debugger.sentence(&reason);
-        let expected =
-            "the condition of breakpoint 1 failed: division by zero, in improve at newton.mlir:12";
-        assert_eq!(text, expected);
+        let expected = "the condition of breakpoint 1 failed: division by zero, in improve at ";
+        assert!(text.starts_with(expected), "{text}");
         assert_eq!(debugger.frames().len(), 2);
         assert!(matches!(debugger.resume(Resume::Continue), StopReason::Completed(_)));
         let message = debugger.breakpoint(id).unwrap().message.clone();

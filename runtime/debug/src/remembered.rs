@@ -21,11 +21,14 @@ const MOST: usize = 256;
 /// An instruction of a module.
 type Instruction = (FunctionOrdinal, BytecodeOffset);
 
+/// The names of a source that are in scope, where it tells.
+type Scope = Option<Arc<[ScopedValue]>>;
+
 /// Answers that were given.
 #[derive(Default)]
 pub(crate) struct Remembered {
     locals: Answers<Instruction, Arc<[LocalValue]>>,
-    scopes: Answers<(Instruction, usize, bool), Option<Arc<[ScopedValue]>>>,
+    scopes: Answers<(Instruction, usize, bool), Scope>,
     registers: Answers<Instruction, Arc<[RegisterSlot]>>,
     paths: Answers<FileId, Option<PathBuf>>,
     /// Where the blocks of a function begin: asked for each place of each line that a breakpoint is on.
@@ -61,12 +64,7 @@ impl LoadedModule {
 
     /// The names of the source that are in scope before an instruction, in the frame that so many
     /// inlined calls lead to. None where the source does not tell.
-    pub(crate) fn scope(
-        &self,
-        position: Position,
-        calls: usize,
-        knows_arguments: bool,
-    ) -> Option<Arc<[ScopedValue]>> {
+    pub(crate) fn scope(&self, position: Position, calls: usize, knows_arguments: bool) -> Scope {
         let (function, offset) = (position.function.function, position.offset);
         let answer = || {
             let scope = self.info.scope_at(&self.module, function, offset, calls, knows_arguments);

@@ -343,7 +343,7 @@ fn names_in<'e>(expr: &'e Expr, found: &mut Vec<&'e str>) {
             names_in(operand, found);
         }
         Kind::Binary(_, left, right) => {
-            [left, right].into_iter().for_each(|it| names_in(it, found))
+            [left, right].into_iter().for_each(|it| names_in(it, found));
         }
         Kind::Choice(condition, yes, no) => {
             [condition, yes, no].into_iter().for_each(|it| names_in(it, found));

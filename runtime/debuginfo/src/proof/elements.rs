@@ -97,7 +97,7 @@ impl Elements<'_> {
         }
         for _ in 0..ROUNDS {
             let sides = self.sides(source, &leaves);
-            let found = self.from_outside(source, element, &sides, &leaves);
+            let found = self.captured(source, element, &sides, &leaves);
             let Some((node, held)) = found else { break };
             self.give(source, &mut leaves, node, held);
         }
@@ -173,7 +173,7 @@ impl Elements<'_> {
     }
 
     /// A number from outside of the body, and the value of the machine that it must be.
-    fn from_outside(
+    fn captured(
         &self,
         source: &SourceGraph,
         element: usize,

@@ -90,7 +90,7 @@ impl Proof {
         let is_demoted = !registers.graph.nodes.iter().any(is_double);
         let is_part = !sources.is_whole;
         let texts = lower::Texts { file: sources.file, text: sources.text, is_demoted, is_part };
-        let mut source = lower::lower(&texts, Arc::clone(&sources.function), &origins);
+        let mut source = lower::lower(&texts, &sources.function, &origins);
         if source.is_broken {
             return None;
         }

@@ -89,7 +89,7 @@ pub(crate) struct Texts<'s> {
 /// Lowers a function.
 pub(crate) fn lower(
     sources: &Texts<'_>,
-    function: Arc<WrittenFunction>,
+    function: &Arc<WrittenFunction>,
     calls: &dyn Calls,
 ) -> SourceGraph {
     let mut lowering = Lowering {
@@ -106,11 +106,11 @@ pub(crate) fn lower(
         .arguments()
         .iter()
         .map(|value| {
-            let scalar = lowering.scalar(&function, *value);
+            let scalar = lowering.scalar(function, *value);
             lowering.result.graph.add(Kind::Leaf, scalar, 0)
         })
         .collect();
-    let returned = lowering.instance(Vec::new(), &function, &arguments);
+    let returned = lowering.instance(Vec::new(), function, &arguments);
     lowering.result.is_broken |= returned.is_none();
     lowering.result
 }

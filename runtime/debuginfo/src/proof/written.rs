@@ -311,7 +311,7 @@ fn regions_of(tree: &Tree, node: NodeId) -> Vec<NodeId> {
         match tree.node(child).kind {
             NodeKind::Region => regions.push(child),
             NodeKind::Paren => {
-                regions.extend(tree.children(child).filter(|it| is_region(tree, *it)))
+                regions.extend(tree.children(child).filter(|it| is_region(tree, *it)));
             }
             _ => {}
         }
@@ -497,7 +497,7 @@ impl Reader {
             }
             self.scopes.push(HashMap::new());
             let arguments = std::mem::take(&mut head);
-            self.region(index, number, region, arguments);
+            self.region(index, number, region, &arguments);
             self.scopes.pop();
         }
     }
@@ -507,7 +507,7 @@ impl Reader {
         index: OperationIndex,
         number: usize,
         region: NodeId,
-        head: Vec<ValueIndex>,
+        head: &[ValueIndex],
     ) {
         let blocks: Vec<NodeId> = self.function.tree.children(region).collect();
         // Blocks may use what a later one in the text defines, so all definitions come first.
@@ -515,7 +515,7 @@ impl Reader {
         for (position, block) in blocks.iter().enumerate() {
             let mut written = WrittenBlock::default();
             if position == 0 {
-                written.arguments = head.clone();
+                written.arguments = head.to_vec();
             }
             let children: Vec<NodeId> = self.function.tree.children(*block).collect();
             for child in children {
@@ -590,7 +590,7 @@ impl Reader {
                 Some(count) => {
                     values.extend((0..count.min(MOST)).map(|number| {
                         self.value(format!("{name}#{number}"), None, None, leaf.start)
-                    }))
+                    }));
                 }
                 None => values.push(self.value(name, None, None, leaf.start)),
             }

@@ -140,7 +140,20 @@ impl Lowering<'_> {
     }
 
     fn pure(&mut self, pure: Pure, operands: Vec<Node>, scalar: Option<Scalar>) -> Node {
-        self.result.graph.add(Kind::Pure(pure, operands), scalar, self.block)
+        // The compiler has computed what follows from constants, and made loops and ways of it.
+        let constants: Option<Vec<u64>> = operands.iter().map(|it| self.constant(*it)).collect();
+        let kind = match constants.and_then(|constants| pure.apply(&constants)) {
+            Some(bits) => Kind::Constant(bits),
+            None => Kind::Pure(pure, operands),
+        };
+        self.result.graph.add(kind, scalar, self.block)
+    }
+
+    fn constant(&self, node: Node) -> Option<u64> {
+        match self.result.graph.nodes[self.result.graph.resolve(node)].kind {
+            Kind::Constant(bits) => Some(bits),
+            _ => None,
+        }
     }
 
     fn bind(&mut self, instance: InstanceIndex, value: ValueIndex, node: Node) {
@@ -340,6 +353,7 @@ impl Lowering<'_> {
             "scf.while" => self.repeated(instance, function, operation),
             "util.call" | "func.call" | "call" => self.call(instance, function, operation),
             "util.global.load" => self.global(instance, function, operation),
+            "tensor.dim" => self.dimension(instance, function, operation),
             name if name.starts_with("linalg.") => {
                 self.element(instance, function, operation);
                 None
@@ -547,10 +561,7 @@ impl Lowering<'_> {
         if graph.resolve(low) == graph.resolve(high) {
             return Some(0);
         }
-        let constant = |node: Node| match graph.nodes[graph.resolve(node)].kind {
-            Kind::Constant(bits) => Some(bits as i64),
-            _ => None,
-        };
+        let constant = |node: Node| self.constant(node).map(|bits| bits as i64);
         let (low, high, step) = (constant(low)?, constant(high)?, constant(step)?);
         if low >= high {
             return Some(0);
@@ -653,6 +664,28 @@ impl Lowering<'_> {
         let index = self.sources.file.named(name)?;
         let read = || Some(Arc::new(self.sources.file.read(self.sources.text, index)?));
         self.functions.entry(index).or_insert_with(read).clone()
+    }
+
+    /// The size of a tensor that its type says.
+    fn dimension(
+        &mut self,
+        instance: InstanceIndex,
+        function: &Arc<WrittenFunction>,
+        operation: OperationIndex,
+    ) -> Option<()> {
+        let written = &function.operations[operation];
+        let ([tensor, _], [value]) = (&written.operands[..], &written.results[..]) else {
+            return None;
+        };
+        let index = *self.operands(instance, function, operation).get(1)?;
+        let index = usize::try_from(self.constant(index)?).ok()?;
+        let type_text = function.values.get(*tensor)?.type_text.as_deref()?;
+        let shape = type_text.strip_prefix("tensor<")?;
+        let size = shape.split('x').nth(index)?.parse().ok()?;
+        let index_type = Some(Scalar::Int(64));
+        let node = self.result.graph.add(Kind::Constant(size), index_type, self.block);
+        self.bind(instance, *value, node);
+        Some(())
     }
 
     /// A global that nobody stores to has the value that it is defined with.

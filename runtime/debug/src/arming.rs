@@ -277,6 +277,11 @@ impl Debugger {
     /// By what a guard could let the program pass a breakpoint at one of its places.
     fn guarding(&self, breakpoint: &Breakpoint, position: Position) -> Option<Guarding> {
         let Breakpoint { condition, hit_condition, hits, level, .. } = breakpoint;
+        // Whose command a dispatch runs for that several share is for the debugger to tell, so it counts.
+        let hit_condition = match breakpoint.used_by.contains_key(&position) {
+            true => &HitCondition::Always,
+            false => hit_condition,
+        };
         let calls = match condition {
             Some(_) => self.calls_meant(breakpoint, position),
             None if *hit_condition == HitCondition::Always => return None,

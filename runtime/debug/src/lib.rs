@@ -30,6 +30,8 @@ mod breakpoint;
 mod catalog;
 mod columns;
 mod commands;
+#[cfg(test)]
+mod counting_tests;
 mod debugger;
 mod disassembly;
 mod dispatch;

@@ -35,13 +35,10 @@ impl Debugger {
                 break;
             }
             let Some(frame) = invocation.frame(&self.context, index) else { break };
-            let count = known.count(self, index, &frame);
-            if number + count > range.start {
-                let shown = known.views(self, index, &frame).into_iter();
-                let numbered = (number..).zip(shown).filter(|(number, _)| range.contains(number));
-                frames.extend(numbered.map(|(_, frame)| frame));
-            }
-            number += count;
+            let shown = known.shown(self, index, &frame);
+            let numbered = (number..).zip(shown).filter(|(number, _)| range.contains(number));
+            frames.extend(numbered.map(|(_, frame)| Frame { index, ..frame.clone() }));
+            number += shown.len();
         }
         frames
     }
@@ -52,7 +49,7 @@ impl Debugger {
         let Some(invocation) = self.invocation() else { return 0 };
         let mut known = KnownFrames::default();
         let frames = (0..).map(FrameIndex).zip(invocation.frames(&self.context));
-        frames.map(|(index, frame)| known.count(self, index, &frame)).sum()
+        frames.map(|(index, frame)| known.shown(self, index, &frame).len()).sum()
     }
 
     /// The frame of a number from the innermost.
@@ -281,46 +278,33 @@ pub(crate) struct KnownFrames {
     pub(crate) visited: usize,
     #[cfg(test)]
     pub(crate) made: usize,
-    counts: HashMap<Position, usize>,
-    views: HashMap<Position, Vec<Frame>>,
+    by_position: HashMap<Position, Vec<Frame>>,
+    /// What another one was shown as.
+    other: Vec<Frame>,
 }
 
 impl KnownFrames {
-    /// How many frames a frame of the machine is shown as.
-    fn count(&mut self, debugger: &Debugger, index: FrameIndex, frame: &vm::Frame) -> usize {
+    /// What a frame of the machine is shown as, innermost first; one of the same instruction may have made it.
+    fn shown(&mut self, debugger: &Debugger, index: FrameIndex, frame: &vm::Frame) -> &[Frame] {
         #[cfg(test)]
         {
             self.visited += 1;
+            let is_known = |position| index.0 > 0 && self.by_position.contains_key(position);
+            let is_made = match &frame.function {
+                FrameFunction::Bytecode(position) => !is_known(position),
+                FrameFunction::Native(_) | FrameFunction::Part { .. } => true,
+            };
+            self.made += usize::from(is_made);
         }
+        let make = || debugger.with_inlined_calls(index, debugger.frame_view(index, frame));
         match frame.function {
-            FrameFunction::Bytecode(position) if index.0 > 0 => *self
-                .counts
-                .entry(position)
-                .or_insert_with(|| debugger.program.path_of(position).len().max(1)),
-            FrameFunction::Bytecode(position) => debugger.shown_path(index, position).len().max(1),
-            FrameFunction::Native(_) | FrameFunction::Part { .. } => 1,
+            FrameFunction::Bytecode(position) if index.0 > 0 => {
+                self.by_position.entry(position).or_insert_with(make)
+            }
+            _ => {
+                self.other = make();
+                &self.other
+            }
         }
-    }
-
-    /// What it is shown as, innermost first.
-    fn views(&mut self, debugger: &Debugger, index: FrameIndex, frame: &vm::Frame) -> Vec<Frame> {
-        let position = match frame.function {
-            FrameFunction::Bytecode(position) if index.0 > 0 => position,
-            _ => return self.make(debugger, index, frame),
-        };
-        if !self.views.contains_key(&position) {
-            let made = self.make(debugger, index, frame);
-            self.views.insert(position, made);
-        }
-        let known = self.views.get(&position).into_iter().flatten();
-        known.map(|known| Frame { index, ..known.clone() }).collect()
-    }
-
-    fn make(&mut self, debugger: &Debugger, index: FrameIndex, frame: &vm::Frame) -> Vec<Frame> {
-        #[cfg(test)]
-        {
-            self.made += 1;
-        }
-        debugger.with_inlined_calls(index, debugger.frame_view(index, frame))
     }
 }

@@ -259,7 +259,7 @@ fn cases_of(source: &Path) -> Vec<Case> {
     runs.collect()
 }
 
-fn compiled(source: &Path, flags: &[String], folder: &Path) -> PathBuf {
+pub(crate) fn compiled(source: &Path, flags: &[String], folder: &Path) -> PathBuf {
     let output = folder.join(source.file_name().unwrap_or_default()).with_extension("vmfb");
     let request = CompileRequest {
         input: source.to_owned(),

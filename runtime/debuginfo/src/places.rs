@@ -102,7 +102,7 @@ impl DebugInfo {
     /// The line on which the operation begins that a line continues.
     #[must_use]
     pub fn continued_line(&self, file: FileId, line: u32) -> Option<u32> {
-        self.with_structure(file, |structure, text| structure.place(text, line)?.continues)?
+        self.with_structure(file, |structure, text| structure.continues(text, line))?
     }
 
     /// The next line with code in the functions that have code on both sides of a line.

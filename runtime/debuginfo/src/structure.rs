@@ -18,9 +18,24 @@ const MOST: usize = 4096;
 pub(crate) struct Structure {
     line_starts: Vec<usize>,
     chunks: ChunkTable,
-    /// The chunk that was asked about last, by where it begins: questions come in runs.
-    last: Mutex<Option<(usize, Arc<Tree>)>>,
+    /// The chunks that were asked about last, by where they begin: questions come in runs.
+    last: Mutex<Vec<Arc<Chunk>>>,
+    /// How many chunks were read.
+    #[cfg(test)]
+    read: std::sync::atomic::AtomicUsize,
 }
+
+/// A chunk that was read, with the line of each of its operations' names, and those that are in no other.
+#[derive(Debug)]
+struct Chunk {
+    start: usize,
+    tree: Tree,
+    lines: Vec<u32>,
+    outermost: Vec<NodeId>,
+}
+
+/// Chunks that are kept: that of a line, and the one behind it.
+const KEPT: usize = 4;
 
 /// What a line is in its text.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -34,12 +49,41 @@ pub(crate) struct LinePlace {
 impl Structure {
     pub(crate) fn of<S: Source + ?Sized>(text: &S) -> Self {
         let bytes = text.piece(0).0;
-        let last = Mutex::new(None);
-        Self { line_starts: line_starts(bytes), chunks: ChunkTable::scan(text), last }
+        Self {
+            line_starts: line_starts(bytes),
+            chunks: ChunkTable::scan(text),
+            last: Mutex::default(),
+            #[cfg(test)]
+            read: Default::default(),
+        }
     }
 
     /// Where a line is, if it is in a function.
     pub(crate) fn place<S: Source + ?Sized>(&self, text: &S, line: u32) -> Option<LinePlace> {
+        let (chunk, offset) = self.chunk_of(text, line)?;
+        let read = self.read(text, &chunk);
+        let part = Part { structure: self, chunk: &read };
+        let mut place = part.place(offset, line);
+        let is_cut = chunk.chunk.depth & IN_FUNCTION != 0 && chunk.chunk.kind == ChunkKind::Part;
+        if is_cut && place.continues.is_none() && part.is_outermost(offset) {
+            let next = self.chunks.iter_from(chunk.range().end).next()?;
+            let read = self.read(text, &next);
+            let part = Part { structure: self, chunk: &read };
+            place.following.extend(read.outermost.iter().map(|id| part.line(*id)));
+        }
+        place.following.truncate(MOST);
+        Some(place)
+    }
+
+    /// The line on which the operation begins that a line continues.
+    pub(crate) fn continues<S: Source + ?Sized>(&self, text: &S, line: u32) -> Option<u32> {
+        let (chunk, offset) = self.chunk_of(text, line)?;
+        let read = self.read(text, &chunk);
+        Part { structure: self, chunk: &read }.continues(offset, line)
+    }
+
+    /// The chunk of a function that a line is in, and where the line's first word is.
+    fn chunk_of<S: Source + ?Sized>(&self, text: &S, line: u32) -> Option<(Placed, usize)> {
         let start = self.offset_of(line)?;
         let end = self.offset_of(line + 1).unwrap_or(text.len());
         // All that is looked for is where its first word is.
@@ -47,36 +91,36 @@ impl Structure {
         let blank = begin.len() - begin.trim_start().len();
         let offset = if blank < begin.len() { start + blank } else { start };
         let chunk = self.chunks.at(offset)?;
-        if !is_in_function(chunk.chunk.kind, chunk.chunk.depth, chunk.chunk.class)
-            || offset < chunk.op_start()
-        {
-            return None;
-        }
-        let tree = self.tree(text, &chunk);
-        let part = Part { structure: self, tree: &tree, base: chunk.start };
-        let mut place = part.place(offset, line);
-        let is_cut = chunk.chunk.depth & IN_FUNCTION != 0 && chunk.chunk.kind == ChunkKind::Part;
-        if is_cut && place.continues.is_none() && part.is_outermost(offset) {
-            let next = self.chunks.iter_from(chunk.range().end).next()?;
-            let shape = Shape::of(next.chunk.kind);
-            let tree = Tree::parse(text, next.range(), Language::Mlir, shape);
-            let part = Part { structure: self, tree: &tree, base: next.start };
-            place.following.extend(part.outermost().map(|id| part.line(id)));
-        }
-        place.following.truncate(MOST);
-        Some(place)
+        let Placed { chunk: it, .. } = &chunk;
+        let is_inside = is_in_function(it.kind, it.depth, it.class) && offset >= chunk.op_start();
+        is_inside.then_some((chunk, offset))
     }
 
-    fn tree<S: Source + ?Sized>(&self, text: &S, chunk: &Placed) -> Arc<Tree> {
+    fn read<S: Source + ?Sized>(&self, text: &S, chunk: &Placed) -> Arc<Chunk> {
         // What is behind the lock is whole at any time.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, tree)) = last.as_ref().filter(|(start, _)| *start == chunk.start) {
-            return Arc::clone(tree);
+        if let Some(read) = last.iter().find(|read| read.start == chunk.start) {
+            return Arc::clone(read);
         }
+        let read = Arc::new(self.parse(text, chunk));
+        last.insert(0, Arc::clone(&read));
+        last.truncate(KEPT);
+        read
+    }
+
+    fn parse<S: Source + ?Sized>(&self, text: &S, chunk: &Placed) -> Chunk {
+        #[cfg(test)]
+        self.read.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let shape = Shape::of(chunk.chunk.kind);
-        let tree = Arc::new(Tree::parse(text, chunk.range(), Language::Mlir, shape));
-        *last = Some((chunk.start, Arc::clone(&tree)));
-        tree
+        let tree = Tree::parse(text, chunk.range(), Language::Mlir, shape);
+        let (lines, outermost) = (Vec::new(), outermost(&tree));
+        let mut read = Chunk { start: chunk.start, tree, lines, outermost };
+        let mut lines = vec![0; read.tree.operations().last().map_or(0, |id| id as usize + 1)];
+        for id in read.tree.operations() {
+            lines[id as usize] = Part { structure: self, chunk: &read }.position(id).0;
+        }
+        read.lines = lines;
+        read
     }
 
     /// Where the function returns whose operation is on a line, if it does so in one place.
@@ -98,9 +142,8 @@ impl Structure {
             }
             chunk = last;
         }
-        let shape = Shape::of(chunk.chunk.kind);
-        let tree = Tree::parse(text, chunk.range(), Language::Mlir, shape);
-        let part = Part { structure: self, tree: &tree, base: chunk.start };
+        let read = self.parse(text, &chunk);
+        let (tree, part) = (&read.tree, Part { structure: self, chunk: &read });
         let is_return = |id: &NodeId| {
             let name = tree.op_name(text, chunk.start, *id);
             name == "return" || name.ends_with(".return")
@@ -147,22 +190,49 @@ fn is_in_function(kind: ChunkKind, depth: u16, class: OpClass) -> bool {
         || (matches!(kind, ChunkKind::Item | ChunkKind::Open) && class == OpClass::Function)
 }
 
-/// A tree with where it begins.
+/// The operations of a tree that are in no other of it.
+fn outermost(tree: &Tree) -> Vec<NodeId> {
+    let is_outermost = |id: &NodeId| {
+        let parent = tree.node(*id).parent;
+        tree.operation_of(parent).filter(|_| *id != 0).is_none()
+    };
+    tree.operations().filter(is_outermost).collect()
+}
+
+/// A chunk in its text.
 struct Part<'t> {
     structure: &'t Structure,
-    tree: &'t Tree,
-    base: usize,
+    chunk: &'t Chunk,
 }
 
 impl Part<'_> {
+    fn tree(&self) -> &Tree {
+        &self.chunk.tree
+    }
+
+    /// Where the chunk begins.
+    fn base(&self) -> usize {
+        self.chunk.start
+    }
+
+    /// The operation, block or region that is closest around an offset.
+    fn around(&self, offset: usize) -> Option<(NodeId, NodeKind)> {
+        let inner = self.tree().node_at(offset.saturating_sub(self.base()));
+        let mut around = self.tree().ancestors(inner).map(|id| (id, self.tree().node(id).kind));
+        around.find(|(_, kind)| {
+            matches!(kind, NodeKind::Operation | NodeKind::Block | NodeKind::Region)
+        })
+    }
+
+    fn continues(&self, offset: usize, line: u32) -> Option<u32> {
+        match self.around(offset)? {
+            (id, NodeKind::Operation) if self.first_line(id) != line => Some(self.line(id)),
+            _ => None,
+        }
+    }
+
     fn place(&self, offset: usize, line: u32) -> LinePlace {
-        let inner = self.tree.node_at(offset.saturating_sub(self.base));
-        let around = self.tree.ancestors(inner).collect::<Vec<_>>();
-        let kind = |id: &NodeId| self.tree.node(*id).kind;
-        let is_stop = |id: &&NodeId| {
-            matches!(kind(id), NodeKind::Operation | NodeKind::Block | NodeKind::Region)
-        };
-        match around.iter().find(is_stop).map(|id| (*id, kind(id))) {
+        match self.around(offset) {
             // It begins here: so what follows is what is behind it.
             Some((id, NodeKind::Operation)) if self.first_line(id) == line => LinePlace {
                 continues: None,
@@ -176,12 +246,13 @@ impl Part<'_> {
             }
             // A comment ahead of a block, or the brace that ends the region.
             Some((id, _)) => {
-                let is_ahead = |block: &NodeId| self.base + self.tree.range(*block).start > offset;
-                if let Some(block) = self.tree.children(id).find(is_ahead) {
+                let is_ahead =
+                    |block: &NodeId| self.base() + self.tree().range(*block).start > offset;
+                if let Some(block) = self.tree().children(id).find(is_ahead) {
                     let following = self.operations_behind(block, offset);
                     return LinePlace { continues: None, following };
                 }
-                let operation = self.tree.operation_of(id);
+                let operation = self.tree().operation_of(id);
                 let following = operation.map(|it| self.behind(it, offset)).unwrap_or_default();
                 LinePlace { continues: None, following }
             }
@@ -191,67 +262,59 @@ impl Part<'_> {
 
     /// The outermost of the operations around one that begin on a line.
     fn outermost_on(&self, id: NodeId, line: u32) -> NodeId {
-        let around = self.tree.ancestors(id);
+        let around = self.tree().ancestors(id);
         let is_here = |id: &NodeId| {
-            self.tree.node(*id).kind == NodeKind::Operation && self.first_line(*id) == line
+            self.tree().node(*id).kind == NodeKind::Operation && self.first_line(*id) == line
         };
         around.filter(is_here).last().unwrap_or(id)
     }
 
     /// The lines of what follows an operation in its block.
     fn behind(&self, operation: NodeId, offset: usize) -> Vec<u32> {
-        let parent = self.tree.node(operation).parent;
-        match self.tree.node(parent).kind {
+        let parent = self.tree().node(operation).parent;
+        match self.tree().node(parent).kind {
             NodeKind::Block => {
-                let end = self.base + self.tree.range(operation).end;
+                let end = self.base() + self.tree().range(operation).end;
                 self.operations_behind(parent, end.max(offset).saturating_sub(1))
             }
-            NodeKind::Root if self.structure.is_cut(self.base) => {
-                let start = self.tree.range(operation).start;
-                let later = self.outermost().filter(|id| self.tree.range(*id).start > start);
-                later.map(|id| self.line(id)).collect()
+            NodeKind::Root if self.structure.is_cut(self.base()) => {
+                let start = self.tree().range(operation).start;
+                let outermost = self.chunk.outermost.iter();
+                let later = outermost.filter(|id| self.tree().range(**id).start > start);
+                later.map(|id| self.line(*id)).collect()
             }
             _ => Vec::new(),
         }
     }
 
     fn operations_behind(&self, block: NodeId, offset: usize) -> Vec<u32> {
-        let later = self.tree.children(block).filter(|id| {
-            self.tree.node(*id).kind == NodeKind::Operation
-                && self.base + self.tree.range(*id).start > offset
+        let later = self.tree().children(block).filter(|id| {
+            self.tree().node(*id).kind == NodeKind::Operation
+                && self.base() + self.tree().range(*id).start > offset
         });
         later.map(|id| self.line(id)).collect()
     }
 
-    /// The operations that are in no other of this tree.
-    fn outermost(&self) -> impl Iterator<Item = NodeId> + '_ {
-        let tree = self.tree;
-        tree.operations().filter(|id| {
-            let parent = tree.node(*id).parent;
-            let around = tree.operation_of(parent).filter(|_| *id != 0);
-            around.is_none()
-        })
-    }
-
     fn is_outermost(&self, offset: usize) -> bool {
-        let inner = self.tree.node_at(offset.saturating_sub(self.base));
-        let operation = self.tree.operation_of(inner);
-        operation.is_none_or(|id| self.outermost().any(|outer| outer == id))
+        let inner = self.tree().node_at(offset.saturating_sub(self.base()));
+        let operation = self.tree().operation_of(inner);
+        operation.is_none_or(|id| self.chunk.outermost.binary_search(&id).is_ok())
     }
 
     /// The line on which an operation begins, with its results.
     fn first_line(&self, id: NodeId) -> u32 {
-        self.structure.line_of(self.base + self.tree.range(id).start)
+        self.structure.line_of(self.base() + self.tree().range(id).start)
     }
 
     /// The line of its name, which locations have.
     fn line(&self, id: NodeId) -> u32 {
-        self.position(id).0
+        let known = self.chunk.lines.get(id as usize).copied().filter(|line| *line > 0);
+        known.unwrap_or_else(|| self.position(id).0)
     }
 
     fn position(&self, id: NodeId) -> (u32, u32) {
-        let name = self.tree.child(id, NodeKind::Name).unwrap_or(id);
-        let offset = self.base + self.tree.range(name).start;
+        let name = self.tree().child(id, NodeKind::Name).unwrap_or(id);
+        let offset = self.base() + self.tree().range(name).start;
         let line = self.structure.line_of(offset);
         let start = self.structure.offset_of(line).unwrap_or(offset);
         (line, u32::try_from(offset - start + 1).unwrap_or(u32::MAX))
@@ -354,5 +417,25 @@ module {
             assert_eq!(following.and_then(|it| it.first().copied()), Some(line + 1));
         }
         assert_eq!(structure.only_return(text.as_str(), 1), Some((30_002, 3)));
+    }
+
+    #[test]
+    fn each_part_of_a_long_function_is_read_once() {
+        const COUNT: u32 = 8_000;
+        let mut text = "func.func @main(%v0: i32) -> i32 {\n".to_owned();
+        for index in 0..COUNT {
+            text += &format!("  %v{} = arith.addi %v{index}, %v0 : i32\n", index + 1);
+        }
+        text += &format!("  return %v{COUNT} : i32\n}}\n");
+        let structure = Structure::of(text.as_str());
+        let chunks = structure.chunks.iter_from(0).count();
+        assert!(chunks > KEPT, "{chunks}");
+        for line in 2..COUNT + 2 {
+            let place = structure.place(text.as_str(), line).unwrap();
+            assert_eq!((place.continues, place.following.first()), (None, Some(&(line + 1))));
+            assert_eq!(structure.continues(text.as_str(), line), None);
+        }
+        let read = structure.read.load(std::sync::atomic::Ordering::Relaxed);
+        assert!(read <= chunks, "{read} of {chunks}");
     }
 }

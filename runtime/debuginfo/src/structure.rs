@@ -90,8 +90,8 @@ impl Structure {
         let offset = start + begin.len() - begin.trim_start().len();
         let mut chunk = self.chunks.at(offset)?;
         if chunk.chunk.is_long_function() {
-            let inside = self.chunks.iter_from(chunk.range().end);
-            let last = inside.skip_while(|it| it.chunk.kind == ChunkKind::Part).next()?;
+            let mut inside = self.chunks.iter_from(chunk.range().end);
+            let last = inside.find(|it| it.chunk.kind != ChunkKind::Part)?;
             let before = text.piece(0).0.get(chunk.start..last.start)?;
             if memchr::memmem::find_iter(before, b"return ").any(|at| begins_line(before, at)) {
                 return None;

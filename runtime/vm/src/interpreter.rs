@@ -148,7 +148,7 @@ fn call_out(context: &mut Context, invocation: &mut Invocation) -> Option<Exit> 
     let mut arguments = std::mem::take(&mut invocation.native_arguments);
     gather(&mut arguments, plan, pairs, refs);
     let call = NativeCall::new(&arguments, native, limits, is_left_alone);
-    let returned = (native.body)(call.from_instruction(caller));
+    let returned = (native.body)(call.called_at(caller));
     arguments.clear();
     invocation.native_arguments = arguments;
     let stored = match returned {

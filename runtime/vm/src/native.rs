@@ -55,7 +55,7 @@ impl<'a> NativeCall<'a> {
         Self { arguments, limits, is_left_alone, caller: None }
     }
 
-    pub(crate) fn from_instruction(self, caller: Option<Position>) -> Self {
+    pub(crate) fn called_at(self, caller: Option<Position>) -> Self {
         Self { caller, ..self }
     }
 

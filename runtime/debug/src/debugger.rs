@@ -348,7 +348,7 @@ mod tests {
         let reason = debugger.resume(Resume::Continue);
         let text = debugger.sentence(&reason);
         let expected =
-            "the condition of breakpoint 1 failed: division by zero, in improve at newton.mlir:12";
+            "the condition of breakpoint 1 failed: division by zero, in improve at newton.mlir:13";
         assert_eq!(text, expected);
         assert_eq!(debugger.frames().len(), 2);
         assert!(matches!(debugger.resume(Resume::Continue), StopReason::Completed(_)));

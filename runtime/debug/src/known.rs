@@ -16,6 +16,12 @@ impl Debugger {
     /// What a name means that debug information gives: `%sum` in the source, `%7` in the VM program.
     pub(crate) fn meaning(&self, frame: FrameId, name: &str) -> Option<Meaning> {
         let position = self.position_in(frame.index)?;
+        if self.own_path(frame.index, position).is_some() {
+            let scope = self.scope_of(frame, position, false)?;
+            let mut named = scope.iter().rev();
+            let found = named.find(|it| it.name.strip_prefix('%') == Some(name));
+            return found.cloned().map(Meaning::Scoped);
+        }
         let knows_arguments = self.knows_arguments(frame.index);
         let level = self.program.level;
         self.program.meaning(level, position, frame.calls, name, knows_arguments)

@@ -227,12 +227,25 @@ impl Debugger {
         }
     }
 
+    /// The names of the source in a frame. In a dispatch that several operations share they are those
+    /// of the operation that it runs for, which its registers are not known for.
+    pub(crate) fn scope_of(
+        &self,
+        frame: FrameId,
+        position: Position,
+        knows_arguments: bool,
+    ) -> Option<Arc<[ScopedValue]>> {
+        if let Some((module, path)) = self.own_path(frame.index, position) {
+            return Some(module.info.names_at(path.last()?).into());
+        }
+        self.program.scope(self.program.level, position, frame.calls, knows_arguments)
+    }
+
     /// The names of the source in a frame, with their values.
     pub(crate) fn scope_variables(&self, frame: FrameId) -> Option<Vec<(Option<usize>, Variable)>> {
         let position = self.position_in(frame.index)?;
         let knows_arguments = self.knows_arguments(frame.index);
-        let level = self.program.level;
-        let scope = self.program.scope(level, position, frame.calls, knows_arguments)?;
+        let scope = self.scope_of(frame, position, knows_arguments)?;
         // A model has hundreds of tensors without a value here; they would hide the rest.
         let is_elsewhere =
             |value: &&ScopedValue| matches!(value.answer, Answer::Missing(Reason::Tensor));
@@ -257,7 +270,7 @@ impl Debugger {
             return Vec::new();
         };
         let level = self.program.level;
-        let scope = self.program.scope(level, position, frame.calls, false);
+        let scope = self.scope_of(frame, position, false);
         let is_named = |local: &LocalValue| {
             let mut scope = scope.iter().flat_map(|scope| scope.iter());
             scope.any(|it| match it.answer {

@@ -10,7 +10,7 @@ use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
 use crate::frames;
 use crate::info::{DebugInfo, FunctionInfo};
 use crate::location::{LocationId, SourcePosition};
-use crate::proof::{self, Origin, Proof, ScopedValue, Sources};
+use crate::proof::{self, Answer, Origin, Proof, Reason, ScopedValue, Sources};
 
 impl DebugInfo {
     /// The names that are in scope before an instruction executes, outermost first, in the frame that so
@@ -32,6 +32,18 @@ impl DebugInfo {
         let proof = info.proof.get_or_init(|| self.prove(module, function, info)).as_ref();
         let proven = proof.and_then(|it| it.scope(instruction, &places, calls, knows_arguments));
         proven.or_else(|| self.unproven(path.get(calls)?))
+    }
+
+    /// The names that are in scope at a place whose code was made for another one.
+    #[must_use]
+    pub fn names_at(&self, position: &SourcePosition) -> Vec<ScopedValue> {
+        let mut names = self.unproven(position).unwrap_or_default();
+        for value in &mut names {
+            if matches!(value.answer, Answer::Missing(Reason::OptimizedOut)) {
+                value.answer = Answer::Missing(Reason::Shared);
+            }
+        }
+        names
     }
 
     /// The names that are in scope at a place of which nothing was proven.

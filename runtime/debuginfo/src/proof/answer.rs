@@ -38,6 +38,8 @@ pub enum Reason {
     NotYetComputed,
     /// It is a tensor, in the memory of a device.
     Tensor,
+    /// The code belongs to several operations; what its registers mean is known for another one.
+    Shared,
 }
 
 impl Reason {
@@ -47,6 +49,7 @@ impl Reason {
         match self {
             Self::OptimizedOut => "<optimized out>",
             Self::NotYetComputed => "<not yet computed>",
+            Self::Shared => "<in code that several operations share: see the registers>",
             Self::Tensor => "<a tensor: see the dispatches that read and write it>",
         }
     }

@@ -193,6 +193,7 @@ pub(super) fn replace(
 struct Old(HashMap<BreakpointSpec, VecDeque<BreakpointId>>);
 
 impl Old {
+    #[expect(clippy::mutable_key_type, reason = "data that is watched is hashed by its name")]
     fn new(ids: Vec<BreakpointId>, debugger: &Debugger) -> Self {
         let mut old: HashMap<BreakpointSpec, VecDeque<BreakpointId>> = HashMap::new();
         for id in ids {

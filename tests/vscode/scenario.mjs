@@ -250,7 +250,8 @@ export function scenario({ listing }) {
       async act(user) {
         await user.breakOnChange("i2");
         await user.press("F5");
-        await user.stoppedAt(12);
+        // It is shown where the value was written.
+        await user.stoppedAt(11);
         await user.variablesAre({ i2: 6 });
       },
     },

@@ -93,7 +93,7 @@ export class Workbench {
         "--disable-component-update", "--disable-sync",
       ],
     });
-    const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const context = await this.browser.newContext({ viewport: { width: 1440, height: 1300 } });
     const page = await context.newPage();
     page.setDefaultTimeout(LIMIT);
     await page.goto(`${address}/?folder=${encodeURIComponent(this.options.workspace)}`);

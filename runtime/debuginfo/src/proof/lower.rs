@@ -178,12 +178,10 @@ impl Lowering<'_> {
     }
 
     /// Brings exits of a region together in one block, and their values.
-    fn join(&mut self, mut exits: Exits) -> Vec<Node> {
-        if exits.len() == 1
-            && let Some((block, When::Always, values)) = exits.pop()
-        {
-            self.block = block;
-            return values;
+    fn join(&mut self, exits: Exits) -> Vec<Node> {
+        if let [(block, When::Always, values)] = &exits[..] {
+            self.block = *block;
+            return values.clone();
         }
         self.block = self.result.graph.add_block();
         let count = exits.iter().map(|(.., values)| values.len()).min().unwrap_or(0);
@@ -210,16 +208,17 @@ impl Lowering<'_> {
         function: &Arc<WrittenFunction>,
         region: &WrittenRegion,
     ) -> Option<Exits> {
+        if self.depth == DEEPEST {
+            return None;
+        }
         self.depth += 1;
-        let exits = if self.depth > DEEPEST {
-            None
-        } else if region.blocks.is_empty() {
-            Some(vec![(self.block, When::Always, Vec::new())])
-        } else if let [only] = &region.blocks[..] {
-            let values = self.block_of_operations(instance, function, &only.operations)?;
-            Some(vec![(self.block, When::Always, values)])
-        } else {
-            self.labelled(instance, function, region)
+        let exits = match &region.blocks[..] {
+            [] => Some(vec![(self.block, When::Always, Vec::new())]),
+            [only] => {
+                let values = self.block_of_operations(instance, function, &only.operations);
+                values.map(|values| vec![(self.block, When::Always, values)])
+            }
+            _ => self.labelled(instance, function, region),
         };
         self.depth -= 1;
         exits

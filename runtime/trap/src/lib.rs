@@ -1,0 +1,54 @@
+//! Machine code on a stack of its own: it can be paused, and its faults are values.
+//!
+//! ```text
+//!  Stack::call ──switch──> machine code ──returns──────────────> Outcome::Returned
+//!                              │ fault, or a pause
+//!                              v
+//!                        signal handler: keeps the registers ──> Outcome::Stopped ─┐
+//!                              ^                                                   │
+//!                              └──────────── registers put back ──── Stopped::resume
+//! ```
+//!
+//! A signal handler cannot repair a fault, but it chooses where the thread goes on: here in Rust,
+//! at the instruction after the call, on Rust's own stack. The machine code stays where it was, with
+//! its frames on its own stack and its registers in [`Stopped`], so it can be looked at, and, after a
+//! pause, go on.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `stack` | the stack, calls on it, and what comes out of them |
+//! | `switch` | the instructions that change stacks, and what the signal handler knows of a call |
+//! | `signals` | the handler, and what it does with signals that are not for us |
+//! | `fault` | what went wrong, for people |
+//! | `pause` | who asks threads in machine code to stop |
+//!
+//! # Soundness
+//!
+//! Calling machine code is trusting it, and that is the caller's promise ([`Stack::call`]). This
+//! crate adds one argument: *no frame of Rust is ever skipped*. A call that stops leaves its frames
+//! untouched on a stack that nothing else uses. It goes on later, or its frames are forgotten, which
+//! is safe because they are frames of machine code without destructors, or because the stack is leaked
+//! with all that lives on it ([`Stopped::leak`]), as if its thread slept for ever.
+//!
+//! Processors and systems other than Linux on x86-64 call straight: [`IS_SUPPORTED`] is false there,
+//! nothing is paused, and a fault ends the process as it would without this crate.
+
+mod fault;
+mod pause;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod signals;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod stack;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod switch;
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+#[path = "straight.rs"]
+mod stack;
+
+pub use fault::{Access, Cause, Fault, FaultKind, Registers};
+pub use pause::{Watching, watch};
+pub use stack::{Entry, Outcome, Stack, Stopped};
+
+/// Whether faults are caught and calls can be paused on this system.
+pub const IS_SUPPORTED: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));

@@ -1,0 +1,280 @@
+//! The signal handler.
+//!
+//! It is installed once for the process, by the first call of machine code. What is not a fault of
+//! machine code that *this thread* is in goes to the handler that was there before, such as that of
+//! the standard library, which tells of stack overflows, or of Python.
+//!
+//! # Soundness
+//!
+//! The handler runs between any two instructions of the machine code, so it uses only what is safe
+//! in a signal handler: the thread's current [`Record`], whose memory was made before the call, and
+//! the context that the kernel hands over. It allocates nothing, locks nothing, and calls nothing but
+//! the handler before it.
+//!
+//! It touches the record only while the thread is in machine code or at the trap of a resume. The
+//! Rust code that owns the record waits in [`crate::switch::run`] then.
+
+use std::ffi::c_void;
+use std::mem::{MaybeUninit, zeroed};
+use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
+use std::{cell::Cell, io};
+
+use crate::fault::{Access, Cause, Fault, FaultKind};
+use crate::switch::{self, INSIDE, OUTSIDE, RESUMING, Record};
+
+/// The signals of faults.
+const FAULTS: [i32; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
+
+/// Asks a thread in machine code to stop. The system ignores it where nobody handles it, and no
+/// library uses it for itself.
+pub(crate) const PAUSE: i32 = libc::SIGURG;
+
+/// What handled the signals before, in the order of [`FAULTS`], then [`PAUSE`].
+static PREVIOUS: OnceLock<[libc::sigaction; FAULTS.len() + 1]> = OnceLock::new();
+
+/// Installs the handler for the process and a stack for it in this thread, once each.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn install() -> io::Result<()> {
+    if PREVIOUS.get().is_none() {
+        install_handlers()?;
+    }
+    if !HAS_SIGNAL_STACK.get() {
+        ensure_signal_stack()?;
+        HAS_SIGNAL_STACK.set(true);
+    }
+    Ok(())
+}
+
+fn install_handlers() -> io::Result<()> {
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _one = ONE_AT_A_TIME.lock();
+    if PREVIOUS.get().is_some() {
+        return Ok(());
+    }
+    // SAFETY: all zeros is a valid `sigaction`: the default action.
+    let mut previous: [libc::sigaction; FAULTS.len() + 1] = unsafe { zeroed() };
+    let signals = || FAULTS.into_iter().chain([PAUSE]);
+    for (signal, old) in signals().zip(&mut previous) {
+        // SAFETY: asks only.
+        if unsafe { libc::sigaction(signal, null(), old) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    // Known before the first signal can come.
+    let _ = PREVIOUS.set(previous);
+    for signal in signals() {
+        // SAFETY: all zeros is a valid `sigaction`.
+        let mut action: libc::sigaction = unsafe { zeroed() };
+        action.sa_sigaction = handle as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+        // SAFETY: the handler has the prototype that `SA_SIGINFO` asks for.
+        if unsafe { libc::sigaction(signal, &raw const action, null_mut()) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+thread_local! {
+    static HAS_SIGNAL_STACK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Gives this thread a stack for signal handlers if it has none: the standard library gives its
+/// threads one, other languages do not. It stays for the life of the process, as a signal may come
+/// until the thread's very end.
+fn ensure_signal_stack() -> io::Result<()> {
+    // SAFETY: all zeros is a valid `stack_t`.
+    let mut stack: libc::stack_t = unsafe { zeroed() };
+    // SAFETY: asks only.
+    if unsafe { libc::sigaltstack(null(), &raw mut stack) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if stack.ss_flags & libc::SS_DISABLE == 0 {
+        return Ok(());
+    }
+    let size = libc::SIGSTKSZ.max(minimum_signal_stack()) + (32 << 10);
+    let memory: &'static mut [MaybeUninit<u8>] = Box::leak(Box::new_uninit_slice(size));
+    let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: size };
+    // SAFETY: the memory is leaked, and nothing else uses it.
+    if unsafe { libc::sigaltstack(&raw const stack, null_mut()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Bytes that a signal frame takes on this processor.
+fn minimum_signal_stack() -> usize {
+    // SAFETY: reads the auxiliary vector; what is not there is 0.
+    unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) as usize }
+}
+
+/// Bytes that floating-point and vector registers take in a signal frame: at most all of it.
+pub(crate) fn vector_state_bytes() -> usize {
+    minimum_signal_stack().max(16 << 10)
+}
+
+/// Handles a signal.
+unsafe extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let record = switch::current();
+    // SAFETY: the kernel passes a context that is ours until we return. The record is valid while it
+    // is current, and its owner waits for us: see the top of the file.
+    let is_handled = !record.is_null()
+        && unsafe {
+            let context = context.cast::<libc::ucontext_t>();
+            match (*record).place {
+                INSIDE => stop(&mut *record, signal, &*info, &mut *context),
+                RESUMING if signal == libc::SIGILL => {
+                    resume(&mut *record, &mut *context);
+                    true
+                }
+                _ => false,
+            }
+        };
+    if !is_handled && signal != PAUSE {
+        // SAFETY: these are the arguments that the kernel passed.
+        unsafe { pass_on(signal, info, context) };
+    }
+}
+
+/// Leaves machine code: keeps what the processor held, and sends the thread to its landing. Whether
+/// the signal is one that machine code causes.
+unsafe fn stop(
+    record: &mut Record,
+    signal: i32,
+    info: &libc::siginfo_t,
+    context: &mut libc::ucontext_t,
+) -> bool {
+    let Some(cause) = cause(record, signal, info, context) else { return false };
+    record.stopped = Some(cause);
+    record.context.general = context.uc_mcontext.gregs;
+    let vectors = context.uc_mcontext.fpregs.cast::<u8>();
+    // SAFETY: the kernel's pointer to the registers that it saved.
+    let bytes = unsafe { vector_bytes(vectors) }.min(record.context.vectors.len());
+    record.context.vector_bytes = bytes;
+    // SAFETY: the kernel saved that many bytes, and the copy has room for them.
+    unsafe { std::ptr::copy_nonoverlapping(vectors, record.context.vectors.as_mut_ptr(), bytes) };
+    // Rust expects the old floating-point stack to be empty: its control word is the default one, its
+    // status and its tags are 0.
+    // SAFETY: the first bytes of what the kernel saved.
+    unsafe { vectors.cast::<[u8; 5]>().write([0x7F, 0x03, 0, 0, 0]) };
+    record.place = OUTSIDE;
+    let registers = &mut context.uc_mcontext.gregs;
+    registers[libc::REG_RIP as usize] = record.landing as i64;
+    registers[libc::REG_R12 as usize] = (&raw mut *record).expose_provenance() as i64;
+    true
+}
+
+/// Goes back into machine code, with all registers as they were.
+unsafe fn resume(record: &mut Record, context: &mut libc::ucontext_t) {
+    let vectors = context.uc_mcontext.fpregs.cast::<u8>();
+    // SAFETY: the kernel's pointer to the registers that it saved.
+    let bytes = unsafe { vector_bytes(vectors) }.min(record.context.vector_bytes);
+    // SAFETY: the kernel restores that many bytes from there, and laid them out as those that were
+    // copied: the layout is that of the processor.
+    unsafe { std::ptr::copy_nonoverlapping(record.context.vectors.as_ptr(), vectors, bytes) };
+    context.uc_mcontext.gregs = record.context.general;
+    record.stopped = None;
+    record.place = INSIDE;
+}
+
+/// Bytes of floating-point and vector registers in a signal frame: 512 of `fxsave`, or what the
+/// kernel notes in the bytes that this leaves to software.
+unsafe fn vector_bytes(state: *const u8) -> usize {
+    const LEGACY: usize = 512;
+    const MAGIC: u32 = 0x4650_5853;
+    const NOTE: usize = 464;
+    // SAFETY: the caller's pointer is to at least the legacy area, which has the note in it.
+    let [magic, size] = unsafe { state.add(NOTE).cast::<[u32; 2]>().read_unaligned() };
+    if magic == MAGIC { size as usize } else { LEGACY }
+}
+
+/// Why machine code stops with this signal; `None` if somebody else sent it.
+fn cause(
+    record: &Record,
+    signal: i32,
+    info: &libc::siginfo_t,
+    context: &libc::ucontext_t,
+) -> Option<Cause> {
+    if signal == PAUSE {
+        return Some(Cause::Pause);
+    }
+    // What processes send each other, except `abort`, which is a signal to the own thread.
+    if info.si_code <= 0 && signal != libc::SIGABRT {
+        return None;
+    }
+    let mut fault = Fault { kind: FaultKind::Memory, address: None, access: None };
+    fault.kind = match signal {
+        libc::SIGSEGV => FaultKind::Memory,
+        libc::SIGBUS => FaultKind::Bus,
+        libc::SIGFPE => FaultKind::Arithmetic,
+        libc::SIGILL => FaultKind::IllegalInstruction,
+        libc::SIGTRAP => FaultKind::Trap,
+        _ => FaultKind::Abort,
+    };
+    if matches!(fault.kind, FaultKind::Memory | FaultKind::Bus) {
+        // Addresses that no memory can have come as a general protection fault, which tells none.
+        const SI_KERNEL: i32 = 0x80;
+        // SAFETY: a fault of memory has an address.
+        let address = unsafe { info.si_addr() }.addr();
+        if info.si_code != SI_KERNEL {
+            fault.address = Some(address);
+            fault.access = Some(access(context.uc_mcontext.gregs[libc::REG_ERR as usize]));
+        }
+        let stack_pointer = context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize;
+        let guard = record.guard_start..record.stack_start;
+        if guard.contains(&address) || guard.contains(&stack_pointer) {
+            fault.kind = FaultKind::StackOverflow;
+        }
+    }
+    Some(Cause::Fault(fault))
+}
+
+/// The access of a page fault, by the processor's error code.
+fn access(error: i64) -> Access {
+    match error {
+        _ if error & 1 << 4 != 0 => Access::Execute,
+        _ if error & 1 << 1 != 0 => Access::Write,
+        _ => Access::Read,
+    }
+}
+
+/// Does what would have been done without us.
+unsafe fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let index = FAULTS.iter().position(|fault| *fault == signal);
+    let previous = PREVIOUS.get().zip(index).map(|(previous, index)| previous[index]);
+    let Some(previous) = previous else { return };
+    match previous.sa_sigaction {
+        libc::SIG_DFL => {
+            // The instruction faults again when we return, or the signal is sent again, and that
+            // ends the process with the right status.
+            // SAFETY: all zeros is a valid `sigaction`: the default action. Both are allowed in
+            // handlers.
+            unsafe {
+                let default: libc::sigaction = zeroed();
+                libc::sigaction(signal, &raw const default, null_mut());
+                if (*info).si_code <= 0 {
+                    libc::raise(signal);
+                }
+            }
+        }
+        libc::SIG_IGN => {}
+        handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {
+            type Handler = unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void);
+            // SAFETY: who installed it said that it has this prototype.
+            let handler: Handler = unsafe { std::mem::transmute::<usize, Handler>(handler) };
+            // SAFETY: these are the arguments that the kernel passed.
+            unsafe { handler(signal, info, context) };
+        }
+        handler => {
+            type Handler = unsafe extern "C" fn(i32);
+            // SAFETY: as above.
+            let handler: Handler = unsafe { std::mem::transmute::<usize, Handler>(handler) };
+            // SAFETY: as above.
+            unsafe { handler(signal) };
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! A stack for machine code, and calls on it.
+
+use std::ffi::c_void;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::ptr::{NonNull, null_mut};
+
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags};
+
+use crate::fault::{Cause, Registers};
+use crate::signals;
+use crate::switch::{self, Record};
+
+/// Bytes of a stack: what the main thread has by default. Pages that nothing touches take no memory.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Bytes below it that may not be touched: more than a function takes at a time without probing.
+const GUARD_BYTES: usize = 1 << 20;
+
+/// What to call.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The address of a C function.
+    pub address: usize,
+    /// Its arguments, as addresses.
+    pub arguments: [usize; 3],
+}
+
+/// A stack that machine code can run on.
+#[derive(Debug)]
+pub struct Stack {
+    /// The mapping, the guard first.
+    mapping: NonNull<c_void>,
+    record: NonNull<Record>,
+}
+
+// SAFETY: a stack owns its memory. Machine code that stopped on it may go on in another thread: the
+// caller of `resume` vouches for that.
+unsafe impl Send for Stack {}
+
+/// How a call came out.
+#[derive(Debug)]
+#[must_use]
+pub enum Outcome {
+    /// It returned a value; the stack is free again.
+    Returned(Stack, u64),
+    /// It stopped on its way.
+    Stopped(Stopped),
+}
+
+/// Machine code that stopped.
+#[derive(Debug)]
+pub struct Stopped {
+    stack: Stack,
+    cause: Cause,
+}
+
+impl Stack {
+    /// A new stack. The first one prepares the process: signals of faults are handled from then on.
+    ///
+    /// # Errors
+    /// The system has no memory, or does not let signals be handled.
+    pub fn new() -> io::Result<Self> {
+        signals::install()?;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::STACK;
+        let rights = ProtFlags::READ | ProtFlags::WRITE;
+        let bytes = GUARD_BYTES + STACK_BYTES;
+        // SAFETY: a new mapping at an address that the system chooses.
+        let mapping = unsafe { rustix::mm::mmap_anonymous(null_mut(), bytes, rights, flags)? };
+        // Frees it where anything below fails.
+        let mapping = NonNull::new(mapping).ok_or(io::ErrorKind::OutOfMemory)?;
+        let guard_start = mapping.as_ptr().expose_provenance();
+        let record = Box::new(Record::new(guard_start, guard_start + GUARD_BYTES));
+        let stack = Self { mapping, record: NonNull::from(Box::leak(record)) };
+        // SAFETY: the start of the mapping above, which nothing uses yet.
+        unsafe { rustix::mm::mprotect(mapping.as_ptr(), GUARD_BYTES, MprotectFlags::empty())? };
+        Ok(stack)
+    }
+
+    /// Calls machine code. Its floating-point arithmetic flushes denormals to zero if
+    /// `is_flushing`.
+    ///
+    /// # Errors
+    /// The system does not give this thread what signal handlers need.
+    ///
+    /// # Safety
+    /// The address is that of a C function that takes these arguments, and it is trusted. What it
+    /// uses lives until it has returned or, if it stops, until the [`Stopped`] is gone. Where it
+    /// calls back into Rust and stops there, the [`Stopped`] must be leaked.
+    pub unsafe fn call(self, entry: Entry, is_flushing: bool) -> io::Result<Outcome> {
+        signals::install()?;
+        let record = self.record.as_ptr();
+        // SAFETY: the record is this stack's own; no call is on it.
+        unsafe { (*record).set_flushing(is_flushing) };
+        let end = self.mapping.as_ptr().expose_provenance() + GUARD_BYTES + STACK_BYTES;
+        // SAFETY: the caller vouches for the function; the stack is free, as it is not stopped.
+        let result = unsafe { switch::run(record, entry.address, end, entry.arguments) };
+        Ok(self.outcome(result))
+    }
+
+    fn outcome(self, result: u64) -> Outcome {
+        // SAFETY: the record is this stack's own, and the call on it has returned or stopped.
+        match unsafe { (*self.record.as_ptr()).stopped.take() } {
+            None => Outcome::Returned(self, result),
+            Some(cause) => Outcome::Stopped(Stopped { stack: self, cause }),
+        }
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: made by `Box::leak` and by `mmap` in `new`; no call is on the stack.
+        unsafe {
+            drop(Box::from_raw(self.record.as_ptr()));
+            // The system can only refuse ranges that are none.
+            let _ = rustix::mm::munmap(self.mapping.as_ptr(), GUARD_BYTES + STACK_BYTES);
+        }
+    }
+}
+
+impl Stopped {
+    /// Why it stopped.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        self.cause
+    }
+
+    /// What the processor held.
+    #[must_use]
+    pub fn registers(&self) -> Registers {
+        // SAFETY: the record is this stack's own, and the call on it has stopped.
+        let general = unsafe { &(*self.stack.record.as_ptr()).context.general };
+        let value = |register: i32| general[register as usize] as u64;
+        Registers {
+            program_counter: value(libc::REG_RIP) as usize,
+            stack_pointer: value(libc::REG_RSP) as usize,
+            general: REGISTERS.iter().map(|(name, register)| (*name, value(*register))).collect(),
+        }
+    }
+
+    /// Goes on where a pause stopped it. After a fault the same instruction is tried again.
+    ///
+    /// # Errors
+    /// The system does not give this thread what signal handlers need.
+    ///
+    /// # Safety
+    /// All that was promised for the call still holds, and the machine code may go on in this thread.
+    pub unsafe fn resume(self) -> io::Result<Outcome> {
+        signals::install()?;
+        let stack = self.stack;
+        // SAFETY: the record's context stopped, and is given up with `self`.
+        let result = unsafe { switch::run(stack.record.as_ptr(), 0, 0, [0; 3]) };
+        Ok(stack.outcome(result))
+    }
+
+    /// Gives the machine code up. Its frames are forgotten.
+    #[must_use]
+    pub fn abandon(self) -> Stack {
+        self.stack
+    }
+
+    /// Keeps the frames for ever, as those of a thread that sleeps: what they own is never dropped.
+    pub fn leak(self) {
+        let _ = ManuallyDrop::new(self.stack);
+    }
+}
+
+/// The registers, as debuggers list them.
+const REGISTERS: [(&str, i32); 18] = [
+    ("rax", libc::REG_RAX),
+    ("rbx", libc::REG_RBX),
+    ("rcx", libc::REG_RCX),
+    ("rdx", libc::REG_RDX),
+    ("rsi", libc::REG_RSI),
+    ("rdi", libc::REG_RDI),
+    ("rbp", libc::REG_RBP),
+    ("rsp", libc::REG_RSP),
+    ("r8", libc::REG_R8),
+    ("r9", libc::REG_R9),
+    ("r10", libc::REG_R10),
+    ("r11", libc::REG_R11),
+    ("r12", libc::REG_R12),
+    ("r13", libc::REG_R13),
+    ("r14", libc::REG_R14),
+    ("r15", libc::REG_R15),
+    ("rip", libc::REG_RIP),
+    ("eflags", libc::REG_EFL),
+];
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,180 @@
+//! Changing stacks: the instructions, and the record of a call that the signal handler reads.
+//!
+//! # Soundness
+//!
+//! [`go`] saves the stack pointer and the two callee-saved registers that assembly may not name
+//! (`rbx`, `rbp`), and declares every other register as changed. It can therefore be left at its last
+//! label in two ways, with any values in the other registers: when the machine code returns, and when
+//! the signal handler sends the thread there.
+//!
+//! It is never inlined, so there is one copy of it. A call that is resumed later returns into that
+//! copy, and from there to whoever resumed it: the stack pointer is read from the record, which the
+//! resumer has filled anew.
+
+use std::arch::asm;
+use std::cell::Cell;
+use std::mem::offset_of;
+use std::ptr::null_mut;
+
+use crate::fault::Cause;
+
+/// The thread is in Rust.
+pub(crate) const OUTSIDE: u32 = 0;
+/// The thread is in machine code.
+pub(crate) const INSIDE: u32 = 1;
+/// The thread is at the trap that asks the handler to go back into machine code.
+pub(crate) const RESUMING: u32 = 2;
+
+/// Floating-point control with denormals flushed to zero, besides the default: all exceptions
+/// masked, rounding to nearest.
+const FLUSH_DENORMALS: u32 = 0x1F80 | 1 << 15 | 1 << 6;
+
+/// A call of machine code. It stays at its address from the call to the return, as the machine code
+/// keeps that in a callee-saved register.
+#[repr(C)]
+pub(crate) struct Record {
+    /// Where Rust's frame is, and its registers.
+    stack_pointer: usize,
+    frame_pointer: usize,
+    rbx: usize,
+    /// Where Rust goes on.
+    pub(crate) landing: usize,
+    /// Floating-point control of Rust, and of the machine code.
+    rust_control: u32,
+    code_control: u32,
+    /// [`OUTSIDE`], [`INSIDE`] or [`RESUMING`].
+    pub(crate) place: u32,
+    pub(crate) stopped: Option<Cause>,
+    pub(crate) context: Context,
+    /// Below it is no stack of ours: the end of the guard.
+    pub(crate) stack_start: usize,
+    pub(crate) guard_start: usize,
+}
+
+/// What the processor held when the machine code stopped.
+pub(crate) struct Context {
+    pub(crate) general: [i64; 23],
+    /// Floating-point and vector registers, as the kernel lays them out.
+    pub(crate) vectors: Vec<u8>,
+    pub(crate) vector_bytes: usize,
+}
+
+impl Record {
+    pub(crate) fn new(guard_start: usize, stack_start: usize) -> Self {
+        Self {
+            stack_pointer: 0,
+            frame_pointer: 0,
+            rbx: 0,
+            landing: 0,
+            rust_control: 0,
+            code_control: FLUSH_DENORMALS,
+            place: OUTSIDE,
+            stopped: None,
+            context: Context {
+                general: [0; 23],
+                vectors: vec![0; crate::signals::vector_state_bytes()],
+                vector_bytes: 0,
+            },
+            stack_start,
+            guard_start,
+        }
+    }
+
+    /// Whether floating-point arithmetic flushes denormals to zero.
+    pub(crate) fn set_flushing(&mut self, is_flushing: bool) {
+        self.code_control = if is_flushing { FLUSH_DENORMALS } else { 0x1F80 };
+    }
+}
+
+thread_local! {
+    /// The call that this thread is in. Neither lazy nor with a destructor, so a signal handler may
+    /// read it.
+    static CURRENT: Cell<*mut Record> = const { Cell::new(null_mut()) };
+}
+
+/// The call that this thread is in; null without one.
+pub(crate) fn current() -> *mut Record {
+    CURRENT.get()
+}
+
+/// Enters machine code at `entry` with a stack that ends at `stack_end`, or, if `entry` is 0, goes
+/// on where the record's context stopped. Comes back when it returns or stops; what it returned.
+///
+/// # Safety
+/// `record` is valid and stays where it is until the machine code has returned. `entry` is a C
+/// function of three addresses that may be called with these, or the record's context is one that
+/// stopped and was not resumed. The stack is used by nothing else.
+pub(crate) unsafe fn run(
+    record: *mut Record,
+    entry: usize,
+    stack_end: usize,
+    arguments: [usize; 3],
+) -> u64 {
+    // A call within a call: a callback of foreign code that calls machine code.
+    let outer = CURRENT.replace(record);
+    // SAFETY: as the caller promises.
+    let result = unsafe { go(record, entry, stack_end, arguments) };
+    CURRENT.set(outer);
+    result
+}
+
+#[inline(never)]
+unsafe fn go(
+    record: *mut Record,
+    entry: usize,
+    stack_end: usize,
+    [first, second, third]: [usize; 3],
+) -> u64 {
+    let mut result: u64;
+    // SAFETY: the caller says what is at `entry` and that the stack is free. Everything that a C
+    // function may change, and every register that a stop leaves with other values, is declared as
+    // changed or is put back at the end: see the top of the file.
+    unsafe {
+        asm!(
+            "mov [r12 + {stack_pointer}], rsp",
+            "mov [r12 + {frame_pointer}], rbp",
+            "mov [r12 + {rbx}], rbx",
+            "lea rax, [rip + 4f]",
+            "mov [r12 + {landing}], rax",
+            "stmxcsr [r12 + {rust_control}]",
+            "test r13, r13",
+            "jz 2f",
+            "ldmxcsr [r12 + {code_control}]",
+            "mov rsp, r14",
+            "mov dword ptr [r12 + {place}], {inside}",
+            "call r13",
+            "mov dword ptr [r12 + {place}], {outside}",
+            "jmp 4f",
+            // The handler takes the thread from here into the machine code.
+            "2:",
+            "mov dword ptr [r12 + {place}], {resuming}",
+            "ud2",
+            "4:",
+            "mov rsp, [r12 + {stack_pointer}]",
+            "mov rbp, [r12 + {frame_pointer}]",
+            "mov rbx, [r12 + {rbx}]",
+            "ldmxcsr [r12 + {rust_control}]",
+            "cld",
+            stack_pointer = const offset_of!(Record, stack_pointer),
+            frame_pointer = const offset_of!(Record, frame_pointer),
+            rbx = const offset_of!(Record, rbx),
+            landing = const offset_of!(Record, landing),
+            rust_control = const offset_of!(Record, rust_control),
+            code_control = const offset_of!(Record, code_control),
+            place = const offset_of!(Record, place),
+            inside = const INSIDE,
+            outside = const OUTSIDE,
+            resuming = const RESUMING,
+            inout("r12") record => _,
+            inout("r13") entry => _,
+            inout("r14") stack_end => _,
+            out("r15") _,
+            in("rdi") first,
+            in("rsi") second,
+            in("rdx") third,
+            lateout("rax") result,
+            clobber_abi("sysv64"),
+        );
+    }
+    result
+}

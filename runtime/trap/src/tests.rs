@@ -1,0 +1,194 @@
+//! Small programs in machine code: each does one thing wrong, or nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use memmap2::{Mmap, MmapMut};
+
+use super::*;
+use crate::fault::{Access, Fault, FaultKind};
+use crate::pause::watch;
+
+/// Machine code in memory.
+fn code(bytes: &[u8]) -> Mmap {
+    let mut memory = MmapMut::map_anon(4096).unwrap();
+    memory[..bytes.len()].copy_from_slice(bytes);
+    memory.make_exec().unwrap()
+}
+
+fn call(memory: &Mmap, arguments: [usize; 3]) -> Outcome {
+    let address = memory.as_ptr().expose_provenance();
+    // SAFETY: the bytes are those of a C function, written below.
+    unsafe { Stack::new().unwrap().call(Entry { address, arguments }, true) }.unwrap()
+}
+
+fn fault(bytes: &[u8], arguments: [usize; 3]) -> Fault {
+    let memory = code(bytes);
+    let Outcome::Stopped(stopped) = call(&memory, arguments) else { panic!("it returned") };
+    let start = memory.as_ptr().addr();
+    if !matches!(stopped.registers().program_counter, 0x99) {
+        assert!((start..start + bytes.len() + 1).contains(&stopped.registers().program_counter));
+    }
+    let Cause::Fault(fault) = stopped.cause() else { panic!("it was paused") };
+    drop(stopped.abandon());
+    fault
+}
+
+/// `mov rax, rdi; add rax, rsi; ret`
+const ADD: &[u8] = &[0x48, 0x89, 0xF8, 0x48, 0x01, 0xF0, 0xC3];
+/// `mov rax, [rdi]; ret`
+const READ: &[u8] = &[0x48, 0x8B, 0x07, 0xC3];
+/// `mov [rdi], rax; ret`
+const WRITE: &[u8] = &[0x48, 0x89, 0x07, 0xC3];
+/// `jmp rdi`
+const JUMP: &[u8] = &[0xFF, 0xE7];
+/// `xor edx, edx; mov eax, 5; xor ecx, ecx; div ecx; ret`
+const DIVIDE: &[u8] = &[0x31, 0xD2, 0xB8, 5, 0, 0, 0, 0x31, 0xC9, 0xF7, 0xF1, 0xC3];
+/// `ud2`
+const ILLEGAL: &[u8] = &[0x0F, 0x0B];
+/// `int3`
+const TRAP: &[u8] = &[0xCC];
+/// `push rax; jmp` back to it
+const RECURSE: &[u8] = &[0x50, 0xEB, 0xFD];
+/// `inc qword ptr [rdi]; cmp qword ptr [rsi], 0; je` back; `mov rax, [rdi]; ret`. The value of
+/// `[rdi]` is kept in `xmm15` on the way, and `[rdx]` gets it at the end.
+const COUNT: &[u8] = &[
+    0x66, 0x4C, 0x0F, 0x6E, 0xFA, // movq xmm15, rdx
+    0x48, 0xFF, 0x07, // inc qword ptr [rdi]
+    0x48, 0x83, 0x3E, 0x00, // cmp qword ptr [rsi], 0
+    0x74, 0xF7, // je inc
+    0x66, 0x4C, 0x0F, 0x7E, 0xF8, // movq rax, xmm15
+    0xC3,
+];
+
+#[test]
+fn what_returns_returns() {
+    let memory = code(ADD);
+    let Outcome::Returned(_, result) = call(&memory, [40, 2, 0]) else { panic!("it stopped") };
+    assert_eq!(result, 42);
+}
+
+#[test]
+fn faults_are_values() {
+    let memory = |address, access| Fault {
+        kind: FaultKind::Memory,
+        address: Some(address),
+        access: Some(access),
+    };
+    assert_eq!(fault(READ, [8, 0, 0]), memory(8, Access::Read));
+    assert_eq!(fault(WRITE, [16, 0, 0]), memory(16, Access::Write));
+    assert_eq!(fault(JUMP, [0x99, 0, 0]), memory(0x99, Access::Execute));
+    let impossible = fault(READ, [1 << 63, 0, 0]);
+    assert_eq!((impossible.kind, impossible.address), (FaultKind::Memory, None));
+    assert_eq!(fault(DIVIDE, [0; 3]).kind, FaultKind::Arithmetic);
+    assert_eq!(fault(ILLEGAL, [0; 3]).kind, FaultKind::IllegalInstruction);
+    assert_eq!(fault(TRAP, [0; 3]).kind, FaultKind::Trap);
+    assert_eq!(fault(RECURSE, [0; 3]).kind, FaultKind::StackOverflow);
+}
+
+/// A thousand faults in each of four threads: nothing is left behind that a later call finds.
+#[test]
+fn faults_leave_nothing_behind() {
+    let threads = (0..4).map(|_| {
+        thread::spawn(|| {
+            let bad = code(READ);
+            let good = code(ADD);
+            let mut stack = Stack::new().unwrap();
+            for round in 0..1000 {
+                let entry = |memory: &Mmap, first| Entry {
+                    address: memory.as_ptr().expose_provenance(),
+                    arguments: [first, round, 0],
+                };
+                // SAFETY: C functions, as above.
+                let outcome = unsafe { stack.call(entry(&bad, 8), true) }.unwrap();
+                let Outcome::Stopped(stopped) = outcome else { panic!("it returned") };
+                // SAFETY: as above.
+                let outcome = unsafe { stopped.abandon().call(entry(&good, 1), true) }.unwrap();
+                let Outcome::Returned(free, result) = outcome else { panic!("it stopped") };
+                assert_eq!(result, round as u64 + 1);
+                stack = free;
+            }
+        })
+    });
+    for thread in threads.collect::<Vec<_>>() {
+        thread.join().unwrap();
+    }
+}
+
+/// Paused and resumed many times, in this thread and in others, a loop goes on where it was, with its
+/// registers, vector registers included.
+#[test]
+fn pauses_can_be_resumed() {
+    let memory = code(COUNT);
+    let counter = AtomicU64::new(0);
+    let should_end = AtomicU64::new(0);
+    let is_wanted = Arc::new(AtomicBool::new(true));
+    let watched = is_wanted.clone();
+    let mut watching = watch(Arc::new(move || watched.load(Ordering::SeqCst)));
+    let addresses = [counter.as_ptr(), should_end.as_ptr()].map(<*mut u64>::expose_provenance);
+    let mut outcome = call(&memory, [addresses[0], addresses[1], 0x1234_5678_9ABC]);
+    let mut seen = 0;
+    for round in 0..40 {
+        let Outcome::Stopped(stopped) = outcome else { panic!("it returned") };
+        assert_eq!(stopped.cause(), Cause::Pause);
+        assert!(counter.load(Ordering::SeqCst) >= seen);
+        seen = counter.load(Ordering::SeqCst);
+        let rdi = stopped.registers().general.iter().find(|(name, _)| *name == "rdi").unwrap().1;
+        assert_eq!(rdi, addresses[0] as u64);
+        if round == 39 {
+            should_end.store(1, Ordering::SeqCst);
+            is_wanted.store(false, Ordering::SeqCst);
+        }
+        outcome = if round % 2 == 0 {
+            // SAFETY: what the call uses is still there.
+            unsafe { stopped.resume() }.unwrap()
+        } else {
+            drop(watching);
+            let watched = is_wanted.clone();
+            let resumed = thread::spawn(move || {
+                let _watching = watch(Arc::new(move || watched.load(Ordering::SeqCst)));
+                thread::sleep(Duration::from_millis(1));
+                // SAFETY: what the call uses is still there, and it may go on in any thread.
+                unsafe { stopped.resume() }.unwrap()
+            });
+            let outcome = resumed.join().unwrap();
+            let watched = is_wanted.clone();
+            watching = watch(Arc::new(move || watched.load(Ordering::SeqCst)));
+            outcome
+        };
+    }
+    while let Outcome::Stopped(stopped) = outcome {
+        // A signal that came late. SAFETY: as above.
+        outcome = unsafe { stopped.resume() }.unwrap();
+    }
+    let Outcome::Returned(_, result) = outcome else { unreachable!() };
+    assert_eq!(result, 0x1234_5678_9ABC);
+    drop(watching);
+}
+
+/// Rust frames on the stack of a call that faults are kept: nothing of them is dropped.
+#[test]
+fn callbacks_are_leaked_whole() {
+    extern "C" fn callback(_: usize, _: usize, _: usize) -> u64 {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("dropped");
+            }
+        }
+        let _bomb = Bomb;
+        let memory = code(READ);
+        let address = memory.as_ptr().expose_provenance();
+        type Function = unsafe extern "C" fn(usize) -> u64;
+        // SAFETY: it faults, which is the test.
+        unsafe { std::mem::transmute::<usize, Function>(address)(8) }
+    }
+    let address = callback as *const () as usize;
+    // SAFETY: a C function of three addresses; what stops in it is leaked.
+    let outcome =
+        unsafe { Stack::new().unwrap().call(Entry { address, arguments: [0; 3] }, false) };
+    let Outcome::Stopped(stopped) = outcome.unwrap() else { panic!("it returned") };
+    stopped.leak();
+}

@@ -47,7 +47,7 @@ mod switch;
 mod stack;
 
 pub use fault::{Access, Cause, Fault, FaultKind, Registers};
-pub use pause::{Watching, watch};
+pub use pause::{Pausable, Watching, Wish};
 pub use stack::{Entry, Outcome, Stack, Stopped};
 
 /// Whether faults are caught and calls can be paused on this system.

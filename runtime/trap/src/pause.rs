@@ -5,6 +5,7 @@
 //! left the machine code; it is ignored then. It can also stop a later call, so whoever calls machine
 //! code asks itself after each pause whether one is wanted, and goes on if not.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,88 +16,140 @@ const INTERVAL: Duration = Duration::from_millis(5);
 /// How long is looked for more after the last one.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Whether a thread should stop.
-type IsWanted = Arc<dyn Fn() -> bool + Send + Sync>;
-
-/// Looks after this thread until the result is dropped: once `is_wanted` says so, machine code that
-/// the thread runs is paused.
-pub fn watch(is_wanted: IsWanted) -> Watching {
-    let mut state = lock(&MONITOR.state);
-    state.last_id += 1;
-    let id = state.last_id;
-    state.threads.push(Watched { id, thread: Thread::current(), is_wanted });
-    if !state.has_monitor {
-        let spawned = thread::Builder::new().name("pause".to_owned()).spawn(monitor);
-        state.has_monitor = spawned.is_ok();
-    } else if state.is_asleep {
-        MONITOR.changed.notify_one();
-    }
-    Watching(id)
+/// Something that can ask for a pause.
+pub trait Wish: Send + 'static {
+    /// Whether the thread should stop now.
+    fn is_wanted(&self) -> bool;
 }
 
-/// A thread is looked after.
+/// A thread that can be asked to stop. It stays with its thread.
+#[derive(Debug)]
+pub struct Pausable<W: Wish> {
+    slot: Arc<Slot<W>>,
+    /// Not `Send`: the slot has the handle of this thread.
+    _stays: std::marker::PhantomData<*const ()>,
+}
+
+/// From now until this is dropped, machine code on the thread is paused if the wish says so.
 #[derive(Debug)]
 #[must_use]
-pub struct Watching(u64);
+pub struct Watching<'a, W: Wish>(&'a Slot<W>);
 
-impl Drop for Watching {
-    fn drop(&mut self) {
-        // The lock is held while signals are sent, so none is sent to this thread from now on.
-        lock(&MONITOR.state).threads.retain(|watched| watched.id != self.0);
+impl<W: Wish> Pausable<W> {
+    /// This thread.
+    #[must_use]
+    pub fn current_thread() -> Self {
+        let slot = Arc::new(Slot { thread: Thread::current(), wish: Mutex::new(None) });
+        MONITOR.add(slot.clone());
+        Self { slot, _stays: std::marker::PhantomData }
+    }
+
+    /// Looks after the thread while it runs machine code.
+    pub fn watch(&self, wish: W) -> Watching<'_, W> {
+        *lock(&self.slot.wish) = Some(wish);
+        if MONITOR.is_asleep.load(Ordering::SeqCst) {
+            MONITOR.wake();
+        }
+        Watching(&self.slot)
     }
 }
 
-struct Watched {
-    id: u64,
+impl<W: Wish> Drop for Pausable<W> {
+    fn drop(&mut self) {
+        // Signals are sent under this lock, so none is sent to the thread after it.
+        let mine = Arc::as_ptr(&self.slot).cast::<()>();
+        lock(&MONITOR.slots).retain(|slot| Arc::as_ptr(slot).cast::<()>() != mine);
+    }
+}
+
+impl<W: Wish> Drop for Watching<'_, W> {
+    fn drop(&mut self) {
+        lock(&self.0.wish).take();
+    }
+}
+
+/// A thread, and the wish that it obeys if it is in machine code.
+#[derive(Debug)]
+struct Slot<W> {
     thread: Thread,
-    is_wanted: IsWanted,
+    wish: Mutex<Option<W>>,
 }
 
-#[derive(Default)]
-struct State {
-    threads: Vec<Watched>,
-    last_id: u64,
-    has_monitor: bool,
-    is_asleep: bool,
+/// A slot of any kind.
+trait AnySlot: Send + Sync {
+    fn is_watched(&self) -> bool;
+    fn pause_if_wanted(&self);
 }
 
+impl<W: Wish> AnySlot for Slot<W> {
+    fn is_watched(&self) -> bool {
+        lock(&self.wish).is_some()
+    }
+
+    fn pause_if_wanted(&self) {
+        if lock(&self.wish).as_ref().is_some_and(Wish::is_wanted) {
+            self.thread.pause();
+        }
+    }
+}
+
+/// Who looks after the threads.
 #[derive(Default)]
 struct Monitor {
-    state: Mutex<State>,
+    slots: Mutex<Vec<Arc<dyn AnySlot>>>,
+    has_thread: AtomicBool,
+    is_asleep: AtomicBool,
     changed: Condvar,
 }
 
 static MONITOR: LazyLock<Monitor> = LazyLock::new(Monitor::default);
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    // What these locks hold is whole at any time.
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+impl Monitor {
+    fn add(&self, slot: Arc<dyn AnySlot>) {
+        lock(&self.slots).push(slot);
+        if !self.has_thread.swap(true, Ordering::SeqCst) {
+            let spawned = thread::Builder::new().name("pause".to_owned()).spawn(monitor);
+            self.has_thread.store(spawned.is_ok(), Ordering::SeqCst);
+        }
+    }
+
+    fn wake(&self) {
+        // With the lock, it cannot be between its last look and its sleep.
+        let _slots = lock(&self.slots);
+        self.changed.notify_one();
+    }
 }
 
 /// What the monitor's thread does all its life.
 fn monitor() {
     let mut last_seen = Instant::now();
     loop {
-        let mut state = lock(&MONITOR.state);
-        if !state.threads.is_empty() {
+        let mut slots = lock(&MONITOR.slots);
+        if slots.iter().any(|slot| slot.is_watched()) {
             last_seen = Instant::now();
         } else if last_seen.elapsed() > PATIENCE {
-            state.is_asleep = true;
-            while state.threads.is_empty() {
-                state = MONITOR.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            MONITOR.is_asleep.store(true, Ordering::SeqCst);
+            while !slots.iter().any(|slot| slot.is_watched()) {
+                slots = MONITOR.changed.wait(slots).unwrap_or_else(PoisonError::into_inner);
             }
-            state.is_asleep = false;
+            MONITOR.is_asleep.store(false, Ordering::SeqCst);
+            last_seen = Instant::now();
         }
-        for watched in state.threads.iter().filter(|watched| (watched.is_wanted)()) {
-            watched.thread.pause();
+        for slot in slots.iter() {
+            slot.pause_if_wanted();
         }
-        drop(state);
+        drop(slots);
         thread::sleep(INTERVAL);
     }
 }
 
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What these locks hold is whole at any time.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A thread that can be sent a signal.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Thread {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     handle: libc::pthread_t,
@@ -110,8 +163,8 @@ impl Thread {
     }
 
     fn pause(self) {
-        // SAFETY: the thread lives: it waits for our lock before it ends, as `Watching` is on its
-        // stack.
+        // SAFETY: the thread lives: its `Pausable` waits for the monitor's lock, which is held here,
+        // before the thread ends.
         unsafe { libc::pthread_kill(self.handle, crate::signals::PAUSE) };
     }
 }

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use memmap2::{Mmap, MmapMut};
 
 use super::*;
 use crate::fault::{Access, Fault, FaultKind};
-use crate::pause::watch;
+use crate::pause::{Pausable, Wish};
 
 /// Machine code in memory.
 fn code(bytes: &[u8]) -> Mmap {
@@ -117,6 +116,14 @@ fn faults_leave_nothing_behind() {
     }
 }
 
+struct Flag(Arc<AtomicBool>);
+
+impl Wish for Flag {
+    fn is_wanted(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
 /// Paused and resumed many times, in this thread and in others, a loop goes on where it was, with its
 /// registers, vector registers included.
 #[test]
@@ -125,8 +132,8 @@ fn pauses_can_be_resumed() {
     let counter = AtomicU64::new(0);
     let should_end = AtomicU64::new(0);
     let is_wanted = Arc::new(AtomicBool::new(true));
-    let watched = is_wanted.clone();
-    let mut watching = watch(Arc::new(move || watched.load(Ordering::SeqCst)));
+    let pausable = Pausable::current_thread();
+    let watching = pausable.watch(Flag(is_wanted.clone()));
     let addresses = [counter.as_ptr(), should_end.as_ptr()].map(<*mut u64>::expose_provenance);
     let mut outcome = call(&memory, [addresses[0], addresses[1], 0x1234_5678_9ABC]);
     let mut seen = 0;
@@ -145,18 +152,14 @@ fn pauses_can_be_resumed() {
             // SAFETY: what the call uses is still there.
             unsafe { stopped.resume() }.unwrap()
         } else {
-            drop(watching);
-            let watched = is_wanted.clone();
+            let flag = Flag(is_wanted.clone());
             let resumed = thread::spawn(move || {
-                let _watching = watch(Arc::new(move || watched.load(Ordering::SeqCst)));
-                thread::sleep(Duration::from_millis(1));
+                let pausable = Pausable::current_thread();
+                let _watching = pausable.watch(flag);
                 // SAFETY: what the call uses is still there, and it may go on in any thread.
                 unsafe { stopped.resume() }.unwrap()
             });
-            let outcome = resumed.join().unwrap();
-            let watched = is_wanted.clone();
-            watching = watch(Arc::new(move || watched.load(Ordering::SeqCst)));
-            outcome
+            resumed.join().unwrap()
         };
     }
     while let Outcome::Stopped(stopped) = outcome {

@@ -22,7 +22,7 @@ use vm::{
 
 use crate::command_buffer::{Command, DispatchCommand, WorkgroupCount};
 use crate::device::Device;
-use crate::executable::vmvx;
+use crate::executable::{Halt, Interrupted, vmvx};
 use crate::execution::{Execution, ResolvedDispatch};
 use crate::queue::Submission;
 
@@ -76,9 +76,12 @@ pub struct Dispatching {
     pub step: Step,
     /// What runs, and on what.
     pub resolved: ResolvedDispatch,
-    /// The first workgroup that has not run.
+    /// The workgroup that is next or in progress.
     next: u64,
-    total: u64,
+    /// Behind the last one that comes after it.
+    end: u64,
+    /// What comes then: after an interrupt, workgroups that have not run are all over the dispatch.
+    rest: Vec<Range<u64>>,
     /// How many workgroups the next slice takes.
     slice: u64,
     stage: Stage,
@@ -161,20 +164,15 @@ impl QueueActivity {
         let Some((index, command)) = self.execution().and_then(Execution::next) else {
             return self.finish(Ok(()));
         };
-        // Texts are made for those who could read them.
-        if host.is_inspected()
-            && let Some((text, name)) = describe(command)
-        {
+        if let Some((text, name)) = describe(command) {
             let recorded_at = self.execution().and_then(Execution::recorded_at);
             let step = Step { index, text, name, recorded_at };
             let boundary = self.boundary(host, BoundaryKind::BeforeStep, &step.name);
             self.at = At::Before(step);
             return Ok(boundary);
         }
-        let is_dispatch = matches!(command, Command::Dispatch(_));
         match self.run_next() {
-            // A dispatch may have taken long.
-            Ok(()) => Ok(is_dispatch.then_some(Next::Again)),
+            Ok(()) => Ok(None),
             failed => self.finish(failed),
         }
     }
@@ -194,7 +192,8 @@ impl QueueActivity {
                     step,
                     resolved,
                     next: 0,
-                    total,
+                    end: total,
+                    rest: Vec::new(),
                     slice: 1,
                     stage: Stage::Between,
                     failed: None,
@@ -226,7 +225,12 @@ impl QueueActivity {
             let status = status.clone();
             return self.fail(At::Dispatching(dispatching), status);
         }
-        if dispatching.next >= dispatching.total {
+        while dispatching.next >= dispatching.end
+            && let Some(range) = dispatching.rest.pop()
+        {
+            (dispatching.next, dispatching.end) = (range.start, range.end);
+        }
+        if dispatching.next >= dispatching.end {
             if let Some(execution) = self.submission.as_mut().and_then(|it| it.work.as_mut()) {
                 execution.advance();
             }
@@ -239,7 +243,7 @@ impl QueueActivity {
                 || dispatching.stage == Stage::Before
                 || host.is_watched(*module)
         });
-        let Some(module) = on_stack else { return self.run_slice(dispatching) };
+        let Some(module) = on_stack else { return self.run_slice(host, dispatching) };
         let function = dispatching.function(module);
         if dispatching.stage == Stage::Between && host.watch() >= Watch::Parts {
             dispatching.stage = Stage::Before;
@@ -255,12 +259,16 @@ impl QueueActivity {
     }
 
     /// Runs some workgroups that nobody watches.
-    fn run_slice(&mut self, mut dispatching: Box<Dispatching>) -> Result<Option<Next>, Status> {
-        let end = dispatching.total.min(dispatching.next.saturating_add(dispatching.slice));
+    fn run_slice(
+        &mut self,
+        host: &Host<'_>,
+        mut dispatching: Box<Dispatching>,
+    ) -> Result<Option<Next>, Status> {
+        let end = dispatching.end.min(dispatching.next.saturating_add(dispatching.slice));
         let range = dispatching.next..end;
         let ResolvedDispatch { executable, dispatch, .. } = &dispatching.resolved;
-        let start = Instant::now();
-        match self.device.pool().run_range(executable, dispatch, range.clone()) {
+        let (start, control) = (Instant::now(), host.control());
+        match self.device.pool().run_range(executable, dispatch, range.clone(), control) {
             Ok(()) => {
                 dispatching.next = end;
                 let elapsed = start.elapsed();
@@ -272,12 +280,17 @@ impl QueueActivity {
                 self.at = At::Dispatching(dispatching);
                 Ok(Some(Next::Again))
             }
-            Err(status) if executable.bytecode().is_some() => {
+            Err(Halt::Interrupted(interrupted)) => {
+                dispatching.interrupted(end, interrupted);
+                self.at = At::Dispatching(dispatching);
+                Ok(Some(Next::Again))
+            }
+            Err(Halt::Failed(status)) if executable.bytecode().is_some() => {
                 dispatching.failed = Some((range, status));
                 self.at = At::Dispatching(dispatching);
                 Ok(None)
             }
-            Err(status) => self.fail(At::Dispatching(dispatching), status),
+            Err(Halt::Failed(status)) => self.fail(At::Dispatching(dispatching), status),
         }
     }
 
@@ -362,6 +375,16 @@ impl Activity for QueueActivity {
 }
 
 impl Dispatching {
+    /// A slice up to `end` was interrupted: what is left of it comes next, then what comes behind it.
+    fn interrupted(&mut self, end: u64, interrupted: Interrupted) {
+        let mut left = interrupted.rest;
+        left.push(end..self.end);
+        left.retain(|range| !range.is_empty());
+        left.sort_by_key(|range| std::cmp::Reverse(range.start));
+        (self.next, self.end) = (end, end);
+        self.rest.extend(left);
+    }
+
     /// The function that a workgroup runs, in the program's context.
     fn function(&self, module: vm::ModuleIndex) -> Result<FunctionId, Status> {
         let functions = self.resolved.executable.bytecode().map(|bytecode| &bytecode.functions);

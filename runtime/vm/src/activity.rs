@@ -22,6 +22,7 @@ use std::fmt;
 
 use vmfb::FunctionOrdinal;
 
+use crate::budget::RunControl;
 use crate::context::{Context, FunctionId, ModuleIndex};
 use crate::limits::ExecutionLimits;
 use crate::link::export_named;
@@ -119,11 +120,18 @@ impl Watch {
 pub struct Host<'a> {
     context: &'a mut Context,
     watch: Watch,
+    control: RunControl,
 }
 
 impl<'a> Host<'a> {
-    pub(crate) fn new(context: &'a mut Context, watch: Watch) -> Self {
-        Self { context, watch }
+    pub(crate) fn new(context: &'a mut Context, watch: Watch, control: RunControl) -> Self {
+        Self { context, watch, control }
+    }
+
+    /// What the activity has to obey where it works for long.
+    #[must_use]
+    pub fn control(&self) -> &RunControl {
+        &self.control
     }
 
     /// The bounds on what the program may use.

@@ -38,9 +38,10 @@ impl Invocation {
             Mode::Free => context.watch(),
             Mode::Step | Mode::Observe(_) => Watch::Parts,
         };
+        let control = self.meter.control();
         let native = self.natives.last_mut()?;
         let module_count = context.modules.len();
-        let next = native.resume(&mut Host::new(context, watch));
+        let next = native.resume(&mut Host::new(context, watch, control));
         let outcome = self.carry_out(next, context, mode);
         let has_attached = context.is_inspected() && context.modules.len() > module_count;
         outcome.or_else(|| has_attached.then_some(Outcome::Stopped(Stop::Attached)))

@@ -20,10 +20,11 @@ use std::collections::VecDeque;
 use vmfb::BytecodeOffset;
 
 use crate::activity::{Boundary, NativeFrame};
+use crate::budget::{Budget, Interrupt};
 use crate::context::{Context, FunctionId, LinkedKind, ModuleIndex};
 use crate::interpreter::{Exit, Hooks, run_loop};
 use crate::machine::{Free, Observed};
-use crate::meter::{Interrupt, Meter};
+use crate::meter::Meter;
 use crate::native::NativeCall;
 use crate::stack::Stack;
 use crate::status::{Failure, Status};
@@ -211,7 +212,7 @@ impl Invocation {
                 .ok()
                 .and_then(|mut spare| spare.take())
                 .unwrap_or_default(),
-            meter: Meter::new(context.limits.fuel),
+            meter: Meter::new(Budget::new(&context.limits)),
             natives: Vec::new(),
             native_arguments: Vec::new(),
             failed_native: None,
@@ -226,6 +227,20 @@ impl Invocation {
     #[must_use]
     pub fn interrupt(&self) -> Interrupt {
         self.meter.interrupt().clone()
+    }
+
+    /// The same under another's control: it obeys the meter, and leaves requests for a stop to whoever
+    /// owns the account.
+    #[must_use]
+    pub fn metered(mut self, meter: Meter) -> Self {
+        self.meter = meter;
+        self
+    }
+
+    /// What metered it, for the next invocation.
+    #[must_use]
+    pub fn into_meter(self) -> Meter {
+        self.meter
     }
 
     /// Where the activity stands that is the innermost frame, if it stands at a boundary.
@@ -288,6 +303,7 @@ impl Invocation {
             }
             None => {}
         }
+        let _clock = self.meter.start_clock();
         loop {
             if self.is_in_native() {
                 // Whatever it stopped before is not an instruction.

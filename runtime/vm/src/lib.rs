@@ -8,7 +8,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `value`, `types`, `buffer`, `memory`, `list`, `numbers`, `cells` | what registers and globals refer to |
-//! | `status`, `limits`, `meter` | errors with their codes and places; bounds on what a program may use |
+//! | `status`, `limits`, `budget`, `meter` | errors with their codes and places; bounds on what a program may use |
 //! | `context`, `link`, `globals`, `native` | linked modules; modules written in Rust |
 //! | `activity`, `driver` | native functions that go on in steps, as frames of the stack |
 //! | `code`, `cursor`, `translate`, `calls`, `fusion`, `loops` | the executable form of functions, made on first call |
@@ -23,6 +23,7 @@
 //! lists, and `handlers/table.rs` until it has a meaning.
 
 mod activity;
+mod budget;
 mod buffer;
 mod calls;
 mod cells;
@@ -59,6 +60,7 @@ mod types;
 mod value;
 
 pub use activity::{Activity, Boundary, BoundaryKind, Host, Next, Watch};
+pub use budget::{Budget, Interrupt, RunControl};
 pub use buffer::{Access, Buffer};
 pub use context::{BreakpointError, Context, FunctionId, ModuleIndex, ModuleKind};
 pub use guard::{Guard, GuardFrame};
@@ -67,7 +69,7 @@ pub use invocation::{Invocation, Observer, Outcome, Position, Reaction, Stop};
 pub use limits::{ExecutionLimits, MemoryLimit};
 pub use link::{ContextBuilder, LinkError, MissingImport};
 pub use list::{ElementType, List};
-pub use meter::Interrupt;
+pub use meter::Meter;
 pub use native::{
     Arguments, IntoResults, NativeCall, NativeModule, NativeModuleBuilder, NativeReturn,
 };

@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Bounds on one context and its invocations. What goes past one fails with `RESOURCE_EXHAUSTED`.
 #[derive(Clone, Debug)]
 pub struct ExecutionLimits {
-    /// Backward branches and calls that one invocation may make; `None`: as many as it wants.
-    /// Between two of them only straight-line code runs, so this bounds time.
+    /// Backward branches and calls that one invocation may make, those of the workgroups that it
+    /// dispatches included; each workgroup counts as a call. `None`: as many as it wants. Between two of
+    /// them only straight-line code runs, so this bounds time.
     pub fuel: Option<u64>,
+    /// For how long one invocation may run; `None`: as long as it takes. While it stands still, no time
+    /// passes.
+    pub time: Option<Duration>,
     /// Frames on the stack at a time.
     pub stack_depth: usize,
     /// Bytes of registers on the stack at a time.
@@ -23,6 +28,7 @@ impl Default for ExecutionLimits {
     fn default() -> Self {
         Self {
             fuel: None,
+            time: None,
             stack_depth: 1 << 16,
             stack_bytes: 64 << 20,
             allocation_bytes: 16 << 30,

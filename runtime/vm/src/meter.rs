@@ -4,10 +4,10 @@
 //! decrement. How much may be done between two looks follows the clock: a loop around a large fill is
 //! looked after at every turn, one that adds two numbers at every few thousandth.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use crate::budget::{Budget, Interrupt, RunControl, RunningClock};
 use crate::interpreter::Exit;
 use crate::status::Status;
 
@@ -20,38 +20,39 @@ const FIRST: u32 = 1 << 4;
 /// About the time between two looks, so that an interrupt is seen within a millisecond.
 const PERIOD: Duration = Duration::from_micros(200);
 
-/// Asks a running invocation to stop, from another thread.
-#[derive(Clone, Default, Debug)]
-pub struct Interrupt(Arc<AtomicBool>);
-
-impl Interrupt {
-    /// Stops the invocation at one of its next calls or backward branches, with
-    /// [`crate::Stop::Interrupted`]. If it is not running, it stops when it is run next.
-    pub fn request(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Takes a request back; whether there was one.
-    pub fn clear(&self) -> bool {
-        // Most often there was none, and to look is cheaper than to change.
-        self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
-    }
-}
+/// Steps that are taken from the account at once.
+const BLOCK: u64 = 1 << 14;
 
 /// How much an invocation may still do.
 #[derive(Debug)]
-pub(crate) struct Meter {
+pub struct Meter {
     /// Made for the first who asks for it: for most short calls, nobody does.
     interrupt: OnceLock<Interrupt>,
-    fuel: Option<u64>,
+    /// Whether it meters work for another invocation, which is the one to take requests for a stop and to
+    /// let the clock run.
+    is_worker: bool,
+    budget: Budget,
+    /// Steps that were taken from the budget and not made.
+    at_hand: u64,
     /// Backward branches and calls until the next look.
     quantum: u32,
     looked: Option<Instant>,
 }
 
 impl Meter {
-    pub(crate) fn new(fuel: Option<u64>) -> Self {
-        Self { interrupt: OnceLock::new(), fuel, quantum: FIRST, looked: None }
+    pub(crate) fn new(budget: Budget) -> Self {
+        Self::with(OnceLock::new(), false, budget)
+    }
+
+    fn with(interrupt: OnceLock<Interrupt>, is_worker: bool, budget: Budget) -> Self {
+        Self { interrupt, is_worker, budget, at_hand: 0, quantum: FIRST, looked: None }
+    }
+
+    /// For work that obeys what another invocation does; it serves one invocation after the other.
+    #[must_use]
+    pub fn of_worker(control: &RunControl) -> Self {
+        let RunControl { interrupt, budget } = control.clone();
+        Self::with(OnceLock::from(interrupt), true, budget)
     }
 
     /// The handle that asks for a stop.
@@ -59,49 +60,90 @@ impl Meter {
         self.interrupt.get_or_init(Interrupt::default)
     }
 
+    /// What others obey who work for this invocation, with all steps that are left.
+    pub(crate) fn control(&mut self) -> RunControl {
+        self.release();
+        let interrupt = self.interrupt.get().cloned().unwrap_or_default();
+        RunControl { interrupt, budget: self.budget.clone() }
+    }
+
+    /// Lets the clock run, if this is who owns it.
+    pub(crate) fn start_clock(&self) -> Option<RunningClock> {
+        (!self.is_worker && !self.budget.is_unlimited()).then(|| self.budget.start_clock())
+    }
+
     /// Takes a request for a stop; whether there was one.
     #[inline]
     pub(crate) fn is_interrupted(&self) -> bool {
-        self.interrupt.get().is_some_and(Interrupt::clear)
+        let Some(interrupt) = self.interrupt.get() else { return false };
+        if self.is_worker { interrupt.is_requested() } else { interrupt.clear() }
     }
 
     /// Whether nothing it counts or is told can end a run.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        self.fuel.is_none() && self.interrupt.get().is_none()
+        self.budget.is_unlimited() && self.interrupt.get().is_none()
     }
 
-    /// A budget to start with; at least 1. It is paid for when it is used up or given back.
+    /// Turns to start with; at least 1. They are paid for when they are used up or given back.
     pub(crate) fn take(&mut self) -> u32 {
-        let fuel = self.fuel.map_or(self.quantum, |fuel| u32::try_from(fuel).unwrap_or(u32::MAX));
-        let budget = fuel.saturating_add(1).min(self.quantum);
-        self.pay(budget - 1);
-        budget
+        if self.budget.is_unlimited() {
+            return self.quantum;
+        }
+        let wanted = u64::from(self.quantum - 1);
+        if self.at_hand < wanted {
+            self.at_hand += self.budget.take(BLOCK);
+        }
+        let granted = self.at_hand.min(wanted);
+        self.at_hand -= granted;
+        // No more than a quantum.
+        granted as u32 + 1
     }
 
-    /// Takes back what is left of a budget.
-    pub(crate) fn give_back(&mut self, budget: u32) {
-        if let Some(fuel) = &mut self.fuel {
-            *fuel = fuel.saturating_add(budget.saturating_sub(1).into());
+    /// Takes back what is left of turns.
+    pub(crate) fn give_back(&mut self, turns: u32) {
+        if !self.budget.is_unlimited() {
+            self.at_hand = self.at_hand.saturating_add(turns.saturating_sub(1).into());
         }
     }
 
-    /// Another budget, unless something ends the run. The branch that used the last one up has yet to
-    /// be paid for.
+    /// More turns, unless something ends the run. The branch that used the last one up has yet to be
+    /// paid for.
     #[cold]
     pub(crate) fn refill(&mut self) -> Result<u32, Exit> {
-        if self.fuel == Some(0) {
-            return Err(Exit::Failed(Status::resource_exhausted(
-                "the fuel for this invocation is used up: it made as many backward branches and \
-                 calls as the limit allows",
-            )));
-        }
+        self.spend().map_err(Exit::Failed)?;
         if self.is_interrupted() {
+            self.give_back(2);
             return Err(Exit::Interrupted);
         }
-        self.pay(1);
+        self.budget.check_time().map_err(Exit::Failed)?;
         self.follow_the_clock();
         Ok(self.take())
+    }
+
+    /// Pays for one step.
+    ///
+    /// # Errors
+    /// There is none left.
+    pub fn spend(&mut self) -> Result<(), Status> {
+        if self.budget.is_unlimited() {
+            return Ok(());
+        }
+        if self.at_hand == 0 {
+            self.at_hand = self.budget.take(BLOCK);
+        }
+        self.at_hand = self.at_hand.checked_sub(1).ok_or_else(|| {
+            Status::resource_exhausted(
+                "the fuel for this invocation is used up: it made as many backward branches and \
+                 calls as the limit allows",
+            )
+        })?;
+        Ok(())
+    }
+
+    /// Gives the steps at hand to others.
+    fn release(&mut self) {
+        self.budget.give_back(std::mem::take(&mut self.at_hand));
     }
 
     fn follow_the_clock(&mut self) {
@@ -111,20 +153,15 @@ impl Meter {
         }
     }
 
-    /// Pays for one turn of something else than the loop.
+    /// Pays for one turn of something else than the loop, which looks at interrupts by itself.
     pub(crate) fn tick(&mut self) -> Result<(), Exit> {
-        let mut budget = self.take() - 1;
-        if budget == 0 {
-            budget = self.refill()?;
-        }
-        self.give_back(budget);
-        Ok(())
+        self.spend().and_then(|()| self.budget.check_time()).map_err(Exit::Failed)
     }
+}
 
-    fn pay(&mut self, amount: u32) {
-        if let Some(fuel) = &mut self.fuel {
-            *fuel = fuel.saturating_sub(amount.into());
-        }
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.release();
     }
 }
 
@@ -143,6 +180,7 @@ fn next_quantum(quantum: u32, elapsed: Duration) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::ExecutionLimits;
 
     #[test]
     fn looks_are_as_far_apart_as_turns_are_short() {
@@ -153,6 +191,10 @@ mod tests {
         assert_eq!(next_quantum(1000, micros(1_000)), 200);
         assert_eq!(next_quantum(16, Duration::from_secs(16)), 2);
         assert_eq!(next_quantum(2, Duration::MAX), 2);
+    }
+
+    fn limited(fuel: u64) -> Budget {
+        Budget::new(&ExecutionLimits { fuel: Some(fuel), ..ExecutionLimits::default() })
     }
 
     /// What the loop does at a backward branch.
@@ -173,7 +215,7 @@ mod tests {
             // Miri takes its time.
             let often = if cfg!(miri) { 1_000 } else { 1 };
             for leave_every in [often, 7 * often, 100_000] {
-                let mut meter = Meter::new(Some(fuel));
+                let mut meter = Meter::new(limited(fuel));
                 let mut budget = meter.take();
                 let mut polls = 0;
                 while poll(&mut meter, &mut budget) {
@@ -189,8 +231,33 @@ mod tests {
     }
 
     #[test]
+    fn workers_share_what_the_invocation_has() {
+        let mut own = Meter::new(limited(50_000));
+        let mut budget = own.take();
+        let mut polls = 0;
+        for _ in 0..10_000 {
+            polls += u64::from(poll(&mut own, &mut budget));
+        }
+        own.give_back(budget);
+        let control = own.control();
+        for share in [10_000, 1_000_000] {
+            let mut worker = Meter::of_worker(&control);
+            let mut budget = worker.take();
+            polls += (0..share).take_while(|_| poll(&mut worker, &mut budget)).count() as u64;
+            worker.give_back(budget);
+        }
+        assert_eq!(polls, 50_000);
+        assert!(own.spend().is_err());
+        let mut worker = Meter::of_worker(&RunControl { budget: limited(1000), ..control });
+        worker.spend().unwrap();
+        let budget = worker.budget.clone();
+        drop(worker);
+        assert_eq!(budget.take(u64::MAX), 999);
+    }
+
+    #[test]
     fn an_interrupt_is_seen_and_consumed() {
-        let mut meter = Meter::new(None);
+        let mut meter = Meter::new(Budget::default());
         let mut budget = meter.take();
         meter.interrupt().clone().request();
         let mut polls = 0;

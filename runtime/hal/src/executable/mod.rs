@@ -2,17 +2,20 @@
 //!
 //! A program hands over the bytes of an executable with the name of their format; [`load`] finds who
 //! can run it. From then on everything else knows only the trait: names and sizes of exports, and
-//! how to run some workgroups of a dispatch on the calling thread.
+//! how to run some workgroups of a dispatch on the calling thread, as far as a [`RunControl`] lets it.
 
 use std::any::Any;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-use vm::{Object, Status};
+use vm::{Object, RunControl, Status};
 
 use crate::refusals::RECOMPILE;
 
+pub use self::halt::{Halt, Interrupted, PausedWorkgroup};
+
+mod halt;
 pub mod native;
 pub mod pool;
 pub mod vmvx;
@@ -120,6 +123,16 @@ impl Dispatch {
             .fold(1, |total: u64, count| total.saturating_mul((*count).into()))
     }
 
+    /// A failure with the workgroup and the dispatch that it was in.
+    #[must_use]
+    pub fn explain(&self, export: &Export, workgroup: u64, status: Status) -> Status {
+        let [x, y, z] = self.workgroup(workgroup);
+        let Status { code, message } = status;
+        let name = &export.name;
+        let text = format!("{message}; in workgroup ({x}, {y}, {z}) of dispatch @{name}");
+        Status::new(code, text)
+    }
+
     /// Workgroup number `index`, counted with x fastest, as x, y and z.
     #[must_use]
     pub fn workgroup(&self, index: u64) -> [u32; 3] {
@@ -146,11 +159,12 @@ pub trait Executable: Send + Sync + Debug {
     fn exports(&self) -> &[Export];
 
     /// Runs workgroups `range`, counted with x fastest, on the calling thread. Several threads may do
-    /// so at the same time with different ranges.
+    /// so at the same time with different ranges. Each workgroup costs a step of the budget at least.
     ///
     /// # Errors
-    /// A workgroup failed; the ones behind it did not run.
-    fn run(&self, dispatch: &Dispatch, range: Range<u64>) -> Result<(), Status>;
+    /// A workgroup failed, which may be because the budget is used up; or somebody asked for a stop.
+    fn run(&self, dispatch: &Dispatch, range: Range<u64>, control: &RunControl)
+    -> Result<(), Halt>;
 
     /// The nested module, where the executable is one: a debugger runs it instead of [`Self::run`].
     fn bytecode(&self) -> Option<&Bytecode> {

@@ -15,9 +15,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use vm::Status;
+use vm::{RunControl, Status};
 
-use super::{Dispatch, Executable};
+use super::{Dispatch, Executable, Halt};
 
 /// Less work than this is not shared: about what waking a thread costs.
 const WORTH_SHARING: Duration = Duration::from_micros(40);
@@ -61,53 +61,62 @@ impl WorkerPool {
         self.worker_count + 1
     }
 
-    /// Runs all workgroups of a dispatch and waits for them.
+    /// Runs all workgroups of a dispatch and waits for them, where nobody asks for a stop or counts.
     ///
     /// # Errors
     /// A workgroup failed; others may or may not have run.
     pub fn run(&self, executable: &Arc<dyn Executable>, dispatch: &Dispatch) -> Result<(), Status> {
-        self.run_range(executable, dispatch, 0..dispatch.total_workgroups())
+        let (all, alone) = (0..dispatch.total_workgroups(), RunControl::default());
+        self.run_range(executable, dispatch, all, &alone).map_err(|halt| match halt {
+            Halt::Failed(status) => status,
+            Halt::Interrupted(_) => Status::internal("a dispatch stopped without being asked to"),
+        })
     }
 
     /// Runs some workgroups of a dispatch and waits for them.
     ///
     /// # Errors
-    /// A workgroup failed; others may or may not have run.
+    /// A workgroup failed; others may or may not have run. Or somebody asked for a stop; then no thread
+    /// is in any of them, and the halt says which are left.
     pub fn run_range(
         &self,
         executable: &Arc<dyn Executable>,
         dispatch: &Dispatch,
         range: Range<u64>,
-    ) -> Result<(), Status> {
+        control: &RunControl,
+    ) -> Result<(), Halt> {
         let count = range.end.saturating_sub(range.start);
         if self.worker_count == 0 || count <= 1 {
-            return executable.run(dispatch, range);
+            return executable.run(dispatch, range, control);
         }
         let (second, end) = (range.start + 1, range.end);
         let start = Instant::now();
-        executable.run(dispatch, range.start..second)?;
+        if let Err(halt) = executable.run(dispatch, range.start..second, control) {
+            return Err(halt.and(Halt::before(second..end)));
+        }
         let each = start.elapsed().max(Duration::from_nanos(1));
         let left = u32::try_from(count - 1).unwrap_or(u32::MAX);
         if each.saturating_mul(left) < WORTH_SHARING {
-            return executable.run(dispatch, second..end);
+            return executable.run(dispatch, second..end, control);
         }
         let fair = (count / (2 * self.concurrency() as u64)).max(1);
         let chunk = (CHUNK.as_nanos() / each.as_nanos()) as u64;
         let job = Arc::new(Job {
             executable: executable.clone(),
             dispatch: dispatch.clone(),
+            control: control.clone(),
             end,
             chunk: chunk.clamp(1, fair),
             next: AtomicU64::new(second),
             runners: AtomicUsize::new(0),
-            error: Mutex::default(),
+            halt: Mutex::default(),
         });
         let workers = self.workers.get_or_init(|| Workers::spawn(self.worker_count));
         workers.board.post(job.clone());
         job.take_part();
         job.wait();
         workers.board.clear();
-        lock(&job.error).take().map_or(Ok(()), Err)
+        lock(&job.halt).take().map_or(Ok(()), Err)
     }
 }
 
@@ -116,6 +125,7 @@ impl WorkerPool {
 struct Job {
     executable: Arc<dyn Executable>,
     dispatch: Dispatch,
+    control: RunControl,
     /// Behind the last workgroup.
     end: u64,
     /// How many workgroups a thread takes at once.
@@ -124,8 +134,8 @@ struct Job {
     next: AtomicU64,
     /// How many threads may be running workgroups.
     runners: AtomicUsize,
-    /// The first error.
-    error: Mutex<Option<Status>>,
+    /// How it ended early, if it did: for all threads together.
+    halt: Mutex<Option<Halt>>,
 }
 
 impl Job {
@@ -134,8 +144,8 @@ impl Job {
         self.runners.fetch_add(1, Ordering::SeqCst);
         let _leave = Leave(self);
         while let Some(range) = self.take() {
-            if let Err(status) = self.executable.run(&self.dispatch, range) {
-                self.fail(status);
+            if let Err(halt) = self.executable.run(&self.dispatch, range, &self.control) {
+                self.halt(halt);
             }
         }
     }
@@ -149,9 +159,15 @@ impl Job {
         (start < self.end).then(|| start..self.end.min(start.saturating_add(self.chunk)))
     }
 
-    fn fail(&self, status: Status) {
-        self.next.store(self.end, Ordering::SeqCst);
-        lock(&self.error).get_or_insert(status);
+    /// One thread has halted: nobody takes workgroups any more, and those that nobody took are left.
+    fn halt(&self, halt: Halt) {
+        let untaken = self.next.swap(self.end, Ordering::SeqCst).min(self.end)..self.end;
+        let halt = if untaken.is_empty() { halt } else { halt.and(Halt::before(untaken)) };
+        let mut known = lock(&self.halt);
+        *known = Some(match known.take() {
+            Some(known) => known.and(halt),
+            None => halt,
+        });
     }
 
     /// Waits until nobody runs workgroups. All are taken, so whoever comes late finds none.
@@ -174,7 +190,8 @@ struct Leave<'a>(&'a Job);
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.fail(Status::internal("a worker thread panicked while it ran a workgroup"));
+            let status = Status::internal("a worker thread panicked while it ran a workgroup");
+            self.0.halt(Halt::Failed(status));
         }
         self.0.runners.fetch_sub(1, Ordering::SeqCst);
     }
@@ -290,6 +307,8 @@ mod tests {
     struct Counting {
         counts: Vec<AtomicU64>,
         failing: Option<u64>,
+        /// In which a stop is asked for.
+        interrupting: Option<u64>,
         pause: Duration,
     }
 
@@ -302,10 +321,16 @@ mod tests {
             &[]
         }
 
-        fn run(&self, _: &Dispatch, range: Range<u64>) -> Result<(), Status> {
-            for index in range {
+        fn run(&self, _: &Dispatch, range: Range<u64>, control: &RunControl) -> Result<(), Halt> {
+            for index in range.clone() {
+                if control.is_interrupted() {
+                    return Err(Halt::before(index..range.end));
+                }
                 if self.failing == Some(index) {
-                    return Err(Status::internal("told to fail"));
+                    return Err(Status::internal("told to fail").into());
+                }
+                if self.interrupting == Some(index) {
+                    control.interrupt.request();
                 }
                 thread::sleep(self.pause);
                 self.counts[index as usize].fetch_add(1, Ordering::SeqCst);
@@ -314,23 +339,37 @@ mod tests {
         }
     }
 
-    fn run(pool: &WorkerPool, total: u32, failing: Option<u64>, pause: u64) -> (Vec<u64>, bool) {
-        let counting = Arc::new(Counting {
-            counts: (0..total).map(|_| AtomicU64::new(0)).collect(),
-            failing,
-            pause: Duration::from_micros(pause),
-        });
-        let executable: Arc<dyn Executable> = counting.clone();
-        let dispatch = Dispatch {
+    impl Counting {
+        fn new(total: u32, pause: u64) -> Self {
+            Self {
+                counts: (0..total).map(|_| AtomicU64::new(0)).collect(),
+                failing: None,
+                interrupting: None,
+                pause: Duration::from_micros(pause),
+            }
+        }
+
+        fn counts(&self) -> Vec<u64> {
+            self.counts.iter().map(|count| count.load(Ordering::SeqCst)).collect()
+        }
+    }
+
+    fn dispatch(total: u32) -> Dispatch {
+        Dispatch {
             export: 0,
             workgroup_count: [total, 1, 1],
             workgroup_size: [1; 3],
             constants: Arc::default(),
             bindings: Vec::new(),
             local_memory_bytes: 0,
-        };
-        let is_ok = pool.run(&executable, &dispatch).is_ok();
-        (counting.counts.iter().map(|count| count.load(Ordering::SeqCst)).collect(), is_ok)
+        }
+    }
+
+    fn run(pool: &WorkerPool, total: u32, failing: Option<u64>, pause: u64) -> (Vec<u64>, bool) {
+        let counting = Arc::new(Counting { failing, ..Counting::new(total, pause) });
+        let executable: Arc<dyn Executable> = counting.clone();
+        let is_ok = pool.run(&executable, &dispatch(total)).is_ok();
+        (counting.counts(), is_ok)
     }
 
     #[test]
@@ -355,5 +394,30 @@ mod tests {
             assert_eq!(counts[failing as usize], 0);
         }
         assert_eq!(run(&pool, 50, None, 20), (vec![1; 50], true));
+    }
+
+    #[test]
+    fn an_interrupted_run_says_what_is_left() {
+        for threads in [1, 3] {
+            let pool = WorkerPool::with_threads(threads);
+            for interrupting in [0, 1, 2, 30, 98, 99] {
+                let interrupting = Some(interrupting);
+                let counting = Arc::new(Counting { interrupting, ..Counting::new(100, 50) });
+                let executable: Arc<dyn Executable> = counting.clone();
+                let control = RunControl::default();
+                let mut left = Vec::from([0..100]);
+                while let Some(range) = left.pop() {
+                    match pool.run_range(&executable, &dispatch(100), range, &control) {
+                        Ok(()) => {}
+                        Err(Halt::Failed(status)) => panic!("{status}"),
+                        Err(Halt::Interrupted(interrupted)) => {
+                            assert!(control.interrupt.clear());
+                            left.extend(interrupted.rest);
+                        }
+                    }
+                }
+                assert_eq!(counting.counts(), vec![1; 100], "{interrupting:?}");
+            }
+        }
     }
 }

@@ -10,11 +10,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use vm::{Context, ExecutionLimits, FunctionId, Invocation, ModuleIndex, Outcome, Ref};
-use vm::{RefType, Status, Type, Value};
+use vm::{RefType, RunControl, Status, Type, Value};
 use vmfb::verify::{VerifiedModule, verify};
 use vmfb::{FileBytes, Module};
 
-use super::{Bytecode, Dispatch, Executable, Export};
+use super::{Bytecode, Dispatch, Executable, Export, Halt};
 use crate::modules;
 
 /// The name of the format.
@@ -127,26 +127,25 @@ impl VmvxExecutable {
         context: &mut Context,
         dispatch: &Dispatch,
         workgroups: Range<u64>,
-    ) -> Result<(), Status> {
+        control: &RunControl,
+    ) -> Result<(), Halt> {
         let (Some(export), Some(function)) =
             (self.exports.get(dispatch.export), self.bytecode.functions.get(dispatch.export))
         else {
-            return Err(Status::invalid_argument("entry point ordinal out of bounds"));
+            return Err(Status::invalid_argument("entry point ordinal out of bounds").into());
         };
         let function = FunctionId { module: NESTED, function: *function };
         let shared = SharedArguments::new(export, dispatch, context.limits())?;
-        for index in workgroups {
+        for index in workgroups.clone() {
+            if control.is_interrupted() {
+                return Err(Halt::before(index..workgroups.end));
+            }
             let id = dispatch.workgroup(index);
             call(context, function, shared.of_workgroup(dispatch, id)).map_err(|failure| {
-                let [x, y, z] = id;
                 let place = failure.backtrace.iter().map(|frame| format!("\n  at {frame}"));
-                let place: String = place.collect();
-                let Status { code, message } = failure.status;
-                let name = &export.name;
-                Status::new(
-                    code,
-                    format!("{message}; in workgroup ({x}, {y}, {z}) of dispatch @{name}{place}"),
-                )
+                let mut status = dispatch.explain(export, index, failure.status);
+                status.message.extend(place);
+                status
             })?;
         }
         Ok(())
@@ -162,9 +161,14 @@ impl Executable for VmvxExecutable {
         &self.exports
     }
 
-    fn run(&self, dispatch: &Dispatch, range: Range<u64>) -> Result<(), Status> {
+    fn run(
+        &self,
+        dispatch: &Dispatch,
+        range: Range<u64>,
+        control: &RunControl,
+    ) -> Result<(), Halt> {
         let mut context = self.take_context()?;
-        let result = self.run_in(&mut context, dispatch, range);
+        let result = self.run_in(&mut context, dispatch, range, control);
         self.give_back(context);
         result
     }

@@ -21,12 +21,12 @@ mod system;
 use std::cell::RefCell;
 use std::ops::Range;
 
-use vm::Status;
+use vm::{RunControl, Status};
 
 use self::abi::{DispatchState, Environment, WorkgroupState};
 use self::image::Image;
 use self::library::Library;
-use super::{Binding, Dispatch, Executable, Export, NativeCode};
+use super::{Binding, Dispatch, Executable, Export, Halt, NativeCode};
 
 /// The formats that this machine runs.
 #[cfg(target_arch = "x86_64")]
@@ -157,12 +157,17 @@ impl Executable for NativeExecutable {
         &self.library.exports
     }
 
-    fn run(&self, dispatch: &Dispatch, range: Range<u64>) -> Result<(), Status> {
+    fn run(
+        &self,
+        dispatch: &Dispatch,
+        range: Range<u64>,
+        control: &RunControl,
+    ) -> Result<(), Halt> {
         let (Some(export), Some(entry)) = (
             self.library.exports.get(dispatch.export),
             self.library.entries.get(dispatch.export).copied(),
         ) else {
-            return Err(Status::invalid_argument("entry point ordinal out of bounds"));
+            return Err(Status::invalid_argument("entry point ordinal out of bounds").into());
         };
         check_counts(export, dispatch)?;
         let ranges = Ranges::new(dispatch);
@@ -186,7 +191,12 @@ impl Executable for NativeExecutable {
         let environment = self.environment();
         let scratch = export.local_memory_bytes.saturating_add(dispatch.local_memory_bytes);
         with_scratch(scratch, |local_memory, local_memory_size| {
-            for index in range {
+            let mut meter = vm::Meter::of_worker(control);
+            for index in range.clone() {
+                if control.is_interrupted() {
+                    return Err(Halt::before(index..range.end));
+                }
+                meter.spend().map_err(|status| dispatch.explain(export, index, status))?;
                 let [x, y, z] = dispatch.workgroup(index);
                 let workgroup = WorkgroupState {
                     workgroup_id_x: x,
@@ -202,11 +212,9 @@ impl Executable for NativeExecutable {
                 // functions, and there are as many constants and bindings as it declares.
                 let result = unsafe { abi::call(entry, &environment, &state, &workgroup) };
                 if result != 0 {
-                    return Err(Status::internal(format!(
-                        "executable entry point returned catastrophic error {result}; in workgroup \
-                         ({x}, {y}, {z}) of dispatch @{}",
-                        export.name
-                    )));
+                    let text =
+                        format!("executable entry point returned catastrophic error {result}");
+                    return Err(dispatch.explain(export, index, Status::internal(text)).into());
                 }
             }
             Ok(())
@@ -300,8 +308,8 @@ thread_local! {
 /// Calls `body` with scratch memory of at least some bytes, and how many they are.
 fn with_scratch<T>(
     bytes: usize,
-    body: impl FnOnce(*mut u8, u32) -> Result<T, Status>,
-) -> Result<T, Status> {
+    body: impl FnOnce(*mut u8, u32) -> Result<T, Halt>,
+) -> Result<T, Halt> {
     if bytes == 0 {
         return body(std::ptr::null_mut(), 0);
     }

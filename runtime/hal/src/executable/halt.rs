@@ -1,0 +1,73 @@
+//! How a run of workgroups ends before all of them are done.
+//!
+//! ```text
+//! run 0..100 ──> Ok                                      all have run
+//!            ──> Halt::Failed      status                one of them failed
+//!            ──> Halt::Interrupted inside [12, 57]       in the middle of these, which can go on
+//!                                  rest [13..20, 58..100] these have not begun
+//! ```
+//!
+//! A workgroup that was interrupted goes on where it is and is never run again from its start: it may
+//! have changed memory already.
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+use vm::{RunControl, Status};
+
+/// Why a run ended early.
+#[derive(Debug)]
+pub enum Halt {
+    /// A workgroup failed; the ones after it did not run, others may have.
+    Failed(Status),
+    /// Somebody asked for a stop.
+    Interrupted(Interrupted),
+}
+
+/// What is left of an interrupted run.
+#[derive(Debug, Default)]
+pub struct Interrupted {
+    /// Workgroups that are in the middle: one at most for each thread.
+    pub inside: Vec<Box<dyn PausedWorkgroup>>,
+    /// Those that have not begun.
+    pub rest: Vec<Range<u64>>,
+}
+
+/// A workgroup in the middle, on no thread.
+pub trait PausedWorkgroup: Send + Debug {
+    /// Which one it is, counted with x fastest.
+    fn workgroup(&self) -> u64;
+
+    /// Goes on with it, to its end or to the next interrupt, on the calling thread.
+    ///
+    /// # Errors
+    /// It fails, or it is interrupted again; then nothing but it is left.
+    fn resume(self: Box<Self>, control: &RunControl) -> Result<(), Halt>;
+}
+
+impl From<Status> for Halt {
+    fn from(status: Status) -> Self {
+        Self::Failed(status)
+    }
+}
+
+impl Halt {
+    /// Interrupted between workgroups.
+    #[must_use]
+    pub fn before(rest: Range<u64>) -> Self {
+        Self::Interrupted(Interrupted { inside: Vec::new(), rest: vec![rest] })
+    }
+
+    /// Both, where two threads have halted. A failure is more than an interrupt.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Failed(status), _) | (_, Self::Failed(status)) => Self::Failed(status),
+            (Self::Interrupted(mut one), Self::Interrupted(other)) => {
+                one.inside.extend(other.inside);
+                one.rest.extend(other.rest);
+                Self::Interrupted(one)
+            }
+        }
+    }
+}

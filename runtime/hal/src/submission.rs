@@ -22,6 +22,7 @@ use vm::{
 
 use crate::command_buffer::{Command, DispatchCommand, WorkgroupCount};
 use crate::device::Device;
+use crate::executable::machine::MachineState;
 use crate::executable::{Halt, Interrupted, vmvx};
 use crate::execution::{Execution, ResolvedDispatch};
 use crate::queue::Submission;
@@ -87,6 +88,8 @@ pub struct Dispatching {
     stage: Stage,
     /// Workgroups of a slice that failed, run again on the stack to show where, and why it did.
     failed: Option<(Range<u64>, Status)>,
+    /// Machine code that stopped in the middle of a workgroup.
+    machine: Option<Box<MachineState>>,
 }
 
 /// Where a dispatch is.
@@ -197,6 +200,7 @@ impl QueueActivity {
                     slice: 1,
                     stage: Stage::Between,
                     failed: None,
+                    machine: None,
                 }));
                 Ok(None)
             }
@@ -291,6 +295,10 @@ impl QueueActivity {
                 Ok(None)
             }
             Err(Halt::Failed(status)) => self.fail(At::Dispatching(dispatching), status),
+            Err(Halt::Faulted(status, machine)) => {
+                dispatching.machine = Some(machine);
+                self.fail(At::Dispatching(dispatching), status)
+            }
         }
     }
 

@@ -15,11 +15,15 @@ use std::ops::Range;
 
 use vm::{RunControl, Status};
 
+use super::machine::MachineState;
+
 /// Why a run ended early.
 #[derive(Debug)]
 pub enum Halt {
     /// A workgroup failed; the ones after it did not run, others may have.
     Failed(Status),
+    /// Machine code faulted; the same otherwise.
+    Faulted(Status, Box<MachineState>),
     /// Somebody asked for a stop.
     Interrupted(Interrupted),
 }
@@ -37,6 +41,11 @@ pub struct Interrupted {
 pub trait PausedWorkgroup: Send + Debug {
     /// Which one it is, counted with x fastest.
     fn workgroup(&self) -> u64;
+
+    /// Where machine code is; `None` of bytecode.
+    fn machine_state(&self) -> Option<&MachineState> {
+        None
+    }
 
     /// Goes on with it, to its end or to the next interrupt, on the calling thread.
     ///
@@ -58,10 +67,17 @@ impl Halt {
         Self::Interrupted(Interrupted { inside: Vec::new(), rest: vec![rest] })
     }
 
+    /// The halt of a thread that would have gone on with these.
+    #[must_use]
+    pub(crate) fn and_not_begun(self, rest: Range<u64>) -> Self {
+        if rest.is_empty() { self } else { self.and(Self::before(rest)) }
+    }
+
     /// Both, where two threads have halted. A failure is more than an interrupt.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
+            (fault @ Self::Faulted(..), _) | (_, fault @ Self::Faulted(..)) => fault,
             (Self::Failed(status), _) | (_, Self::Failed(status)) => Self::Failed(status),
             (Self::Interrupted(mut one), Self::Interrupted(other)) => {
                 one.inside.extend(other.inside);

@@ -16,6 +16,7 @@ use crate::refusals::RECOMPILE;
 pub use self::halt::{Halt, Interrupted, PausedWorkgroup};
 
 mod halt;
+pub mod machine;
 pub mod native;
 pub mod pool;
 pub mod vmvx;

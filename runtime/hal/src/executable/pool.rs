@@ -68,7 +68,7 @@ impl WorkerPool {
     pub fn run(&self, executable: &Arc<dyn Executable>, dispatch: &Dispatch) -> Result<(), Status> {
         let (all, alone) = (0..dispatch.total_workgroups(), RunControl::default());
         self.run_range(executable, dispatch, all, &alone).map_err(|halt| match halt {
-            Halt::Failed(status) => status,
+            Halt::Failed(status) | Halt::Faulted(status, _) => status,
             Halt::Interrupted(_) => Status::internal("a dispatch stopped without being asked to"),
         })
     }
@@ -92,7 +92,7 @@ impl WorkerPool {
         let (second, end) = (range.start + 1, range.end);
         let start = Instant::now();
         if let Err(halt) = executable.run(dispatch, range.start..second, control) {
-            return Err(halt.and(Halt::before(second..end)));
+            return Err(halt.and_not_begun(second..end));
         }
         let each = start.elapsed().max(Duration::from_nanos(1));
         let left = u32::try_from(count - 1).unwrap_or(u32::MAX);
@@ -162,7 +162,7 @@ impl Job {
     /// One thread has halted: nobody takes workgroups any more, and those that nobody took are left.
     fn halt(&self, halt: Halt) {
         let untaken = self.next.swap(self.end, Ordering::SeqCst).min(self.end)..self.end;
-        let halt = if untaken.is_empty() { halt } else { halt.and(Halt::before(untaken)) };
+        let halt = halt.and_not_begun(untaken);
         let mut known = lock(&self.halt);
         *known = Some(match known.take() {
             Some(known) => known.and(halt),

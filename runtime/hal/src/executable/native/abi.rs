@@ -1,21 +1,16 @@
-//! The structures that IREE's compiled dispatches are called with, and the call.
+//! The structures that IREE's compiled dispatches are called with, and calls of what is not a dispatch.
 //!
 //! Layouts are those of IREE's `executable_library.h`, versions 0.3, 0.5 and 0.6, which are the same here;
 //! what differs between them is only read (`library`). They are asserted below, field by field.
-//!
-//! # Soundness
-//!
-//! Machine code can do anything: calling it is trusting it, and that is the caller's promise (see
-//! [`call`]). What this file adds is that the code finds what it was compiled for: the C calling
-//! convention, structures of the right layout that live as long as the call, and denormals flushed to
-//! zero as IREE's synchronous device has it. The floating-point mode is changed, used and restored
-//! within one block of assembly, so no Rust code ever runs in it.
+//! Dispatches are called in `call`.
 
 use std::ffi::c_void;
 use std::mem::offset_of;
+use std::ptr::{null, null_mut};
 
 /// What all dispatches of an executable have in common (`iree_hal_executable_environment_v0_t`).
 #[repr(C)]
+#[derive(Debug)]
 pub(super) struct Environment {
     pub(super) constants: *const u32,
     /// Calls imports; there are none.
@@ -27,6 +22,7 @@ pub(super) struct Environment {
 
 /// What all workgroups of a dispatch have in common (`iree_hal_executable_dispatch_state_v0_t`).
 #[repr(C)]
+#[derive(Debug)]
 pub(super) struct DispatchState {
     pub(super) workgroup_size_x: u32,
     pub(super) workgroup_size_y: u32,
@@ -44,6 +40,7 @@ pub(super) struct DispatchState {
 
 /// What a workgroup has to itself (`iree_hal_executable_workgroup_state_v0_t`).
 #[repr(C)]
+#[derive(Debug)]
 pub(super) struct WorkgroupState {
     pub(super) workgroup_id_x: u32,
     pub(super) workgroup_id_y: u32,
@@ -52,6 +49,51 @@ pub(super) struct WorkgroupState {
     pub(super) processor_id: u32,
     pub(super) local_memory: *mut c_void,
     pub(super) local_memory_size: u32,
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Self {
+            constants: null(),
+            import_thunk: null(),
+            import_functions: null(),
+            import_contexts: null(),
+            processor: [0; 8],
+        }
+    }
+}
+
+impl Default for DispatchState {
+    fn default() -> Self {
+        Self {
+            workgroup_size_x: 1,
+            workgroup_size_y: 1,
+            workgroup_size_z: 1,
+            constant_count: 0,
+            workgroup_count_x: 0,
+            workgroup_count_y: 0,
+            workgroup_count_z: 0,
+            max_concurrency: 1,
+            binding_count: 0,
+            constants: null(),
+            binding_pointers: null(),
+            binding_lengths: null(),
+        }
+    }
+}
+
+impl Default for WorkgroupState {
+    fn default() -> Self {
+        Self {
+            workgroup_id_x: 0,
+            workgroup_id_y: 0,
+            workgroup_id_z: 0,
+            reserved: 0,
+            processor_id: 0,
+            local_memory: null_mut(),
+            local_memory_size: 0,
+        }
+    }
 }
 
 const _: () = {
@@ -109,105 +151,4 @@ pub(super) unsafe fn initialize(initializer: usize) {
     type Initializer = unsafe extern "C" fn();
     // SAFETY: the caller says what is at the address.
     unsafe { std::mem::transmute::<usize, Initializer>(initializer)() };
-}
-
-/// Runs one workgroup; what it returns, 0 if all is well.
-///
-/// # Safety
-/// `entry` is the address of a dispatch function in code that is mapped and trusted, and the states
-/// describe as many constants and bindings as it uses.
-#[cfg(target_arch = "x86_64")]
-pub(super) unsafe fn call(
-    entry: usize,
-    environment: &Environment,
-    dispatch: &DispatchState,
-    workgroup: &WorkgroupState,
-) -> i32 {
-    /// Flush-to-zero and denormals-are-zero.
-    const FLUSH: u32 = 1 << 15 | 1 << 6;
-    let mut modes = [0_u32; 2];
-    let mut result: i32;
-    // SAFETY: the caller says what is at the address. The registers are those of the System V
-    // convention, everything that a function may change is declared as changed, and the
-    // floating-point mode at the end is that of the beginning.
-    unsafe {
-        std::arch::asm!(
-            "stmxcsr [r12]",
-            "mov eax, [r12]",
-            "or eax, {flush}",
-            "mov [r12 + 4], eax",
-            "ldmxcsr [r12 + 4]",
-            "call r13",
-            "ldmxcsr [r12]",
-            flush = const FLUSH,
-            in("r12") modes.as_mut_ptr(),
-            in("r13") entry,
-            in("rdi") std::ptr::from_ref(environment),
-            in("rsi") std::ptr::from_ref(dispatch),
-            in("rdx") std::ptr::from_ref(workgroup),
-            lateout("eax") result,
-            clobber_abi("sysv64"),
-        );
-    }
-    result
-}
-
-/// Runs one workgroup; what it returns, 0 if all is well.
-///
-/// # Safety
-/// `entry` is the address of a dispatch function in code that is mapped and trusted, and the states
-/// describe as many constants and bindings as it uses.
-#[cfg(target_arch = "aarch64")]
-pub(super) unsafe fn call(
-    entry: usize,
-    environment: &Environment,
-    dispatch: &DispatchState,
-    workgroup: &WorkgroupState,
-) -> i32 {
-    /// Flush-to-zero, of all floats and of those of 16 bits.
-    const FLUSH: u64 = 1 << 24 | 1 << 19;
-    let mut result = std::ptr::from_ref(environment).expose_provenance();
-    // SAFETY: the caller says what is at the address. The registers are those of the procedure call
-    // standard, which keeps x20 to x22 over a call; everything that a function may change is declared as
-    // changed, and the floating-point mode at the end is that of the beginning.
-    unsafe {
-        std::arch::asm!(
-            "mrs x20, fpcr",
-            "orr x21, x20, x21",
-            "msr fpcr, x21",
-            "blr x22",
-            "msr fpcr, x20",
-            out("x20") _,
-            inout("x21") FLUSH => _,
-            in("x22") entry,
-            inlateout("x0") result,
-            in("x1") std::ptr::from_ref(dispatch),
-            in("x2") std::ptr::from_ref(workgroup),
-            clobber_abi("C"),
-        );
-    }
-    result as i32
-}
-
-/// Runs one workgroup; what it returns, 0 if all is well.
-///
-/// # Safety
-/// `entry` is the address of a dispatch function in code that is mapped and trusted, and the states
-/// describe as many constants and bindings as it uses.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) unsafe fn call(
-    entry: usize,
-    environment: &Environment,
-    dispatch: &DispatchState,
-    workgroup: &WorkgroupState,
-) -> i32 {
-    type Entry = unsafe extern "C" fn(
-        *const Environment,
-        *const DispatchState,
-        *const WorkgroupState,
-    ) -> i32;
-    // SAFETY: the caller says what is at the address.
-    let entry: Entry = unsafe { std::mem::transmute::<usize, Entry>(entry) };
-    // SAFETY: as above; what the pointers are to lives as long as the call.
-    unsafe { entry(environment, dispatch, workgroup) }
 }

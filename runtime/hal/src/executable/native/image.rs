@@ -84,7 +84,13 @@ impl Image {
 
     /// Whether code at the address may be executed.
     pub(super) fn is_code(&self, address: usize) -> bool {
-        self.segment(address).is_some_and(|segment| segment.is_executable)
+        self.offset_of_code(address).is_some()
+    }
+
+    /// The offset of an address of code; `None` if the image has no code there.
+    pub(super) fn offset_of_code(&self, address: usize) -> Option<usize> {
+        self.segment(address).filter(|segment| segment.is_executable)?;
+        address.checked_sub(self.base)
     }
 
     fn segment(&self, address: usize) -> Option<&Segment> {

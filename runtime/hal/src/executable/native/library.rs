@@ -31,7 +31,7 @@ const MAXIMUM_BINDINGS: u8 = 64;
 const MAXIMUM_COUNT: u32 = 1 << 16;
 
 /// A library's description.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(super) struct Library {
     pub(super) exports: Vec<Export>,
     /// The address of each export.

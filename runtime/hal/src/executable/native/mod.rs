@@ -6,27 +6,30 @@
 //! | `system` | loading system libraries with it |
 //! | `image` | code in memory, and reading what it says about itself |
 //! | `library` | that description, checked and made plain data |
-//! | `abi`, `processor` | how dispatches are called, and what they are told of the machine |
+//! | `abi`, `processor` | what dispatches are called with, and what they are told of the machine |
+//! | `call` | calling them: on a stack of their own, so that they can be paused and may fault |
 //!
 //! Machine code runs with all rights of this program. Loading is safe for any bytes as far as they
 //! are data; calling the code is trusting it, which [`super::NativeCode`] decides.
 
 mod abi;
+mod call;
 mod elf;
 mod image;
 mod library;
 mod processor;
 mod system;
 
-use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 use vm::{RunControl, Status};
 
-use self::abi::{DispatchState, Environment, WorkgroupState};
+use self::abi::Environment;
+use self::call::{Call, Run};
 use self::image::Image;
 use self::library::Library;
-use super::{Binding, Dispatch, Executable, Export, Halt, NativeCode};
+use super::{Dispatch, Executable, Export, Halt, NativeCode};
 
 /// The formats that this machine runs.
 #[cfg(target_arch = "x86_64")]
@@ -61,13 +64,19 @@ pub fn processor_feature(name: &str) -> Option<i64> {
 #[derive(Debug)]
 pub struct NativeExecutable {
     format: &'static str,
+    code: Arc<Code>,
+}
+
+/// Machine code with what it says about itself and what it is given.
+#[derive(Debug)]
+struct Code {
     library: Library,
     constants: Vec<u32>,
     /// Null for each import: all of them are optional.
     imports: Vec<usize>,
     processor: [u64; 8],
     /// Keeps the code where it is.
-    _image: Image,
+    image: Image,
 }
 
 impl NativeExecutable {
@@ -98,21 +107,14 @@ impl NativeExecutable {
             }
             (EMBEDDED, loaded.image, loaded.symbol)
         };
-        let processor = processor::data();
-        let mut executable = Self {
-            format,
-            library: Library {
-                exports: Vec::new(),
-                entries: Vec::new(),
-                constant_count: 0,
-                import_count: 0,
-            },
+        let mut code = Code {
+            library: Library::default(),
             constants: constants.to_vec(),
             imports: Vec::new(),
-            processor,
-            _image: image,
+            processor: processor::data(),
+            image,
         };
-        let environment = executable.environment();
+        let environment = code.environment();
         let description = library::VERSIONS.into_iter().find_map(|version| {
             // SAFETY: trusted as above; the loader found the function in the image.
             let address = unsafe { abi::query(query, version, &environment) };
@@ -124,7 +126,7 @@ impl NativeExecutable {
                  write executables that it runs",
             )
         })?;
-        let library = Library::read(&executable._image, description)?;
+        let library = Library::read(&code.image, description)?;
         if library.constant_count != constants.len() {
             return Err(Status::failed_precondition(format!(
                 "executable requires {} constants but caller provided {}; must match",
@@ -132,11 +134,13 @@ impl NativeExecutable {
                 constants.len()
             )));
         }
-        executable.imports = vec![0; library.import_count];
-        executable.library = library;
-        Ok(executable)
+        code.imports = vec![0; library.import_count];
+        code.library = library;
+        Ok(Self { format, code: Arc::new(code) })
     }
+}
 
+impl Code {
     fn environment(&self) -> Environment {
         Environment {
             constants: self.constants.as_ptr(),
@@ -154,7 +158,7 @@ impl Executable for NativeExecutable {
     }
 
     fn exports(&self) -> &[Export] {
-        &self.library.exports
+        &self.code.library.exports
     }
 
     fn run(
@@ -163,113 +167,33 @@ impl Executable for NativeExecutable {
         range: Range<u64>,
         control: &RunControl,
     ) -> Result<(), Halt> {
-        let (Some(export), Some(entry)) = (
-            self.library.exports.get(dispatch.export),
-            self.library.entries.get(dispatch.export).copied(),
-        ) else {
+        let Some(export) = self.code.library.exports.get(dispatch.export) else {
             return Err(Status::invalid_argument("entry point ordinal out of bounds").into());
         };
         check_counts(export, dispatch)?;
-        let ranges = Ranges::new(dispatch);
-        let (constant_count, binding_count) = counts(dispatch)?;
-        let [size_x, size_y, size_z] = dispatch.workgroup_size;
-        let [count_x, count_y, count_z] = dispatch.workgroup_count;
-        let state = DispatchState {
-            workgroup_size_x: size_x,
-            workgroup_size_y: size_y,
-            workgroup_size_z: narrow(size_z)?,
-            constant_count,
-            workgroup_count_x: count_x,
-            workgroup_count_y: count_y,
-            workgroup_count_z: narrow(count_z)?,
-            max_concurrency: 1,
-            binding_count,
-            constants: dispatch.constants.as_ptr(),
-            binding_pointers: ranges.pointers(),
-            binding_lengths: ranges.lengths(),
-        };
-        let environment = self.environment();
-        let scratch = export.local_memory_bytes.saturating_add(dispatch.local_memory_bytes);
-        with_scratch(scratch, |local_memory, local_memory_size| {
+        let scratch_bytes = export.local_memory_bytes.saturating_add(dispatch.local_memory_bytes);
+        let mut call = Call::new(&self.code, dispatch, scratch_bytes)?;
+        let run = Run { code: &self.code, dispatch, control };
+        call::watched(control, || {
             let mut meter = vm::Meter::of_worker(control);
             for index in range.clone() {
                 if control.is_interrupted() {
+                    call.keep();
                     return Err(Halt::before(index..range.end));
                 }
-                meter.spend().map_err(|status| dispatch.explain(export, index, status))?;
-                let [x, y, z] = dispatch.workgroup(index);
-                let workgroup = WorkgroupState {
-                    workgroup_id_x: x,
-                    workgroup_id_y: y,
-                    // Below the count in z, which fits.
-                    workgroup_id_z: z as u16,
-                    reserved: 0,
-                    processor_id: 0,
-                    local_memory: local_memory.cast(),
-                    local_memory_size,
-                };
-                // SAFETY: the executable was loaded as trusted code, the entry is one of its dispatch
-                // functions, and there are as many constants and bindings as it declares.
-                let result = unsafe { abi::call(entry, &environment, &state, &workgroup) };
-                if result != 0 {
-                    let text =
-                        format!("executable entry point returned catastrophic error {result}");
-                    return Err(dispatch.explain(export, index, Status::internal(text)).into());
+                if let Err(status) = meter.spend() {
+                    call.keep();
+                    return Err(dispatch.explain(export, index, status).into());
                 }
+                // SAFETY: the executable was loaded as trusted code, and there are as many constants
+                // and bindings as the export declares.
+                call = unsafe { call.run(&run, index) }
+                    .map_err(|halt| halt.and_not_begun(index + 1..range.end))?;
             }
+            call.keep();
             Ok(())
         })
     }
-}
-
-/// Addresses and lengths of bindings, as dispatches take them.
-enum Ranges {
-    /// Most dispatches have few.
-    Few([*mut u8; Self::FEW], [usize; Self::FEW]),
-    Many(Vec<*mut u8>, Vec<usize>),
-}
-
-impl Ranges {
-    const FEW: usize = 12;
-
-    fn new(dispatch: &Dispatch) -> Self {
-        let bindings = &dispatch.bindings;
-        if bindings.len() > Self::FEW {
-            return Self::Many(
-                bindings.iter().map(Binding::address).collect(),
-                bindings.iter().map(Binding::len).collect(),
-            );
-        }
-        let (mut pointers, mut lengths) = ([std::ptr::null_mut(); Self::FEW], [0; Self::FEW]);
-        for ((pointer, length), binding) in pointers.iter_mut().zip(&mut lengths).zip(bindings) {
-            (*pointer, *length) = (binding.address(), binding.len());
-        }
-        Self::Few(pointers, lengths)
-    }
-
-    fn pointers(&self) -> *const *mut u8 {
-        match self {
-            Self::Few(pointers, _) => pointers.as_ptr(),
-            Self::Many(pointers, _) => pointers.as_ptr(),
-        }
-    }
-
-    fn lengths(&self) -> *const usize {
-        match self {
-            Self::Few(_, lengths) => lengths.as_ptr(),
-            Self::Many(_, lengths) => lengths.as_ptr(),
-        }
-    }
-}
-
-/// How many constants and bindings there are, as dispatches are told.
-fn counts(dispatch: &Dispatch) -> Result<(u16, u8), Status> {
-    let (constants, bindings) = (dispatch.constants.len(), dispatch.bindings.len());
-    u16::try_from(constants).ok().zip(u8::try_from(bindings).ok()).ok_or_else(|| {
-        Status::out_of_range(format!(
-            "{constants} constants and {bindings} bindings are more than machine code can have"
-        ))
-    })
 }
 
 fn check_counts(export: &Export, dispatch: &Dispatch) -> Result<(), Status> {
@@ -286,46 +210,6 @@ fn check_counts(export: &Export, dispatch: &Dispatch) -> Result<(), Status> {
         }
     }
     Ok(())
-}
-
-/// A size in z, for which the structures of a call have 16 bits.
-fn narrow(size: u32) -> Result<u16, Status> {
-    u16::try_from(size).map_err(|_| {
-        Status::out_of_range(format!("{size} workgroups in z are more than machine code can have"))
-    })
-}
-
-/// Scratch memory in units of what it is aligned to.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Line(#[allow(dead_code, reason = "only its address is used")] [u8; 64]);
-
-thread_local! {
-    /// The scratch memory of this thread: workgroups of a thread run one after the other.
-    static SCRATCH: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Calls `body` with scratch memory of at least some bytes, and how many they are.
-fn with_scratch<T>(
-    bytes: usize,
-    body: impl FnOnce(*mut u8, u32) -> Result<T, Halt>,
-) -> Result<T, Halt> {
-    if bytes == 0 {
-        return body(std::ptr::null_mut(), 0);
-    }
-    let too_large =
-        || Status::resource_exhausted(format!("no memory for {bytes} bytes of scratch"));
-    let size = u32::try_from(bytes).map_err(|_| too_large())?;
-    // Taken for the call, so that a dispatch within a dispatch would get its own.
-    let mut scratch = SCRATCH.take();
-    let lines = bytes.div_ceil(size_of::<Line>());
-    if scratch.len() < lines {
-        scratch.try_reserve(lines - scratch.len()).map_err(|_| too_large())?;
-        scratch.resize(lines, Line([0; 64]));
-    }
-    let result = body(scratch.as_mut_ptr().cast(), size);
-    SCRATCH.set(scratch);
-    result
 }
 
 fn refused(format: &str) -> Status {

@@ -364,7 +364,7 @@ pub(crate) fn buffer_variable(name: &str, buffer: &Buffer) -> Variable {
     Variable { type_name: "!hal.buffer".to_owned(), ..variable(name, &value) }
 }
 
-fn plain(name: &str, value: String, type_name: &str) -> Variable {
+pub(crate) fn plain(name: &str, value: String, type_name: &str) -> Variable {
     Variable {
         name: name.to_owned(),
         value,

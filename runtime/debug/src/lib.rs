@@ -19,6 +19,7 @@
 //! | `foreign` | values of native libraries, by their addresses |
 //! | `tensor`, `number`, `memory` | what is in buffers |
 //! | `dispatch` | what a device works on |
+//! | `machine_code` | machine code that stopped inside a workgroup |
 //! | `disassembly`, `address` | code as a view wants it |
 //! | `view` | the plain structs that all of this is shown in |
 //!
@@ -48,6 +49,7 @@ mod inspect;
 mod known;
 mod level;
 mod load;
+mod machine_code;
 mod memory;
 mod moves;
 mod named;

@@ -277,6 +277,9 @@ impl Debugger {
                 if let Phase::Initializing(invocation) | Phase::Running(invocation) = phase {
                     self.phase = Phase::Failed(invocation);
                 }
+                if let Some(elements) = self.faulting_elements() {
+                    failure.status.message.push_str(&elements);
+                }
                 Some(StopReason::Failed(failure))
             }
         }

@@ -185,7 +185,7 @@ impl Debugger {
             (has_locals, ScopeKind::Locals),
             (!self.arguments(id).is_empty(), ScopeKind::Arguments),
             (!self.compiler_values(id).is_empty(), ScopeKind::Compiler),
-            (position.is_some(), ScopeKind::Registers),
+            (position.is_some() || self.machine_state(frame).is_some(), ScopeKind::Registers),
             (has_globals, ScopeKind::Globals),
             (self.has_allocations(), ScopeKind::Device),
         ];
@@ -245,7 +245,7 @@ impl Debugger {
     fn registers(&self, frame: FrameIndex) -> Vec<Variable> {
         let (Some(invocation), Some(position)) = (self.invocation(), self.position_in(frame))
         else {
-            return Vec::new();
+            return self.machine_registers(frame);
         };
         let Some(module) = self.program.module(position.function.module) else {
             return Vec::new();

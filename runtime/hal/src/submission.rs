@@ -151,9 +151,19 @@ impl QueueActivity {
     #[must_use]
     pub fn workgroup(&self) -> Option<[u32; 3]> {
         match &self.at {
-            At::Dispatching(dispatching) if dispatching.stage != Stage::Between => {
-                Some(dispatching.resolved.dispatch.workgroup(dispatching.next))
+            At::Dispatching(dispatching) => {
+                let index = dispatching.inside()?;
+                Some(dispatching.resolved.dispatch.workgroup(index))
             }
+            _ => None,
+        }
+    }
+
+    /// Where machine code stopped in the middle of a workgroup.
+    #[must_use]
+    pub fn machine_state(&self) -> Option<&MachineState> {
+        match &self.at {
+            At::Dispatching(dispatching) => dispatching.machine.as_deref(),
             _ => None,
         }
     }
@@ -369,14 +379,18 @@ impl Activity for QueueActivity {
         let Some(step) = self.step() else { return Vec::new() };
         let done = if matches!(self.at, At::After(..)) { ", done" } else { "" };
         let command = format!("command {}: {}{done}", step.index, step.text);
-        let workgroup = self.workgroup().map(|[x, y, z]| format!("workgroup ({x},{y},{z})"));
+        let workgroup = self.workgroup().map(|[x, y, z]| {
+            let offset = self.machine_state().and_then(|machine| machine.code_offset);
+            let at = offset.map(|offset| format!(", machine code +{offset:#x}"));
+            format!("workgroup ({x},{y},{z}){}", at.unwrap_or_default())
+        });
         [command].into_iter().chain(workgroup).collect()
     }
 
     fn part_count(&self) -> usize {
         match &self.at {
             At::Take | At::Next => 0,
-            At::Dispatching(dispatching) if dispatching.stage != Stage::Between => 2,
+            At::Dispatching(dispatching) if dispatching.inside().is_some() => 2,
             At::Before(_) | At::After(..) | At::Dispatching(_) => 1,
         }
     }
@@ -391,6 +405,12 @@ impl Dispatching {
         left.sort_by_key(|range| std::cmp::Reverse(range.start));
         (self.next, self.end) = (end, end);
         self.rest.extend(left);
+    }
+
+    /// The workgroup that somebody could stand in or before.
+    fn inside(&self) -> Option<u64> {
+        let stopped = self.machine.as_ref().map(|machine| machine.workgroup);
+        stopped.or_else(|| (self.stage != Stage::Between).then_some(self.next))
     }
 
     /// The function that a workgroup runs, in the program's context.

@@ -409,7 +409,7 @@ mod tests {
                 while let Some(range) = left.pop() {
                     match pool.run_range(&executable, &dispatch(100), range, &control) {
                         Ok(()) => {}
-                        Err(Halt::Failed(status)) => panic!("{status}"),
+                        Err(Halt::Failed(status) | Halt::Faulted(status, _)) => panic!("{status}"),
                         Err(Halt::Interrupted(interrupted)) => {
                             assert!(control.interrupt.clear());
                             left.extend(interrupted.rest);

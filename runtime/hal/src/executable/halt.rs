@@ -3,6 +3,7 @@
 //! ```text
 //! run 0..100 ──> Ok                                      all have run
 //!            ──> Halt::Failed      status                one of them failed
+//!            ──> Halt::FailedInside status, [12]         and this is where, for people to look at
 //!            ──> Halt::Interrupted inside [12, 57]       in the middle of these, which can go on
 //!                                  rest [13..20, 58..100] these have not begun
 //! ```
@@ -13,13 +14,15 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use vm::{RunControl, Status};
+use vm::{MovedFrames, RunControl, Status};
 
 /// Why a run ended early.
 #[derive(Debug)]
 pub enum Halt {
     /// A workgroup failed; the ones after it did not run, others may have.
     Failed(Status),
+    /// The same with the workgroup as it stands where it failed.
+    FailedInside(Status, Box<dyn PausedWorkgroup>),
     /// Somebody asked for a stop.
     Interrupted(Interrupted),
 }
@@ -37,6 +40,11 @@ pub struct Interrupted {
 pub trait PausedWorkgroup: Send + Debug {
     /// Which one it is, counted with x fastest.
     fn workgroup(&self) -> u64;
+
+    /// Its frames, if it is bytecode: to go on on the stack of the program. Then it cannot be resumed.
+    fn take_frames(&mut self) -> Option<MovedFrames> {
+        None
+    }
 
     /// Goes on with it, to its end or to the next interrupt, on the calling thread.
     ///
@@ -62,12 +70,12 @@ impl Halt {
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Failed(status), _) | (_, Self::Failed(status)) => Self::Failed(status),
             (Self::Interrupted(mut one), Self::Interrupted(other)) => {
                 one.inside.extend(other.inside);
                 one.rest.extend(other.rest);
                 Self::Interrupted(one)
             }
+            (Self::Interrupted(_), failed) | (failed, _) => failed,
         }
     }
 }

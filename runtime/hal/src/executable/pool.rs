@@ -68,7 +68,7 @@ impl WorkerPool {
     pub fn run(&self, executable: &Arc<dyn Executable>, dispatch: &Dispatch) -> Result<(), Status> {
         let (all, alone) = (0..dispatch.total_workgroups(), RunControl::default());
         self.run_range(executable, dispatch, all, &alone).map_err(|halt| match halt {
-            Halt::Failed(status) => status,
+            Halt::Failed(status) | Halt::FailedInside(status, _) => status,
             Halt::Interrupted(_) => Status::internal("a dispatch stopped without being asked to"),
         })
     }
@@ -409,7 +409,9 @@ mod tests {
                 while let Some(range) = left.pop() {
                     match pool.run_range(&executable, &dispatch(100), range, &control) {
                         Ok(()) => {}
-                        Err(Halt::Failed(status)) => panic!("{status}"),
+                        Err(Halt::Failed(status) | Halt::FailedInside(status, _)) => {
+                            panic!("{status}")
+                        }
                         Err(Halt::Interrupted(interrupted)) => {
                             assert!(control.interrupt.clear());
                             left.extend(interrupted.rest);

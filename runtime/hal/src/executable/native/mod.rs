@@ -196,7 +196,7 @@ impl Executable for NativeExecutable {
                 if control.is_interrupted() {
                     return Err(Halt::before(index..range.end));
                 }
-                meter.spend().map_err(|status| dispatch.explain(export, index, status))?;
+                meter.spend().map_err(|status| dispatch.explain(&export.name, index, status))?;
                 let [x, y, z] = dispatch.workgroup(index);
                 let workgroup = WorkgroupState {
                     workgroup_id_x: x,
@@ -214,7 +214,9 @@ impl Executable for NativeExecutable {
                 if result != 0 {
                     let text =
                         format!("executable entry point returned catastrophic error {result}");
-                    return Err(dispatch.explain(export, index, Status::internal(text)).into());
+                    return Err(dispatch
+                        .explain(&export.name, index, Status::internal(text))
+                        .into());
                 }
             }
             Ok(())

@@ -7,23 +7,27 @@
 //!                    dispatch, watched: [before part] ──> bytecode on the program's stack ─┐
 //!                                            ^─────────── next workgroup ──────────────────┘
 //!                    dispatch, unwatched: a slice of its workgroups on the pool, again …
+//!                                            │ interrupted, or failed
+//!                                            └──> the workgroups in it move to the program's stack, one by one
 //! ```
 //!
 //! What is in brackets are boundaries, which exist only for those who watch. A dispatch can go from
-//! watched to unwatched between any two workgroups, and back between any two slices.
+//! watched to unwatched between any two workgroups, and back at any time: a workgroup that is interrupted
+//! on the pool goes on where it is, on the program's stack if its module is in the program's context.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use vm::{
-    Activity, Boundary, BoundaryKind, FunctionId, Host, Next, Position, Status, Value, Watch,
+    Activity, Boundary, BoundaryKind, FunctionId, Host, ModuleIndex, Next, Position, Status, Value,
+    Watch,
 };
 
 use crate::command_buffer::{Command, DispatchCommand, WorkgroupCount};
 use crate::device::Device;
 use crate::executable::machine::MachineState;
-use crate::executable::{Halt, Interrupted, vmvx};
+use crate::executable::{Halt, Interrupted, PausedWorkgroup, vmvx};
 use crate::execution::{Execution, ResolvedDispatch};
 use crate::queue::Submission;
 
@@ -86,10 +90,9 @@ pub struct Dispatching {
     /// How many workgroups the next slice takes.
     slice: u64,
     stage: Stage,
-    /// Workgroups of a slice that failed, run again on the stack to show where, and why it did.
-    failed: Option<(Range<u64>, Status)>,
-    /// Machine code that stopped in the middle of a workgroup.
-    machine: Option<Box<MachineState>>,
+    /// Workgroups that were interrupted on the pool, each in the middle; the last one is the next that
+    /// goes on, or the one that failed.
+    paused: Vec<Box<dyn PausedWorkgroup>>,
 }
 
 /// Where a dispatch is.
@@ -101,6 +104,10 @@ enum Stage {
     Before,
     /// In a workgroup.
     Inside,
+    /// In this one, which has come from the pool.
+    Adopted(u64),
+    /// In this one, which has failed on the pool.
+    Failed(u64),
 }
 
 impl QueueActivity {
@@ -152,8 +159,7 @@ impl QueueActivity {
     pub fn workgroup(&self) -> Option<[u32; 3]> {
         match &self.at {
             At::Dispatching(dispatching) => {
-                let index = dispatching.inside()?;
-                Some(dispatching.resolved.dispatch.workgroup(index))
+                Some(dispatching.resolved.dispatch.workgroup(dispatching.current()?))
             }
             _ => None,
         }
@@ -163,7 +169,7 @@ impl QueueActivity {
     #[must_use]
     pub fn machine_state(&self) -> Option<&MachineState> {
         match &self.at {
-            At::Dispatching(dispatching) => dispatching.machine.as_deref(),
+            At::Dispatching(dispatching) => dispatching.paused.last()?.machine_state(),
             _ => None,
         }
     }
@@ -209,8 +215,7 @@ impl QueueActivity {
                     rest: Vec::new(),
                     slice: 1,
                     stage: Stage::Between,
-                    failed: None,
-                    machine: None,
+                    paused: Vec::new(),
                 }));
                 Ok(None)
             }
@@ -228,16 +233,16 @@ impl QueueActivity {
         host: &mut Host<'_>,
         mut dispatching: Box<Dispatching>,
     ) -> Result<Option<Next>, Status> {
-        if dispatching.stage == Stage::Inside {
-            dispatching.next += 1;
-            dispatching.stage = Stage::Between;
+        match dispatching.stage {
+            Stage::Inside => {
+                dispatching.next += 1;
+                dispatching.stage = Stage::Between;
+            }
+            Stage::Adopted(_) => dispatching.stage = Stage::Between,
+            Stage::Between | Stage::Before | Stage::Failed(_) => {}
         }
-        if let Some((range, status)) = &dispatching.failed
-            && dispatching.next >= range.end
-        {
-            // It does not fail a second time, so there is no better place to show.
-            let status = status.clone();
-            return self.fail(At::Dispatching(dispatching), status);
+        if let Some(paused) = dispatching.paused.pop() {
+            return self.go_on_inside(host, dispatching, paused);
         }
         while dispatching.next >= dispatching.end
             && let Some(range) = dispatching.rest.pop()
@@ -251,11 +256,11 @@ impl QueueActivity {
             let Dispatching { step, resolved, .. } = *dispatching;
             return Ok(self.done(host, step, Some(Box::new(resolved))));
         }
-        let module = self.device.nested_modules().module_of(&dispatching.resolved.executable);
-        let on_stack = module.filter(|module| {
-            dispatching.failed.is_some()
-                || dispatching.stage == Stage::Before
+        let on_stack = self.module_of(&dispatching).filter(|module| {
+            dispatching.stage == Stage::Before
                 || host.is_watched(*module)
+                // Whoever asks for a stop is to stand in a workgroup.
+                || host.control().is_interrupted()
         });
         let Some(module) = on_stack else { return self.run_slice(host, dispatching) };
         let function = dispatching.function(module);
@@ -296,20 +301,66 @@ impl QueueActivity {
             }
             Err(Halt::Interrupted(interrupted)) => {
                 dispatching.interrupted(end, interrupted);
+                // Where it does not move to the stack, the invocation stops before this goes on.
+                let next = self.module_of(&dispatching).is_none().then_some(Next::Again);
                 self.at = At::Dispatching(dispatching);
-                Ok(Some(Next::Again))
+                Ok(next)
             }
-            Err(Halt::Failed(status)) if executable.bytecode().is_some() => {
-                dispatching.failed = Some((range, status));
-                self.at = At::Dispatching(dispatching);
-                Ok(None)
+            Err(Halt::FailedInside(status, paused)) => {
+                self.fail_inside(dispatching, paused, status)
             }
             Err(Halt::Failed(status)) => self.fail(At::Dispatching(dispatching), status),
-            Err(Halt::Faulted(status, machine)) => {
-                dispatching.machine = Some(machine);
-                self.fail(At::Dispatching(dispatching), status)
-            }
         }
+    }
+
+    /// The module that the executable of a dispatch is in the program's context, if somebody looks at that.
+    fn module_of(&self, dispatching: &Dispatching) -> Option<ModuleIndex> {
+        self.device.nested_modules().module_of(&dispatching.resolved.executable)
+    }
+
+    /// Goes on with a workgroup that was interrupted on the pool: on the stack, or where it is.
+    fn go_on_inside(
+        &mut self,
+        host: &Host<'_>,
+        mut dispatching: Box<Dispatching>,
+        mut paused: Box<dyn PausedWorkgroup>,
+    ) -> Result<Option<Next>, Status> {
+        let module = self.module_of(&dispatching);
+        if let Some((module, frames)) = module.and_then(|it| Some((it, paused.take_frames()?))) {
+            dispatching.stage = Stage::Adopted(paused.workgroup());
+            self.at = At::Dispatching(dispatching);
+            return Ok(Some(Next::Adopt { module, frames }));
+        }
+        match paused.resume(host.control()) {
+            Ok(()) => {}
+            Err(Halt::Interrupted(interrupted)) => dispatching.paused.extend(interrupted.inside),
+            Err(Halt::FailedInside(status, paused)) => {
+                return self.fail_inside(dispatching, paused, status);
+            }
+            Err(Halt::Failed(status)) => return self.fail(At::Dispatching(dispatching), status),
+        }
+        self.at = At::Dispatching(dispatching);
+        Ok(Some(Next::Again))
+    }
+
+    /// A workgroup has failed on the pool: it is shown on the stack as it stands.
+    fn fail_inside(
+        &mut self,
+        mut dispatching: Box<Dispatching>,
+        mut paused: Box<dyn PausedWorkgroup>,
+        status: Status,
+    ) -> Result<Option<Next>, Status> {
+        let module = self.module_of(&dispatching);
+        let Some((module, frames)) = module.and_then(|it| Some((it, paused.take_frames()?))) else {
+            dispatching.stage = Stage::Failed(paused.workgroup());
+            dispatching.paused.push(paused);
+            return self.fail(At::Dispatching(dispatching), status);
+        };
+        dispatching.stage = Stage::Adopted(paused.workgroup());
+        // The stack says by itself what fails, and where.
+        let _ = self.finish(Err(status));
+        self.at = At::Dispatching(dispatching);
+        Ok(Some(Next::Adopt { module, frames }))
     }
 
     /// A command has run.
@@ -375,6 +426,19 @@ impl Activity for QueueActivity {
         }
     }
 
+    fn explain(&self, status: Status) -> Status {
+        match &self.at {
+            At::Dispatching(dispatching)
+                if matches!(dispatching.stage, Stage::Inside | Stage::Adopted(_)) =>
+            {
+                let workgroup = dispatching.current().unwrap_or_default();
+                let Dispatching { resolved, step, .. } = &**dispatching;
+                resolved.dispatch.explain(&step.name, workgroup, status)
+            }
+            _ => status,
+        }
+    }
+
     fn parts(&self) -> Vec<String> {
         let Some(step) = self.step() else { return Vec::new() };
         let done = if matches!(self.at, At::After(..)) { ", done" } else { "" };
@@ -390,13 +454,22 @@ impl Activity for QueueActivity {
     fn part_count(&self) -> usize {
         match &self.at {
             At::Take | At::Next => 0,
-            At::Dispatching(dispatching) if dispatching.inside().is_some() => 2,
+            At::Dispatching(dispatching) if dispatching.current().is_some() => 2,
             At::Before(_) | At::After(..) | At::Dispatching(_) => 1,
         }
     }
 }
 
 impl Dispatching {
+    /// The workgroup that is next or in progress, where somebody may stand there.
+    fn current(&self) -> Option<u64> {
+        match self.stage {
+            Stage::Between => self.paused.last().map(|paused| paused.workgroup()),
+            Stage::Before | Stage::Inside => Some(self.next),
+            Stage::Adopted(workgroup) | Stage::Failed(workgroup) => Some(workgroup),
+        }
+    }
+
     /// A slice up to `end` was interrupted: what is left of it comes next, then what comes behind it.
     fn interrupted(&mut self, end: u64, interrupted: Interrupted) {
         let mut left = interrupted.rest;
@@ -405,12 +478,7 @@ impl Dispatching {
         left.sort_by_key(|range| std::cmp::Reverse(range.start));
         (self.next, self.end) = (end, end);
         self.rest.extend(left);
-    }
-
-    /// The workgroup that somebody could stand in or before.
-    fn inside(&self) -> Option<u64> {
-        let stopped = self.machine.as_ref().map(|machine| machine.workgroup);
-        stopped.or_else(|| (self.stage != Stage::Between).then_some(self.next))
+        self.paused = interrupted.inside;
     }
 
     /// The function that a workgroup runs, in the program's context.

@@ -13,7 +13,7 @@
 //!                        v           Again, Boundary: look at interrupts, observers, stops
 //!   +--------------> [resume] ---------------------------------------------------> [resume]
 //!   | results            |---> Wait: the invocation yields
-//!   |                    |---> Call: a bytecode frame above this one
+//!   |                    |---> Call, Adopt: bytecode frames above this one
 //!   +--- it returns <----'---> Return: the frame is gone, the caller goes on
 //! ```
 
@@ -26,6 +26,7 @@ use crate::budget::RunControl;
 use crate::context::{Context, FunctionId, ModuleIndex};
 use crate::limits::ExecutionLimits;
 use crate::link::export_named;
+use crate::moving::MovedFrames;
 use crate::native::NativeReturn;
 use crate::status::Status;
 use crate::value::Value;
@@ -43,6 +44,11 @@ pub trait Activity: Any + Send + fmt::Debug {
     /// native function's own.
     fn parts(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What has failed inside of it, with where that is as people see it.
+    fn explain(&self, status: Status) -> Status {
+        status
     }
 
     /// How many parts there are, for those who ask often.
@@ -69,6 +75,14 @@ pub enum Next {
         function: FunctionId,
         /// Its arguments.
         arguments: Vec<Value>,
+    },
+    /// It goes on with frames of another invocation, as if it had called their functions, and is
+    /// resumed with the results. If they have failed, the invocation fails there.
+    Adopt {
+        /// The module that they are of, in this context.
+        module: ModuleIndex,
+        /// The frames.
+        frames: MovedFrames,
     },
 }
 

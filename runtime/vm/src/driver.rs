@@ -66,6 +66,10 @@ impl Invocation {
                 let called = self.call(context, function, arguments);
                 called.err().map(|status| self.fail(context, status))
             }
+            Ok(Next::Adopt { module, frames }) => {
+                let adopted = self.adopt(context, module, frames);
+                adopted.err().map(|status| self.fail(context, status))
+            }
             Ok(Next::Return(results)) => self.native_returned(context, results),
         }
     }

@@ -179,31 +179,55 @@ impl Invocation {
         function: FunctionId,
         arguments: Vec<Value>,
     ) -> Result<Self, Status> {
+        Self::metered(context, function, arguments, Meter::new(Budget::new(&context.limits)))
+    }
+
+    /// The same under a meter that comes from elsewhere: of a worker, it leaves requests for a stop to
+    /// the invocation that it works for.
+    ///
+    /// # Errors
+    /// There is no such function, or the arguments do not fit its signature.
+    pub fn metered(
+        context: &Context,
+        function: FunctionId,
+        arguments: Vec<Value>,
+        meter: Meter,
+    ) -> Result<Self, Status> {
         check_arguments(context, function, &arguments)?;
         let start = match context.slot_index(function) {
             Some(slot) => Start::Bytecode(slot, arguments),
             None => Start::Native(function, arguments),
         };
-        Ok(Self::starting(context, [start]))
+        Ok(Self::starting(context, meter, [start]))
+    }
+
+    /// What meters it, for the next invocation.
+    #[must_use]
+    pub fn into_meter(self) -> Meter {
+        self.meter
+    }
+
+    /// Makes it obey another meter from now on.
+    pub fn set_meter(&mut self, meter: Meter) {
+        self.meter = meter;
     }
 
     /// The `__init` functions of all modules, one after the other.
     #[must_use]
     pub fn initialize(context: &Context) -> Self {
-        Self::starting(
-            context,
-            context.modules.iter().filter_map(|module| lifecycle(module, "__init")),
-        )
+        let starts = context.modules.iter().filter_map(|module| lifecycle(module, "__init"));
+        Self::starting(context, Meter::new(Budget::new(&context.limits)), starts)
     }
 
     /// The `__deinit` functions of all modules, the last module's first.
     #[must_use]
     pub fn deinitialize(context: &Context) -> Self {
         let modules = context.modules.iter().rev();
-        Self::starting(context, modules.filter_map(|module| lifecycle(module, "__deinit")))
+        let starts = modules.filter_map(|module| lifecycle(module, "__deinit"));
+        Self::starting(context, Meter::new(Budget::new(&context.limits)), starts)
     }
 
-    fn starting(context: &Context, starts: impl IntoIterator<Item = Start>) -> Self {
+    fn starting(context: &Context, meter: Meter, starts: impl IntoIterator<Item = Start>) -> Self {
         let mut starts = starts.into_iter();
         Self {
             stack: context
@@ -212,7 +236,7 @@ impl Invocation {
                 .ok()
                 .and_then(|mut spare| spare.take())
                 .unwrap_or_default(),
-            meter: Meter::new(Budget::new(&context.limits)),
+            meter,
             natives: Vec::new(),
             native_arguments: Vec::new(),
             failed_native: None,
@@ -227,20 +251,6 @@ impl Invocation {
     #[must_use]
     pub fn interrupt(&self) -> Interrupt {
         self.meter.interrupt().clone()
-    }
-
-    /// The same under another's control: it obeys the meter, and leaves requests for a stop to whoever
-    /// owns the account.
-    #[must_use]
-    pub fn metered(mut self, meter: Meter) -> Self {
-        self.meter = meter;
-        self
-    }
-
-    /// What metered it, for the next invocation.
-    #[must_use]
-    pub fn into_meter(self) -> Meter {
-        self.meter
     }
 
     /// Where the activity stands that is the innermost frame, if it stands at a boundary.
@@ -397,9 +407,18 @@ impl Invocation {
     }
 
     pub(crate) fn fail(&mut self, context: &Context, status: Status) -> Outcome {
+        let status = self.explain(status);
         let failure = Failure { status, backtrace: self.backtrace(context) };
         self.end = Some(End::Failed(failure.clone()));
         Outcome::Failed(failure)
+    }
+
+    /// It is over without an end of its own: its frames were taken. How it had failed, if it had.
+    pub(crate) fn give_up(&mut self) -> Option<Status> {
+        match self.end.replace(End::Completed) {
+            Some(End::Failed(failure)) => Some(failure.status),
+            Some(End::Completed) | None => None,
+        }
     }
 
     /// Starts what is next; the exit if that ended at once.

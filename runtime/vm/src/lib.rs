@@ -10,7 +10,7 @@
 //! | `value`, `types`, `buffer`, `memory`, `list`, `numbers`, `cells` | what registers and globals refer to |
 //! | `status`, `limits`, `budget`, `meter` | errors with their codes and places; bounds on what a program may use |
 //! | `context`, `link`, `globals`, `native` | linked modules; modules written in Rust |
-//! | `activity`, `driver` | native functions that go on in steps, as frames of the stack |
+//! | `activity`, `driver`, `moving` | native functions that go on in steps, as frames of the stack; frames that come from elsewhere |
 //! | `code`, `cursor`, `translate`, `calls`, `fusion`, `loops` | the executable form of functions, made on first call |
 //! | `machine`, `handlers`, `ops`, `guard` | how one instruction leads to the next; what each of them does |
 //! | `stack`, `registers`, `transfer`, `objects` | what handlers work with |
@@ -45,6 +45,7 @@ mod loops;
 mod machine;
 mod memory;
 mod meter;
+mod moving;
 pub mod narrow_calls;
 mod native;
 mod numbers;
@@ -70,6 +71,7 @@ pub use limits::{ExecutionLimits, MemoryLimit};
 pub use link::{ContextBuilder, LinkError, MissingImport};
 pub use list::{ElementType, List};
 pub use meter::Meter;
+pub use moving::MovedFrames;
 pub use native::{
     Arguments, IntoResults, NativeCall, NativeModule, NativeModuleBuilder, NativeReturn,
 };

@@ -3,6 +3,7 @@
 //! ```text
 //! run 0..100 ──> Ok                                      all have run
 //!            ──> Halt::Failed      status                one of them failed
+//!            ──> Halt::FailedInside status, [12]         and this is where, for people to look at
 //!            ──> Halt::Interrupted inside [12, 57]       in the middle of these, which can go on
 //!                                  rest [13..20, 58..100] these have not begun
 //! ```
@@ -13,7 +14,7 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use vm::{RunControl, Status};
+use vm::{MovedFrames, RunControl, Status};
 
 use super::machine::MachineState;
 
@@ -22,8 +23,8 @@ use super::machine::MachineState;
 pub enum Halt {
     /// A workgroup failed; the ones after it did not run, others may have.
     Failed(Status),
-    /// Machine code faulted; the same otherwise.
-    Faulted(Status, Box<MachineState>),
+    /// The same with the workgroup as it stands where it failed.
+    FailedInside(Status, Box<dyn PausedWorkgroup>),
     /// Somebody asked for a stop.
     Interrupted(Interrupted),
 }
@@ -41,6 +42,11 @@ pub struct Interrupted {
 pub trait PausedWorkgroup: Send + Debug {
     /// Which one it is, counted with x fastest.
     fn workgroup(&self) -> u64;
+
+    /// Its frames, if it is bytecode: to go on on the stack of the program. Then it cannot be resumed.
+    fn take_frames(&mut self) -> Option<MovedFrames> {
+        None
+    }
 
     /// Where machine code is; `None` of bytecode.
     fn machine_state(&self) -> Option<&MachineState> {
@@ -77,13 +83,12 @@ impl Halt {
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
-            (fault @ Self::Faulted(..), _) | (_, fault @ Self::Faulted(..)) => fault,
-            (Self::Failed(status), _) | (_, Self::Failed(status)) => Self::Failed(status),
             (Self::Interrupted(mut one), Self::Interrupted(other)) => {
                 one.inside.extend(other.inside);
                 one.rest.extend(other.rest);
                 Self::Interrupted(one)
             }
+            (Self::Interrupted(_), failed) | (failed, _) => failed,
         }
     }
 }

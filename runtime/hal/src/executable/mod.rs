@@ -124,12 +124,11 @@ impl Dispatch {
             .fold(1, |total: u64, count| total.saturating_mul((*count).into()))
     }
 
-    /// A failure with the workgroup and the dispatch that it was in.
+    /// A failure with the workgroup that it was in, and the name of the dispatch.
     #[must_use]
-    pub fn explain(&self, export: &Export, workgroup: u64, status: Status) -> Status {
+    pub fn explain(&self, name: &str, workgroup: u64, status: Status) -> Status {
         let [x, y, z] = self.workgroup(workgroup);
         let Status { code, message } = status;
-        let name = &export.name;
         let text = format!("{message}; in workgroup ({x}, {y}, {z}) of dispatch @{name}");
         Status::new(code, text)
     }

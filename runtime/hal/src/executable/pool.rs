@@ -68,7 +68,7 @@ impl WorkerPool {
     pub fn run(&self, executable: &Arc<dyn Executable>, dispatch: &Dispatch) -> Result<(), Status> {
         let (all, alone) = (0..dispatch.total_workgroups(), RunControl::default());
         self.run_range(executable, dispatch, all, &alone).map_err(|halt| match halt {
-            Halt::Failed(status) | Halt::Faulted(status, _) => status,
+            Halt::Failed(status) | Halt::FailedInside(status, _) => status,
             Halt::Interrupted(_) => Status::internal("a dispatch stopped without being asked to"),
         })
     }
@@ -405,11 +405,13 @@ mod tests {
                 let counting = Arc::new(Counting { interrupting, ..Counting::new(100, 50) });
                 let executable: Arc<dyn Executable> = counting.clone();
                 let control = RunControl::default();
-                let mut left = Vec::from([0..100]);
+                let mut left = Vec::from_iter([0..100]);
                 while let Some(range) = left.pop() {
                     match pool.run_range(&executable, &dispatch(100), range, &control) {
                         Ok(()) => {}
-                        Err(Halt::Failed(status) | Halt::Faulted(status, _)) => panic!("{status}"),
+                        Err(Halt::Failed(status) | Halt::FailedInside(status, _)) => {
+                            panic!("{status}")
+                        }
                         Err(Halt::Interrupted(interrupted)) => {
                             assert!(control.interrupt.clear());
                             left.extend(interrupted.rest);

@@ -4,17 +4,19 @@
 //! and gets memory through the list of bindings. Running changes a context (it is one activity with
 //! its globals), so every thread that runs workgroups takes a context of its own; contexts that are
 //! not in use wait in a list. A debugger does not come here: it runs [`Executable::bytecode`] in the
-//! program's own context, with the arguments that [`arguments`] makes.
+//! program's own context, with the arguments that [`arguments`] makes. A workgroup that is interrupted
+//! or fails is kept as it stands ([`Paused`]), so that it can move there.
 
+use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use vm::{Context, ExecutionLimits, FunctionId, Invocation, ModuleIndex, Outcome, Ref};
-use vm::{RefType, RunControl, Status, Type, Value};
+use vm::{Context, ExecutionLimits, FunctionId, Invocation, Meter, ModuleIndex, MovedFrames};
+use vm::{Outcome, Ref, RefType, RunControl, Status, Stop, Type, Value};
 use vmfb::verify::{VerifiedModule, verify};
 use vmfb::{FileBytes, Module};
 
-use super::{Bytecode, Dispatch, Executable, Export, Halt};
+use super::{Bytecode, Dispatch, Executable, Export, Halt, Interrupted, PausedWorkgroup};
 use crate::modules;
 
 /// The name of the format.
@@ -42,7 +44,37 @@ pub struct VmvxExecutable {
     exports: Vec<Export>,
     constants: Vec<u32>,
     limits: ExecutionLimits,
-    idle: Mutex<Vec<Context>>,
+    idle: IdleContexts,
+}
+
+/// Contexts that no thread uses.
+#[derive(Clone, Default, Debug)]
+struct IdleContexts(Arc<Mutex<Vec<Context>>>);
+
+impl IdleContexts {
+    fn lock(&self) -> MutexGuard<'_, Vec<Context>> {
+        // The list is whole at any time, so another thread's panic does not spoil it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A workgroup that stands in the middle, in its context.
+struct Paused {
+    workgroup: u64,
+    invocation: Invocation,
+    /// None once the frames have moved.
+    context: Option<Context>,
+    idle: IdleContexts,
+    dispatch: Dispatch,
+    name: String,
+}
+
+/// How some workgroups went.
+enum Went {
+    Through,
+    Halted(Halt),
+    /// This one stands in the middle.
+    Inside(u64, Box<Invocation>, Option<Status>),
 }
 
 impl VmvxExecutable {
@@ -72,11 +104,11 @@ impl VmvxExecutable {
         let bytecode = Bytecode { module: module.clone(), functions };
         let constants = constants.to_vec();
         let limits = limits.clone();
-        let idle = Mutex::default();
+        let idle = IdleContexts::default();
         let executable = Self { module, bytecode, exports, constants, limits, idle };
         // The first context is made now, so that what cannot be linked fails where it is loaded.
         let context = executable.new_context()?;
-        executable.give_back(context);
+        executable.idle.lock().push(context);
         Ok(executable)
     }
 
@@ -110,45 +142,94 @@ impl VmvxExecutable {
         }
         let function = FunctionId { module: NESTED, function: export.function };
         let arguments = vec![Value::Ref(words(&self.constants))];
-        call(context, function, arguments).map(drop).map_err(|failure| failure.status)
+        call(context, function, arguments).map_err(|failure| failure.status)
     }
 
     fn take_context(&self) -> Result<Context, Status> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.idle.lock().pop();
         idle.map_or_else(|| self.new_context(), Ok)
-    }
-
-    fn give_back(&self, context: Context) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(context);
     }
 
     fn run_in(
         &self,
         context: &mut Context,
         dispatch: &Dispatch,
-        workgroups: Range<u64>,
+        workgroups: &Range<u64>,
         control: &RunControl,
-    ) -> Result<(), Halt> {
+    ) -> Result<Went, Status> {
         let (Some(export), Some(function)) =
             (self.exports.get(dispatch.export), self.bytecode.functions.get(dispatch.export))
         else {
-            return Err(Status::invalid_argument("entry point ordinal out of bounds").into());
+            return Err(Status::invalid_argument("entry point ordinal out of bounds"));
         };
         let function = FunctionId { module: NESTED, function: *function };
         let shared = SharedArguments::new(export, dispatch, context.limits())?;
+        let mut meter = Meter::of_worker(control);
         for index in workgroups.clone() {
             if control.is_interrupted() {
-                return Err(Halt::before(index..workgroups.end));
+                return Ok(Went::Halted(Halt::before(index..workgroups.end)));
             }
-            let id = dispatch.workgroup(index);
-            call(context, function, shared.of_workgroup(dispatch, id)).map_err(|failure| {
-                let place = failure.backtrace.iter().map(|frame| format!("\n  at {frame}"));
-                let mut status = dispatch.explain(export, index, failure.status);
-                status.message.extend(place);
-                status
-            })?;
+            meter.spend().map_err(|status| dispatch.explain(&export.name, index, status))?;
+            let arguments = shared.of_workgroup(dispatch, dispatch.workgroup(index));
+            let mut invocation = Invocation::metered(context, function, arguments, meter)?;
+            match run(context, &mut invocation) {
+                Ran::Through => meter = invocation.into_meter(),
+                Ran::Interrupted => return Ok(Went::Inside(index, Box::new(invocation), None)),
+                Ran::Failed(failure) => {
+                    let status = explain(&export.name, dispatch, index, failure);
+                    return Ok(Went::Inside(index, Box::new(invocation), Some(status)));
+                }
+            }
         }
-        Ok(())
+        Ok(Went::Through)
+    }
+}
+
+/// A failure with the workgroup, the dispatch and the frames that it was in.
+fn explain(name: &str, dispatch: &Dispatch, workgroup: u64, failure: vm::Failure) -> Status {
+    let place = failure.backtrace.iter().map(|frame| format!("\n  at {frame}"));
+    let mut status = dispatch.explain(name, workgroup, failure.status);
+    status.message.extend(place);
+    status
+}
+
+impl PausedWorkgroup for Paused {
+    fn workgroup(&self) -> u64 {
+        self.workgroup
+    }
+
+    fn take_frames(&mut self) -> Option<MovedFrames> {
+        let frames = self.invocation.take_frames(self.context.as_ref()?)?;
+        self.idle.lock().extend(self.context.take());
+        Some(frames)
+    }
+
+    fn resume(mut self: Box<Self>, control: &RunControl) -> Result<(), Halt> {
+        let Some(context) = &mut self.context else { return Ok(()) };
+        self.invocation.set_meter(Meter::of_worker(control));
+        match run(context, &mut self.invocation) {
+            Ran::Through => Ok(()),
+            Ran::Interrupted => {
+                let inside: Vec<Box<dyn PausedWorkgroup>> = vec![self];
+                Err(Halt::Interrupted(Interrupted { inside, rest: Vec::new() }))
+            }
+            Ran::Failed(failure) => {
+                let status = explain(&self.name, &self.dispatch, self.workgroup, failure);
+                Err(Halt::FailedInside(status, self))
+            }
+        }
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        self.idle.lock().extend(self.context.take());
+    }
+}
+
+impl fmt::Debug for Paused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Paused(workgroup {} of @{})", self.workgroup, self.name)
     }
 }
 
@@ -168,9 +249,33 @@ impl Executable for VmvxExecutable {
         control: &RunControl,
     ) -> Result<(), Halt> {
         let mut context = self.take_context()?;
-        let result = self.run_in(&mut context, dispatch, range, control);
-        self.give_back(context);
-        result
+        let went = self.run_in(&mut context, dispatch, &range, control);
+        let (workgroup, invocation, failure) = match went {
+            Ok(Went::Inside(workgroup, invocation, failure)) => (workgroup, *invocation, failure),
+            ended => {
+                self.idle.lock().push(context);
+                return match ended? {
+                    Went::Halted(halt) => Err(halt),
+                    Went::Through | Went::Inside(..) => Ok(()),
+                };
+            }
+        };
+        let paused = Box::new(Paused {
+            workgroup,
+            invocation,
+            context: Some(context),
+            idle: self.idle.clone(),
+            dispatch: dispatch.clone(),
+            name: self.exports.get(dispatch.export).map_or_else(String::new, |it| it.name.clone()),
+        });
+        Err(match failure {
+            Some(status) => Halt::FailedInside(status, paused),
+            None => {
+                let (inside, rest): (Vec<Box<dyn PausedWorkgroup>>, _) =
+                    (vec![paused], Vec::from_iter([workgroup + 1..range.end]));
+                Halt::Interrupted(Interrupted { inside, rest })
+            }
+        })
     }
 
     fn bytecode(&self) -> Option<&Bytecode> {
@@ -238,13 +343,30 @@ fn call(
     context: &mut Context,
     function: FunctionId,
     arguments: Vec<Value>,
-) -> Result<Vec<Value>, vm::Failure> {
+) -> Result<(), vm::Failure> {
     let mut invocation = Invocation::new(context, function, arguments)
         .map_err(|status| vm::Failure { status, backtrace: Vec::new() })?;
+    match run(context, &mut invocation) {
+        Ran::Failed(failure) => Err(failure),
+        // Nobody has the handle that interrupts it.
+        Ran::Through | Ran::Interrupted => Ok(()),
+    }
+}
+
+/// How far an invocation came.
+enum Ran {
+    Through,
+    Interrupted,
+    Failed(vm::Failure),
+}
+
+/// Runs an invocation to its end or to an interrupt.
+fn run(context: &mut Context, invocation: &mut Invocation) -> Ran {
     loop {
         match invocation.run(context) {
-            Outcome::Completed(results) => return Ok(results),
-            Outcome::Failed(failure) => return Err(failure),
+            Outcome::Completed(_) => return Ran::Through,
+            Outcome::Failed(failure) => return Ran::Failed(failure),
+            Outcome::Stopped(Stop::Interrupted(_)) => return Ran::Interrupted,
             // Nobody waits for a turn, and nobody is here to look at `vm.break`.
             Outcome::Yielded | Outcome::Stopped(_) => {}
         }

@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use trap::{Cause, Entry, Outcome, Pausable, Stack, Stopped, Wish};
+use trap::{Cause, Entry, Fault, Outcome, Pausable, Stack, Stopped, Wish};
 use vm::{RunControl, Status};
 
 use super::Code;
@@ -60,8 +60,10 @@ enum Ended {
     Returned(i32),
     /// It was paused because the run is to stop.
     Paused(Stopped),
-    /// It is over for another reason.
-    Failed(Halt),
+    /// It cannot go on, where it is.
+    Failed(Stopped, Option<Fault>, Status),
+    /// It could not be called.
+    NotCalled(Status),
 }
 
 impl Call {
@@ -175,16 +177,16 @@ impl Call {
         // SAFETY: the caller vouches for the code. What the arguments are the addresses of stays where
         // it is: this call is on the heap, and goes with the workgroup if that is put aside.
         let outcome = unsafe { stack.call(Entry { address, arguments }, true) };
-        let ended = self.ended(outcome, run, index);
+        let ended = self.ended(outcome, run);
         self.finish(ended, run, index)
     }
 
     /// What came of a call, after pauses that nobody wants any more.
-    fn ended(&mut self, outcome: std::io::Result<Outcome>, run: &Run<'_>, index: u64) -> Ended {
+    fn ended(&mut self, outcome: std::io::Result<Outcome>, run: &Run<'_>) -> Ended {
         let mut outcome = outcome;
         loop {
             let stopped = match outcome {
-                Err(error) => return Ended::Failed(no_stack(&error).into()),
+                Err(error) => return Ended::NotCalled(no_stack(&error)),
                 Ok(Outcome::Returned(stack, result)) => {
                     self.stack = Some(stack);
                     return Ended::Returned(result as i32);
@@ -193,18 +195,13 @@ impl Call {
             };
             match stopped.cause() {
                 Cause::Fault(fault) => {
-                    let machine = run.machine_state(&stopped, index, Some(fault));
-                    self.stack = Some(stopped.abandon());
                     let status = explain_fault(&fault, run.dispatch);
-                    let status = run.dispatch.explain(run.export(), index, status);
-                    return Ended::Failed(Halt::Faulted(status, Box::new(machine)));
+                    return Ended::Failed(stopped, Some(fault), status);
                 }
                 Cause::Pause if run.control.is_interrupted() => return Ended::Paused(stopped),
                 Cause::Pause => {
                     if let Err(status) = run.control.budget.check_time() {
-                        self.stack = Some(stopped.abandon());
-                        let status = run.dispatch.explain(run.export(), index, status);
-                        return Ended::Failed(status.into());
+                        return Ended::Failed(stopped, None, status);
                     }
                     // A signal that came late.
                     // SAFETY: all that the caller of `run` vouched for still holds.
@@ -220,26 +217,40 @@ impl Call {
             Ended::Returned(result) => {
                 self.keep();
                 let text = format!("executable entry point returned catastrophic error {result}");
-                let status = run.dispatch.explain(run.export(), index, Status::internal(text));
+                let status = run.dispatch.explain(run.name(), index, Status::internal(text));
                 Err(status.into())
             }
-            Ended::Failed(halt) => {
+            Ended::NotCalled(status) => {
                 self.keep();
-                Err(halt)
+                Err(status.into())
+            }
+            Ended::Failed(stopped, fault, status) => {
+                let status = run.dispatch.explain(run.name(), index, status);
+                Err(Halt::FailedInside(status, self.put_aside(stopped, run, index, fault)))
             }
             Ended::Paused(stopped) => {
-                let machine = run.machine_state(&stopped, index, None);
-                let paused = PausedCall {
-                    call: self,
-                    stopped,
-                    code: run.code.clone(),
-                    dispatch: run.dispatch.clone(),
-                    machine,
-                };
-                let inside: Vec<Box<dyn PausedWorkgroup>> = vec![Box::new(paused)];
+                let inside = vec![self.put_aside(stopped, run, index, None)];
                 Err(Halt::Interrupted(Interrupted { inside, rest: Vec::new() }))
             }
         }
+    }
+
+    fn put_aside(
+        self: Box<Self>,
+        stopped: Stopped,
+        run: &Run<'_>,
+        workgroup: u64,
+        fault: Option<Fault>,
+    ) -> Box<dyn PausedWorkgroup> {
+        let registers = stopped.registers();
+        let code_offset = run.code.image.offset_of_code(registers.program_counter);
+        Box::new(PausedCall {
+            call: self,
+            stopped,
+            code: run.code.clone(),
+            dispatch: run.dispatch.clone(),
+            machine: MachineState { workgroup, fault, registers, code_offset },
+        })
     }
 }
 
@@ -251,19 +262,9 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn export(&self) -> &crate::executable::Export {
-        &self.code.library.exports[self.dispatch.export]
-    }
-
-    fn machine_state(
-        &self,
-        stopped: &Stopped,
-        workgroup: u64,
-        fault: Option<trap::Fault>,
-    ) -> MachineState {
-        let registers = stopped.registers();
-        let code_offset = self.code.image.offset_of_code(registers.program_counter);
-        MachineState { workgroup, fault, registers, code_offset }
+    fn name(&self) -> &str {
+        let export = self.code.library.exports.get(self.dispatch.export);
+        export.map_or("", |export| &export.name)
     }
 }
 
@@ -302,7 +303,7 @@ impl PausedWorkgroup for PausedCall {
             // SAFETY: what was vouched for at the call still holds: its code, its memory and its
             // arguments are in this value. Compiled dispatches use nothing of the thread.
             let outcome = unsafe { stopped.resume() };
-            let ended = call.ended(outcome, &run, index);
+            let ended = call.ended(outcome, &run);
             call.finish(ended, &run, index).map(Self::keep_call)
         })
     }

@@ -183,7 +183,7 @@ impl Executable for NativeExecutable {
                 }
                 if let Err(status) = meter.spend() {
                     call.keep();
-                    return Err(dispatch.explain(export, index, status).into());
+                    return Err(dispatch.explain(&export.name, index, status).into());
                 }
                 // SAFETY: the executable was loaded as trusted code, and there are as many constants
                 // and bindings as the export declares.

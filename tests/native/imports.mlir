@@ -10,6 +10,7 @@ module @program {
   func.func private @packed.text() -> i64
   func.func private @library.scaled(tensor<?x?xf32>, f32) -> tensor<?x?xf32>
   func.func private @library.add(i32, i32) -> i32
+  func.func private @library.checked(i32) -> i32
 
   func.func @add(%a: i64) -> i64 {
     %sum = call @packed.add(%a, %a) : (i64, i64) -> i64
@@ -60,5 +61,10 @@ module @program {
     %sum = call @library.add(%a, %a) : (i32, i32) -> i32
     %again = call @library.add(%sum, %a) : (i32, i32) -> i32
     return %again : i32
+  }
+
+  func.func @checked(%a: i32) -> i32 {
+    %checked = call @library.checked(%a) : (i32) -> i32
+    return %checked : i32
   }
 }

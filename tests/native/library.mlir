@@ -119,3 +119,16 @@ func.func @add(%a: i32, %b: i32) -> i32 attributes {llvm.emit_c_interface} {
   %sum = arith.addi %a, %b : i32
   return %sum : i32
 }
+
+// What goes wrong if it is told to: `abort` by an assertion, a division by zero.
+func.func @checked(%a: i32) -> i32 attributes {llvm.emit_c_interface} {
+  %zero = arith.constant 0 : i32
+  %is_positive = arith.cmpi sgt, %a, %zero : i32
+  cf.assert %is_positive, "not positive"
+  return %a : i32
+}
+
+func.func @remainder(%a: i32, %b: i32) -> i32 attributes {llvm.emit_c_interface} {
+  %remainder = arith.remsi %a, %b : i32
+  return %remainder : i32
+}

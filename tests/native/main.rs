@@ -288,3 +288,47 @@ fn imports_that_no_library_has() {
     refuses(&["liblibrary.so", "program.vmfb"], &[("add", &["1"], "packed.add")]);
     refuses(&["libpacked.so", "program.vmfb"], &[("add", &["1"], "library.")]);
 }
+
+/// A fault in a library ends the program with an error that names the call. Nothing else is lost.
+#[test]
+fn faults_of_libraries_end_the_program() {
+    let far = 1_u64 << 45;
+    refuses(
+        &["liblibrary.so"],
+        &[
+            (
+                "checked",
+                &["-3"],
+                "ABORTED; native library liblibrary.so: call of abort in @checked(i32=-3)",
+            ),
+            (
+                "remainder",
+                &["7", "0"],
+                "integer division by zero, or without a quotient that fits in",
+            ),
+            ("truth", &["4xi1=01", &far.to_string()], "read of address 0x"),
+        ],
+    );
+    refuses(PROGRAM, &[("checked", &["-3"], "program.checked [")]);
+    gives(PROGRAM, &[("checked", &["3"], &["result[0]: i32=3"])]);
+}
+
+/// The debugger stands where the library was called, and can begin again.
+#[test]
+fn the_debugger_outlives_a_fault_of_a_library() {
+    let built = built();
+    let script = built.folder.path().join("script");
+    std::fs::write(&script, "run\nbt\nregs\nrun\nprint 6 * 7\n").expect("a script");
+    let output = Command::new(iree_dbg().expect("our program"))
+        .current_dir(built.folder.path())
+        .env("TVM_FFI_LIBRARY", &built.core)
+        .args(["debug", "--module=liblibrary.so", "--module=libpacked.so", "--module=program.vmfb"])
+        .args(["--function=checked", "--input=-3", "--batch", "-x"])
+        .arg(&script)
+        .output()
+        .expect("our program starts");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(out.matches("call of abort in @checked(i32=-3)").count(), 2, "{out}");
+    assert!(out.contains("#0 library.checked") && out.contains("#1 checked"), "{out}");
+    assert!(out.contains("42"), "{out}");
+}

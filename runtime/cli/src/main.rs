@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         print!("{devices}");
         return ExitCode::SUCCESS;
     }
+    ffi::catch_faults();
     match CommandLine::parse_from(arguments).command.run() {
         Ok(code) => code,
         Err(error) => {

@@ -3,9 +3,10 @@
 //! - [`memref`]: functions that MLIR compiled, by their C interface.
 //! - [`tvm`]: packed functions of TVM FFI libraries; values across that boundary, both ways.
 //! - `call`: any C function of integers and floats.
+//! - `guarded`: calls that survive a fault.
 //!
 //! Running a native library is running its code with all rights of the process: whoever loads one was asked by the user.
-//! Unsafe code is in `call`, in `memref::memory`, in `tvm::core` and in `tvm::object`, each with its argument.
+//! Unsafe code is in `call`, in `guarded`, in `memref::memory`, in `tvm::core` and in `tvm::object`, each with its argument.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,8 +14,11 @@ use std::sync::Arc;
 use hal::modules::NativeLibrary;
 
 mod call;
+mod guarded;
 pub mod memref;
 pub mod tvm;
+
+pub use guarded::catch_faults;
 
 /// Whether a file is a native library, by its name.
 #[must_use]

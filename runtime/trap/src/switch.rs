@@ -7,11 +7,11 @@
 //! label in two ways, with any values in the other registers: when the machine code returns, and when
 //! the signal handler sends the thread there.
 //!
-//! It is never inlined, so there is one copy of it. A call that is resumed later returns into that
-//! copy, and from there to whoever resumed it: the stack pointer is read from the record, which the
-//! resumer has filled anew.
+//! It is never inlined, so there is one landing. A call that is resumed later goes there when it
+//! returns, and so to whoever resumed it: the stack pointer is read from the record, which the resumer
+//! has filled anew.
 
-use std::arch::asm;
+use std::arch::{asm, naked_asm};
 use std::cell::Cell;
 use std::mem::offset_of;
 use std::ptr::null_mut;
@@ -141,10 +141,7 @@ unsafe fn go(
             "jz 2f",
             "ldmxcsr [r12 + {code_control}]",
             "mov rsp, r14",
-            "mov dword ptr [r12 + {place}], {inside}",
-            "call r13",
-            "mov dword ptr [r12 + {place}], {outside}",
-            "jmp 4f",
+            "jmp {base}",
             // The handler takes the thread from here into the machine code.
             "2:",
             "mov dword ptr [r12 + {place}], {resuming}",
@@ -162,9 +159,8 @@ unsafe fn go(
             rust_control = const offset_of!(Record, rust_control),
             code_control = const offset_of!(Record, code_control),
             place = const offset_of!(Record, place),
-            inside = const INSIDE,
-            outside = const OUTSIDE,
             resuming = const RESUMING,
+            base = sym base,
             inout("r12") record => _,
             inout("r13") entry => _,
             inout("r14") stack_end => _,
@@ -177,4 +173,24 @@ unsafe fn go(
         );
     }
     result
+}
+
+/// The first frame on a stack: calls `r13` for the record in `r12`, then goes to the landing. There is
+/// nothing around it: whoever walks the stack, as C++ does for an exception, ends here.
+#[unsafe(naked)]
+unsafe extern "C" fn base() {
+    naked_asm!(
+        ".cfi_startproc",
+        ".cfi_undefined rip",
+        "xor ebp, ebp",
+        "mov dword ptr [r12 + {place}], {inside}",
+        "call r13",
+        "mov dword ptr [r12 + {place}], {outside}",
+        "jmp qword ptr [r12 + {landing}]",
+        ".cfi_endproc",
+        place = const offset_of!(Record, place),
+        landing = const offset_of!(Record, landing),
+        inside = const INSIDE,
+        outside = const OUTSIDE,
+    )
 }

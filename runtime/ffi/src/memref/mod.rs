@@ -31,6 +31,7 @@ use abi::syntax::SyntaxError;
 use hal::modules::{Host, NativeLibrary};
 use vm::{NativeModule, Status, Value};
 
+use crate::guarded::guarded;
 use memory::CodeAddress;
 pub(crate) use memory::load;
 
@@ -188,12 +189,13 @@ impl NativeLibrary for Library {
         let mut seen = HashSet::new();
         for function in self.functions.iter().filter(|function| seen.insert(&function.name)) {
             let (shared, host) = (function.clone(), host.clone());
-            let code = self.code.clone();
+            let (code, path) = (self.code.clone(), self.path.display().to_string());
             builder =
                 builder.function(&function.name, &function.signature.to_cconv(), move |call| {
                     // The code stays as long as there is somebody who could call it.
                     let _code = &code;
-                    shared.call(&host, call.values())
+                    let values = call.values();
+                    guarded(&path, &shared.name, values, || shared.call(&host, values))?
                 });
         }
         builder.build()

@@ -8,6 +8,7 @@ use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::guarded::guarded;
 use abi::cconv::{Signature, ValueType};
 use abi::tvm::index;
 use abi::tvm::layout::{Any, SafeCall};
@@ -75,11 +76,15 @@ impl NativeLibrary for Library {
             };
             let (host, code, what) =
                 (host.clone(), self.code.clone(), format!("{}.{name}", self.name));
+            let (path, function_name) = (self.path.display().to_string(), (*name).to_owned());
             builder = builder.function(name, convention, move |call_frame| {
                 // The code stays as long as there is somebody who could call it.
                 let _code = &code;
-                call(&host, function, &signature, call_frame.values())
-                    .map_err(|error| Status::new(code_of(&error.kind), format!("{what}: {error}")))
+                let values = call_frame.values();
+                guarded(&path, &function_name, values, || {
+                    call(&host, function, &signature, values)
+                })?
+                .map_err(|error| Status::new(code_of(&error.kind), format!("{what}: {error}")))
             });
         }
         builder.build()

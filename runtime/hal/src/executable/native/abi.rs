@@ -8,6 +8,9 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr::{null, null_mut};
 
+use trap::{Cause, Entry, Outcome, Stack};
+use vm::Status;
+
 /// What all dispatches of an executable have in common (`iree_hal_executable_environment_v0_t`).
 #[repr(C)]
 #[derive(Debug)]
@@ -132,23 +135,53 @@ const _: () = {
 
 /// Asks an executable for its description of a version; 0 if it does not have it.
 ///
+/// # Errors
+/// It faulted.
+///
 /// # Safety
 /// `query` is the address of an `iree_hal_executable_library_query` in code that is mapped and
 /// trusted.
-pub(super) unsafe fn query(query: usize, version: u32, environment: &Environment) -> usize {
-    type Query = unsafe extern "C" fn(u32, *const Environment) -> *const c_void;
-    // SAFETY: the caller says what is at the address.
-    let query: Query = unsafe { std::mem::transmute::<usize, Query>(query) };
-    // SAFETY: as above; the environment lives as long as the call.
-    unsafe { query(version, environment) }.addr()
+pub(super) unsafe fn query(
+    query: usize,
+    version: u32,
+    environment: &Environment,
+) -> Result<usize, Status> {
+    let environment = std::ptr::from_ref(environment).expose_provenance();
+    // SAFETY: the caller says what is at the address; the environment lives as long as the call.
+    unsafe { call(query, [version as usize, environment, 0]) }
 }
 
 /// Runs an initialiser of an executable.
 ///
+/// # Errors
+/// It faulted.
+///
 /// # Safety
 /// `initializer` is the address of a function without arguments in code that is mapped and trusted.
-pub(super) unsafe fn initialize(initializer: usize) {
-    type Initializer = unsafe extern "C" fn();
-    // SAFETY: the caller says what is at the address.
-    unsafe { std::mem::transmute::<usize, Initializer>(initializer)() };
+pub(super) unsafe fn initialize(initializer: usize) -> Result<(), Status> {
+    // SAFETY: the caller says what is at the address; arguments that it does not take do no harm.
+    unsafe { call(initializer, [0; 3]) }.map(drop)
+}
+
+/// Calls code that comes with an executable and is no dispatch.
+unsafe fn call(address: usize, arguments: [usize; 3]) -> Result<usize, Status> {
+    let no_stack = |error| Status::internal(format!("no stack for machine code: {error}"));
+    let stack = Stack::new().map_err(no_stack)?;
+    // SAFETY: the caller vouches for the function and its arguments.
+    let mut outcome = unsafe { stack.call(Entry { address, arguments }, false) };
+    loop {
+        match outcome.map_err(no_stack)? {
+            Outcome::Returned(_, result) => return Ok(result as usize),
+            Outcome::Stopped(stopped) => match stopped.cause() {
+                Cause::Fault(fault) => {
+                    return Err(Status::invalid_argument(format!(
+                        "the executable cannot be loaded: its code faults: {fault}"
+                    )));
+                }
+                // Asked for what ran here before.
+                // SAFETY: as above.
+                Cause::Pause => outcome = unsafe { stopped.resume() },
+            },
+        }
+    }
 }

@@ -103,7 +103,7 @@ impl NativeExecutable {
             let loaded = elf::load(&data, QUERY)?;
             for initializer in loaded.initializers {
                 // SAFETY: trusted as above; the loader checked that it is code of the image.
-                unsafe { abi::initialize(initializer) };
+                unsafe { abi::initialize(initializer)? };
             }
             (EMBEDDED, loaded.image, loaded.symbol)
         };
@@ -115,11 +115,15 @@ impl NativeExecutable {
             image,
         };
         let environment = code.environment();
-        let description = library::VERSIONS.into_iter().find_map(|version| {
+        let mut description = None;
+        for version in library::VERSIONS {
             // SAFETY: trusted as above; the loader found the function in the image.
-            let address = unsafe { abi::query(query, version, &environment) };
-            (address != 0).then_some(address)
-        });
+            let address = unsafe { abi::query(query, version, &environment)? };
+            if address != 0 {
+                description = Some(address);
+                break;
+            }
+        }
         let description = description.ok_or_else(|| {
             Status::failed_precondition(
                 "executable does not support this version of the runtime; compilers from 2023 on \

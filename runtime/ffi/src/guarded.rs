@@ -1,0 +1,119 @@
+//! Calls of native libraries whose faults end the program, not the debugger.
+//!
+//! A library may call back, into C++, Python or Rust, before it faults, so nothing of the call can be
+//! unwound: it stays for ever on the stack where it faulted, as if its thread slept there. What the
+//! library has locked stays locked, and what it has changed stays half changed. So the program is over,
+//! but it can be looked at.
+//!
+//! That is for a process that is ours. Others that load this crate have their own ideas of faults and of
+//! stacks, and Python measures its own; they do not call [`catch_faults`].
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use trap::{Cause, Entry, Outcome, Stack};
+use vm::{Status, StatusCode, Value};
+
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+/// From now on a fault in a native library fails the call of it, in the whole process.
+pub fn catch_faults() {
+    IS_ON.store(true, Ordering::Relaxed);
+}
+
+thread_local! {
+    /// A stack that is free.
+    static IDLE: Cell<Option<Stack>> = const { Cell::new(None) };
+}
+
+/// Runs `body`, which calls a function of a library.
+///
+/// # Errors
+/// It faulted. What `body` had at that time is never dropped.
+pub(crate) fn guarded<T>(
+    library: &str,
+    function: &str,
+    arguments: &[Value],
+    body: impl FnOnce() -> T,
+) -> Result<T, Status> {
+    if !IS_ON.load(Ordering::Relaxed) {
+        return Ok(body());
+    }
+    on_own_stack(body).map_err(|why| match why {
+        Why::NoStack(error) => {
+            Status::resource_exhausted(format!("no stack for native code: {error}"))
+        }
+        Why::Fault(what) => {
+            let arguments: Vec<String> = arguments.iter().map(argument_text).collect();
+            let text = format!(
+                "native library {library}: {what} in @{function}({}); it cannot be called again \
+                 safely, so the program is over",
+                arguments.join(", ")
+            );
+            Status::new(StatusCode::Aborted, text)
+        }
+    })
+}
+
+enum Why {
+    NoStack(std::io::Error),
+    Fault(String),
+}
+
+/// A call in both directions: what to do, then what came of it.
+struct Call<F, T> {
+    body: Option<F>,
+    result: Option<Result<T, Box<dyn Any + Send>>>,
+}
+
+fn on_own_stack<T, F: FnOnce() -> T>(body: F) -> Result<T, Why> {
+    extern "C" fn run<T, F: FnOnce() -> T>(call: *mut Call<F, T>, _: usize, _: usize) -> u64 {
+        // SAFETY: the address that is passed below, of a call that nothing else uses meanwhile.
+        let call = unsafe { &mut *call };
+        call.result = call.body.take().map(|body| catch_unwind(AssertUnwindSafe(body)));
+        0
+    }
+    let stack = IDLE.take().map_or_else(Stack::new, Ok).map_err(Why::NoStack)?;
+    let call = Box::into_raw(Box::new(Call { body: Some(body), result: None }));
+    let function: extern "C" fn(*mut Call<F, T>, usize, usize) -> u64 = run::<T, F>;
+    let entry = Entry {
+        address: (function as *const ()).expose_provenance(),
+        arguments: [call.expose_provenance(), 0, 0],
+    };
+    // SAFETY: a C function of three addresses, the first of which is that of the call. Where it stops,
+    // stack and call are leaked below.
+    let mut outcome = unsafe { stack.call(entry, false) };
+    loop {
+        match outcome {
+            Err(error) => return Err(Why::NoStack(error)),
+            Ok(Outcome::Returned(stack, _)) => {
+                IDLE.set(Some(stack));
+                // SAFETY: made by `Box::into_raw` above, and given back by the function.
+                let call = unsafe { Box::from_raw(call) };
+                return match call.result {
+                    Some(Ok(result)) => Ok(result),
+                    Some(Err(panic)) => resume_unwind(panic),
+                    None => Err(Why::Fault("no call".to_owned())),
+                };
+            }
+            Ok(Outcome::Stopped(stopped)) => match stopped.cause() {
+                Cause::Fault(fault) => {
+                    stopped.leak();
+                    return Err(Why::Fault(fault.to_string()));
+                }
+                // A signal that came late, or was not for this call.
+                // SAFETY: the same thread, and nothing has changed.
+                Cause::Pause => outcome = unsafe { stopped.resume() },
+            },
+        }
+    }
+}
+
+/// An argument in short.
+fn argument_text(value: &Value) -> String {
+    /// Elements that are shown of a tensor.
+    const ELEMENTS: usize = 8;
+    vm::text::format_value(value, ELEMENTS).trim().replace('\n', " ")
+}

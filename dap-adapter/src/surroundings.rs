@@ -3,11 +3,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use hal::executable::NativeCode;
 use hal::modules::Config;
 use hal::parameters::Parameters;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use vm::{ExecutionLimits, MemoryLimit};
 
 /// The part of a launch that says so. The names are those of the flags of `iree-dbg run`.
@@ -26,6 +28,9 @@ pub(crate) struct Surroundings {
     signatures: Vec<String>,
     /// How many calls and jumps backwards a call may make.
     max_steps: Option<u64>,
+    /// For how long a call may run: seconds, or text such as `500ms`.
+    #[serde(deserialize_with = "duration")]
+    max_time: Option<Duration>,
     /// How many bytes all buffers and lists may take.
     max_memory: Option<usize>,
     /// How deep calls may be nested.
@@ -73,12 +78,24 @@ impl Surroundings {
         let default = ExecutionLimits::default();
         ExecutionLimits {
             fuel: self.max_steps,
+            time: self.max_time,
             stack_depth: self.max_call_depth.unwrap_or(default.stack_depth),
             allocation_bytes: self.max_memory.unwrap_or(default.allocation_bytes),
             memory: self.max_memory.map_or(default.memory, MemoryLimit::new),
             ..default
         }
     }
+}
+
+/// A duration as a number of seconds or as text.
+fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let text = match Option::<serde_json::Value>::deserialize(deserializer)? {
+        None | Some(serde_json::Value::Null) => return Ok(None),
+        Some(serde_json::Value::String(text)) => text,
+        Some(number) => number.to_string(),
+    };
+    let duration = vm::parse_duration(&text);
+    duration.map(Some).map_err(|error| D::Error::custom(format!("`maxTime`: {error}")))
 }
 
 #[cfg(test)]
@@ -99,6 +116,19 @@ mod tests {
             surroundings.make_absolute(Path::new("/data"));
             assert_eq!(surroundings.parameters, [expected]);
         }
+    }
+
+    #[test]
+    fn time_is_a_number_or_text() {
+        for (time, milliseconds) in [(json!(2), 2_000), (json!(0.5), 500), (json!("2min"), 120_000)]
+        {
+            let surroundings: Surroundings =
+                serde_json::from_value(json!({"maxTime": time})).unwrap();
+            let expected = Some(Duration::from_millis(milliseconds));
+            assert_eq!(surroundings.limits().time, expected, "{time}");
+        }
+        let wrong = serde_json::from_value::<Surroundings>(json!({"maxTime": "soon"}));
+        assert!(wrong.unwrap_err().to_string().contains("`maxTime`: "));
     }
 
     #[test]

@@ -1,14 +1,20 @@
 //! The flags that say how much a program may use. What goes past a limit fails with
 //! `RESOURCE_EXHAUSTED`, as any failure does; see [`ExecutionLimits`] for what is counted.
 
+use std::time::Duration;
+
 use vm::{ExecutionLimits, MemoryLimit};
 
 /// Bounds on a program, for those who do not trust it.
 #[derive(clap::Args)]
 pub(crate) struct LimitArguments {
-    /// How many calls and jumps backwards a call may make, and so for how long it runs
+    /// How many calls and jumps backwards a call may make, those of its dispatches included
     #[arg(long = "max_steps", value_name = "COUNT")]
     fuel: Option<u64>,
+
+    /// For how long a call may run, dispatches included: 10s, 500ms, 2min
+    #[arg(long = "max_time", value_name = "DURATION", value_parser = vm::parse_duration)]
+    time: Option<Duration>,
 
     /// How much memory all buffers and lists of the program may take: 4096, 512MiB, 4GiB
     #[arg(long = "max_memory", value_name = "BYTES", value_parser = parse_bytes)]
@@ -25,6 +31,7 @@ impl LimitArguments {
         let default = ExecutionLimits::default();
         ExecutionLimits {
             fuel: self.fuel,
+            time: self.time,
             stack_depth: self.stack_depth.unwrap_or(default.stack_depth),
             allocation_bytes: self.memory.unwrap_or(default.allocation_bytes),
             memory: self.memory.map_or(default.memory, MemoryLimit::new),

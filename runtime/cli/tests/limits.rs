@@ -1,6 +1,6 @@
 //! `run --max_…`: programs that want more than they may get end with `RESOURCE_EXHAUSTED` and status 1.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const GREEDY: &str = "\
@@ -69,4 +69,66 @@ fn what_goes_past_a_limit_fails() {
         assert!(error.contains("RESOURCE_EXHAUSTED"), "{too_little}: {error}");
     }
     std::fs::remove_dir_all(&directory).expect("the directory goes");
+}
+
+/// Compiles a program with dispatches.
+fn compiled(folder: &Path, flags: &[&str]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/limits/dispatches.mlir");
+    let module = folder.join("dispatches.vmfb");
+    let compiled = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .arg("compile")
+        .args([&source, Path::new("-o"), &module])
+        .arg("--")
+        .args(flags)
+        .output()
+        .expect("the binary starts");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    module
+}
+
+#[test]
+fn workgroups_take_from_the_same_budget() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = compiled(folder.path(), &[]);
+    let crowd = ["--function=crowd", "--input=4xi32=1"];
+    for device in ["--device=local-sync", "--device=local-task"] {
+        let few = [&crowd[..], &["--input=3", device]].concat();
+        assert_eq!(run(&module, &few), Ok(()));
+        assert_eq!(
+            run(&module, &[&few[..], &["--max_steps=4000", "--max_time=1h"]].concat()),
+            Ok(())
+        );
+        let cases = [
+            // 27 workgroups cost more than 26 steps, whatever they do.
+            (few, "crowd", "--max_steps=26"),
+            ([&crowd[..], &["--input=4294967295", device]].concat(), "crowd", "--max_steps=100000"),
+            ([&crowd[..], &["--input=4294967295", device]].concat(), "crowd", "--max_time=200ms"),
+            (
+                vec!["--function=endless", "--input=4xi32=1", device],
+                "endless",
+                "--max_steps=100000",
+            ),
+            (vec!["--function=endless", "--input=4xi32=1", device], "endless", "--max_time=200ms"),
+        ];
+        for (call, name, limit) in cases {
+            let error = run(&module, &[&call[..], &[limit]].concat()).expect_err(limit);
+            assert!(error.contains("RESOURCE_EXHAUSTED"), "{call:?} {limit}: {error}");
+            let place = format!("of dispatch @{name}_dispatch_0_");
+            assert!(error.contains("in workgroup ("), "{call:?} {limit}: {error}");
+            assert!(error.contains(&place), "{call:?} {limit}: {error}");
+        }
+    }
+}
+
+/// Programs that run their dispatches without a queue.
+#[test]
+fn dispatches_without_a_device_take_from_the_same_budget() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = compiled(folder.path(), &["--iree-execution-model=inline-dynamic"]);
+    for limit in ["--max_steps=100000", "--max_time=200ms"] {
+        let endless = ["--function=endless", "--input=4xi32=1", limit];
+        let error = run(&module, &endless).expect_err(limit);
+        assert!(error.contains("RESOURCE_EXHAUSTED"), "{limit}: {error}");
+        assert!(error.contains("of dispatch @endless_dispatch_0_"), "{limit}: {error}");
+    }
 }

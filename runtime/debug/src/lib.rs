@@ -54,6 +54,8 @@ mod memory;
 mod moves;
 mod named;
 mod number;
+#[cfg(test)]
+mod pause_tests;
 mod program;
 mod reach;
 mod reasons;

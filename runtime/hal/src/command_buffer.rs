@@ -5,6 +5,7 @@
 //! and the [`crate::queue`] (and a debugger above it) walks the commands one at a time.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use vm::{Object, Position, Status};
@@ -62,11 +63,8 @@ pub struct DispatchCommand {
 impl DispatchCommand {
     /// The name of what is dispatched, or its number if the names were stripped.
     #[must_use]
-    pub fn name(&self) -> String {
-        match self.executable.exports().get(self.export) {
-            Some(export) if !export.name.is_empty() => export.name.clone(),
-            _ => format!("#{}", self.export),
-        }
+    pub fn name(&self) -> Cow<'_, str> {
+        self.executable.name_of(self.export)
     }
 }
 

@@ -11,7 +11,7 @@
 //! | `execution`, `queue`, `device` | walking commands; submissions; the CPU as a device |
 //! | `refusals` | what programs for other devices asked in vain, and what to do about them |
 //! | `executable` | compiled dispatches: one trait, a file for each format |
-//! | `submission`, `nested` | dispatches for those who watch: as steps on the program's own stack |
+//! | `submission`, `dispatching`, `nested` | dispatches for those who watch or limit them: as steps on the program's own stack |
 //! | `inputs`, `outputs` | values from text, to files, against expectations |
 //! | `structured` | nested values by their signature, in and out |
 //! | `modules` | the native modules: thin glue from VM signatures to the above |
@@ -25,6 +25,7 @@ pub mod buffer_view;
 pub mod command_buffer;
 pub mod descriptor_sets;
 pub mod device;
+mod dispatching;
 pub mod executable;
 pub mod execution;
 pub mod fence;

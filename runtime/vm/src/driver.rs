@@ -63,7 +63,8 @@ impl Invocation {
             },
             Ok(Next::Boundary(boundary)) => self.at_boundary(context, mode, boundary),
             Ok(Next::Call { function, arguments }) => {
-                let called = self.call(context, function, arguments);
+                let paid = self.meter.spend();
+                let called = paid.and_then(|()| self.call(context, function, arguments));
                 called.err().map(|status| self.fail(context, status))
             }
             Ok(Next::Adopt { module, frames }) => {

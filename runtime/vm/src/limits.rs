@@ -37,6 +37,26 @@ impl Default for ExecutionLimits {
     }
 }
 
+/// A duration as people write it: `10s`, `500ms`, `2min`, `1.5 h`; a number alone is seconds.
+///
+/// # Errors
+/// It is none; the text says why.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let unit = text.trim_start_matches(|it: char| it.is_ascii_digit() || it == '.');
+    let number = &text[..text.len() - unit.len()];
+    let seconds = match unit.trim() {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "min" => 60.0,
+        "h" => 3600.0,
+        unit => return Err(format!("`{unit}` is no unit: ms, s, min and h are")),
+    };
+    let number: f64 = number.parse().map_err(|_| format!("`{text}` is no duration"))?;
+    Duration::try_from_secs_f64(number * seconds)
+        .map_err(|_| format!("`{text}` is more than there can be"))
+}
+
 /// How many bytes the objects of a program may take together, and how many they take. Clones are the same
 /// account.
 #[derive(Clone, Debug)]
@@ -110,6 +130,23 @@ mod tests {
     use crate::list::List;
     use crate::types::Type;
     use crate::value::Value;
+
+    #[test]
+    fn durations_with_and_without_units() {
+        let cases = [
+            ("10s", 10_000),
+            ("500ms", 500),
+            ("2 min", 120_000),
+            ("3", 3_000),
+            ("0.5h", 1_800_000),
+        ];
+        for (text, milliseconds) in cases {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+        for wrong in ["", "s", "1d", "-1s", "1e3s", "999999999999999999999h", "1.2.3s"] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn objects_count_together_and_give_back() {

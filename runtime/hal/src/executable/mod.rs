@@ -5,6 +5,7 @@
 //! how to run some workgroups of a dispatch on the calling thread, as far as a [`RunControl`] lets it.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
@@ -165,6 +166,14 @@ pub trait Executable: Send + Sync + Debug {
     /// A workgroup failed, which may be because the budget is used up; or somebody asked for a stop.
     fn run(&self, dispatch: &Dispatch, range: Range<u64>, control: &RunControl)
     -> Result<(), Halt>;
+
+    /// The name of an export, or its number if the names were stripped.
+    fn name_of(&self, export: usize) -> Cow<'_, str> {
+        match self.exports().get(export) {
+            Some(export) if !export.name.is_empty() => Cow::Borrowed(&export.name),
+            _ => Cow::Owned(format!("#{export}")),
+        }
+    }
 
     /// The nested module, where the executable is one: a debugger runs it instead of [`Self::run`].
     fn bytecode(&self) -> Option<&Bytecode> {

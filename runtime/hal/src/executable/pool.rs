@@ -405,7 +405,7 @@ mod tests {
                 let counting = Arc::new(Counting { interrupting, ..Counting::new(100, 50) });
                 let executable: Arc<dyn Executable> = counting.clone();
                 let control = RunControl::default();
-                let mut left = Vec::from_iter([0..100]);
+                let mut left: Vec<Range<u64>> = std::iter::once(0..100).collect();
                 while let Some(range) = left.pop() {
                     match pool.run_range(&executable, &dispatch(100), range, &control) {
                         Ok(()) => {}

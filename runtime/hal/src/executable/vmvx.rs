@@ -271,9 +271,9 @@ impl Executable for VmvxExecutable {
         Err(match failure {
             Some(status) => Halt::FailedInside(status, paused),
             None => {
-                let (inside, rest): (Vec<Box<dyn PausedWorkgroup>>, _) =
-                    (vec![paused], Vec::from_iter([workgroup + 1..range.end]));
-                Halt::Interrupted(Interrupted { inside, rest })
+                let inside: Vec<Box<dyn PausedWorkgroup>> = vec![paused];
+                let halt = Halt::Interrupted(Interrupted { inside, rest: Vec::new() });
+                halt.and_not_begun(workgroup + 1..range.end)
             }
         })
     }

@@ -1,12 +1,16 @@
 //! The `hal_loader` module: executables for programs that dispatch them without a device
 //! (`--iree-execution-model=inline-dynamic`). A dispatch is a call that returns when all workgroups
-//! have run.
+//! have run; where somebody may interrupt or limit it, it is an activity.
 
-use vm::{NativeCall, NativeModule, Status};
+use std::sync::Arc;
+
+use vm::{Activity, IntoResults, NativeCall, NativeModule, NativeReturn, Next, Status, Value};
 
 use super::Host;
 use super::arguments::HalArguments;
 use super::hal::executable::{create, lookup_function};
+use crate::device::Device;
+use crate::dispatching::Dispatching;
 use crate::executable::{self, Binding, Dispatch};
 
 /// The name that programs import from.
@@ -34,7 +38,7 @@ pub(super) fn module(host: &Host) -> NativeModule {
         .build()
 }
 
-fn dispatch(host: &Host, call: &NativeCall<'_>, function: u64) -> Result<(), Status> {
+fn dispatch(host: &Host, call: &NativeCall<'_>, function: u64) -> Result<NativeReturn, Status> {
     let executable = call.executable(0)?;
     let count = executable.exports().len();
     let export = usize::try_from(function).ok().filter(|export| *export < count);
@@ -54,5 +58,38 @@ fn dispatch(host: &Host, call: &NativeCall<'_>, function: u64) -> Result<(), Sta
         bindings: bindings.collect::<Result<_, Status>>()?,
         local_memory_bytes: 0,
     };
-    host.device().pool().run(executable, &dispatch)
+    let device = host.device();
+    if call.is_left_alone() {
+        return device.pool().run(executable, &dispatch).map(IntoResults::into_results);
+    }
+    let [x, y, z] = dispatch.workgroup_count;
+    let text = format!("dispatch @{} [{x},{y},{z}]", executable.name_of(export));
+    let dispatching = Dispatching::new(executable.clone(), dispatch);
+    let activity = LoaderDispatch { text, dispatching, device: device.clone() };
+    Ok(NativeReturn::Activity(Box::new(activity)))
+}
+
+/// A dispatch that somebody may interrupt.
+#[derive(Debug)]
+struct LoaderDispatch {
+    text: String,
+    dispatching: Dispatching,
+    device: Arc<Device>,
+}
+
+impl Activity for LoaderDispatch {
+    fn resume(&mut self, host: &mut vm::Host<'_>, _results: Vec<Value>) -> Result<Next, Status> {
+        let next = self.dispatching.go_on(host, &self.device)?;
+        Ok(next.unwrap_or_else(|| Next::Return(Vec::new())))
+    }
+
+    fn explain(&self, status: Status) -> Status {
+        self.dispatching.explain(status)
+    }
+
+    fn parts(&self) -> Vec<String> {
+        let workgroup = self.dispatching.workgroup();
+        let workgroup = workgroup.map(|[x, y, z]| format!("workgroup ({x},{y},{z})"));
+        [self.text.clone()].into_iter().chain(workgroup).collect()
+    }
 }

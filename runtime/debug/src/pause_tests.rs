@@ -1,0 +1,134 @@
+//! Pauses inside of dispatches: a program that changes tensors in place is interrupted at random moments,
+//! looked at, stepped and let go on, and its results are those of a program that nobody disturbed.
+//!
+//! Needs iree-compile: `pip install iree-base-compiler`.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use hal::device::DeviceKind;
+use hal::modules::Config;
+
+use crate::breakpoint::BreakpointSpec;
+use crate::debugger::Debugger;
+use crate::program::{LaunchOptions, ModuleSource};
+use crate::stepping_model::compiled;
+use crate::stop::{Granularity, Resume, StepKind, StopReason};
+use crate::view::ScopeKind;
+
+const DISPATCH: &str = "accumulate_dispatch_0_reduction_512x600_i32";
+
+/// The line of the multiplication in the source.
+const SCALED: u32 = 13;
+
+fn loaded(module: &Path, device: DeviceKind) -> Debugger {
+    Debugger::load(LaunchOptions {
+        modules: vec![ModuleSource::Path(module.to_owned())],
+        inputs: ["512xi32=1", "600xi32=7"].map(str::to_owned).to_vec(),
+        host: Config { device, threads: 3, ..Config::default() },
+        ..LaunchOptions::default()
+    })
+    .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What each element is in the end: computed here, not there.
+fn expected() -> i32 {
+    (0..3 * 600).fold(1, |sum: i32, _| sum.wrapping_mul(3).wrapping_add(7))
+}
+
+/// Numbers that look random.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// Looks at a stop: whether it is in the dispatch's code, with a line and registers.
+fn is_inside(debugger: &Debugger) -> bool {
+    let frames = debugger.frames();
+    let is_inside = frames[0].name == DISPATCH;
+    if is_inside {
+        assert!(frames[0].source.is_some(), "{:?}", frames[0]);
+        assert!(frames[1].name.starts_with("workgroup ("), "{}", frames[1].name);
+        assert!(frames[2].name.contains(": dispatch @"), "{}", frames[2].name);
+        let scopes = debugger.scopes(frames[0].id());
+        assert!(scopes.iter().any(|(kind, _)| *kind == ScopeKind::Registers), "{scopes:?}");
+    }
+    is_inside
+}
+
+/// Does something that a user may do at a stop. What it comes to is for the caller to go on from.
+fn disturb(debugger: &mut Debugger, random: &mut Random) -> Option<StopReason> {
+    let step = |debugger: &mut Debugger, kind, granularity| {
+        Some(debugger.resume(Resume::Step(kind, granularity)))
+    };
+    match random.below(6) {
+        0 => step(debugger, StepKind::Over, Granularity::Line),
+        1 => step(debugger, StepKind::Into, Granularity::Instruction),
+        2 => {
+            let file = "pause_tests.mlir".to_owned();
+            let spec = BreakpointSpec::Line { file, line: SCALED, column: None };
+            let id = debugger.add_breakpoint(spec);
+            let reason = debugger.resume(Resume::Continue);
+            debugger.remove_breakpoint(id);
+            Some(reason)
+        }
+        3 => step(debugger, StepKind::Out, Granularity::Line),
+        _ => None,
+    }
+}
+
+/// Runs the program with interrupts every so often. How often it was stopped, and how often inside.
+fn disturbed(module: &Path, device: DeviceKind, seed: u64) -> (u32, u32) {
+    let mut random = Random(seed);
+    let mut debugger = loaded(module, device);
+    let (mut pauses, mut inside) = (0, 0);
+    let mut reason = None;
+    loop {
+        let delay = Duration::from_micros(random.below(40_000));
+        let handle = debugger.interrupt_handle();
+        // A few are enough; the rest of the way it runs undisturbed.
+        let clock = (pauses < 15).then(|| {
+            thread::spawn(move || {
+                thread::sleep(delay);
+                handle.interrupt();
+            })
+        });
+        let stopped = reason.take().unwrap_or_else(|| debugger.resume(Resume::Continue));
+        clock.map(|clock| clock.join().unwrap());
+        match stopped {
+            StopReason::Completed(results) => {
+                let text = vm::text::format_values("result", &results);
+                let value = expected().to_string();
+                let body = text.split_once("512xi32=").expect("a tensor").1;
+                let elements: Vec<&str> = body.split_whitespace().collect();
+                assert_eq!(elements, vec![value.as_str(); 512], "seed {seed}, {pauses} pauses");
+                return (pauses, inside);
+            }
+            StopReason::Failed(failure) => panic!("{failure}"),
+            StopReason::Pause => {
+                pauses += 1;
+                inside += u32::from(is_inside(&debugger));
+            }
+            _ => {}
+        }
+        reason = disturb(&mut debugger, &mut random);
+    }
+}
+
+#[test]
+fn pauses_inside_of_dispatches_change_nothing() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/pause_tests.mlir");
+    let folder = tempfile::tempdir().unwrap();
+    let module = compiled(&source.canonicalize().unwrap(), &[], folder.path());
+    for device in [DeviceKind::LocalSync, DeviceKind::LocalTask] {
+        let runs = (1..=4).map(|seed| disturbed(&module, device, seed));
+        let (pauses, inside) = runs.fold((0, 0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
+        assert!(inside * 2 > pauses && inside > 10, "{device}: {pauses} pauses, {inside} inside");
+    }
+}

@@ -1,0 +1,193 @@
+//! Dispatches that go wrong, in machine code and in bytecode, on one thread and on many: a failed
+//! invocation that says where and why, and a debugger that goes on.
+//!
+//! The programs are in `programs.mlir`. IREE's own tool is the oracle for what is a fault of machine
+//! code: there a signal ends it.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+use conformance::tools::{iree, iree_dbg, repository};
+
+const BACKENDS: [&str; 2] = ["llvm-cpu", "vmvx"];
+const DEVICES: [&str; 2] = ["local-sync", "local-task"];
+
+static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a folder");
+    for backend in BACKENDS {
+        let input = repository().join("tests/faults/programs.mlir");
+        let target = [
+            "--iree-hal-target-device=local".to_owned(),
+            format!("--iree-hal-local-target-device-backends={backend}"),
+            "--iree-llvmcpu-target-cpu=host".to_owned(),
+        ];
+        let output = Command::new(iree_dbg().expect("our program"))
+            .arg("compile")
+            .arg(input)
+            .arg("-o")
+            .arg(folder.path().join(format!("{backend}.vmfb")))
+            .arg("--")
+            .args(target)
+            .output()
+            .expect("our program starts");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    folder
+});
+
+fn module(backend: &str) -> PathBuf {
+    FOLDER.path().join(format!("{backend}.vmfb"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs a function with a tool that has IREE's flags.
+fn run(tool: &Path, backend: &str, device: &str, function: &str, rest: &[&str]) -> Output {
+    let mut command = Command::new(tool);
+    if tool.ends_with("iree-dbg") {
+        command.arg("run");
+    }
+    command
+        .arg(format!("--module={}", module(backend).display()))
+        .arg(format!("--device={device}"))
+        .arg(format!("--function={function}"))
+        .args(rest)
+        .output()
+        .expect("the tool starts")
+}
+
+/// Runs commands in the debugger; what it prints.
+fn debug(backend: &str, device: &str, function: &str, inputs: &[&str], commands: &str) -> String {
+    let script = tempfile::NamedTempFile::new().expect("a script");
+    std::fs::write(script.path(), commands).expect("a script");
+    let output = Command::new(iree_dbg().expect("our program"))
+        .arg("debug")
+        .arg(module(backend))
+        .args(["--batch", "-x"])
+        .arg(script.path())
+        .arg(format!("--device={device}"))
+        .arg(format!("--function={function}"))
+        .args(inputs)
+        .output()
+        .expect("our program starts");
+    assert!(output.status.signal().is_none(), "{}: {}", output.status, text(&output.stderr));
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+/// Faults of machine code: a function, its inputs, the signal that ends IREE's tool, and what we say.
+const FAULTS: [(&str, &[&str], i32, &str); 3] = [
+    (
+        "gather",
+        &["--input=16xf32=5", "--input=4xi64=0,1,2,10000000000"],
+        libc_signal::SEGV,
+        "that would be element 10000000000 of operand[0] : 16xf32",
+    ),
+    (
+        "gather",
+        &["--input=16xf32=5", "--input=4xi64=0,1,2,4611686018427387000"],
+        libc_signal::SEGV,
+        "use of an address that no memory can have",
+    ),
+    (
+        "quotients",
+        &["--input=4xi32=1,2,3,4", "--input=4xi32=1,0,2,2"],
+        libc_signal::FPE,
+        "integer division by zero",
+    ),
+];
+
+/// Numbers of signals, which are the same on all Linux.
+mod libc_signal {
+    pub(super) const FPE: i32 = 8;
+    pub(super) const SEGV: i32 = 11;
+}
+
+/// The tests run on other processors too, where faults of machine code are not caught.
+const CATCHES_FAULTS: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
+
+#[test]
+fn faults_of_machine_code_fail_the_invocation() {
+    if !CATCHES_FAULTS {
+        return;
+    }
+    let (theirs, ours) =
+        (iree("iree-run-module").expect("IREE's tools"), iree_dbg().expect("ours"));
+    for (function, inputs, signal, what) in FAULTS {
+        let reference = run(&theirs, "llvm-cpu", "local-sync", function, inputs);
+        assert_eq!(reference.status.signal(), Some(signal), "{function} {inputs:?}");
+        for device in DEVICES {
+            let output = run(&ours, "llvm-cpu", device, function, inputs);
+            let errors = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{function} on {device}: {errors}");
+            // The element is known to the debugger only.
+            let what = what.split(" of operand").next().unwrap_or(what);
+            let is_known_here = !what.contains("would be");
+            assert!(!is_known_here || errors.contains(what), "{function} on {device}: {errors}");
+            let place = format!("workgroup (0, 0, 0) of dispatch @{function}_dispatch_0");
+            assert!(errors.contains(&place), "{function} on {device}: {errors}");
+        }
+    }
+}
+
+#[test]
+fn the_debugger_shows_what_faulted_and_begins_again() {
+    if !CATCHES_FAULTS {
+        return;
+    }
+    for device in DEVICES {
+        for (function, inputs, _, what) in FAULTS {
+            let commands = "run\nbt\nregs\ninfo dispatch\nprint 6 * 7\nrun\nquit\n";
+            let out = debug("llvm-cpu", device, function, inputs, commands);
+            assert_eq!(out.matches(what).count(), 2, "twice, as it ran twice: {out}");
+            assert!(out.contains("#0 workgroup (0,0,0), machine code +0x"), "{out}");
+            assert!(out.contains("programs.mlir:"), "{out}");
+            assert!(out.contains("$rip = 0x"), "{out}");
+            assert!(out.contains("operand[1] = "), "{out}");
+            assert!(out.contains("6 * 7 = 42"), "{out}");
+        }
+    }
+}
+
+/// The same mistakes in bytecode are errors of the interpreter, in the workgroup.
+#[test]
+fn the_same_in_bytecode() {
+    let ours = iree_dbg().expect("ours");
+    for device in DEVICES {
+        let output = run(&ours, "vmvx", device, "gather", FAULTS[0].1);
+        let errors = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(
+            errors.contains("OUT_OF_RANGE") && errors.contains("workgroup (0, 0, 0)"),
+            "{errors}"
+        );
+    }
+}
+
+/// A time limit holds in a workgroup that never ends, and a step limit in bytecode.
+#[test]
+fn limits_hold_inside_of_workgroups() {
+    let ours = iree_dbg().expect("ours");
+    for device in DEVICES {
+        for (backend, limit, what) in [
+            ("llvm-cpu", "--max_time=300ms", "the time for this invocation is used up"),
+            ("vmvx", "--max_time=300ms", "the time for this invocation is used up"),
+            ("vmvx", "--max_steps=100000", "RESOURCE_EXHAUSTED"),
+        ] {
+            if backend == "llvm-cpu" && !CATCHES_FAULTS {
+                continue;
+            }
+            let output = run(&ours, backend, device, "endless", &["--input=i32=3", limit]);
+            let errors = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{errors}");
+            assert!(errors.contains(what), "{backend} {limit}: {errors}");
+            assert!(errors.contains("of dispatch @endless_dispatch_0"), "{backend}: {errors}");
+        }
+        let output =
+            run(&ours, "llvm-cpu", device, "endless", &["--input=i32=8", "--max_time=10s"]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+}

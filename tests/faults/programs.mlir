@@ -1,0 +1,56 @@
+// Dispatches that go wrong when their inputs tell them to.
+
+// Reads element %index[i] of %x, wherever that is.
+func.func @gather(%x: tensor<16xf32>, %index: tensor<4xi64>) -> tensor<4xf32> {
+  %empty = tensor.empty() : tensor<4xf32>
+  %result = linalg.generic {
+    indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+    iterator_types = ["parallel"]
+  } ins(%index : tensor<4xi64>) outs(%empty : tensor<4xf32>) {
+  ^bb0(%i: i64, %out: f32):
+    %at = arith.index_cast %i : i64 to index
+    %value = tensor.extract %x[%at] : tensor<16xf32>
+    linalg.yield %value : f32
+  } -> tensor<4xf32>
+  return %result : tensor<4xf32>
+}
+
+// Divides element by element.
+func.func @quotients(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<4xi32> {
+  %empty = tensor.empty() : tensor<4xi32>
+  %result = linalg.generic {
+    indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+    iterator_types = ["parallel"]
+  } ins(%a, %b : tensor<4xi32>, tensor<4xi32>) outs(%empty : tensor<4xi32>) {
+  ^bb0(%x: i32, %y: i32, %out: i32):
+    %quotient = arith.divsi %x, %y : i32
+    linalg.yield %quotient : i32
+  } -> tensor<4xi32>
+  return %result : tensor<4xi32>
+}
+
+// Counts %n down in steps that never reach 0 if %n is odd.
+func.func @endless(%n: tensor<i32>) -> tensor<64xi32> {
+  %empty = tensor.empty() : tensor<64xi32>
+  %result = linalg.generic {
+    indexing_maps = [affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>],
+    iterator_types = ["parallel"]
+  } ins(%n : tensor<i32>) outs(%empty : tensor<64xi32>) {
+  ^bb0(%start: i32, %out: i32):
+    %two = arith.constant 2 : i32
+    %zero = arith.constant 0 : i32
+    %end = scf.while (%left = %start) : (i32) -> i32 {
+      %more = arith.cmpi ne, %left, %zero : i32
+      scf.condition(%more) %left : i32
+    } do {
+    ^bb1(%left: i32):
+      %square = arith.muli %left, %left : i32
+      %next = arith.subi %left, %two : i32
+      %mixed = arith.xori %square, %next : i32
+      %same = arith.xori %mixed, %square : i32
+      scf.yield %same : i32
+    }
+    linalg.yield %end : i32
+  } -> tensor<64xi32>
+  return %result : tensor<64xi32>
+}

@@ -190,6 +190,7 @@ impl Dispatching {
         let end = self.end.min(self.next.saturating_add(self.slice));
         let (start, control) = (Instant::now(), host.control());
         let range = self.next..end;
+        let _noted = control.interrupt.at_dispatch(&self.name, self.dispatch.workgroup_count);
         match device.pool().run_range(&self.executable, &self.dispatch, range, control) {
             Ok(()) => {
                 self.next = end;
@@ -241,6 +242,9 @@ impl Dispatching {
             self.stage = Stage::Adopted(workgroup);
             return Ok(Next::Adopt { module, frames });
         }
+        let interrupt = &host.control().interrupt;
+        let _noted = interrupt.at_dispatch(&self.name, self.dispatch.workgroup_count);
+        interrupt.at_workgroup(workgroup);
         match paused.resume(host.control()) {
             Ok(()) => {}
             Err(Halt::Interrupted(interrupted)) => self.paused.extend(interrupted.inside),

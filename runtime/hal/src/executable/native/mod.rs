@@ -196,6 +196,7 @@ impl Executable for NativeExecutable {
                 if control.is_interrupted() {
                     return Err(Halt::before(index..range.end));
                 }
+                control.interrupt.at_workgroup(index);
                 meter.spend().map_err(|status| dispatch.explain(&export.name, index, status))?;
                 let [x, y, z] = dispatch.workgroup(index);
                 let workgroup = WorkgroupState {

@@ -19,8 +19,10 @@
 //! it started. One that it was attached to goes on when the client leaves: see [`Ending`].
 //!
 //! Here are the states and the loop. What happens in them: `life` (a program comes and goes),
-//! `running` (it is let go and comes back), `serving` (who answers a request, and when).
+//! `running` (it is let go and comes back), `serving` (who answers a request, and when), `early` (what
+//! cannot wait for it).
 
+mod early;
 mod life;
 mod running;
 mod serving;
@@ -34,6 +36,8 @@ use debug::{InterruptHandle, StopReason};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+pub(crate) use self::early::Waiter;
+use self::early::{Asked, EarlyNumbers};
 use crate::cancel::Cancelled;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
@@ -45,7 +49,6 @@ use crate::log::Log;
 use crate::logs::Logs;
 use crate::progress::Progress;
 use crate::protocol::{Incoming, Request};
-use crate::requests;
 use crate::runner::{Ran, Runner, panic_text};
 use crate::to_dap;
 use crate::wire::Wire;
@@ -119,10 +122,12 @@ pub(crate) struct Running {
     waiting: Waiting,
     /// What is to happen then instead of going on.
     then: Then,
+    /// Since when it is to come back.
+    asked: Asked,
 }
 
 /// Requests that wait for a program.
-pub(crate) type Waiting = Vec<(Request, requests::ProgramHandler)>;
+pub(crate) type Waiting = Vec<Waiter>;
 
 /// What happens when a program comes back that was interrupted.
 enum Then {
@@ -170,6 +175,7 @@ pub(crate) struct Session {
     outcome: Option<StopReason>,
     detached: Option<Box<Debuggee>>,
     runner: Runner,
+    early_numbers: EarlyNumbers,
     /// Holds the module that was compiled for this session.
     scratch: Option<TempDir>,
 }
@@ -193,6 +199,7 @@ impl Session {
             outcome: None,
             detached: None,
             runner,
+            early_numbers: EarlyNumbers::default(),
             scratch: None,
         }
     }
@@ -200,7 +207,7 @@ impl Session {
     /// Serves the client until it leaves.
     pub(crate) fn run(mut self, inbox: &Receiver<Event>) -> Ending {
         loop {
-            let deadlines = [self.progress.deadline(), self.logs.deadline()];
+            let deadlines = [self.progress.deadline(), self.logs.deadline(), self.early_deadline()];
             let event = next_event(inbox, deadlines.into_iter().flatten().min());
             let flow = match event {
                 Ok(event) => self.handle_guarded(event),
@@ -210,6 +217,9 @@ impl Session {
                     self.say(said);
                     if self.logs.deadline().is_some_and(|at| at <= now) {
                         self.print_logs();
+                    }
+                    if self.early_deadline().is_some_and(|at| at <= now) {
+                        self.answer_early(now);
                     }
                     ControlFlow::Continue(())
                 }

@@ -4,6 +4,7 @@
 //! happened. A client that is gone shows as an error on the reading side; here it is only noted, so
 //! that the many places that send need not care.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use serde::Serialize;
@@ -23,6 +24,8 @@ pub(crate) struct Wire {
     log: Log,
     seq: i64,
     lost: bool,
+    /// What the client calls breakpoints that it got other numbers for than the debugger has given.
+    called: HashMap<i64, i64>,
 }
 
 #[derive(Serialize)]
@@ -34,16 +37,39 @@ struct Numbered<'a> {
 
 impl Wire {
     pub(crate) fn new(output: Box<dyn Write + Send>, log: Log) -> Self {
-        Self { output, log, seq: 0, lost: false }
+        Self { output, log, seq: 0, lost: false, called: HashMap::new() }
     }
 
     /// Says something unasked.
-    pub(crate) fn event(&mut self, event: Event) {
+    pub(crate) fn event(&mut self, mut event: Event) {
+        if !self.called.is_empty() {
+            self.rename(&mut event);
+        }
         self.send(&Outgoing::Event(event));
+    }
+
+    /// Calls a breakpoint by another number from now on, until an answer to the client says its own.
+    pub(crate) fn call(&mut self, number: i64, other: i64) {
+        self.called.insert(number, other);
+    }
+
+    fn rename(&self, event: &mut Event) {
+        let rename = |id: &mut i64| *id = *self.called.get(id).unwrap_or(id);
+        match event {
+            Event::Breakpoint(event) => event.breakpoint.id.iter_mut().for_each(rename),
+            Event::Stopped(stopped) => stopped.hit_breakpoint_ids.iter_mut().for_each(rename),
+            _ => {}
+        }
     }
 
     /// Answers a request.
     pub(crate) fn respond(&mut self, request: &Request, outcome: Result<Value, RequestError>) {
+        if let Ok(body) = &outcome
+            && !self.called.is_empty()
+        {
+            let told = body["breakpoints"].as_array().into_iter().flatten();
+            told.filter_map(|it| it["id"].as_i64()).for_each(|id| _ = self.called.remove(&id));
+        }
         self.answer(request.seq, &request.command, outcome);
     }
 

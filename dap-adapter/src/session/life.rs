@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use debug::StopReason;
 use serde_json::Value;
 
-use super::{EXIT_UNFINISHED, Session, State, Then, Waiting};
+use super::{EXIT_UNFINISHED, Session, State, Then, Waiter, Waiting};
 use crate::debuggee::{Debuggee, Kept};
 use crate::error::RequestError;
 use crate::events::{self, Category, Exited};
@@ -42,11 +42,11 @@ impl Session {
             }
             (Ok(debuggee), Some(kept)) => {
                 self.wire.respond(&finished.request, Ok(Value::Null));
-                self.restarted(debuggee, *kept, finished.waiting);
+                self.restarted(debuggee, *kept, &finished.waiting);
             }
             (Err(text), kept) => {
                 self.wire.respond(&finished.request, Err(RequestError::launch(text)));
-                self.refuse_waiting(finished.waiting);
+                self.refuse_waiting(&finished.waiting);
                 match kept {
                     Some(_) => self.over(EXIT_UNFINISHED),
                     None => self.wire.event(events::Event::Terminated),
@@ -81,7 +81,7 @@ impl Session {
     }
 
     /// The program is there again, from its beginning.
-    pub(super) fn restarted(&mut self, mut debuggee: Box<Debuggee>, kept: Kept, waiting: Waiting) {
+    pub(super) fn restarted(&mut self, mut debuggee: Box<Debuggee>, kept: Kept, waiting: &Waiting) {
         self.connect(&mut debuggee);
         self.wire.print(Category::Console, debuggee.debugger.program().notes());
         debuggee.adopt(kept);
@@ -100,7 +100,7 @@ impl Session {
         match std::mem::replace(&mut self.state, State::Ended) {
             State::Standing(debuggee) => self.relaunch(*debuggee, request, arguments),
             State::Running(mut running) => {
-                running.interrupt.interrupt();
+                running.interrupt();
                 if let Then::Nothing = running.then {
                     running.then = Then::Restart(request.clone(), Box::new(arguments));
                 } else {
@@ -137,7 +137,7 @@ impl Session {
     pub(crate) fn leave(&mut self, request: Option<&Request>) -> ControlFlow<()> {
         match std::mem::replace(&mut self.state, State::Ended) {
             State::Running(mut running) => {
-                running.interrupt.interrupt();
+                running.interrupt();
                 running.then = Then::Leave(request.cloned());
                 self.state = State::Running(running);
                 return ControlFlow::Continue(());
@@ -182,10 +182,10 @@ impl Session {
             State::Unlaunched | State::Ended => {}
             State::Launching(launch) => self.give_up(*launch, "the launch was cancelled"),
             State::Standing(_) => self.over(EXIT_UNFINISHED),
-            State::Running(running) => {
+            State::Running(mut running) => {
                 // It comes back to a session that has ended, and is dropped.
-                running.interrupt.interrupt();
-                self.refuse_waiting(running.waiting);
+                running.interrupt();
+                self.refuse_waiting(&running.waiting);
                 if let Then::Restart(request, _) = running.then {
                     self.wire.respond(&request, Err(RequestError::cancelled()));
                 }
@@ -200,7 +200,7 @@ impl Session {
         let is_restart = launch.is_restart();
         let finished = launch.cancel();
         self.wire.respond(&finished.request, Err(RequestError::cancelled_as(why)));
-        self.refuse_waiting(finished.waiting);
+        self.refuse_waiting(&finished.waiting);
         if is_restart {
             self.over(EXIT_UNFINISHED);
         } else {
@@ -220,12 +220,13 @@ impl Session {
             }
             State::Running(running) if by_progress => {
                 running.pause = true;
-                running.interrupt.interrupt();
+                running.interrupt();
             }
             State::Running(running) => {
                 let waiting = &mut running.waiting;
-                if let Some(at) = waiting.iter().position(|(it, _)| Some(it.seq) == request) {
-                    let (request, _) = waiting.remove(at);
+                let is_it = |it: &Waiter| Some(it.request.seq) == request && !it.is_answered();
+                if let Some(at) = waiting.iter().position(is_it) {
+                    let Waiter { request, .. } = waiting.remove(at);
                     self.wire.respond(&request, Err(RequestError::cancelled()));
                 }
             }

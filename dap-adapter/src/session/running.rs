@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use debug::{Resume, StopReason};
 use serde_json::Value;
 
-use super::{EXIT_UNFINISHED, Moved, Running, Session, State, Then};
+use super::{Asked, EXIT_UNFINISHED, Moved, Running, Session, State, Then};
 use crate::debuggee::Debuggee;
 use crate::error::RequestError;
 use crate::events::{self, Category};
@@ -14,6 +14,14 @@ use crate::protocol::Request;
 use crate::runner::Ran;
 use crate::sources;
 use crate::to_dap;
+
+impl Running {
+    /// Asks the program to come back.
+    pub(super) fn interrupt(&mut self) {
+        self.asked.ask();
+        self.interrupt.interrupt();
+    }
+}
 
 impl Session {
     /// Lets the program go on; a failed one is over.
@@ -34,7 +42,8 @@ impl Session {
                 }
                 self.runner.run(debuggee, resume);
                 let (waiting, then) = (Vec::new(), Then::Nothing);
-                let running = Running { interrupt, pause: false, waiting, then };
+                let asked = Asked::default();
+                let running = Running { interrupt, pause: false, waiting, then, asked };
                 self.state = State::Running(Box::new(running));
             }
             other => self.state = other,
@@ -53,8 +62,9 @@ impl Session {
         let (mut debuggee, reason) = match ran {
             Ran::Stopped(debuggee, reason) => (debuggee, reason),
             Ran::Crashed(text) => {
-                for (request, _) in running.waiting {
-                    self.wire.respond(&request, Err(RequestError::internal("the debugger failed")));
+                for waiter in running.waiting.iter().filter(|waiter| !waiter.is_answered()) {
+                    let error = RequestError::internal("the debugger failed");
+                    self.wire.respond(&waiter.request, Err(error));
                 }
                 self.wire.print(Category::Stderr, [format!("the debugger failed: {text}")]);
                 self.over(EXIT_UNFINISHED);
@@ -62,7 +72,7 @@ impl Session {
             }
         };
         self.print_logs();
-        self.serve_waiting(&mut debuggee, running.waiting);
+        self.serve_waiting(&mut debuggee, &running.waiting);
         self.announce(&mut debuggee);
         match running.then {
             Then::Nothing => {}
@@ -179,7 +189,7 @@ impl Session {
         let outcome = match &mut self.state {
             State::Running(running) => {
                 running.pause = true;
-                running.interrupt.interrupt();
+                running.interrupt();
                 Ok(Value::Null)
             }
             _ => Err(self.not_now(request)),

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::Value;
 
-use super::{Session, State, Waiting};
+use super::{Session, State, Waiter, Waiting};
 use crate::client::Client;
 use crate::debuggee::Debuggee;
 use crate::error::RequestError;
@@ -35,11 +35,11 @@ impl Session {
     pub(super) fn with_program(&mut self, request: Request, handler: requests::ProgramHandler) {
         match &mut self.state {
             State::Running(running) => {
-                running.interrupt.interrupt();
-                running.waiting.push((request, handler));
+                running.interrupt();
+                running.waiting.push(Waiter::new(request, handler));
             }
             State::Launching(launch) if launch.is_restart() => {
-                launch.waiting.push((request, handler));
+                launch.waiting.push(Waiter::new(request, handler));
             }
             State::Standing(debuggee) => {
                 let outcome = guarded(|client| handler(debuggee, client, &request), &self.client);
@@ -109,10 +109,9 @@ impl Session {
         })
     }
 
-    pub(super) fn serve_waiting(&mut self, debuggee: &mut Debuggee, waiting: Waiting) {
-        for (request, handler) in waiting {
-            let outcome = guarded(|client| handler(debuggee, client, &request), &self.client);
-            self.wire.respond(&request, outcome);
+    pub(super) fn serve_waiting(&mut self, debuggee: &mut Debuggee, waiting: &Waiting) {
+        for waiter in waiting {
+            self.serve_waiter(debuggee, waiter);
         }
         let said = std::mem::take(&mut debuggee.to_say);
         said.into_iter().for_each(|event| self.wire.event(event));
@@ -122,16 +121,16 @@ impl Session {
         }
     }
 
-    pub(super) fn refuse_waiting(&mut self, waiting: Waiting) {
-        for (request, _) in waiting {
+    pub(super) fn refuse_waiting(&mut self, waiting: &Waiting) {
+        for waiter in waiting.iter().filter(|waiter| !waiter.is_answered()) {
             let error = RequestError::state("the program was ended");
-            self.wire.respond(&request, Err(error));
+            self.wire.respond(&waiter.request, Err(error));
         }
     }
 }
 
 /// Calls a handler. A panic in it is a fault of ours that costs this request only.
-fn guarded(
+pub(super) fn guarded(
     call: impl FnOnce(&Client) -> Result<Value, RequestError>,
     client: &Client,
 ) -> Result<Value, RequestError> {

@@ -10,6 +10,7 @@
 //! | `inspection` | is what is shown at a stop right? |
 //! | `devices` | are commands, workgroups and tensors shown, and stopped in? |
 //! | `running` | is the client served while the program runs? |
+//! | `dispatches`, `busy` | and while it is in a dispatch, or in native code that cannot be interrupted? |
 //! | `catalog` | what is the program made of, and where can breakpoints be? |
 //! | `restart` | is the program as it was, and yet new? |
 //! | `surroundings` | does it have the device, parameters and limits that it was to have? |
@@ -23,11 +24,13 @@
 
 mod attach;
 mod breakpoints;
+mod busy;
 mod catalog;
 mod changes;
 mod client;
 mod columns;
 mod devices;
+mod dispatches;
 mod faults;
 mod inlined;
 mod inspection;

@@ -14,6 +14,8 @@ static INLINED: LazyLock<PathBuf> = LazyLock::new(|| compiled("inlined"));
 static SEVERAL: LazyLock<PathBuf> = LazyLock::new(|| compiled("several"));
 static SCALARS: LazyLock<PathBuf> = LazyLock::new(|| compiled("scalars"));
 static COLUMNS: LazyLock<PathBuf> = LazyLock::new(|| compiled("columns"));
+static DISPATCHES: LazyLock<PathBuf> = LazyLock::new(|| compiled("dispatches"));
+static SLOW: LazyLock<PathBuf> = LazyLock::new(|| compiled("slow"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
 fn compiled(name: &str) -> PathBuf {
@@ -49,6 +51,7 @@ pub(crate) fn source_of(name: &str) -> PathBuf {
         "columns" => of_terminal("columns/columns.mlir"),
         "several" => of_terminal("levels/several.mlir"),
         "scalars" => of_terminal("stops/scalars.mlir"),
+        "dispatches" => of_terminal("limits/dispatches.mlir"),
         _ => root.join(format!("tests/dap/{name}.mlir")),
     }
 }
@@ -101,6 +104,18 @@ pub(crate) fn perceptron_source() -> PathBuf {
 /// What launches it.
 pub(crate) fn perceptron() -> Value {
     json!({"program": *PERCEPTRON, "function": "perceptron", "inputs": ["4x8xf32=1"]})
+}
+
+/// What launches a dispatch whose workgroup never ends.
+pub(crate) fn endless_dispatch(device: &str) -> Value {
+    json!({
+        "program": *DISPATCHES, "function": "endless", "inputs": ["4xi32=1,2,3,4"], "device": device,
+    })
+}
+
+/// The module that calls a native function which takes its time.
+pub(crate) fn slow() -> PathBuf {
+    SLOW.clone()
 }
 
 /// The module that iree-compile makes of it, with its companion beside it.

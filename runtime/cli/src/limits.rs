@@ -14,7 +14,7 @@ pub(crate) struct LimitArguments {
 
     /// For how long a call may run, dispatches included: 10s, 500ms, 2min
     #[arg(long = "max_time", value_name = "DURATION", value_parser = vm::parse_duration)]
-    time: Option<Duration>,
+    max_time: Option<Duration>,
 
     /// How much memory all buffers and lists of the program may take: 4096, 512MiB, 4GiB
     #[arg(long = "max_memory", value_name = "BYTES", value_parser = parse_bytes)]
@@ -31,7 +31,7 @@ impl LimitArguments {
         let default = ExecutionLimits::default();
         ExecutionLimits {
             fuel: self.fuel,
-            time: self.time,
+            time: self.max_time,
             stack_depth: self.stack_depth.unwrap_or(default.stack_depth),
             allocation_bytes: self.memory.unwrap_or(default.allocation_bytes),
             memory: self.memory.map_or(default.memory, MemoryLimit::new),

@@ -17,7 +17,8 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use vm::{Context, FrameFunction, FrameIndex, Interrupt, Invocation, Position};
+use vm::{Busy, BusyDispatch, Context, FrameFunction, FrameIndex, Interrupt, Invocation};
+use vm::{ModuleKind, Position};
 
 use crate::arming::{Arms, LogSink};
 use crate::breakpoint::{Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable};
@@ -36,6 +37,8 @@ struct InterruptState {
     requested: bool,
     /// The invocation that runs now: first the initialisers, then the function.
     current: Interrupt,
+    /// The names of native functions, by module.
+    natives: Vec<Vec<String>>,
 }
 
 impl InterruptHandle {
@@ -45,6 +48,42 @@ impl InterruptHandle {
         let mut state = self.lock();
         state.requested = true;
         state.current.request();
+    }
+
+    /// Whether an interrupt was asked for that the program has not come back for yet.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.lock().requested
+    }
+
+    /// What the program is busy with that an interrupt may have to wait for: a sentence without its full
+    /// stop. None: the program itself runs.
+    #[must_use]
+    pub fn busy(&self) -> Option<String> {
+        let state = self.lock();
+        Some(match state.current.busy()? {
+            Busy::Dispatch(dispatch, workgroup) => {
+                let BusyDispatch { name, workgroup_count } = dispatch;
+                let [x, y, z] = hal::executable::workgroup(workgroup_count, workgroup);
+                format!("in dispatch @{name}, workgroup ({x},{y},{z}); stops at its end")
+            }
+            Busy::Native(function) => {
+                let module = state.natives.get(function.module.0 as usize)?;
+                let name = module.get(function.function.0 as usize)?;
+                format!("in {name}, which is native; stops when it returns")
+            }
+        })
+    }
+
+    /// Learns the names of native functions.
+    fn learn(&self, context: &Context) {
+        let names = context.modules().map(|(_, module, kind)| match kind {
+            ModuleKind::Native(native) => {
+                native.functions().map(|(name, _)| format!("{module}.{name}")).collect()
+            }
+            ModuleKind::Bytecode(_) => Vec::new(),
+        });
+        self.lock().natives = names.collect();
     }
 
     pub(crate) fn attach(&self, interrupt: Interrupt) {
@@ -94,6 +133,8 @@ pub struct Debugger {
     pub(crate) interrupt: InterruptHandle,
     /// What a pause has cut in two.
     pub(crate) unfinished: Option<Unfinished>,
+    /// Where it did so, and the breakpoints that were there then.
+    pub(crate) paused_at: Option<(Position, Vec<BreakpointId>)>,
     /// The instruction that the program stands behind, where that is what is shown: it did what the stop is
     /// for.
     pub(crate) behind: Option<Position>,
@@ -129,6 +170,7 @@ impl Debugger {
         let interrupt = options.interrupt.clone();
         let (program, context) = Program::load(options)?;
         let invocation = Invocation::initialize(&context);
+        interrupt.learn(&context);
         interrupt.attach(invocation.interrupt());
         Ok(Self {
             program,
@@ -143,6 +185,7 @@ impl Debugger {
             opaque_dispatches: HashSet::new(),
             interrupt,
             unfinished: None,
+            paused_at: None,
             behind: None,
             also_here: None,
             failed_conditions: Vec::new(),

@@ -100,7 +100,9 @@ fn disturbed(module: &Path, device: DeviceKind, seed: u64) -> (u32, u32) {
             })
         });
         let stopped = reason.take().unwrap_or_else(|| debugger.resume(Resume::Continue));
-        clock.map(|clock| clock.join().unwrap());
+        if let Some(clock) = clock {
+            clock.join().unwrap();
+        }
         match stopped {
             StopReason::Completed(results) => {
                 let text = vm::text::format_values("result", &results);

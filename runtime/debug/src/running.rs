@@ -29,7 +29,22 @@ impl Debugger {
             self.behind = None;
             return reason;
         }
+        let paused_at = self.paused_at.take().filter(|_| how == Resume::AsBefore);
+        if let Some(hit) = paused_at.and_then(|(at, before)| self.set_since(at, &before)) {
+            return self.after(|_| StopReason::Breakpoint(hit));
+        }
         self.after(|debugger| debugger.go_on(how, hidden_calls, behind))
+    }
+
+    /// Breakpoints on the instruction that the program was paused at that were set since: the program has
+    /// not come to them.
+    fn set_since(&mut self, at: Position, before: &[BreakpointId]) -> Option<Vec<BreakpointId>> {
+        if self.position() != Some(at) {
+            return None;
+        }
+        let mut new = self.arms.at(at);
+        new.retain(|id| !before.contains(id));
+        Some(self.hit(new)).filter(|hit| !hit.is_empty())
     }
 
     /// Does something that runs the program, and what comes after all of that.
@@ -41,6 +56,8 @@ impl Debugger {
         self.recount_before_dispatch();
         let reason = run(self);
         let reason = self.with_a_frame(reason);
+        let paused_at = self.position().filter(|_| matches!(reason, StopReason::Pause));
+        self.paused_at = paused_at.map(|at| (at, self.arms.at(at)));
         self.stand_before_calls(&reason);
         self.meet_modules();
         self.arm(None);

@@ -192,7 +192,9 @@ impl Dispatching {
     fn run_on_pool(&mut self, host: &Host<'_>, device: &Device) -> Result<Option<Next>, Status> {
         let range = self.next..self.end;
         self.next = self.end;
-        match device.pool().run_range(&self.executable, &self.dispatch, range, host.control()) {
+        let control = host.control();
+        let _noted = control.interrupt.at_dispatch(&self.name(), self.dispatch.workgroup_count);
+        match device.pool().run_range(&self.executable, &self.dispatch, range, control) {
             Ok(()) => Ok(None),
             Err(Halt::Interrupted(interrupted)) => {
                 self.interrupted(interrupted);
@@ -228,6 +230,9 @@ impl Dispatching {
             self.stage = Stage::Adopted(workgroup);
             return Ok(Next::Adopt { module, frames });
         }
+        let interrupt = &host.control().interrupt;
+        let _noted = interrupt.at_dispatch(&self.name(), self.dispatch.workgroup_count);
+        interrupt.at_workgroup(workgroup);
         match paused.resume(host.control()) {
             Ok(()) => {}
             Err(Halt::Interrupted(interrupted)) => self.paused.extend(interrupted.inside),

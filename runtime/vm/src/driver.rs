@@ -41,7 +41,9 @@ impl Invocation {
         let control = self.meter.control();
         let native = self.natives.last_mut()?;
         let module_count = context.modules.len();
+        self.meter.at_native(Some((native.module, native.function)));
         let next = native.resume(&mut Host::new(context, watch, control));
+        self.meter.at_native(None);
         let outcome = self.carry_out(next, context, mode);
         let has_attached = context.is_inspected() && context.modules.len() > module_count;
         outcome.or_else(|| has_attached.then_some(Outcome::Stopped(Stop::Attached)))

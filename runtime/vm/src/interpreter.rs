@@ -84,11 +84,29 @@ pub(crate) fn run_loop<H: Hooks>(
                 if let Some(exit) = call_out(context, invocation) {
                     break exit;
                 }
+                if invocation.meter.is_requested() {
+                    // It may have taken long, so whoever asked for a stop does not wait for the next poll.
+                    if H::Dispatch::OBSERVES {
+                        if let Some(exit) = ask(context, invocation, hooks, false) {
+                            break exit;
+                        }
+                        is_resuming = true;
+                    }
+                    if !is_at_breakpoint(context, invocation) && invocation.meter.is_interrupted() {
+                        break Exit::Interrupted;
+                    }
+                }
             }
         }
     };
     invocation.meter.give_back(budget);
     exit
+}
+
+/// Whether a breakpoint is on the next instruction.
+fn is_at_breakpoint(context: &Context, invocation: &Invocation) -> bool {
+    let frame = invocation.stack.frames.last();
+    frame.is_some_and(|frame| context.functions[frame.slot as usize].is_armed(frame.index))
 }
 
 /// Asks the hooks about the next instruction; the exit if they or a breakpoint want one.
@@ -148,7 +166,9 @@ fn call_out(context: &mut Context, invocation: &mut Invocation) -> Option<Exit> 
     let mut arguments = std::mem::take(&mut invocation.native_arguments);
     gather(&mut arguments, plan, pairs, refs);
     let call = NativeCall::new(&arguments, native, limits, is_left_alone);
+    invocation.meter.at_native(Some((module, function)));
     let returned = (native.body)(call.called_by(caller));
+    invocation.meter.at_native(None);
     arguments.clear();
     invocation.native_arguments = arguments;
     let stored = match returned {

@@ -438,7 +438,10 @@ impl Invocation {
                 let native = &native.functions[id.function.index()];
                 let is_left_alone = !context.is_inspected() && self.meter.is_idle();
                 let call = NativeCall::new(&arguments, native, &context.limits, is_left_alone);
-                let returned = (native.body)(call)?;
+                self.meter.at_native(Some((module, function)));
+                let returned = (native.body)(call);
+                self.meter.at_native(None);
+                let returned = returned?;
                 self.failed_native = None;
                 Ok(match NativeFrame::new((module, function), 0, returned) {
                     Err(results) => Some(Exit::Completed(results)),

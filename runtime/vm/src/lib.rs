@@ -61,7 +61,7 @@ mod types;
 mod value;
 
 pub use activity::{Activity, Boundary, BoundaryKind, Host, Next, Watch};
-pub use budget::{Budget, Interrupt, RunControl};
+pub use budget::{AtDispatch, Budget, Busy, BusyDispatch, Interrupt, RunControl};
 pub use buffer::{Access, Buffer};
 pub use context::{BreakpointError, Context, FunctionId, ModuleIndex, ModuleKind};
 pub use guard::{Guard, GuardFrame};

@@ -57,7 +57,7 @@ impl Meter {
 
     /// The handle that asks for a stop.
     pub(crate) fn interrupt(&self) -> &Interrupt {
-        self.interrupt.get_or_init(Interrupt::default)
+        self.interrupt.get_or_init(Interrupt::watched)
     }
 
     /// What others obey who work for this invocation, with all steps that are left.
@@ -70,6 +70,22 @@ impl Meter {
     /// Lets the clock run, if this is who owns it.
     pub(crate) fn start_clock(&self) -> Option<RunningClock> {
         (!self.is_worker && !self.budget.is_unlimited()).then(|| self.budget.start_clock())
+    }
+
+    /// Notes the native function that runs, for those who may ask.
+    #[inline]
+    pub(crate) fn at_native(&self, function: Option<(u32, u32)>) {
+        if let Some(interrupt) = self.interrupt.get()
+            && !self.is_worker
+        {
+            interrupt.at_native(function);
+        }
+    }
+
+    /// Whether a stop was asked for.
+    #[inline]
+    pub(crate) fn is_requested(&self) -> bool {
+        self.interrupt.get().is_some_and(Interrupt::is_requested)
     }
 
     /// Takes a request for a stop; whether there was one.

@@ -6,6 +6,7 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use debug::{InterruptHandle, LaunchOptions, ModuleSource};
 use debuginfo::compile::{Cancellation, CompileRequest, compile};
@@ -112,10 +113,22 @@ fn compiled(path: PathBuf, scratch: &Path) -> Result<PathBuf, Failure> {
     Ok(made.module)
 }
 
+/// How long the program may take to stop before the terminal says what keeps it.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 /// Control-C stops the program, not the debugger.
 fn interrupt_on_control_c<W: Write>(terminal: &Terminal<W>) -> Result<(), ctrlc::Error> {
     let interrupt: InterruptHandle = terminal.interrupt_handle();
-    ctrlc::set_handler(move || interrupt.interrupt())
+    // It is called on a thread of its own, so it may wait.
+    ctrlc::set_handler(move || {
+        interrupt.interrupt();
+        std::thread::sleep(PATIENCE);
+        if interrupt.is_pending()
+            && let Some(busy) = interrupt.busy()
+        {
+            eprintln!("The program is still {busy}");
+        }
+    })
 }
 
 fn prompt<W: Write>(terminal: &mut Terminal<W>) -> Result<(), Failure> {

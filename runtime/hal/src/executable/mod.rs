@@ -137,9 +137,15 @@ impl Dispatch {
     /// Workgroup number `index`, counted with x fastest, as x, y and z.
     #[must_use]
     pub fn workgroup(&self, index: u64) -> [u32; 3] {
-        let [x, y, _] = self.workgroup_count.map(|count| u64::from(count.max(1)));
-        [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
+        workgroup(self.workgroup_count, index)
     }
+}
+
+/// Workgroup number `index` of so many, counted with x fastest, as x, y and z.
+#[must_use]
+pub fn workgroup(counts: [u32; 3], index: u64) -> [u32; 3] {
+    let [x, y, _] = counts.map(|count| u64::from(count.max(1)));
+    [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
 }
 
 /// A nested module of bytecode whose exports are dispatches.

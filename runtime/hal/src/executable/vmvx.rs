@@ -169,6 +169,7 @@ impl VmvxExecutable {
             if control.is_interrupted() {
                 return Ok(Went::Halted(Halt::before(index..workgroups.end)));
             }
+            control.interrupt.at_workgroup(index);
             meter.spend().map_err(|status| dispatch.explain(&export.name, index, status))?;
             let arguments = shared.of_workgroup(dispatch, dispatch.workgroup(index));
             let mut invocation = Invocation::metered(context, function, arguments, meter)?;

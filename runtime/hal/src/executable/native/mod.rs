@@ -185,6 +185,7 @@ impl Executable for NativeExecutable {
                     call.keep();
                     return Err(Halt::before(index..range.end));
                 }
+                control.interrupt.at_workgroup(index);
                 if let Err(status) = meter.spend() {
                     call.keep();
                     return Err(dispatch.explain(&export.name, index, status).into());

@@ -1,0 +1,148 @@
+//! Requests while the program is in native code that nothing interrupts: they are answered all the same,
+//! the console says where the time goes, and breakpoints work once the program is back.
+
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dap_adapter::{Beginning, Options, TcpServer};
+use debug::{Debugger, LaunchOptions, ModuleSource};
+use hal::modules::{Config, Host, NativeLibrary};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::program::{line_of, slow, source_of};
+
+/// How long the native function takes.
+const LONG: Duration = Duration::from_secs(3);
+
+/// As long as an answer may take.
+const PROMPT: Duration = Duration::from_secs(1);
+
+/// `slow.wait` waits and gives back what it was given.
+#[derive(Debug)]
+struct Slow;
+
+impl NativeLibrary for Slow {
+    fn name(&self) -> &str {
+        "slow"
+    }
+
+    fn module(&self, _host: &Host, _imports: &[(&str, &str)]) -> vm::NativeModule {
+        let wait = |call: vm::NativeCall<'_>| {
+            thread::sleep(LONG);
+            call.i32(0)
+        };
+        vm::NativeModule::builder("slow").function("wait", "0i_i", wait).build()
+    }
+}
+
+/// Starts the program, open for clients.
+fn start() -> SocketAddr {
+    let debugger = Debugger::load(LaunchOptions {
+        modules: vec![ModuleSource::Path(slow())],
+        inputs: vec!["5".to_owned()],
+        host: Config { libraries: vec![Arc::new(Slow)], ..Config::default() },
+        ..LaunchOptions::default()
+    });
+    let debugger = debugger.unwrap_or_else(|error| panic!("{error}"));
+    let server = TcpServer::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let options = Options::default();
+    thread::spawn(move || server.run_program(debugger, Beginning::WithFirstClient, &options));
+    address
+}
+
+fn attach(address: SocketAddr) -> Client {
+    let mut client = Client::connect(&TcpStream::connect(address).unwrap());
+    client.initialize();
+    client.request("attach", &json!({}));
+    client.event("capabilities");
+    client.event("initialized");
+    client.request("configurationDone", &json!({}));
+    // Until it is in the function.
+    thread::sleep(LONG / 10);
+    client
+}
+
+#[track_caller]
+fn answered(client: &mut Client, command: &str, arguments: &Value) -> Value {
+    let start = Instant::now();
+    let seq = client.send(command, arguments);
+    let response = client.response(seq);
+    assert!(start.elapsed() < PROMPT, "{command} took {:?}", start.elapsed());
+    response
+}
+
+#[test]
+fn breakpoints_are_answered_early_and_set_late() {
+    let mut client = attach(start());
+    let (adding, multiplying) = (line_of("slow", "adding"), line_of("slow", "multiplying"));
+    let lines = json!([{"line": adding}, {"line": multiplying}, {"line": 1, "hitCondition": "?"}]);
+    let arguments = json!({"source": {"path": source_of("slow")}, "breakpoints": lines});
+    let set = answered(&mut client, "setBreakpoints", &arguments);
+    let set = set["body"]["breakpoints"].as_array().unwrap().clone();
+    assert_eq!(set.len(), 3);
+    for breakpoint in &set {
+        assert_eq!(breakpoint["verified"], false, "{breakpoint}");
+        let message = breakpoint["message"].as_str().unwrap();
+        assert!(message.contains("in slow.wait, which is native"), "{message}");
+    }
+    let filters = json!({"filters": ["failed"]});
+    let caught = answered(&mut client, "setExceptionBreakpoints", &filters);
+    assert_eq!(caught["success"], true, "{caught}");
+    for command in ["modules", "stackTrace"] {
+        let refused = answered(&mut client, command, &json!({"threadId": 1}));
+        assert_eq!(refused["message"], "notStopped", "{refused}");
+    }
+    assert_eq!(answered(&mut client, "threads", &json!({}))["success"], true);
+    let printed = client.printed("console").to_owned();
+    let said = "The program is still in slow.wait, which is native; stops when it returns\n";
+    assert_eq!(printed.matches(said).count(), 1, "{printed}");
+
+    // It comes back, and the client hears of its breakpoints by the numbers that it knows.
+    for (index, early) in set.iter().enumerate() {
+        let changed = client.event("breakpoint");
+        assert_eq!(changed["reason"], "changed");
+        assert_eq!(changed["breakpoint"]["id"], early["id"]);
+        assert_eq!(changed["breakpoint"]["verified"], index < 2, "{changed}");
+    }
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["hitBreakpointIds"], json!([set[0]["id"]]));
+    assert_eq!(client.top(), ("main".to_owned(), i64::from(adding)));
+    // Asked again, they have the numbers of the answer.
+    let set = client.request("setBreakpoints", &arguments);
+    client.request("continue", &json!({"threadId": 1}));
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["hitBreakpointIds"], json!([set["breakpoints"][1]["id"]]));
+    client.request("continue", &json!({"threadId": 1}));
+    client.ends(0);
+    client.request("disconnect", &json!({}));
+    client.leave();
+}
+
+#[test]
+fn a_pause_that_is_not_obeyed_says_why() {
+    let mut client = attach(start());
+    let start = Instant::now();
+    client.request("pause", &json!({"threadId": 1}));
+    let stopped = client.event("stopped");
+    assert_eq!(stopped["reason"], "pause");
+    let printed = client.printed("console").to_owned();
+    assert!(printed.contains("still in slow.wait, which is native"), "{printed}");
+    assert!(start.elapsed() > PROMPT, "it was not busy");
+    // A client that leaves does not wait either.
+    client.request("continue", &json!({"threadId": 1}));
+    client.ends(0);
+    client.request("disconnect", &json!({}));
+    client.leave();
+}
+
+#[test]
+fn a_client_leaves_at_once() {
+    let mut client = attach(start());
+    assert_eq!(answered(&mut client, "disconnect", &json!({}))["success"], true);
+    client.event("terminated");
+    client.leave();
+}

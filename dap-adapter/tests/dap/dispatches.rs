@@ -1,0 +1,122 @@
+//! Requests while a dispatch of bytecode runs that never ends: each is answered, breakpoints work, and
+//! `pause` stops inside of the workgroup.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::program::{endless_dispatch, source_of};
+
+const DISPATCH: &str = "endless_dispatch_0_elementwise_4_i32";
+
+/// As long as an answer may take.
+const PROMPT: Duration = Duration::from_secs(1);
+
+/// The line of the workgroup's loop that computes.
+fn looping() -> i64 {
+    let text = std::fs::read_to_string(source_of("dispatches")).unwrap();
+    let index = text.lines().position(|line| line.contains("%square = arith.muli")).unwrap();
+    i64::try_from(index).unwrap() + 1
+}
+
+/// Sends a request that must be answered at once, well or not.
+#[track_caller]
+fn answered(client: &mut Client, command: &str, arguments: &Value) -> Value {
+    let start = Instant::now();
+    let seq = client.send(command, arguments);
+    let response = client.response(seq);
+    assert!(start.elapsed() < PROMPT, "{command} took {:?}", start.elapsed());
+    response
+}
+
+/// Asks for all that may be asked for while a program runs.
+fn ask_for_everything(client: &mut Client) {
+    let source = json!({"path": source_of("dispatches")});
+    for (command, arguments, succeeds) in [
+        ("threads", json!({}), true),
+        ("stackTrace", json!({"threadId": 1}), false),
+        ("evaluate", json!({"expression": "1 + 1"}), false),
+        ("setFunctionBreakpoints", json!({"breakpoints": [{"name": "nobody"}]}), true),
+        ("setExceptionBreakpoints", json!({"filters": ["failed"]}), true),
+        ("setBreakpoints", json!({"source": source, "breakpoints": []}), true),
+        ("modules", json!({}), true),
+    ] {
+        let response = answered(client, command, &arguments);
+        assert_eq!(response["success"], succeeds, "{response}");
+    }
+}
+
+/// Pauses the program, and gives its frames.
+#[track_caller]
+fn pause(client: &mut Client) -> Vec<Value> {
+    let start = Instant::now();
+    client.request("pause", &json!({"threadId": 1}));
+    assert_eq!(client.event("stopped")["reason"], "pause");
+    assert!(start.elapsed() < PROMPT, "{:?}", start.elapsed());
+    let trace = client.request("stackTrace", &json!({"threadId": 1}));
+    trace["stackFrames"].as_array().unwrap().clone()
+}
+
+/// Pauses; the stop is inside of the workgroup, once the program has come there.
+#[track_caller]
+fn pause_inside(client: &mut Client) {
+    let mut frames = pause(client);
+    while frames.len() < 4 {
+        client.request("continue", &json!({"threadId": 1}));
+        frames = pause(client);
+    }
+    let names: Vec<&str> = frames.iter().map(|frame| frame["name"].as_str().unwrap()).collect();
+    assert_eq!(names[..2], [DISPATCH, "workgroup (0,0,0)"]);
+    assert_eq!(names[2], format!("command 0: dispatch @{DISPATCH} [1,1,1]"));
+    let line = frames[0]["line"].as_i64().unwrap();
+    // The operation of the dispatch, or what is in it.
+    assert!((looping() - 15..looping() + 4).contains(&line), "{line}");
+    let scopes = client.request("scopes", &json!({"frameId": frames[0]["id"]}));
+    let names: Vec<&Value> =
+        scopes["scopes"].as_array().unwrap().iter().map(|scope| &scope["name"]).collect();
+    assert!(names.contains(&&json!("Registers")), "{names:?}");
+}
+
+fn session(device: &str, has_breakpoint: bool) {
+    let mut client = Client::new();
+    client.launch(&endless_dispatch(device));
+    if has_breakpoint {
+        let names = json!({"breakpoints": [{"name": "nobody"}, {"name": "dispatch:none"}]});
+        client.request("setFunctionBreakpoints", &names);
+    }
+    client.request("configurationDone", &json!({}));
+    pause_inside(&mut client);
+    client.request("next", &json!({"threadId": 1}));
+    assert_eq!(client.event("stopped")["reason"], "step");
+    assert_eq!(client.top().0, DISPATCH);
+    client.request("continue", &json!({"threadId": 1}));
+    ask_for_everything(&mut client);
+
+    // A breakpoint that is set meanwhile stops the workgroup that runs.
+    let source = json!({"path": source_of("dispatches")});
+    let breakpoints = json!({"source": source, "breakpoints": [{"line": looping()}]});
+    let set = answered(&mut client, "setBreakpoints", &breakpoints);
+    assert_eq!(set["body"]["breakpoints"][0]["verified"], true, "{set}");
+    assert_eq!(client.event("stopped")["reason"], "breakpoint");
+    assert_eq!(client.top(), (DISPATCH.to_owned(), looping()));
+    answered(&mut client, "setBreakpoints", &json!({"source": source, "breakpoints": []}));
+    client.request("continue", &json!({"threadId": 1}));
+    pause_inside(&mut client);
+    client.request("continue", &json!({"threadId": 1}));
+    let start = Instant::now();
+    client.disconnect_from_stop();
+    assert!(start.elapsed() < PROMPT, "{:?}", start.elapsed());
+}
+
+#[test]
+fn an_endless_workgroup_is_paused_on_one_thread() {
+    session("local-sync", false);
+    session("local-sync", true);
+}
+
+#[test]
+fn an_endless_workgroup_is_paused_on_many_threads() {
+    session("local-task", false);
+    session("local-task", true);
+}

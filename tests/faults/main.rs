@@ -88,7 +88,7 @@ const FAULTS: [(&str, &[&str], i32, &str); 3] = [
     ),
     (
         "gather",
-        &["--input=16xf32=5", "--input=4xi64=0,1,2,4611686018427387000"],
+        &["--input=16xf32=5", "--input=4xi64=0,1,2,100000000000000"],
         libc_signal::SEGV,
         "use of an address that no memory can have",
     ),

@@ -289,6 +289,12 @@ pub struct RunControl {
 }
 
 impl RunControl {
+    /// Whether nothing can stop the work: nobody else has the interrupt, and nothing is counted.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        !self.interrupt.0.is_watched && self.budget.is_unlimited()
+    }
+
     /// Whether the work is to stop where it can go on later.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {

@@ -34,6 +34,8 @@ const PATIENCE: Duration = Duration::from_micros(50);
 pub struct WorkerPool {
     worker_count: usize,
     workers: OnceLock<Workers>,
+    /// The control of work that nothing stops.
+    free: RunControl,
 }
 
 impl WorkerPool {
@@ -52,7 +54,11 @@ impl WorkerPool {
     /// Workgroups run on this many threads, the calling one included.
     #[must_use]
     pub fn with_threads(count: usize) -> Self {
-        Self { worker_count: count.saturating_sub(1), workers: OnceLock::new() }
+        Self {
+            worker_count: count.saturating_sub(1),
+            workers: OnceLock::new(),
+            free: RunControl::default(),
+        }
     }
 
     /// How many workgroups may run at the same time.
@@ -66,8 +72,8 @@ impl WorkerPool {
     /// # Errors
     /// A workgroup failed; others may or may not have run.
     pub fn run(&self, executable: &Arc<dyn Executable>, dispatch: &Dispatch) -> Result<(), Status> {
-        let (all, alone) = (0..dispatch.total_workgroups(), RunControl::default());
-        self.run_range(executable, dispatch, all, &alone).map_err(|halt| match halt {
+        let all = 0..dispatch.total_workgroups();
+        self.run_range(executable, dispatch, all, &self.free).map_err(|halt| match halt {
             Halt::Failed(status) | Halt::FailedInside(status, _) => status,
             Halt::Interrupted(_) => Status::internal("a dispatch stopped without being asked to"),
         })

@@ -94,7 +94,7 @@ const FAULTS: [(&str, &[&str], i32, &str); 3] = [
     ),
     (
         "quotients",
-        &["--input=4xi32=1,2,3,4", "--input=4xi32=1,0,2,2"],
+        &["--input=4xi64=1,2,3,4", "--input=4xi64=1,0,2,2"],
         libc_signal::FPE,
         "integer division by zero",
     ),

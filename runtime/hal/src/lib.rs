@@ -31,6 +31,7 @@ pub mod execution;
 pub mod fence;
 pub mod file;
 pub mod flags;
+pub mod guard;
 pub mod inputs;
 pub mod modules;
 pub mod nested;

@@ -67,7 +67,7 @@ pub use context::{BreakpointError, Context, FunctionId, ModuleIndex, ModuleKind}
 pub use guard::{Guard, GuardFrame};
 pub use inspect::{Frame, FrameFunction, FrameIndex};
 pub use invocation::{Invocation, Observer, Outcome, Position, Reaction, Stop};
-pub use limits::{ExecutionLimits, MemoryLimit, parse_duration};
+pub use limits::{Charge, ExecutionLimits, MemoryLimit, parse_duration};
 pub use link::{ContextBuilder, LinkError, MissingImport};
 pub use list::{ElementType, List};
 pub use meter::Meter;

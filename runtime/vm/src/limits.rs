@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::status::Status;
+
 /// Bounds on one context and its invocations. What goes past one fails with `RESOURCE_EXHAUSTED`.
 #[derive(Clone, Debug)]
 pub struct ExecutionLimits {
@@ -57,6 +59,23 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         .map_err(|_| format!("`{text}` is more than there can be"))
 }
 
+impl ExecutionLimits {
+    /// Pays for a buffer that somebody else makes for the program, until the result is dropped.
+    ///
+    /// # Errors
+    /// It would be more than the program may use.
+    pub fn charge(&self, length: usize) -> Result<Charge, Status> {
+        let too_large = |what: &str| {
+            Status::resource_exhausted(format!("a buffer of {length} bytes exceeds {what}"))
+        };
+        if length > self.allocation_bytes {
+            let limit = format!("the limit of {} bytes an allocation", self.allocation_bytes);
+            return Err(too_large(&limit));
+        }
+        self.memory.charge(length).ok_or_else(|| too_large("the memory that the program may use"))
+    }
+}
+
 /// How many bytes the objects of a program may take together, and how many they take. Clones are the same
 /// account.
 #[derive(Clone, Debug)]
@@ -97,7 +116,7 @@ impl MemoryLimit {
 
 /// What one object takes.
 #[derive(Debug)]
-pub(crate) struct Charge {
+pub struct Charge {
     account: MemoryLimit,
     bytes: AtomicUsize,
 }

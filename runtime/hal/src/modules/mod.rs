@@ -43,6 +43,8 @@ pub struct Config {
     pub limits: ExecutionLimits,
     /// Whether calls within modules pass as little as on runtimes up to 3.12: see [`vm::narrow_calls`].
     pub imitates_narrow_calls: bool,
+    /// Whether device memory is guarded: see [`crate::guard`].
+    pub is_guarded: bool,
 }
 
 /// A library of the user's whose functions satisfy imports. How they are called is its own business.
@@ -71,7 +73,9 @@ impl Host {
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let pool = config.device.pool(config.threads);
-        let device = Device::new(config.device, pool, config.native_code, Allocator::default());
+        let allocator =
+            if config.is_guarded { Allocator::guarding() } else { Allocator::default() };
+        let device = Device::new(config.device, pool, config.native_code, allocator);
         let more_devices = config.more_devices.iter().map(|kind| Arc::new(device.another(*kind)));
         Self {
             more_devices: more_devices.collect(),
@@ -95,6 +99,12 @@ impl Host {
     pub fn context(&self) -> ContextBuilder {
         let builder = Context::builder().limits(self.limits.clone());
         if self.imitates_narrow_calls { builder.imitate_narrow_calls() } else { builder }
+    }
+
+    /// How much programs may use.
+    #[must_use]
+    pub fn limits(&self) -> &ExecutionLimits {
+        &self.limits
     }
 
     /// The parameters that programs can ask for.

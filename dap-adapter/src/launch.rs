@@ -59,6 +59,8 @@ pub(crate) struct LaunchArguments {
     /// What the program finds around it.
     #[serde(flatten)]
     surroundings: Surroundings,
+    /// Whether expressions may look at memory of this process that is not the program's.
+    foreign_memory: bool,
     /// Run without stopping anywhere.
     no_debug: bool,
     /// A file for the protocol's messages.
@@ -290,6 +292,7 @@ fn load(
         host: arguments.surroundings.config(&libraries)?,
         source_directories: arguments.all_source_directories(),
         source_map: arguments.source_map(),
+        foreign_memory: arguments.foreign_memory,
         ..LaunchOptions::default()
     };
     let level = level(arguments.level.as_deref(), arguments.disassembly)?;

@@ -31,6 +31,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::companion::Companion;
 use crate::dispatch_calls;
 use crate::interface::DispatchInterfaces;
+use crate::processes::ProcessGroup;
 
 pub use find::find_compiler;
 
@@ -157,6 +158,8 @@ pub fn compile(
     let flags = flags::complete(&request.flags)?;
     let output = absolute(request.directory.as_deref(), &request.output)?;
     let scratch = scratch_beside(&output)?;
+    // Compilers that are left behind are better than none.
+    let group = ProcessGroup::new().ok();
     let runs = process::Runs {
         compiler: &compiler,
         input: &request.input,
@@ -167,6 +170,7 @@ pub fn compile(
         companion: &scratch.path().join("companion.mlir"),
         dispatches: &scratch.path().join("dispatches.mlir"),
         outlined: &scratch.path().join("outlined"),
+        group: group.as_ref(),
     };
     let made = runs.run(cancellation, on_line)?;
     let companion = place(made.companion, runs.companion, &Companion::path_beside(&output))?;

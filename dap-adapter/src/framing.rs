@@ -97,7 +97,7 @@ impl<R: Read> Reader<R> {
             Header::Length(length) => length,
         };
         if length > MAX_SKIPPED {
-            return Err(lost(format!("a message claims to have {length} bytes")));
+            return Err(lost(&format!("a message claims to have {length} bytes")));
         }
         if length > MAX_BODY {
             // Skipped when the client has its answer.
@@ -132,7 +132,7 @@ impl<R: Read> Reader<R> {
                 if read < MAX_HEADER {
                     return Ok(Header::End);
                 }
-                return Err(lost(format!("a message header does not end within {read} bytes")));
+                return Err(lost(&format!("a message header does not end within {read} bytes")));
             }
             let text = line.trim_ascii();
             if text.is_empty() {
@@ -140,11 +140,11 @@ impl<R: Read> Reader<R> {
             }
             if !self.is_begun && !is_field(text) {
                 let shown = String::from_utf8_lossy(&text[..text.len().min(40)]);
-                return Err(lost(format!("its first message begins with {shown:?}")));
+                return Err(lost(&format!("its first message begins with {shown:?}")));
             }
             let found = content_length(text);
             if length.is_some() && found.is_some() && length != found {
-                return Err(lost("a message has two lengths".to_owned()));
+                return Err(lost("a message has two lengths"));
             }
             length = length.or(found);
         }
@@ -154,7 +154,7 @@ impl<R: Read> Reader<R> {
 }
 
 /// A peer that there is no use in listening to.
-fn lost(why: String) -> io::Error {
+fn lost(why: &str) -> io::Error {
     let text = format!("the peer does not speak the Debug Adapter Protocol: {why}");
     io::Error::new(io::ErrorKind::InvalidData, text)
 }

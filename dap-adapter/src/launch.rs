@@ -33,7 +33,7 @@ pub(crate) struct LaunchArguments {
     /// The export to call; may be left out if there is one only.
     function: Option<String>,
     /// Its inputs, as `iree-run-module --input=` takes them.
-    inputs: Vec<Input>,
+    inputs: Inputs,
     /// Modules to load before the program, for its imports.
     modules: Vec<PathBuf>,
     /// Whether to stop before the function's first instruction.
@@ -174,6 +174,23 @@ impl TryFrom<serde_json::Value> for Input {
     }
 }
 
+/// All inputs: a list, or the one that there is.
+#[derive(Deserialize, Clone, Debug, Default)]
+#[serde(try_from = "serde_json::Value")]
+struct Inputs(Vec<Input>);
+
+impl TryFrom<serde_json::Value> for Inputs {
+    type Error = String;
+
+    fn try_from(value: serde_json::Value) -> Result<Self, String> {
+        let all = match value {
+            serde_json::Value::Array(all) => all,
+            one => vec![one],
+        };
+        all.into_iter().map(Input::try_from).collect::<Result<_, _>>().map(Self)
+    }
+}
+
 /// Pairs of prefixes: an object, or a list of pairs where their order matters.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(untagged)]
@@ -288,7 +305,7 @@ fn load(
     let options = LaunchOptions {
         modules: modules.into_iter().map(ModuleSource::Path).collect(),
         function: arguments.function.clone(),
-        inputs: arguments.inputs.iter().map(|input| input.0.clone()).collect(),
+        inputs: arguments.inputs.0.iter().map(|input| input.0.clone()).collect(),
         host: arguments.surroundings.config(&libraries)?,
         source_directories: arguments.all_source_directories(),
         source_map: arguments.source_map(),
@@ -342,7 +359,7 @@ impl LaunchArguments {
         }
         self.source_directories.iter_mut().for_each(|it| *it = cwd.join(&it));
         self.modules.iter_mut().for_each(|module| *module = cwd.join(&module));
-        self.inputs.iter_mut().for_each(|input| input.0 = input_from(&input.0, &cwd));
+        self.inputs.0.iter_mut().for_each(|input| input.0 = input_from(&input.0, &cwd));
         self.surroundings.make_absolute(&cwd);
         self.cwd = Some(cwd);
         Ok(())

@@ -8,7 +8,8 @@ use hal::executable::NativeCode;
 use hal::modules::Config;
 use hal::parameters::Parameters;
 use serde::Deserialize;
-use vm::{ExecutionLimits, MemoryLimit};
+use serde_json::Value;
+use vm::{ExecutionLimits, parse_bytes};
 
 /// The part of a launch that says so. The names are those of the flags of `iree-dbg run`.
 #[derive(Deserialize, Clone, Debug, Default)]
@@ -26,12 +27,31 @@ pub(crate) struct Surroundings {
     signatures: Vec<String>,
     /// How many calls and jumps backwards a call may make.
     max_steps: Option<u64>,
-    /// How many bytes all buffers and lists may take.
-    max_memory: Option<usize>,
+    /// How many bytes all buffers and lists may take, as a number or as text: `"1GiB"`.
+    max_memory: Option<Bytes>,
     /// How deep calls may be nested.
     max_call_depth: Option<usize>,
     /// Whether calls within modules pass what IREE's runtimes up to 3.12 pass.
     imitate_narrow_calls: bool,
+}
+
+/// A number of bytes.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(try_from = "Value")]
+struct Bytes(usize);
+
+impl TryFrom<Value> for Bytes {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        let text = match &value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        parse_bytes(&text).map(Self).map_err(|error| {
+            format!("`maxMemory`: {error}; write a number of bytes or a text such as \"512MiB\"")
+        })
+    }
 }
 
 impl Surroundings {
@@ -70,14 +90,8 @@ impl Surroundings {
     }
 
     fn limits(&self) -> ExecutionLimits {
-        let default = ExecutionLimits::default();
-        ExecutionLimits {
-            fuel: self.max_steps,
-            stack_depth: self.max_call_depth.unwrap_or(default.stack_depth),
-            allocation_bytes: self.max_memory.unwrap_or(default.allocation_bytes),
-            memory: self.max_memory.map_or(default.memory, MemoryLimit::new),
-            ..default
-        }
+        let memory = self.max_memory.as_ref().map(|memory| memory.0);
+        ExecutionLimits::chosen(self.max_steps, memory, self.max_call_depth)
     }
 }
 

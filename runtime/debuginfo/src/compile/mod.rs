@@ -33,8 +33,6 @@ use crate::dispatch_calls;
 use crate::interface::DispatchInterfaces;
 use crate::processes::ProcessGroup;
 
-pub use find::find_compiler;
-
 /// What to compile.
 #[derive(Clone, Debug, Default)]
 pub struct CompileRequest {
@@ -44,7 +42,8 @@ pub struct CompileRequest {
     pub output: PathBuf,
     /// Further flags for iree-compile. They win over those that are added here.
     pub flags: Vec<String>,
-    /// Which iree-compile to run; otherwise it is searched for, see [`find_compiler`].
+    /// Which iree-compile to run. Otherwise `IREE_COMPILE` names it, or it is on `PATH`, or in the active
+    /// Python environment, or in one of the project that `directory` is in.
     pub compiler: Option<PathBuf>,
     /// The directory to run in, where relative paths count from; otherwise the current one.
     pub directory: Option<PathBuf>,
@@ -153,7 +152,13 @@ pub fn compile(
 ) -> Result<CompileOutput, CompileError> {
     let compiler = match &request.compiler {
         Some(compiler) => compiler.clone(),
-        None => find_compiler(request.directory.as_deref(), &request.input)?,
+        None => {
+            let found = find::find(request.directory.as_deref())?;
+            for ignored in &found.ignored {
+                on_line(&format!("iree-dbg: ignored {ignored}"));
+            }
+            found.path
+        }
     };
     let flags = flags::complete(&request.flags)?;
     let output = absolute(request.directory.as_deref(), &request.output)?;

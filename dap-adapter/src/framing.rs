@@ -32,7 +32,7 @@ const MAX_SKIPPED: u64 = 1 << 30;
 
 /// The most commas, colons and brackets in a body: each may begin a value, which takes up to a
 /// hundred times the memory of its text. Real requests have thousands.
-const MAX_VALUES: usize = 1_000_000;
+const MAX_VALUES: usize = 500_000;
 
 /// What was wrong with a message. The stream is still good.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,11 +76,13 @@ pub(crate) struct Reader<R> {
     is_begun: bool,
     /// Bytes of a body that was too long.
     unread: u64,
+    /// Bytes of the last body.
+    length: usize,
 }
 
 impl<R: Read> Reader<R> {
     pub(crate) fn new(input: R) -> Self {
-        Self { input: BufReader::new(input), is_begun: false, unread: 0 }
+        Self { input: BufReader::new(input), is_begun: false, unread: 0, length: 0 }
     }
 
     /// The stream that messages are taken from.
@@ -109,7 +111,13 @@ impl<R: Read> Reader<R> {
         if (bytes.len() as u64) < length {
             return Ok(None); // The peer left in the middle of a message.
         }
+        self.length = bytes.len();
         Ok(Some(message(&bytes)))
+    }
+
+    /// How many bytes the last message took.
+    pub(crate) fn length(&self) -> usize {
+        self.length
     }
 
     fn skip(&mut self) -> io::Result<()> {

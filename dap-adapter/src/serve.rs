@@ -9,6 +9,7 @@ use std::thread;
 
 use serde_json::Value;
 
+use crate::backlog::Backlog;
 use crate::cancel::Cancelled;
 use crate::debuggee::Debuggee;
 use crate::door::{self, Door, Reach, Token, Visitor};
@@ -80,10 +81,11 @@ pub(crate) fn serve_one<R: Read + Send + 'static>(
         reader: client.reader,
         events: events.clone(),
         cancelled: cancelled.clone(),
+        backlog: Backlog::default(),
         log: log.clone(),
     };
     if let Some(first) = client.first {
-        listener.hear(first);
+        listener.hear(first, 0);
     }
     thread::spawn(move || listener.listen());
     let wire = Wire::new(client.output, log.clone());
@@ -119,6 +121,7 @@ struct Listener<R> {
     reader: Reader<R>,
     events: Sender<Event>,
     cancelled: Cancelled,
+    backlog: Backlog,
     log: Log,
 }
 
@@ -128,7 +131,7 @@ impl<R: Read> Listener<R> {
         loop {
             let event = match self.reader.next() {
                 Ok(Some(Ok(message))) => {
-                    if !self.hear(message) {
+                    if !self.hear(message, self.reader.length()) {
                         return;
                     }
                     continue;
@@ -154,10 +157,11 @@ impl<R: Read> Listener<R> {
     }
 
     /// Hands a message on; whether somebody is there to take it.
-    fn hear(&self, message: Value) -> bool {
+    fn hear(&self, message: Value, length: usize) -> bool {
         self.log.note(Direction::FromClient, || message.to_string());
         self.cancelled.note(&message);
-        self.events.send(Event::Message(message)).is_ok()
+        let ticket = self.backlog.enter(length);
+        self.events.send(Event::Message(message, ticket)).is_ok()
     }
 }
 

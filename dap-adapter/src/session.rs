@@ -34,6 +34,7 @@ use debug::{InterruptHandle, StopReason};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::backlog::Ticket;
 use crate::cancel::Cancelled;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
@@ -84,8 +85,8 @@ fn next_event(
 
 /// Everything that wakes the loop.
 pub(crate) enum Event {
-    /// The client said something.
-    Message(Value),
+    /// The client said something. It waits until it is served.
+    Message(Value, Ticket),
     /// The client said something unreadable.
     Fault(Fault),
     /// The client speaks something else; what it looks like.
@@ -293,7 +294,7 @@ impl Session {
 
     fn handle(&mut self, event: Event) -> ControlFlow<()> {
         match event {
-            Event::Message(message) => return self.message(message),
+            Event::Message(message, _ticket) => return self.message(message),
             Event::Fault(fault) => {
                 let seq = match &fault {
                     Fault::NotJson { seq, .. } => *seq,

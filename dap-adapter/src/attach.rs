@@ -9,16 +9,16 @@
 //! The program is in one place at a time: with a session, or on the runner's thread without one.
 
 use std::io;
-use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use debug::{Debugger, Resume, StopReason};
 
 use crate::debuggee::Debuggee;
+use crate::door::{Door, Visitor};
 use crate::launch::Settings;
 use crate::runner::panic_text;
-use crate::serve::{Options, TcpServer, prepare, serve_one};
+use crate::serve::{Options, TcpServer, serve_visitor};
 use crate::session::Ending;
 
 /// When a program begins that clients can attach to.
@@ -32,7 +32,7 @@ pub enum Beginning {
 
 /// What wakes the loop while no client is attached.
 enum Event {
-    Client(TcpStream),
+    Client(Box<Visitor>),
     Ran(Box<Debuggee>, StopReason),
     Crashed(String),
 }
@@ -52,7 +52,10 @@ impl TcpServer {
         let (events, inbox) = channel();
         let mut debuggee = Box::new(Debuggee::new(debugger, Settings::default()));
         let to_loop = events.clone();
-        thread::spawn(move || accept(&self, &to_loop));
+        let door = Door::default();
+        let place = door.place.clone();
+        let as_event = |visitor| Event::Client(Box::new(visitor));
+        thread::spawn(move || self.open(&door, &to_loop, as_event));
         let mut waits = beginning == Beginning::WithFirstClient;
         loop {
             let (client, standing) = if waits {
@@ -63,13 +66,9 @@ impl TcpServer {
                     Err(reason) => return Ok(reason),
                 }
             };
-            let Ok((input, output)) = prepare(&client) else {
-                debuggee = standing;
-                continue;
-            };
-            let ending = serve_one(input, output, options, Some(standing))?;
-            let _ = client.shutdown(Shutdown::Both);
-            match ending {
+            let ended = serve_visitor(*client, options, Some(standing))?;
+            place.free();
+            match ended.ending {
                 Ending::Over(outcome) => return Ok(outcome),
                 Ending::Detached(left) => {
                     // Whoever came without attaching has not begun the program.
@@ -81,15 +80,7 @@ impl TcpServer {
     }
 }
 
-fn accept(server: &TcpServer, events: &Sender<Event>) {
-    for stream in server.listener.incoming().flatten() {
-        if events.send(Event::Client(stream)).is_err() {
-            return;
-        }
-    }
-}
-
-fn next_client(inbox: &Receiver<Event>) -> TcpStream {
+fn next_client(inbox: &Receiver<Event>) -> Box<Visitor> {
     loop {
         // The accepting thread lives as long as the process, so there is always somebody to wait for.
         match inbox.recv() {
@@ -106,7 +97,7 @@ fn run_until_client(
     mut debuggee: Box<Debuggee>,
     events: &Sender<Event>,
     inbox: &Receiver<Event>,
-) -> Result<(TcpStream, Box<Debuggee>), Option<StopReason>> {
+) -> Result<(Box<Visitor>, Box<Debuggee>), Option<StopReason>> {
     let interrupt = debuggee.debugger.interrupt_handle();
     debuggee.started = true;
     let mut resume = Some((debuggee, Resume::AsBefore));

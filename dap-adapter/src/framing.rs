@@ -8,9 +8,13 @@
 //!
 //! A [`Reader`] never gives up on a fault that it can read past: a header without a length, a body
 //! that is too long, text that is not JSON. It reports the fault as an item and goes on with the
-//! next header block. It never allocates what a length merely claims: the buffer grows with the
-//! bytes that arrive. A message is written with one call, because a header and a body written
-//! apart wait for each other's acknowledgement on a TCP connection.
+//! next header block. It gives up, with an error that says why, where going on makes no sense: the
+//! first header block is not one of this protocol (an HTTP request, say, from a web page), headers
+//! do not end, two lengths contradict each other, or a body would take forever to skip.
+//!
+//! It never allocates what a length merely claims: the buffer grows with the bytes that arrive. A
+//! message is written with one call, because a header and a body written apart wait for each
+//! other's acknowledgement on a TCP connection.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -23,6 +27,13 @@ const MAX_HEADER: usize = 8 * 1024;
 /// The longest body. Real requests are under 100 kB; an evaluated expression could be larger.
 const MAX_BODY: u64 = 32 * 1024 * 1024;
 
+/// The longest body that is skipped. Whoever announces a longer one is lost.
+const MAX_SKIPPED: u64 = 1 << 30;
+
+/// The most commas, colons and brackets in a body: each may begin a value, which takes up to a
+/// hundred times the memory of its text. Real requests have thousands.
+const MAX_VALUES: usize = 500_000;
+
 /// What was wrong with a message. The stream is still good.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -30,6 +41,8 @@ pub(crate) enum Fault {
     NoContentLength,
     /// The body is longer than we take.
     TooLong(u64),
+    /// The body has more values than we take.
+    TooMany(usize),
     /// The body is not JSON.
     NotJson {
         /// What the parser said.
@@ -48,6 +61,9 @@ impl fmt::Display for Fault {
             Self::TooLong(length) => {
                 write!(f, "a message of {length} bytes was skipped; the limit is {MAX_BODY}")
             }
+            Self::TooMany(count) => {
+                write!(f, "a message of {count} values was skipped; the limit is {MAX_VALUES}")
+            }
             Self::NotJson { reason, .. } => write!(f, "a message is not JSON: {reason}"),
         }
     }
@@ -56,35 +72,60 @@ impl fmt::Display for Fault {
 /// Takes messages from a stream.
 pub(crate) struct Reader<R> {
     input: BufReader<R>,
+    /// Whether a header block of this protocol was seen.
+    is_begun: bool,
+    /// Bytes of a body that was too long.
+    unread: u64,
+    /// Bytes of the last body.
+    length: usize,
 }
 
 impl<R: Read> Reader<R> {
     pub(crate) fn new(input: R) -> Self {
-        Self { input: BufReader::new(input) }
+        Self { input: BufReader::new(input), is_begun: false, unread: 0, length: 0 }
+    }
+
+    /// The stream that messages are taken from.
+    pub(crate) fn stream(&mut self) -> &mut R {
+        self.input.get_mut()
     }
 
     /// The next message; None at the end of the stream. An error means that the stream is lost.
     pub(crate) fn next(&mut self) -> io::Result<Option<Result<Value, Fault>>> {
+        self.skip()?;
         let length = match self.header()? {
             Header::End => return Ok(None),
             Header::NoLength => return Ok(Some(Err(Fault::NoContentLength))),
             Header::Length(length) => length,
         };
-        let mut body = self.input.by_ref().take(length);
+        if length > MAX_SKIPPED {
+            return Err(lost(&format!("a message claims to have {length} bytes")));
+        }
         if length > MAX_BODY {
-            io::copy(&mut body, &mut io::sink())?;
+            // Skipped when the client has its answer.
+            self.unread = length;
             return Ok(Some(Err(Fault::TooLong(length))));
         }
         let mut bytes = Vec::new();
-        body.read_to_end(&mut bytes)?;
+        self.input.by_ref().take(length).read_to_end(&mut bytes)?;
         if (bytes.len() as u64) < length {
             return Ok(None); // The peer left in the middle of a message.
         }
-        let message = serde_json::from_slice(&bytes);
-        Ok(Some(message.map_err(|error| Fault::NotJson {
-            reason: error.to_string(),
-            seq: salvaged_seq(&bytes),
-        })))
+        self.length = bytes.len();
+        Ok(Some(message(&bytes)))
+    }
+
+    /// How many bytes the last message took.
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    fn skip(&mut self) -> io::Result<()> {
+        let unread = std::mem::take(&mut self.unread);
+        if unread > 0 {
+            io::copy(&mut self.input.by_ref().take(unread), &mut io::sink())?;
+        }
+        Ok(())
     }
 
     fn header(&mut self) -> io::Result<Header> {
@@ -96,22 +137,53 @@ impl<R: Read> Reader<R> {
             let room = (MAX_HEADER - read) as u64;
             read += self.input.by_ref().take(room).read_until(b'\n', &mut line)?;
             if line.last() != Some(&b'\n') {
-                return if read < MAX_HEADER {
-                    Ok(Header::End)
-                } else {
-                    let message = "the peer does not speak the Debug Adapter Protocol: its message \
-                                   header does not end";
-                    Err(io::Error::new(io::ErrorKind::InvalidData, message))
-                };
+                if read < MAX_HEADER {
+                    return Ok(Header::End);
+                }
+                return Err(lost(&format!("a message header does not end within {read} bytes")));
             }
             let text = line.trim_ascii();
             if text.is_empty() {
                 break;
             }
-            length = length.or_else(|| content_length(text));
+            if !self.is_begun && !is_field(text) {
+                let shown = String::from_utf8_lossy(&text[..text.len().min(40)]);
+                return Err(lost(&format!("its first message begins with {shown:?}")));
+            }
+            let found = content_length(text);
+            if length.is_some() && found.is_some() && length != found {
+                return Err(lost("a message has two lengths"));
+            }
+            length = length.or(found);
         }
+        self.is_begun |= length.is_some();
         Ok(length.map_or(Header::NoLength, Header::Length))
     }
+}
+
+/// A peer that there is no use in listening to.
+fn lost(why: &str) -> io::Error {
+    let text = format!("the peer does not speak the Debug Adapter Protocol: {why}");
+    io::Error::new(io::ErrorKind::InvalidData, text)
+}
+
+/// The message of a body.
+fn message(bytes: &[u8]) -> Result<Value, Fault> {
+    let begins_value = |byte: &&u8| matches!(byte, b',' | b':' | b'[' | b'{');
+    let values = bytes.iter().filter(begins_value).count();
+    if values > MAX_VALUES {
+        return Err(Fault::TooMany(values));
+    }
+    serde_json::from_slice(bytes)
+        .map_err(|error| Fault::NotJson { reason: error.to_string(), seq: salvaged_seq(bytes) })
+}
+
+/// Whether a line is one of the header fields that the protocol has. HTTP's first line is none, nor
+/// are `Host` and `Origin`, without which no browser sends anything.
+fn is_field(line: &[u8]) -> bool {
+    let Some(end) = line.iter().position(|byte| *byte == b':') else { return false };
+    let name = line[..end].trim_ascii();
+    name.eq_ignore_ascii_case(b"Content-Length") || name.eq_ignore_ascii_case(b"Content-Type")
 }
 
 enum Header {
@@ -173,8 +245,8 @@ mod tests {
 
     #[test]
     fn header_names_are_read_in_any_case_and_others_are_ignored() {
-        let bytes = b"X-Client: a\ncontent-length : 2\nContent-Type: json\n\n{}";
-        assert_eq!(messages(bytes), [Ok(json!({}))]);
+        let bytes = b"content-length : 2\nContent-Type: json\n\n{}X: a\nContent-length: 2\n\n[]";
+        assert_eq!(messages(bytes), [Ok(json!({})), Ok(json!([]))]);
     }
 
     #[test]
@@ -182,7 +254,9 @@ mod tests {
         let good = framed("[]");
         let endless = format!("Content-Length: {}\r\n\r\n", MAX_BODY + 1).into_bytes();
         let body = vec![b' '; usize::try_from(MAX_BODY).unwrap() + 1];
-        let cases: [(Vec<u8>, Fault); 5] = [
+        let values = format!("[{}0]", "0,".repeat(MAX_VALUES));
+        let deep = "[".repeat(10_000);
+        let cases: [(Vec<u8>, Fault); 7] = [
             (b"Content-Size: 3\r\n\r\n".to_vec(), Fault::NoContentLength),
             (b"Content-Size: 3\r\n\r\n{ }".to_vec(), Fault::NoContentLength),
             (b"Content-Length: -3\r\n\r\n".to_vec(), Fault::NoContentLength),
@@ -194,10 +268,18 @@ mod tests {
                 },
             ),
             ([endless, body].concat(), Fault::TooLong(MAX_BODY + 1)),
+            (framed(&values), Fault::TooMany(MAX_VALUES + 1)),
+            (
+                framed(&deep),
+                Fault::NotJson {
+                    reason: "recursion limit exceeded at line 1 column 128".into(),
+                    seq: None,
+                },
+            ),
         ];
         for (bytes, fault) in cases {
-            let all = messages(&[bytes, good.clone()].concat());
-            assert_eq!(all, [Err(fault), Ok(json!([]))]);
+            let all = messages(&[good.clone(), bytes, good.clone()].concat());
+            assert_eq!(all, [Ok(json!([])), Err(fault), Ok(json!([]))]);
         }
     }
 
@@ -207,15 +289,47 @@ mod tests {
         for end in 0..bytes.len() {
             assert_eq!(messages(&bytes[..end]), [], "cut at {end}");
         }
-        assert_eq!(
-            messages(b"Content-Length: 18446744073709551615\r\n\r\n{}"),
-            [Err(Fault::TooLong(u64::MAX))]
-        );
+    }
+
+    /// Why a stream is lost that begins with these bytes.
+    fn lost_for(bytes: impl Read) -> String {
+        let mut reader = Reader::new(bytes);
+        loop {
+            match reader.next() {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("the stream is good"),
+                Err(error) => {
+                    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+                    let text = error.to_string();
+                    let (_, why) = text.split_once("Debug Adapter Protocol: ").unwrap();
+                    return why.to_owned();
+                }
+            }
+        }
     }
 
     #[test]
-    fn a_header_that_does_not_end_loses_the_stream() {
-        let mut reader = Reader::new(io::repeat(b'x'));
-        assert_eq!(reader.next().unwrap_err().kind(), io::ErrorKind::InvalidData);
+    fn what_is_not_the_protocol_loses_the_stream() {
+        let good = framed("[]");
+        let huge = b"Content-Length: 1000000000000000000\r\n\r\n{}".to_vec();
+        let twice = b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ".to_vec();
+        assert_eq!(lost_for(io::repeat(b'x')), "a message header does not end within 8192 bytes");
+        assert_eq!(lost_for(&huge[..]), "a message claims to have 1000000000000000000 bytes");
+        assert_eq!(lost_for(&[good, twice].concat()[..]), "a message has two lengths");
+        for first in ["POST / HTTP/1.1", "GET /x HTTP/1.1", "Host: a", "Origin: http://a", "{}"] {
+            let request = format!("{first}\r\nContent-Length: 2\r\n\r\n{{}}");
+            let expected = format!("its first message begins with {first:?}");
+            assert_eq!(lost_for(request.as_bytes()), expected);
+        }
+        let between = b"Content-Length: 2\r\nOrigin: null\r\n\r\n{}";
+        assert_eq!(lost_for(&between[..]), "its first message begins with \"Origin: null\"");
+    }
+
+    #[test]
+    fn a_body_that_is_too_long_is_told_of_before_it_is_there() {
+        let claim = format!("Content-Length: {}\r\n\r\n", MAX_BODY + 1);
+        let mut reader = Reader::new(claim.as_bytes());
+        assert_eq!(reader.next().unwrap(), Some(Err(Fault::TooLong(MAX_BODY + 1))));
+        assert_eq!(reader.next().unwrap(), None);
     }
 }

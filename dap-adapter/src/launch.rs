@@ -33,7 +33,7 @@ pub(crate) struct LaunchArguments {
     /// The export to call; may be left out if there is one only.
     function: Option<String>,
     /// Its inputs, as `iree-run-module --input=` takes them.
-    inputs: Vec<Input>,
+    inputs: Inputs,
     /// Modules to load before the program, for its imports.
     modules: Vec<PathBuf>,
     /// Whether to stop before the function's first instruction.
@@ -59,6 +59,8 @@ pub(crate) struct LaunchArguments {
     /// What the program finds around it.
     #[serde(flatten)]
     surroundings: Surroundings,
+    /// Whether expressions may look at memory of this process that is not the program's.
+    foreign_memory: bool,
     /// Run without stopping anywhere.
     no_debug: bool,
     /// A file for the protocol's messages.
@@ -169,6 +171,23 @@ impl TryFrom<serde_json::Value> for Input {
                 other.to_string()
             )),
         }
+    }
+}
+
+/// All inputs: a list, or the one that there is.
+#[derive(Deserialize, Clone, Debug, Default)]
+#[serde(try_from = "serde_json::Value")]
+struct Inputs(Vec<Input>);
+
+impl TryFrom<serde_json::Value> for Inputs {
+    type Error = String;
+
+    fn try_from(value: serde_json::Value) -> Result<Self, String> {
+        let all = match value {
+            serde_json::Value::Array(all) => all,
+            one => vec![one],
+        };
+        all.into_iter().map(Input::try_from).collect::<Result<_, _>>().map(Self)
     }
 }
 
@@ -286,10 +305,11 @@ fn load(
     let options = LaunchOptions {
         modules: modules.into_iter().map(ModuleSource::Path).collect(),
         function: arguments.function.clone(),
-        inputs: arguments.inputs.iter().map(|input| input.0.clone()).collect(),
+        inputs: arguments.inputs.0.iter().map(|input| input.0.clone()).collect(),
         host: arguments.surroundings.config(&libraries)?,
         source_directories: arguments.all_source_directories(),
         source_map: arguments.source_map(),
+        foreign_memory: arguments.foreign_memory,
         ..LaunchOptions::default()
     };
     let level = level(arguments.level.as_deref(), arguments.disassembly)?;
@@ -339,7 +359,7 @@ impl LaunchArguments {
         }
         self.source_directories.iter_mut().for_each(|it| *it = cwd.join(&it));
         self.modules.iter_mut().for_each(|module| *module = cwd.join(&module));
-        self.inputs.iter_mut().for_each(|input| input.0 = input_from(&input.0, &cwd));
+        self.inputs.0.iter_mut().for_each(|input| input.0 = input_from(&input.0, &cwd));
         self.surroundings.make_absolute(&cwd);
         self.cwd = Some(cwd);
         Ok(())

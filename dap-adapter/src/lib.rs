@@ -23,16 +23,18 @@
 //! | `logs`, `memories`, `watched` | what breakpoints say; memory and data that clients come back for |
 //! | `exceptions` | what stops the program without a breakpoint |
 //! | `framing`, `wire`, `log` | bytes in and out, and the protocol log |
-//! | `cancel` | requests that the client does not want any more |
-//! | `serve` | standard input and output, TCP |
+//! | `cancel`, `backlog` | requests that the client does not want any more; how many may wait |
+//! | `serve`, `door` | standard input and output, TCP; who may come in over it |
 //! | `attach` | a program that clients attach to and leave |
 //!
 //! To see a session begin and end, read `session`.
 
 mod attach;
+mod backlog;
 mod cancel;
 mod client;
 mod debuggee;
+mod door;
 mod error;
 mod events;
 mod exceptions;
@@ -55,4 +57,5 @@ mod watched;
 mod wire;
 
 pub use attach::Beginning;
-pub use serve::{Options, TcpServer, serve, serve_stdio, serve_tcp};
+pub use door::{Reach, Token};
+pub use serve::{Options, TcpServer, serve, serve_stdio};

@@ -38,9 +38,11 @@ use tempfile::TempDir;
 
 pub(crate) use self::early::Waiter;
 use self::early::{Asked, EarlyNumbers};
+use crate::backlog::Ticket;
 use crate::cancel::Cancelled;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
+use crate::door::Token;
 use crate::error::RequestError;
 use crate::events::{self, Category, ThreadEvent};
 use crate::framing::Fault;
@@ -60,6 +62,9 @@ const EXIT_UNFINISHED: i64 = 1;
 /// that asks for one thing after the other is back within about as much. To be woken up costs more than all
 /// that is done for a request, on machines whose processors sleep when they may.
 const ALERT: Duration = Duration::from_micros(200);
+
+/// For how long a client may be there without the token that it has to give.
+const ADMISSION: Duration = Duration::from_secs(60);
 
 /// Waits for an event, or until a time.
 fn next_event(
@@ -83,10 +88,12 @@ fn next_event(
 
 /// Everything that wakes the loop.
 pub(crate) enum Event {
-    /// The client said something.
-    Message(Value),
+    /// The client said something. It waits until it is served.
+    Message(Value, Ticket),
     /// The client said something unreadable.
     Fault(Fault),
+    /// The client speaks something else; what it looks like.
+    Lost(String),
     /// The client is gone.
     ClientGone,
     /// The compiler printed a line.
@@ -155,6 +162,13 @@ pub(crate) enum Ending {
     Detached(Box<Debuggee>),
 }
 
+/// A session that is over.
+pub(crate) struct Ended {
+    pub(crate) ending: Ending,
+    /// What the client did that nobody goes on with.
+    pub(crate) fault: Option<String>,
+}
+
 /// See the module.
 pub(crate) struct Session {
     pub(crate) wire: Wire,
@@ -172,6 +186,10 @@ pub(crate) struct Session {
     pub(crate) offered: Option<Box<Debuggee>>,
     /// Whether the program was there before its client.
     pub(crate) is_attached: bool,
+    /// What a client has to give before it gets a program, and until when.
+    token: Option<(Token, Instant)>,
+    /// What the session ends for, if that is not what the client wants.
+    fault: Option<String>,
     outcome: Option<StopReason>,
     detached: Option<Box<Debuggee>>,
     runner: Runner,
@@ -196,6 +214,8 @@ impl Session {
             launched_with: None,
             offered: None,
             is_attached: false,
+            token: None,
+            fault: None,
             outcome: None,
             detached: None,
             runner,
@@ -205,9 +225,11 @@ impl Session {
     }
 
     /// Serves the client until it leaves.
-    pub(crate) fn run(mut self, inbox: &Receiver<Event>) -> Ending {
+    pub(crate) fn run(mut self, inbox: &Receiver<Event>) -> Ended {
         loop {
-            let deadlines = [self.progress.deadline(), self.logs.deadline(), self.early_deadline()];
+            let admission = self.token.as_ref().map(|(_, until)| *until);
+            let deadlines =
+                [self.progress.deadline(), self.logs.deadline(), self.early_deadline(), admission];
             let event = next_event(inbox, deadlines.into_iter().flatten().min());
             let flow = match event {
                 Ok(event) => self.handle_guarded(event),
@@ -221,7 +243,10 @@ impl Session {
                     if self.early_deadline().is_some_and(|at| at <= now) {
                         self.answer_early(now);
                     }
-                    ControlFlow::Continue(())
+                    match admission {
+                        Some(until) if until <= now => self.abandon("it gave no token".to_owned()),
+                        _ => ControlFlow::Continue(()),
+                    }
                 }
                 Err(RecvTimeoutError::Disconnected) => ControlFlow::Break(()),
             };
@@ -229,10 +254,42 @@ impl Session {
                 break;
             }
         }
-        match self.detached.or(self.offered) {
+        let ending = match self.detached.or(self.offered) {
             Some(debuggee) => Ending::Detached(debuggee),
             None => Ending::Over(self.outcome),
+        };
+        Ended { ending, fault: self.fault }
+    }
+
+    /// Has clients give a token before they get a program.
+    pub(crate) fn ask_for(&mut self, token: Option<Token>) {
+        self.token = token.map(|token| (token, Instant::now() + ADMISSION));
+    }
+
+    /// Whether a client may have a program; asked once.
+    pub(crate) fn admit(&mut self, given: Option<&str>) -> Result<(), RequestError> {
+        match (self.token.take(), given) {
+            (None, _) => Ok(()),
+            (Some((token, _)), Some(given)) if token.is(given) => Ok(()),
+            (Some(_), given) => {
+                let what = given.map_or("is missing", |_| "is wrong");
+                self.fault = Some(format!("its token {what}"));
+                Err(RequestError::launch(format!(
+                    "the `token` of the launch configuration {what}: it is the text that iree-dbg has \
+                     printed where it was started with --listen"
+                )))
+            }
         }
+    }
+
+    /// Ends the session for what the client did.
+    fn abandon(&mut self, fault: String) -> ControlFlow<()> {
+        self.fault = Some(fault);
+        if self.is_attached {
+            return self.leave(None);
+        }
+        self.end();
+        ControlFlow::Break(())
     }
 
     /// A panic is a fault of ours; it ends the program, as nobody knows what state it left, but the
@@ -248,14 +305,18 @@ impl Session {
 
     fn handle(&mut self, event: Event) -> ControlFlow<()> {
         match event {
-            Event::Message(message) => return self.message(message),
+            Event::Message(message, _ticket) => return self.message(message),
             Event::Fault(fault) => {
                 let seq = match &fault {
                     Fault::NotJson { seq, .. } => *seq,
-                    Fault::NoContentLength | Fault::TooLong(_) => None,
+                    Fault::NoContentLength | Fault::TooLong(_) | Fault::TooMany(_) => None,
                 };
                 let error = RequestError::malformed(fault.to_string());
                 self.wire.answer(seq.unwrap_or(0), "", Err(error));
+            }
+            Event::Lost(why) => {
+                self.wire.answer(0, "", Err(RequestError::malformed(why.as_str())));
+                return self.abandon(why);
             }
             Event::ClientGone if self.is_attached => return self.leave(None),
             Event::ClientGone => {

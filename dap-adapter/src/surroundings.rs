@@ -10,7 +10,8 @@ use hal::modules::Config;
 use hal::parameters::Parameters;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use vm::{ExecutionLimits, MemoryLimit};
+use serde_json::Value;
+use vm::{ExecutionLimits, parse_bytes};
 
 /// The part of a launch that says so. The names are those of the flags of `iree-dbg run`.
 #[derive(Deserialize, Clone, Debug, Default)]
@@ -31,12 +32,33 @@ pub(crate) struct Surroundings {
     /// For how long a call may run: seconds, or text such as `500ms`.
     #[serde(deserialize_with = "duration")]
     max_time: Option<Duration>,
-    /// How many bytes all buffers and lists may take.
-    max_memory: Option<usize>,
+    /// How many bytes all buffers and lists may take, as a number or as text: `"1GiB"`.
+    max_memory: Option<Bytes>,
     /// How deep calls may be nested.
     max_call_depth: Option<usize>,
     /// Whether calls within modules pass what IREE's runtimes up to 3.12 pass.
     imitate_narrow_calls: bool,
+    /// Whether device memory is guarded.
+    guard: bool,
+}
+
+/// A number of bytes.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(try_from = "Value")]
+struct Bytes(usize);
+
+impl TryFrom<Value> for Bytes {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        let text = match &value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        parse_bytes(&text).map(Self).map_err(|error| {
+            format!("`maxMemory`: {error}; write a number of bytes or a text such as \"512MiB\"")
+        })
+    }
 }
 
 impl Surroundings {
@@ -71,19 +93,14 @@ impl Surroundings {
             libraries: libraries.collect::<Result<_, _>>()?,
             limits: self.limits(),
             imitates_narrow_calls: self.imitate_narrow_calls,
+            is_guarded: self.guard,
         })
     }
 
     fn limits(&self) -> ExecutionLimits {
-        let default = ExecutionLimits::default();
-        ExecutionLimits {
-            fuel: self.max_steps,
-            time: self.max_time,
-            stack_depth: self.max_call_depth.unwrap_or(default.stack_depth),
-            allocation_bytes: self.max_memory.unwrap_or(default.allocation_bytes),
-            memory: self.max_memory.map_or(default.memory, MemoryLimit::new),
-            ..default
-        }
+        let memory = self.max_memory.as_ref().map(|memory| memory.0);
+        let limits = ExecutionLimits::chosen(self.max_steps, memory, self.max_call_depth);
+        ExecutionLimits { time: self.max_time, ..limits }
     }
 }
 

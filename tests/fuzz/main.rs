@@ -8,22 +8,37 @@
 //! | `cconv`, `iree`, `raw`, `sip`, `tvm`, `memref` | damaged signatures of each convention | an error within the text, or a signature that prints as itself |
 //! | `values` | damaged tensors, JSON, headers, values in memory | the same |
 //! | `texts` | damaged `.vmasm`, of the corpus and of random programs | diagnostics, or a module that prints as itself |
+//! | `companion`, `dispatches`, `debug` | damaged text beside a module, damaged debug databases | every question about a program answered, a session that steps |
+//! | `archives` | damaged `.npy`, `.gguf`, `.safetensors`, `.irpa` | an error, or entries that are within the file |
+//! | `elf` | damaged shared objects | an error, or an image whose entry is code, none of which has run |
+//! | `expressions` | expressions at stops of programs | a value or an error within the text, in time, and the program as it was |
+//! | `dap` | requests in any order, damaged streams | one answer a request, none a fault of ours, and an end |
+//! | `lsp` | the same | the same |
+//! | `edits` | MLIR that is edited in many steps | the answers of a fresh document with that text |
 //!
 //! ```text
-//! cargo test --test fuzz -- [TARGET]… [--seconds=N] [--count=N] [--seed=N] [--print]
+//! cargo test -p conformance --test fuzz -- [TARGET]… [--seconds=N] [--count=N] [--seed=N] [--print]
 //! ```
 //!
+//! A try that takes a minute, or half a gigabyte more than those before it, is a finding as well.
 //! Everything follows from a seed. A finding names its target and seed, `TARGET --seed=N --count=1` repeats
 //! it, and its bytes are kept in the temporary folder. A finding that is mended becomes a test where the
 //! fault was, or a line of `seeds.txt`, which each run begins with.
 
+mod beside;
+mod binaries;
+mod conversation;
+mod editor;
+mod expressions;
 mod files;
 mod mutate;
 mod program;
 mod random;
 mod run;
+mod samples;
 mod signature;
 mod text;
+mod watch;
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,16 +47,38 @@ use std::time::{Duration, Instant};
 
 use conformance::corpus;
 use random::Random;
+use samples::Samples;
 use vmfb::build::ModuleImage;
 use vmfb::print::{DisassemblyOptions, Rodata, disassemble};
 use vmfb::{Module, print};
 
-const TARGETS: [&str; 11] = [
-    "files", "programs", "mutants", "texts", "cconv", "iree", "raw", "sip", "tvm", "memref",
+const TARGETS: [&str; 20] = [
+    "files",
+    "programs",
+    "mutants",
+    "texts",
+    "cconv",
+    "iree",
+    "raw",
+    "sip",
+    "tvm",
+    "memref",
     "values",
+    "companion",
+    "dispatches",
+    "debug",
+    "archives",
+    "elf",
+    "expressions",
+    "dap",
+    "lsp",
+    "edits",
 ];
 /// Those that start from modules.
 const OF_MODULES: [&str; 3] = ["files", "mutants", "texts"];
+/// Those that start from samples.
+const OF_SAMPLES: [&str; 9] =
+    ["companion", "dispatches", "debug", "archives", "elf", "expressions", "dap", "lsp", "edits"];
 /// Tries of each target when nothing else is said.
 const COUNT: u64 = 1_500;
 /// Findings after which it is enough.
@@ -70,6 +107,7 @@ struct Corpus {
     images: Vec<ModuleImage<'static>>,
     texts: Vec<String>,
     cases: signature::Cases,
+    samples: Option<Samples>,
 }
 
 fn main() -> ExitCode {
@@ -77,8 +115,8 @@ fn main() -> ExitCode {
         Ok(options) => options,
         Err(error) => return failure(&error),
     };
-    let needs_modules = options.targets.iter().any(|target| OF_MODULES.contains(&target.as_str()));
-    let corpus = match if needs_modules { Corpus::read() } else { Corpus::without_modules() } {
+    let needs = |those: &[&str]| options.targets.iter().any(|it| those.contains(&it.as_str()));
+    let corpus = match Corpus::read(needs(&OF_MODULES), needs(&OF_SAMPLES)) {
         Ok(corpus) => corpus,
         Err(error) => return failure(&format!("cannot compile the corpus: {error}")),
     };
@@ -100,6 +138,7 @@ fn main() -> ExitCode {
         let share = |seconds| Duration::from_secs(seconds) / options.targets.len() as u32;
         let deadline = options.seconds.map(|seconds| Instant::now() + share(seconds));
         let (mut count, mut sound) = (0, 0);
+        let began = Instant::now();
         for seed in options.seed.. {
             let is_over = count >= options.count
                 || deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -112,7 +151,12 @@ fn main() -> ExitCode {
                 None => findings += 1,
             }
         }
-        println!("{target}: {count} tried, {sound} of them sound");
+        let seconds = began.elapsed().as_secs_f64();
+        println!(
+            "{target}: {count} tried, {sound} of them sound, {:.0} a second, {} MiB at most",
+            count as f64 / seconds.max(0.001),
+            watch::peak_memory() >> 20,
+        );
         tried += count;
     }
     println!("{} passed, {findings} failed", tried - findings as u64);
@@ -159,11 +203,18 @@ fn options() -> Result<Options, String> {
 impl Corpus {
     fn without_modules() -> Result<Self, String> {
         let cases = signature::Cases::read()?;
-        Ok(Self { modules: Vec::new(), images: Vec::new(), texts: Vec::new(), cases })
+        let (modules, images, texts) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { modules, images, texts, cases, samples: None })
     }
 
-    fn read() -> Result<Self, String> {
+    fn read(needs_modules: bool, needs_samples: bool) -> Result<Self, String> {
         let mut corpus = Self::without_modules()?;
+        if needs_samples {
+            corpus.samples = Some(Samples::read()?);
+        }
+        if !needs_modules {
+            return Ok(corpus);
+        }
         for source in corpus::sources()? {
             let Some(variant) = source.variants().first().copied() else { continue };
             let path = source.module(variant)?;
@@ -185,14 +236,21 @@ impl Corpus {
 /// Tries one seed: whether it was sound; `None` is a finding, which has been told.
 fn attempt(target: &str, seed: u64, corpus: &Corpus, prints: bool) -> Option<bool> {
     let mut kept = Vec::new();
-    let tried =
-        catch_unwind(AssertUnwindSafe(|| try_seed(target, seed, corpus, prints, &mut kept)));
+    let watched = watch::Try::begin(target, seed);
+    let tried = catch_unwind(AssertUnwindSafe(|| {
+        let is_sound = try_seed(target, seed, corpus, prints, &mut kept);
+        watched.check_memory();
+        is_sound
+    }));
     tried.map_err(|panic| tell(target, seed, &kept, &*panic)).ok()
 }
 
 /// `kept` is what a finding is about.
 fn try_seed(target: &str, seed: u64, corpus: &Corpus, prints: bool, kept: &mut Vec<u8>) -> bool {
     let mut random = Random::new(seed);
+    if let (Some(samples), Some(exercise)) = (&corpus.samples, of_samples(target)) {
+        return exercise(samples, &mut random, kept);
+    }
     match target {
         "files" => {
             *kept = files::damage(random.choose::<Vec<u8>>(&corpus.modules), &mut random);
@@ -239,6 +297,23 @@ fn try_seed(target: &str, seed: u64, corpus: &Corpus, prints: bool, kept: &mut V
             signature::exercise(target, &text)
         }
     }
+}
+
+type OfSamples = fn(&Samples, &mut Random, &mut Vec<u8>) -> bool;
+
+fn of_samples(target: &str) -> Option<OfSamples> {
+    Some(match target {
+        "companion" => beside::companion,
+        "dispatches" => beside::dispatches,
+        "debug" => beside::debug_file,
+        "archives" => binaries::archive,
+        "elf" => binaries::elf,
+        "expressions" => expressions::exercise,
+        "dap" => conversation::exercise,
+        "lsp" => editor::anything,
+        "edits" => editor::edits,
+        _ => return None,
+    })
 }
 
 fn load(image: &ModuleImage<'_>) -> Module {

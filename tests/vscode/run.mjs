@@ -7,13 +7,16 @@
 //
 //   IREE_DBG          the iree-dbg to test; without it the newest of target/{release,fast,debug}
 //   IREE_DBG_VSCODE   where tests/vscode/install.sh put VS Code
+//   SCENARIO          plays only `trust`, the steps in a workspace that is not trusted, or `door`, a page at a port
 
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Workbench } from "./workbench.mjs";
+import { playDoor } from "./door.mjs";
 import { scenario } from "./scenario.mjs";
+import { trustScenario } from "./trust.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, "../..");
@@ -21,6 +24,7 @@ const extension = join(root, "editors/vscode");
 const work = join(here, ".work");
 const updateImages = process.argv.includes("--update-images");
 
+const only = process.env.SCENARIO;
 const results = { passed: 0, failed: 0 };
 
 try {
@@ -47,33 +51,67 @@ async function main() {
   compile(compiler, workspace);
   const vsix = packageExtension();
 
-  const workbench = new Workbench({
+  const common = {
     tools,
     home: join(work, "home"),
-    workspace,
     path: dirname(compiler),
     machineSettings: { "iree-dbg.path": program, "iree-dbg.ireeCompile": compiler },
-    settings: {
-      "workbench.startupEditor": "none",
-      "workbench.enableExperiments": false,
-      "workbench.colorTheme": "Default Dark Modern",
-      "telemetry.telemetryLevel": "off",
-      "security.workspace.trust.enabled": false,
-      "extensions.ignoreRecommendations": true,
-      "chat.commandCenter.enabled": false,
-      "git.enabled": false,
-      "editor.minimap.enabled": false,
-      "window.menuBarVisibility": "hidden",
-      "debug.openDebug": "openOnDebugBreak",
-    },
-  });
-  try {
-    await workbench.install(vsix);
-    const user = await workbench.start();
+  };
+  const settings = {
+    "workbench.startupEditor": "none",
+    "workbench.enableExperiments": false,
+    "workbench.colorTheme": "Default Dark Modern",
+    "telemetry.telemetryLevel": "off",
+    "security.workspace.trust.enabled": false,
+    "extensions.ignoreRecommendations": true,
+    "chat.commandCenter.enabled": false,
+    "git.enabled": false,
+    "editor.minimap.enabled": false,
+    "window.menuBarVisibility": "hidden",
+    "debug.openDebug": "openOnDebugBreak",
+  };
+  if (!only || only === "door") {
+    await playDoor({ program, tools, folder: join(work, "door") }, playOne);
+  }
+  if (!only) {
     const listing = execFileSync(
       program, ["dump", "--output=disassembly", "--bytecode_offsets", join(workspace, "euclid.vmfb")], { encoding: "utf8" },
     );
-    await play(user, scenario({ listing: listing.split("\n") }), pictures);
+    const steps = scenario({ listing: listing.split("\n") });
+    await playIn(new Workbench({ ...common, workspace, settings }), vsix, steps, pictures);
+  }
+  if (only && only !== "trust") {
+    return;
+  }
+  const asks = {
+    ...settings, "files.autoSave": "off", "security.workspace.trust.enabled": true, "security.workspace.trust.startupPrompt": "never",
+    "security.workspace.trust.banner": "never",
+  };
+  const stranger = join(work, "stranger");
+  const trust = new Workbench({
+    ...common, home: join(work, "cautious"), workspace: stranger, settings: asks, asksForTrust: true,
+  });
+  await playIn(trust, vsix, trustScenario(stranger), join(pictures, "trust"));
+}
+
+/** Plays a step that needs no workbench. */
+async function playOne(title, act) {
+  try {
+    await act();
+    results.passed++;
+    console.log(`ok      ${title}`);
+  } catch (error) {
+    results.failed++;
+    console.log(`FAILED  ${title}\n        ${error.message}`);
+  }
+}
+
+/** Plays steps in a workbench of their own. */
+async function playIn(workbench, vsix, steps, pictures) {
+  mkdirSync(pictures, { recursive: true });
+  try {
+    await workbench.install(vsix);
+    await play(await workbench.start(), steps, pictures);
   } finally {
     await workbench.stop();
   }

@@ -27,7 +27,10 @@ export async function eventually(what, read, accept) {
 
 /** Where things are and how the workbench is set up. */
 export class Workbench {
-  /** @param {{tools: string, home: string, workspace: string, settings: object, machineSettings: object, path: string}} options */
+  /**
+   * @param {{tools: string, home: string, workspace: string, settings: object, machineSettings: object, path: string,
+   *   asksForTrust?: boolean}} options with `asksForTrust`, a folder is not trusted until the user says so
+   */
   constructor(options) {
     this.options = options;
     this.entry = join(options.tools, "node_modules/code-server/out/node/entry.js");
@@ -78,7 +81,8 @@ export class Workbench {
       process.execPath,
       [
         this.entry, "--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry",
-        "--disable-update-check", "--disable-workspace-trust", ...this.directories, this.options.workspace,
+        "--disable-update-check", ...(this.options.asksForTrust ? [] : ["--disable-workspace-trust"]),
+        ...this.directories, this.options.workspace,
       ],
       { env: this.environment(), stdio: ["ignore", log, log] },
     );
@@ -133,6 +137,23 @@ export class User {
   async choose(file) {
     await this.press("Control+Shift+E");
     await this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: file }).first().dblclick();
+  }
+
+  /** Types at the beginning of the open file and saves it. */
+  async changeAndSave(text) {
+    await this.press("Control+1", "Control+Home");
+    await this.page.keyboard.type(text);
+    const dirty = this.page.locator(".tab.active.dirty");
+    await dirty.waitFor();
+    await this.press("Control+S");
+    await dirty.waitFor({ state: "detached" });
+  }
+
+  /** Says that the workspace is trusted. */
+  async trust() {
+    await this.command("Workspaces: Manage Workspace Trust");
+    await this.page.locator(".workspace-trust-editor .monaco-button", { hasText: /^Trust/ }).first().click();
+    await this.page.locator('[id="status.workspaceTrust"]').waitFor({ state: "detached" });
   }
 
   activeTab(title) {

@@ -79,6 +79,9 @@ pub(super) fn initialize(session: &mut Session, request: &Request) -> ControlFlo
 
 /// Begins to load the program. The response comes when that is done.
 pub(super) fn launch(session: &mut Session, request: &Request) -> ControlFlow<()> {
+    if let Err(error) = admit(session, request) {
+        return turn_away(session, request, error);
+    }
     let begun = arguments::<LaunchArguments>(request)
         .and_then(|arguments| check(session, arguments))
         .and_then(|arguments| {
@@ -105,8 +108,29 @@ fn fail_to_begin(session: &mut Session, request: &Request, error: RequestError) 
     }
 }
 
+/// Whether a client gives the token that it is asked for, which is not taken for more than it is.
+fn admit(session: &mut Session, request: &Request) -> Result<(), RequestError> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Arguments {
+        token: Option<String>,
+    }
+    let given = arguments::<Arguments>(request).unwrap_or_default().token;
+    session.admit(given.as_deref())
+}
+
+/// Ends the session of a client that may not have a program: each guess costs a connection.
+fn turn_away(session: &mut Session, request: &Request, error: RequestError) -> ControlFlow<()> {
+    session.wire.respond(request, Err(error));
+    session.wire.event(Event::Terminated);
+    ControlFlow::Break(())
+}
+
 /// Takes over a program that is there already.
 pub(super) fn attach(session: &mut Session, request: &Request) -> ControlFlow<()> {
+    if let Err(error) = admit(session, request) {
+        return turn_away(session, request, error);
+    }
     let taken = arguments::<AttachArguments>(request).and_then(|arguments| {
         check_beginning(session, "attach", arguments.log())?;
         let settings = arguments.settings().map_err(RequestError::launch)?;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{Session, State, Waiter, Waiting};
 use crate::client::Client;
 use crate::debuggee::Debuggee;
+use crate::door::not_begun;
 use crate::error::RequestError;
 use crate::events::{self, BreakpointEvent};
 use crate::protocol::Request;
@@ -20,6 +21,11 @@ impl Session {
         if self.cancelled.take(request.seq) {
             self.wire.respond(&request, Err(RequestError::cancelled()));
             return ControlFlow::Continue(());
+        }
+        if !self.initialized && request.command != "initialize" {
+            let text = not_begun(&format!("`{}`", request.command));
+            self.wire.respond(&request, Err(RequestError::state(text.as_str())));
+            return self.abandon(text);
         }
         match requests::handler(&request.command) {
             Err(error) => self.wire.respond(&request, Err(error)),

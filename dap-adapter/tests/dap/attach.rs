@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, TcpStream};
 use std::thread::{self, JoinHandle};
 
-use dap_adapter::{Beginning, Options, TcpServer};
+use dap_adapter::{Beginning, Options, Reach, TcpServer};
 use debug::{Debugger, LaunchOptions, ModuleSource, StopReason};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fn start(function: &str, input: &str, beginning: Beginning) -> (SocketAddr, Runn
         ..LaunchOptions::default()
     });
     let debugger = debugger.unwrap_or_else(|error| panic!("{error}"));
-    let server = TcpServer::bind("127.0.0.1:0").unwrap();
+    let server = TcpServer::bind("127.0.0.1:0", Reach::Loopback).unwrap();
     let address = server.local_addr().unwrap();
     let running = thread::spawn(move || {
         server.run_program(debugger, beginning, &Options::default()).unwrap()

@@ -18,7 +18,6 @@ const UNSUPPORTED: [&str; 6] = [
 #[test]
 fn unknown_requests_get_an_error_in_every_state() {
     let mut client = Client::new();
-    assert_eq!(client.fails("fly", &json!({})), "unknown request `fly`");
     client.launch(&call("sum", &["3"]));
     for command in UNSUPPORTED {
         let error = client.fails(command, &json!({"threadId": 1}));
@@ -52,6 +51,7 @@ fn malformed_messages_get_an_error() {
         ),
     ];
     let mut client = Client::new();
+    client.initialize();
     for (text, seq, expected) in cases {
         client.send_raw(text);
         let response = client.response(seq);
@@ -65,8 +65,30 @@ fn malformed_messages_get_an_error() {
     client.send_bytes(b"Content-Length: 4\r\n\r\n    ");
     assert_eq!(client.response(0)["success"], false);
     assert_eq!(client.response(0)["success"], false);
-    client.initialize();
     client.disconnect();
+}
+
+#[test]
+fn what_is_no_session_ends_with_an_error() {
+    let cases: [(&[u8], &str); 4] = [
+        (b"POST / HTTP/1.1\r\n", "its first message begins with \"POST / HTTP/1.1\""),
+        (b"Content-Length: 1000000000000000000\r\n\r\n", "1000000000000000000 bytes"),
+        (&[b'x'; 100_000], "a message header does not end within 8192 bytes"),
+        (
+            b"Content-Length: 42\r\n\r\n{\"seq\":1,\"type\":\"request\",\"command\":\"fly\"}",
+            "a session begins with `initialize`, not with `fly`",
+        ),
+    ];
+    for (said, expected) in cases {
+        let mut output = Vec::new();
+        let (mut input, written) = std::io::pipe().unwrap();
+        let ended = dap_adapter::serve(said, written, &dap_adapter::Options::default());
+        assert!(ended.unwrap_err().to_string().contains(expected));
+        std::io::Read::read_to_end(&mut input, &mut output).unwrap();
+        let answer = String::from_utf8(output).unwrap();
+        let expected = expected.replace('"', "\\\"");
+        assert!(answer.contains(&*expected) && answer.contains("\"success\":false"), "{answer}");
+    }
 }
 
 #[test]

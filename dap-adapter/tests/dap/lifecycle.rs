@@ -275,7 +275,8 @@ fn the_log_has_both_directions() {
     let directory = tempfile::tempdir().unwrap();
     let by_option = directory.path().join("option.log");
     let by_launch = directory.path().join("launch.log");
-    let mut client = Client::with_options(Options { log: Some(by_option.clone()) });
+    let mut client =
+        Client::with_options(Options { log: Some(by_option.clone()), ..Options::default() });
     client.launch(&call("sum", &["3"]));
     client.request("terminate", &json!({}));
     client.ends(1);

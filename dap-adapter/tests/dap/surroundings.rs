@@ -73,9 +73,20 @@ fn limits_end_a_program_that_takes_too_much() {
     let endless = with(call("forever", &["2"]), &json!({"maxSteps": 1000}));
     let failure = fails(&endless);
     assert!(failure.contains("RESOURCE_EXHAUSTED"), "{failure}");
-    let hungry = with(call("list", &["100000"]), &json!({"maxMemory": 1000}));
-    let failure = fails(&hungry);
-    assert!(failure.contains("RESOURCE_EXHAUSTED"), "{failure}");
+    for little in [json!(1024), json!("1024"), json!("1KiB")] {
+        let hungry = with(call("list", &["100000"]), &json!({"maxMemory": little}));
+        let failure = fails(&hungry);
+        assert!(failure.contains("(limit 1 KiB: --max_memory)"), "{failure}");
+    }
+    let enough = with(call("list", &["1000"]), &json!({"maxMemory": "1GiB"}));
+    assert!(!runs(&enough).is_empty());
+    let mut client = Client::new();
+    client.initialize();
+    let wrong = with(call("list", &["1"]), &json!({"maxMemory": "1 pound"}));
+    let error = client.fails("launch", &wrong);
+    assert!(error.contains("`maxMemory`: `pound` is no unit"), "{error}");
+    client.event("terminated");
+    client.disconnect();
     assert!(runs(&with(call("sum", &["3"]), &json!({"maxSteps": 1000}))).contains("i32=6"));
 }
 
@@ -119,8 +130,10 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 #[test]
 fn inputs_may_be_numbers() {
-    let launch = with(call("sum", &[]), &json!({"inputs": [4]}));
-    assert!(runs(&launch).contains("i32=12"));
+    for inputs in [json!([4]), json!(4), json!("4")] {
+        let launch = with(call("sum", &[]), &json!({"inputs": inputs}));
+        assert!(runs(&launch).contains("i32=12"));
+    }
     let mut client = Client::new();
     client.initialize();
     let error = client.fails("launch", &with(call("sum", &[]), &json!({"inputs": [[4]]})));

@@ -54,7 +54,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     token?: vscode.CancellationToken,
   ): Promise<vscode.DebugConfiguration | undefined> {
     if (configuration.request === "attach") {
-      return withPort(configuration);
+      return withToken(withPort(configuration));
     }
     try {
       const scope = folder ?? vscode.workspace.workspaceFolders?.[0];
@@ -135,6 +135,22 @@ function withPort(configuration: vscode.DebugConfiguration): vscode.DebugConfigu
     'The attach configuration needs "port": the one that `iree-dbg run --listen=HOST:PORT` prints.',
   );
   return undefined;
+}
+
+/** An attach configuration with the token that the program's door asks for; undefined when the user backs out. */
+async function withToken(
+  configuration: vscode.DebugConfiguration | undefined,
+): Promise<vscode.DebugConfiguration | undefined> {
+  if (configuration === undefined || typeof configuration["token"] === "string") {
+    return configuration;
+  }
+  const token = await vscode.window.showInputBox({
+    title: `Attach to port ${configuration["port"]}`,
+    prompt: "The token that iree-dbg printed when it began to listen; nothing, if it was started with --no-token",
+    password: true,
+    ignoreFocusOut: true,
+  });
+  return token === undefined ? undefined : { ...configuration, token: token.trim() };
 }
 
 /** The launch of the active editor's .mlir or .vmfb. */

@@ -11,12 +11,17 @@ export class LanguageServer implements vscode.Disposable {
   private turn = Promise.resolve();
   private readonly watcher = vscode.workspace.createFileSystemWatcher("**/*.vmfb");
   private readonly settings: vscode.Disposable;
+  private readonly trust: vscode.Disposable;
 
   constructor(private readonly binary: Binary) {
     this.settings = vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("iree-dbg.path")) {
         void this.restart();
       }
+    });
+    this.trust = vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      // What the workspace sets counts from now on, and the server may start programs.
+      void this.client?.sendNotification("workspace/didChangeConfiguration", { settings: { [SECTION]: settings() } });
     });
   }
 
@@ -35,7 +40,7 @@ export class LanguageServer implements vscode.Disposable {
         documentSelector: [{ language: "mlir" }, { language: "vmasm" }],
         // What a hover says of a function comes from the compiled module beside the source.
         synchronize: { fileEvents: this.watcher, configurationSection: SECTION },
-        initializationOptions: vscode.workspace.getConfiguration(SECTION),
+        initializationOptions: settings(),
         middleware: {
           async executeCommand(command, args, next) {
             const answer: unknown = await next(command, args);
@@ -80,9 +85,15 @@ export class LanguageServer implements vscode.Disposable {
 
   dispose(): void {
     this.settings.dispose();
+    this.trust.dispose();
     this.watcher.dispose();
     void this.turn.then(() => this.stopNow());
   }
+}
+
+/** The settings, and whether the user trusts the folder that some of them come from. */
+function settings(): object {
+  return { ...vscode.workspace.getConfiguration(SECTION), trusted: vscode.workspace.isTrusted };
 }
 
 function isShown(answer: unknown): answer is { markdown: string } {

@@ -1,7 +1,7 @@
 // File names without an editor: settings that hold variables, and the places on the PATH where a program may be.
 // Pure, so that the unit tests need no VS Code.
 
-import { delimiter, join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 
 /** Replaces `${workspaceFolder}` and a leading `~` in a setting's value. */
 export function expandSetting(value: string, workspaceFolder: string | undefined, home: string | undefined): string {
@@ -24,6 +24,7 @@ export function candidates(
   const file = platform === "win32" ? `${program}.exe` : program;
   return (environment["PATH"] ?? environment["Path"] ?? "")
     .split(delimiter)
-    .filter((directory) => directory !== "")
+    // A relative one would be found in whatever folder is open.
+    .filter((directory) => isAbsolute(directory))
     .map((directory) => join(directory, file));
 }

@@ -11,7 +11,7 @@ test("a setting may start at home or in the workspace", () => {
 });
 
 test("a program is looked for in every folder of the PATH, in order", () => {
-  assert.deepEqual(candidates("iree-dbg", { PATH: "/a::/b" }, "linux"), ["/a/iree-dbg", "/b/iree-dbg"]);
+  assert.deepEqual(candidates("iree-dbg", { PATH: "/a::./here:/b" }, "linux"), ["/a/iree-dbg", "/b/iree-dbg"]);
   assert.deepEqual(candidates("iree-dbg", { Path: "/a" }, "win32"), ["/a/iree-dbg.exe"]);
   assert.deepEqual(candidates("iree-dbg", {}, "linux"), []);
 });

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use debuginfo::ProcessGroup;
 use ide::{Diagnostic, Severity};
 use tokio::process::Command;
 use tokio::task::AbortHandle;
@@ -64,12 +65,19 @@ impl Checks {
         let mut command = Command::new(program);
         command.args(arguments).arg(&path).stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(Stdio::piped()).kill_on_drop(true);
+        // It may be a script that starts the program that matters.
+        let group = ProcessGroup::new().ok();
+        if let Some(group) = &group {
+            group.add(command.as_std_mut());
+        }
         let (client, state, session) = (client.clone(), state.clone(), session.clone());
         let (uri, program) = (uri.clone(), program.clone());
         let key = uri.clone();
         let check = tokio::spawn(async move {
             let progress = begin_progress(&client, &session, &program).await;
-            let said = match command.output().await {
+            let output = command.output().await;
+            drop(group);
+            let said = match output {
                 Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
                 Err(error) => format!(
                     "{}:1:1: warning: {program} cannot be run to check this file ({error}): install it, or change the setting checkCommand",

@@ -4,22 +4,22 @@
 //! For a text of a hundred megabytes that is most of the time and memory of opening it. So messages are collected here; a long
 //! one that opens a document goes on without its text (see [`crate::opening`]), other messages go on as they came.
 //!
-//! And tower-lsp ends at the first frame that is no message, or hangs if it is no UTF-8. Such a frame is told of on standard
-//! error, and a notification that nobody listens to goes on in its place.
+//! And tower-lsp ends at the first frame that is no message, or hangs if it is no UTF-8. In place of such a frame goes on a
+//! request for the error that its sender gets ([`MALFORMED`]), which is told of on standard error too. The session ends, after
+//! that error, where headers do not end or claim a length that nobody has.
 //!
 //! ```text
 //! Headers ──► Body ──┐
-//!    ▲───────────────┘
+//!    ▲  └──► Over     │
+//!    └────────────────┘
 //! ```
-//!
-//! What is no frame is not judged here: tower-lsp gets to see it.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
-use tower_lsp::jsonrpc::{Request, Response};
+use tower_lsp::jsonrpc::{Error, ErrorCode as Code, Request, Response};
 
 use crate::opening;
 use crate::ordered::State;
@@ -31,8 +31,11 @@ const READ: usize = 64 << 10;
 /// No message has longer headers.
 const HEADERS: usize = 4 << 10;
 
-/// Stands for a frame that is no message.
-const NOTHING: &[u8] = br#"{"jsonrpc":"2.0","method":"$/nothing"}"#;
+/// No message is longer: more than the largest text that is worth opening.
+const LONGEST: usize = 1 << 30;
+
+/// Stands for a frame that is no message: a request for the error that its parameters are.
+pub(crate) const MALFORMED: &str = "$/malformed";
 
 /// What comes next.
 enum Stage {
@@ -40,6 +43,8 @@ enum Stage {
     Headers(Vec<u8>),
     /// The rest of a message; how long it will be is only a claim.
     Body { headers: Vec<u8>, body: Vec<u8>, length: usize },
+    /// Nothing: what comes is no protocol of ours.
+    Over,
 }
 
 pub(crate) struct Frames<I> {
@@ -71,6 +76,9 @@ impl<I: AsyncRead + Unpin> AsyncRead for Frames<I> {
             // A long message that went on as it was should not be remembered.
             this.out = Vec::new();
             this.given = 0;
+            if matches!(this.stage, Stage::Over) {
+                return Poll::Ready(Ok(()));
+            }
             let mut read = ReadBuf::new(&mut this.read);
             ready!(Pin::new(&mut this.inner).poll_read(context, &mut read))?;
             let mut input = read.filled();
@@ -100,11 +108,26 @@ impl Stage {
                     return;
                 }
                 let headers = std::mem::take(headers);
-                match length_in(&headers).filter(|length| is_whole && *length > 0) {
-                    Some(length) => *self = Self::Body { headers, body: Vec::new(), length },
-                    None => out.extend_from_slice(&headers),
+                if !is_whole {
+                    fault(out, Code::ParseError, "headers do not end; the session does");
+                    *self = Self::Over;
+                    return;
+                }
+                match length_in(&headers) {
+                    Some(length) if length > LONGEST => {
+                        let text = format!("a message claims {length} bytes; the session ends");
+                        fault(out, Code::ParseError, &text);
+                        *self = Self::Over;
+                    }
+                    Some(length) if length > 0 => {
+                        *self = Self::Body { headers, body: Vec::new(), length };
+                    }
+                    // Empty lines between messages are nothing to complain of.
+                    _ if headers.trim_ascii().is_empty() => {}
+                    _ => fault(out, Code::ParseError, "headers have no readable Content-Length"),
                 }
             }
+            Self::Over => *input = &[],
             Self::Body { headers, body, length } => {
                 let part = take(input, *length - body.len());
                 if body.capacity() - body.len() < part.len() {
@@ -121,10 +144,11 @@ impl Stage {
                         out.append(headers);
                         out.append(body);
                     } else {
-                        eprintln!(
-                            "error: a frame of {length} bytes is no message of JSON-RPC; it is passed over"
-                        );
-                        frame(out, NOTHING);
+                        let what = format!("a frame of {length} bytes is no message of JSON-RPC");
+                        match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
+                            Ok(_) => fault(out, Code::InvalidRequest, &what),
+                            Err(error) => fault(out, Code::ParseError, &format!("{what}: {error}")),
+                        }
                     }
                     *self = Self::Headers(Vec::new());
                 }
@@ -136,6 +160,16 @@ impl Stage {
 fn frame(out: &mut Vec<u8>, body: &[u8]) {
     out.extend(format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes());
     out.extend_from_slice(body);
+}
+
+/// Tells whoever started us of a fault, and lets its sender have an error.
+fn fault(out: &mut Vec<u8>, code: Code, text: &str) {
+    eprintln!("error: {text}");
+    let error = Error { code, message: text.to_owned().into(), data: None };
+    let request = serde_json::json!({
+        "jsonrpc": "2.0", "id": null, "method": MALFORMED, "params": error,
+    });
+    frame(out, request.to_string().as_bytes());
 }
 
 /// Whether tower-lsp takes it for one.
@@ -194,16 +228,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_short_or_no_frame_goes_on_as_it_came() {
+    async fn what_is_short_goes_on_as_it_came() {
         let mixed = [
             frame(&opening("short")),
-            "\r\n".into(),
-            "no message\r\n\r\n".into(),
             format!("Content-Type: x\nContent-Length: {}\n\n{MESSAGE}", MESSAGE.len()),
-            "Content-Length: 99999999999999999999999999\r\n\r\n".into(),
-            "x".repeat(3 * super::HEADERS),
-            "\r\n\r\n".into(),
-            frame(""),
             frame("{\"jsonrpc\": \"2.0\", \"method\": \"x\",\r\n\r\n\"params\": [1]}"),
         ]
         .concat();
@@ -237,17 +265,40 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_no_message_is_replaced() {
-        let nothing = frame(std::str::from_utf8(super::NOTHING).unwrap());
-        for body in ["{", "[]", "{}", "null"] {
-            let input = [frame(body), frame(MESSAGE)].concat();
-            let expected = [nothing.clone(), frame(MESSAGE)].concat();
-            assert_eq!(passed(&input, 64, &State::new()).await, expected, "{body}");
+        let deep = "[".repeat(10_000);
+        let cases = [
+            (frame("{"), -32700),
+            (frame(&deep), -32700),
+            (frame("[]"), -32600),
+            (frame("{}"), -32600),
+            (frame("null"), -32600),
+            (frame(""), -32700),
+            ("no message\r\n\r\n".into(), -32700),
+            ("Content-Length: -3\r\n\r\n".into(), -32700),
+            ("Content-Length: 99999999999999999999999999\r\n\r\n".into(), -32700),
+        ];
+        for (given, code) in cases {
+            let out = passed(&[given, frame(MESSAGE)].concat(), 64, &State::new()).await;
+            let replaced = out.strip_suffix(&frame(MESSAGE)).expect("what came after, unchanged");
+            assert_eq!(asked_for(replaced), code, "{replaced}");
         }
     }
 
+    /// The error that a frame asks for.
+    fn asked_for(frame: &str) -> i64 {
+        let (_, body) = frame.split_once("\r\n\r\n").unwrap();
+        let request: Value = serde_json::from_str(body).unwrap();
+        assert_eq!((&request["method"], &request["id"]), (&json!(super::MALFORMED), &json!(null)));
+        request["params"]["code"].as_i64().unwrap()
+    }
+
     #[tokio::test]
-    async fn a_length_that_is_only_claimed_allocates_nothing() {
-        let input = format!("Content-Length: {}\r\n\r\n{{}}", usize::MAX);
-        assert_eq!(passed(&input, 64, &State::new()).await, "");
+    async fn what_is_no_protocol_ends_the_input() {
+        let long = "x".repeat(3 * super::HEADERS);
+        let claim = format!("Content-Length: {}\r\n\r\n{{}}", super::LONGEST + 1);
+        for given in [long, claim] {
+            let out = passed(&[given, frame(MESSAGE)].concat(), 1 << 20, &State::new()).await;
+            assert_eq!(asked_for(&out), -32700);
+        }
     }
 }

@@ -23,6 +23,10 @@ pub struct Settings {
     pub inlay_hints: bool,
     /// Whether lenses are shown over exports.
     pub code_lens: bool,
+    /// Whether the user trusts the folder that is open. Where that is denied, no program is started and
+    /// nothing is read on the word of the folder's own settings. A client that says nothing means yes, or
+    /// what it has said before.
+    pub trusted: Option<bool>,
 }
 
 impl Default for Settings {
@@ -33,6 +37,7 @@ impl Default for Settings {
             check_command: vec!["iree-opt".into(), "--split-input-file".into()],
             inlay_hints: true,
             code_lens: true,
+            trusted: None,
         }
     }
 }
@@ -40,7 +45,26 @@ impl Default for Settings {
 impl Settings {
     /// Reads settings; what cannot be read is left at its default.
     pub fn read(value: Value) -> Self {
-        serde_json::from_value(value).unwrap_or_default()
+        // What is wrong with others does not make a folder trusted.
+        let trusted = value.get("trusted").and_then(Value::as_bool);
+        let read: Self = serde_json::from_value(value).unwrap_or_default();
+        Self { trusted, ..read }
+    }
+
+    /// These settings after earlier ones, of which trust stays where nothing is said of it.
+    pub(crate) fn after(mut self, earlier: &Self) -> Self {
+        self.trusted = self.trusted.or(earlier.trusted);
+        self
+    }
+
+    /// What of them is done: in a folder that is not trusted, nothing that starts programs or reads
+    /// elsewhere.
+    pub(crate) fn in_force(mut self) -> Self {
+        if self.trusted == Some(false) {
+            self.check_on_save = false;
+            self.module_paths.clear();
+        }
+        self
     }
 }
 

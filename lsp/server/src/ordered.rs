@@ -24,6 +24,7 @@ use tower_lsp::lsp_types::{
 
 use crate::capabilities;
 use crate::documents::Documents;
+use crate::frames::MALFORMED;
 use crate::opening::{Held, number_of};
 
 tokio::task_local! {
@@ -140,6 +141,12 @@ where
         }
         if self.state.is_exited() {
             return Box::pin(std::future::ready(Ok(None)));
+        }
+        if request.method() == MALFORMED {
+            let error = request.params().cloned().unwrap_or_default();
+            let error = serde_json::from_value(error).unwrap_or_else(|_| Error::invalid_request());
+            let answer = request.id().map(|id| Response::from_error(id.clone(), error));
+            return Box::pin(std::future::ready(Ok(answer)));
         }
         if request.method() == "shutdown" {
             self.state.shut_down.store(true, Ordering::Release);

@@ -58,16 +58,19 @@ impl Session {
 
     /// Takes new settings; paths are relative to the workspace.
     pub(crate) fn configure(&self, mut settings: Settings) {
+        settings = settings.after(&self.settings.read().unwrap_or_else(PoisonError::into_inner));
         if let Some(root) = self.roots.first() {
             settings.module_paths.iter_mut().for_each(|path| *path = root.join(&*path));
         }
+        let module_paths = settings.clone().in_force().module_paths;
         *self.modules.write().unwrap_or_else(PoisonError::into_inner) =
-            Arc::new(Modules::new(settings.module_paths.clone()));
+            Arc::new(Modules::new(module_paths));
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
     }
 
+    /// The settings that are in force.
     pub(crate) fn settings(&self) -> Settings {
-        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone().in_force()
     }
 
     pub(crate) fn modules(&self) -> Arc<Modules> {

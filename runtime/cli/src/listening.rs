@@ -1,20 +1,96 @@
-//! `run --listen`: the program runs under the debugger, and editors attach to it over TCP.
+//! `--listen`: who may connect, and `run --listen`, where the program runs under the debugger and editors attach
+//! to it over TCP.
 
-use dap_adapter::{Beginning, Options, TcpServer};
+use std::net::SocketAddr;
+
+use dap_adapter::{Beginning, Options, Reach, TcpServer, Token};
 use debug::{Debugger, LaunchOptions, StopReason};
 use vm::Value;
+
+/// What a client has to know, unless the command line says it.
+const VARIABLE: &str = "IREE_DBG_TOKEN";
+
+/// Who may connect to a port that is listened on.
+#[derive(clap::Args)]
+pub(crate) struct DoorArguments {
+    /// The text that clients give as `token` when they launch or attach; by default a random one, which is
+    /// printed. The environment variable IREE_DBG_TOKEN says it too, where other users do not see it
+    #[arg(long, value_name = "TEXT", requires = "listen", conflicts_with = "no_token")]
+    token: Option<String>,
+
+    /// Ask no client for a token: whoever can connect can run programs as you
+    #[arg(long = "no-token", requires = "listen")]
+    no_token: bool,
+
+    /// Let `--listen` take an address that other machines reach. What is said there is not encrypted
+    #[arg(long = "allow-remote", requires = "listen", conflicts_with = "no_token")]
+    allow_remote: bool,
+}
+
+impl DoorArguments {
+    /// Listens on an address.
+    pub(crate) fn bind(&self, address: &str) -> Result<TcpServer, String> {
+        let reach = if self.allow_remote { Reach::Network } else { Reach::Loopback };
+        TcpServer::bind(address, reach).map_err(|error| {
+            let hint = match error.kind() {
+                std::io::ErrorKind::PermissionDenied if !self.allow_remote => {
+                    "; listen on 127.0.0.1 and forward the port (`ssh -L`), or add --allow-remote"
+                }
+                _ => "",
+            };
+            format!("cannot listen on {address}: {error}{hint}")
+        })
+    }
+
+    /// What clients are asked for.
+    pub(crate) fn token(&self) -> Result<Option<Token>, String> {
+        if self.no_token {
+            return Ok(None);
+        }
+        if let Some(given) = self.given() {
+            return match Token::new(&given) {
+                Some(token) => Ok(Some(token)),
+                None => Err("the token is empty; --no-token asks for none".to_owned()),
+            };
+        }
+        let token = Token::random();
+        token.map(Some).map_err(|error| format!("cannot make a token: {error}; give --token="))
+    }
+
+    fn given(&self) -> Option<String> {
+        self.token.clone().or_else(|| std::env::var(VARIABLE).ok())
+    }
+
+    /// Says on standard error what whoever started this has to know of the door.
+    pub(crate) fn explain(&self, address: SocketAddr, token: Option<&Token>) {
+        match token {
+            Some(_) if self.given().is_some() => {}
+            Some(token) => eprintln!("token: {token}"),
+            None => eprintln!(
+                "warning: no token is asked for, so whoever can connect can run programs as you"
+            ),
+        }
+        if !address.ip().is_loopback() {
+            eprintln!(
+                "warning: other machines can connect to {address}, and nothing that is said is encrypted"
+            );
+        }
+    }
+}
 
 /// Runs a program to its end. The results are those of a run without a debugger.
 pub(crate) fn run(
     options: LaunchOptions,
     address: &str,
+    door: &DoorArguments,
     waits_for_debugger: bool,
 ) -> Result<Vec<Value>, String> {
     let debugger = Debugger::load(options).map_err(|error| error.to_string())?;
     let name = debugger.program().entry_name().to_owned();
-    let cannot_listen = |error| format!("cannot listen on {address}: {error}");
-    let server = TcpServer::bind(address).map_err(cannot_listen)?;
-    let address = server.local_addr().map_err(cannot_listen)?;
+    let server = door.bind(address)?;
+    let bound = server.local_addr();
+    let address = bound.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let options = Options { token: door.token()?, ..Options::default() };
     let beginning = if waits_for_debugger {
         eprintln!("waiting for a debugger on {address}");
         Beginning::WithFirstClient
@@ -22,8 +98,9 @@ pub(crate) fn run(
         eprintln!("debuggers can attach on {address}");
         Beginning::AtOnce
     };
+    door.explain(address, options.token.as_ref());
     println!("EXEC @{name}");
-    let outcome = server.run_program(debugger, beginning, &Options::default());
+    let outcome = server.run_program(debugger, beginning, &options);
     match outcome.map_err(|error| error.to_string())? {
         Some(StopReason::Completed(results)) => Ok(results),
         Some(StopReason::Failed(failure)) => {

@@ -88,6 +88,11 @@ pub(crate) struct DeviceArguments {
     #[arg(long = "imitate-narrow-calls", alias = "imitate_narrow_calls")]
     imitate_narrow_calls: bool,
 
+    /// Give the program guarded memory: an access after the end of a buffer fails where it happens, and memory that
+    /// nothing has written is told apart
+    #[arg(long = "guard")]
+    guard: bool,
+
     #[command(flatten)]
     limits: LimitArguments,
 }
@@ -118,6 +123,7 @@ impl DeviceArguments {
             libraries: Vec::new(),
             limits: self.limits.limits(),
             imitates_narrow_calls: self.imitate_narrow_calls,
+            is_guarded: self.guard,
         })
     }
 }

@@ -68,6 +68,9 @@ fn what_goes_past_a_limit_fails() {
         let error = run(&module, &[function, input, too_little]).expect_err(too_little);
         assert!(error.contains("RESOURCE_EXHAUSTED"), "{too_little}: {error}");
     }
+    // Nobody has to ask for a bound: this is more than there is.
+    let error = run(&module, &[allocate, "--input=4611686018427387904"]).expect_err("too much");
+    assert!(error.contains("(limit ") && error.contains(": --max_memory)"), "{error}");
     std::fs::remove_dir_all(&directory).expect("the directory goes");
 }
 

@@ -190,11 +190,14 @@ fn signatures_are_decoded() {
     assert!(stderr.ends_with("\n  0i-i\n    ^\n"), "{stderr}");
 }
 
+/// What the program's door asks for.
+const TOKEN: &str = "sesame";
+
 /// Says one DAP request and reads until its response. The least of a client.
 fn ask(stream: &mut std::net::TcpStream, seq: u32, command: &str) -> String {
     use std::io::{Read, Write};
     let body = format!(
-        "{{\"seq\":{seq},\"type\":\"request\",\"command\":\"{command}\",\"arguments\":{{\"adapterID\":\"iree\"}}}}"
+        "{{\"seq\":{seq},\"type\":\"request\",\"command\":\"{command}\",\"arguments\":{{\"adapterID\":\"iree\",\"token\":\"{TOKEN}\"}}}}"
     );
     stream
         .write_all(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes())
@@ -219,6 +222,7 @@ fn a_program_waits_for_a_debugger_that_attaches() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
         .args(["run", &module])
         .args(flags)
+        .env("IREE_DBG_TOKEN", TOKEN)
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
         .spawn()
@@ -245,4 +249,7 @@ fn a_program_waits_for_a_debugger_that_attaches() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "EXEC @main\nresult[0]: f32=1.41421\n");
     let (status, _, refused) = run(&["--input=2.0", "--input=5", "--wait-for-debugger"]);
     assert_eq!(status, Some(2), "{refused}");
+    let (status, _, refused) = run(&["--input=2.0", "--input=5", "--listen=0.0.0.0:0"]);
+    assert_eq!(status, Some(1), "{refused}");
+    assert!(refused.contains("other machines reach 0.0.0.0"), "{refused}");
 }

@@ -125,6 +125,8 @@ pub struct Debugger {
     pub(crate) arms: Arms,
     pub(crate) log: LogSink,
     pub(crate) watcher: Watcher,
+    /// Whether expressions may read this process's memory by address.
+    pub(crate) foreign_memory: bool,
     /// NaN and infinities in what the dispatch is bound to that runs.
     pub(crate) before_dispatch: Option<BeforeDispatch>,
     /// Dispatches, by name and line, whose floats were told, and those that nothing can be told of.
@@ -168,6 +170,7 @@ impl Debugger {
     /// A module cannot be loaded, verified or linked, or the function and its inputs do not fit.
     pub fn load(options: LaunchOptions) -> Result<Self, LaunchError> {
         let interrupt = options.interrupt.clone();
+        let foreign_memory = options.foreign_memory;
         let (program, context) = Program::load(options)?;
         let invocation = Invocation::initialize(&context);
         interrupt.learn(&context);
@@ -180,6 +183,7 @@ impl Debugger {
             arms: Arms::default(),
             log: LogSink::default(),
             watcher: Watcher::default(),
+            foreign_memory,
             before_dispatch: None,
             caught_dispatches: HashSet::new(),
             opaque_dispatches: HashSet::new(),

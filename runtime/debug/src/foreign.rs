@@ -14,6 +14,10 @@ pub(crate) fn is_type(name: &str) -> bool {
     name == "any" || name.starts_with("memref<")
 }
 
+/// What a session is told that may not: a word of the program would lead to any memory of this process.
+pub(crate) const REFUSED: &str = "this reads the debugger's own memory by address, which this session may not; allow it \
+                                  with `\"foreignMemory\": true` in the launch, or `--foreign-memory` of `run --listen`";
+
 /// The most bytes that a descriptor has.
 const LARGEST_VALUE: usize = 4096;
 

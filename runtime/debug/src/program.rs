@@ -64,6 +64,8 @@ pub struct LaunchOptions {
     pub sources: HashMap<String, String>,
     /// The device that the program sees.
     pub host: Config,
+    /// Whether expressions may read this process's memory by address: `r0 as memref<?xf32>`.
+    pub foreign_memory: bool,
     /// What will stop the running program. A restarted program keeps listening to the same one.
     pub interrupt: InterruptHandle,
 }

@@ -44,17 +44,13 @@ impl Buffer {
             )));
         }
         if length > limits.allocation_bytes {
-            return Err(Status::resource_exhausted(format!(
-                "a buffer of {length} bytes exceeds the limit of {} bytes an allocation",
-                limits.allocation_bytes
-            )));
+            return Err(limits.too_much(format_args!("a buffer of {length} bytes")));
         }
         let alignment = alignment.max(MINIMUM_ALIGNMENT);
-        let charge = limits.memory.charge(length.saturating_add(alignment)).ok_or_else(|| {
-            Status::resource_exhausted(format!(
-                "a buffer of {length} bytes exceeds the memory that the program may use"
-            ))
-        })?;
+        let charge = limits
+            .memory
+            .charge(length.saturating_add(alignment))
+            .ok_or_else(|| limits.too_much(format_args!("a buffer of {length} bytes")))?;
         let memory = Memory::zeroed(length, alignment, Some(charge)).ok_or_else(|| {
             Status::resource_exhausted(format!("no memory for a buffer of {length} bytes"))
         })?;
@@ -66,7 +62,8 @@ impl Buffer {
     /// # Errors
     /// There is no memory.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Status> {
-        let limits = ExecutionLimits { allocation_bytes: usize::MAX, ..ExecutionLimits::default() };
+        // They are there already, so no program has made up how many they are.
+        let limits = ExecutionLimits::chosen(None, Some(usize::MAX), None);
         let buffer = Self::alloc(bytes.len(), 0, &limits)?;
         buffer.write(0, bytes)?;
         Ok(buffer)

@@ -8,7 +8,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `value`, `types`, `buffer`, `memory`, `list`, `numbers`, `cells` | what registers and globals refer to |
-//! | `status`, `limits`, `budget`, `meter` | errors with their codes and places; bounds on what a program may use |
+//! | `status`, `limits`, `available`, `budget`, `meter` | errors with their codes and places; bounds on what a program may use |
 //! | `context`, `link`, `globals`, `native` | linked modules; modules written in Rust |
 //! | `activity`, `driver`, `moving` | native functions that go on in steps, as frames of the stack; frames that come from elsewhere |
 //! | `code`, `cursor`, `translate`, `calls`, `fusion`, `loops` | the executable form of functions, made on first call |
@@ -23,6 +23,7 @@
 //! lists, and `handlers/table.rs` until it has a meaning.
 
 mod activity;
+mod available;
 mod budget;
 mod buffer;
 mod calls;
@@ -67,7 +68,7 @@ pub use context::{BreakpointError, Context, FunctionId, ModuleIndex, ModuleKind}
 pub use guard::{Guard, GuardFrame};
 pub use inspect::{Frame, FrameFunction, FrameIndex};
 pub use invocation::{Invocation, Observer, Outcome, Position, Reaction, Stop};
-pub use limits::{Charge, ExecutionLimits, MemoryLimit, parse_duration};
+pub use limits::{Charge, ExecutionLimits, MemoryLimit, parse_bytes, parse_duration};
 pub use link::{ContextBuilder, LinkError, MissingImport};
 pub use list::{ElementType, List};
 pub use meter::Meter;

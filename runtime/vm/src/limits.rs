@@ -1,9 +1,11 @@
 //! How much a program may use. Modules come from outside; none of them may take the host down.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::available::default_memory;
 use crate::status::Status;
 
 /// Bounds on one context and its invocations. What goes past one fails with `RESOURCE_EXHAUSTED`.
@@ -33,8 +35,8 @@ impl Default for ExecutionLimits {
             time: None,
             stack_depth: 1 << 16,
             stack_bytes: 64 << 20,
-            allocation_bytes: 16 << 30,
-            memory: MemoryLimit::new(64 << 30),
+            allocation_bytes: default_memory(),
+            memory: MemoryLimit::new(default_memory()),
         }
     }
 }
@@ -60,20 +62,66 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 impl ExecutionLimits {
+    /// The limits that a user has set, and for the rest those that protect the machine.
+    #[must_use]
+    pub fn chosen(steps: Option<u64>, memory: Option<usize>, call_depth: Option<usize>) -> Self {
+        let default = Self::default();
+        Self {
+            fuel: steps,
+            stack_depth: call_depth.unwrap_or(default.stack_depth),
+            allocation_bytes: memory.unwrap_or(default.allocation_bytes),
+            memory: memory.map_or(default.memory, MemoryLimit::new),
+            ..default
+        }
+    }
+
     /// Pays for a buffer that somebody else makes for the program, until the result is dropped.
     ///
     /// # Errors
     /// It would be more than the program may use.
     pub fn charge(&self, length: usize) -> Result<Charge, Status> {
-        let too_large = |what: &str| {
-            Status::resource_exhausted(format!("a buffer of {length} bytes exceeds {what}"))
-        };
-        if length > self.allocation_bytes {
-            let limit = format!("the limit of {} bytes an allocation", self.allocation_bytes);
-            return Err(too_large(&limit));
-        }
-        self.memory.charge(length).ok_or_else(|| too_large("the memory that the program may use"))
+        let charge = (length <= self.allocation_bytes).then(|| self.memory.charge(length));
+        let too_much = || self.too_much(format_args!("a buffer of {length} bytes"));
+        charge.flatten().ok_or_else(too_much)
     }
+
+    /// The error of a program that wants more memory than it may have.
+    #[cold]
+    pub(crate) fn too_much(&self, what: impl Display) -> Status {
+        let maximum = self.memory.maximum.min(self.allocation_bytes);
+        MemoryLimit::new(maximum).too_much(what)
+    }
+}
+
+/// A number of bytes as people say it.
+fn show_bytes(bytes: usize) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let fitting = units.iter().find(|(shift, _)| bytes >= 1 << shift);
+    fitting.map_or_else(
+        || format!("{bytes} bytes"),
+        |(shift, unit)| {
+            let whole = bytes >> shift;
+            let tenth = ((bytes - (whole << shift)) * 10) >> shift;
+            if tenth == 0 { format!("{whole} {unit}") } else { format!("{whole}.{tenth} {unit}") }
+        },
+    )
+}
+
+/// A number of bytes, with or without a unit: `4096`, `512MiB`, `4 GiB`.
+///
+/// # Errors
+/// It is none.
+pub fn parse_bytes(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
+    let shift = match text[digits.len()..].trim() {
+        "" | "B" => 0,
+        "KiB" => 10,
+        "MiB" => 20,
+        "GiB" => 30,
+        unit => return Err(format!("`{unit}` is no unit: B, KiB, MiB and GiB are")),
+    };
+    let number: usize = digits.parse().map_err(|_| format!("`{text}` is no number of bytes"))?;
+    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is more than there can be"))
 }
 
 /// How many bytes the objects of a program may take together, and how many they take. Clones are the same
@@ -89,6 +137,15 @@ impl MemoryLimit {
     #[must_use]
     pub fn new(maximum: usize) -> Self {
         Self { maximum, used: Arc::default() }
+    }
+
+    /// The error of a program that wants more than it may have.
+    #[cold]
+    pub(crate) fn too_much(&self, what: impl Display) -> Status {
+        let shown = show_bytes(self.maximum);
+        Status::resource_exhausted(format!(
+            "{what} exceeds the memory that the program may use (limit {shown}: --max_memory)"
+        ))
     }
 
     /// Bytes that objects take now.
@@ -122,6 +179,11 @@ pub struct Charge {
 }
 
 impl Charge {
+    /// The account that it is taken from.
+    pub(crate) fn limit(&self) -> &MemoryLimit {
+        &self.account
+    }
+
     /// Sees to it that at least these bytes are paid for; whether they are.
     pub(crate) fn grow_to(&self, bytes: usize) -> bool {
         let paid = self.bytes.load(Ordering::Relaxed);
@@ -165,6 +227,29 @@ mod tests {
         for wrong in ["", "s", "1d", "-1s", "1e3s", "999999999999999999999h", "1.2.3s"] {
             assert!(parse_duration(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn bytes_with_and_without_units() {
+        assert_eq!(parse_bytes("4096"), Ok(4096));
+        assert_eq!(parse_bytes("3KiB"), Ok(3 << 10));
+        assert_eq!(parse_bytes("2 GiB"), Ok(2 << 30));
+        for wrong in ["", "GiB", "1kb", "-1", "1.5GiB", "99999999999GiB"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
+        let shown = [1023, 1024, 4000, 10 << 20, 8_375_186_227].map(show_bytes);
+        assert_eq!(shown, ["1023 bytes", "1 KiB", "3.9 KiB", "10 MiB", "7.7 GiB"]);
+    }
+
+    #[test]
+    fn what_is_too_much_says_how_much_there_is() {
+        let limits = ExecutionLimits::chosen(None, Some(8 << 10), None);
+        let error = Buffer::alloc(9 << 10, 0, &limits).unwrap_err().to_string();
+        assert!(error.contains("(limit 8 KiB: --max_memory)"), "{error}");
+        let list = List::new(Type::Variant, &limits);
+        let error = list.resize(1 << 20).unwrap_err().to_string();
+        assert!(error.contains("(limit 8 KiB: --max_memory)"), "{error}");
+        assert!(ExecutionLimits::default().allocation_bytes >= 256 << 20);
     }
 
     #[test]

@@ -125,7 +125,7 @@ impl List {
                 self.pay_for(capacity).and_then(|()| make_room(&mut lock(variants), capacity))
             }
         };
-        is_there.ok_or_else(|| too_large(capacity))
+        is_there.ok_or_else(|| self.too_large(capacity))
     }
 
     /// Cuts the list short, or extends it with zeros, nulls or unset variants.
@@ -140,7 +140,7 @@ impl List {
             Elements::Refs(refs) => resize(refs, size),
             Elements::Variants(variants) => resize(variants, size),
         };
-        is_there.ok_or_else(|| too_large(size))
+        is_there.ok_or_else(|| self.too_large(size))
     }
 
     fn resize_numbers(&self, numbers: &Numbers, size: usize) -> Option<()> {
@@ -165,6 +165,11 @@ impl List {
         let bytes = |elements: usize| elements.saturating_mul(self.element_size);
         let rounded = size.checked_next_power_of_two().unwrap_or(size);
         self.pay(bytes(rounded)).or_else(|| self.pay(bytes(size)))
+    }
+
+    #[cold]
+    fn too_large(&self, size: usize) -> Status {
+        self.charge.limit().too_much(format_args!("a list of {size} elements"))
     }
 
     /// So many bytes of elements; what is paid for stays so until the list is gone.
@@ -390,11 +395,6 @@ fn resize<T: Default>(elements: &Mutex<Vec<T>>, size: usize) -> Option<()> {
 #[cold]
 fn out_of_bounds(index: usize, size: usize) -> Status {
     Status::out_of_range(format!("index {index} out of bounds ({size})"))
-}
-
-#[cold]
-fn too_large(size: usize) -> Status {
-    Status::resource_exhausted(format!("a list of {size} elements exceeds the memory it may use"))
 }
 
 #[cfg(test)]

@@ -36,6 +36,10 @@ local configurations = {
     port = function()
       return tonumber(vim.fn.input("Port: ", "4711"))
     end,
+    -- What `run --listen` has printed; nothing, if it was started with --no-token.
+    token = function()
+      return vim.env.IREE_DBG_TOKEN or vim.fn.inputsecret("Token: ")
+    end,
   },
 }
 

@@ -137,3 +137,42 @@ async fn a_save_is_checked_by_the_compiler() {
     }
     assert!(!told(&client.notifications[0], "compiler"));
 }
+
+/// In a folder that is not trusted nothing is started, whatever it sets, until the client says otherwise.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_save_starts_nothing_in_a_folder_that_is_not_trusted() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let (path, marker) = (folder.path().join("x.mlir"), folder.path().join("started"));
+    std::fs::write(&path, "module {\n}\n").expect("to write");
+    let settings = |trusted: Option<bool>| {
+        let command = json!(["/bin/sh", "-c", format!("touch {}", marker.display())]);
+        let mut settings = json!({"checkOnSave": true, "checkCommand": command});
+        if let Some(trusted) = trusted {
+            settings["trusted"] = json!(trusted);
+        }
+        settings
+    };
+    let (mut client, _) = Client::initialized(json!({}), settings(Some(false))).await;
+    let uri = format!("file://{}", path.display());
+    client.open(&uri, "module {\n}\n").await;
+    let save = json!({"textDocument": {"uri": uri}});
+    // Nor does a change of other settings make it trusted.
+    for sent in [None, Some(json!({"iree-dbg": 5})), Some(json!({"iree-dbg": settings(None)}))] {
+        if let Some(sent) = sent {
+            let params = json!({"settings": sent});
+            client.notify("workspace/didChangeConfiguration", params).await;
+        }
+        client.notify("textDocument/didSave", save.clone()).await;
+        client.hover(&uri, 0, 0).await;
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    assert!(!marker.exists(), "a program was started");
+    let params = json!({"settings": {"iree-dbg": settings(Some(true))}});
+    client.notify("workspace/didChangeConfiguration", params).await;
+    client.notify("textDocument/didSave", save).await;
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !marker.exists() {
+        assert!(std::time::Instant::now() < deadline, "nothing was started");
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+}

@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "MODULE.vmfb")]
     output: PathBuf,
 
-    /// Which iree-compile to run; otherwise $IREE_COMPILE, or the one on PATH or in a `.venv`
+    /// Which iree-compile to run; otherwise $IREE_COMPILE, or the one on PATH or in the `.venv` of the project
     #[arg(long = "iree-compile", value_name = "FILE")]
     compiler: Option<PathBuf>,
 

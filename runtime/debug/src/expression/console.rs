@@ -197,6 +197,10 @@ impl Scope for ConsoleScope<'_> {
         self.plain().suggest(name)
     }
 
+    fn reads_foreign_memory(&self) -> bool {
+        self.debugger.foreign_memory
+    }
+
     fn call(&mut self, function: &str, arguments: Vec<Datum>) -> Result<Datum, String> {
         let limits = self.limits.clone();
         self.debugger.call_pure(function, &arguments, &limits)

@@ -34,6 +34,9 @@ pub(crate) trait Scope {
     /// What could have been meant by a name that stands for nothing.
     fn suggest(&self, name: &str) -> String;
 
+    /// Whether this process's memory may be read by address.
+    fn reads_foreign_memory(&self) -> bool;
+
     /// Calls a function of the program.
     fn call(&mut self, function: &str, arguments: Vec<Datum>) -> Result<Datum, String>;
 }
@@ -62,6 +65,9 @@ impl Evaluator<'_> {
             }
             Kind::Cast(base, type_name) => {
                 let base = self.item(base)?;
+                if foreign::is_type(type_name) && !self.scope.reads_foreign_memory() {
+                    return Err(at(foreign::REFUSED.to_owned()));
+                }
                 cast(&base.datum, type_name).map_err(at)
             }
             Kind::Choice(condition, yes, no) => {

@@ -117,6 +117,10 @@ impl Scope for FrameScope<'_> {
         }
     }
 
+    fn reads_foreign_memory(&self) -> bool {
+        self.debugger.foreign_memory
+    }
+
     fn call(&mut self, function: &str, _arguments: Vec<Datum>) -> Result<Datum, String> {
         Err(format!(
             "there is no function {function}() here; functions of the program are called in the \

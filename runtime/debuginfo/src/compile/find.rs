@@ -1,57 +1,200 @@
 //! Where iree-compile is.
+//!
+//! A compiler that is found is run, so it is looked for only where the user has a say: what the
+//! environment names, and Python environments of the project that the user works in. Whoever shares a
+//! temporary folder with others, or unpacks somebody's source there, does not run what they left above it.
 
 use std::env;
 use std::ffi::OsStr;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::CompileError;
 
 const NAME: &str = if cfg!(windows) { "iree-compile.exe" } else { "iree-compile" };
 const SCRIPTS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
+const ENVIRONMENTS: [&str; 2] = [".venv", "venv"];
+
+/// What folders have that are the top of a project.
+const TOPS: [&str; 3] = [".git", "pyproject.toml", ".vscode"];
+
+/// A compiler, and others that were passed over.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    /// Compilers that others may have made or changed, each with the reason.
+    pub(super) ignored: Vec<String>,
+}
 
 /// Finds iree-compile: what the environment variable `IREE_COMPILE` names, else on `PATH`, else in the
-/// active Python environment, else in a `.venv` or `venv` of the directory to run in, of the source's
-/// directory, or of one above either.
+/// active Python environment, else in a `.venv` or `venv` of the project that `directory` is in: that
+/// folder and those above it up to the one with `.git`, `pyproject.toml` or `.vscode`. What lies there
+/// has to be the user's own, or the system's.
 ///
 /// # Errors
 /// It is nowhere, or `IREE_COMPILE` names something that is no file.
-pub fn find_compiler(directory: Option<&Path>, input: &Path) -> Result<PathBuf, CompileError> {
+pub(super) fn find(directory: Option<&Path>) -> Result<Found, CompileError> {
     if let Some(named) = env::var_os("IREE_COMPILE").filter(|named| !named.is_empty()) {
         let path = PathBuf::from(&named);
         return if path.is_file() {
-            Ok(path)
+            Ok(Found { path, ignored: Vec::new() })
         } else {
-            Err(CompileError::NoCompiler {
-                tried: format!("IREE_COMPILE={}", named.to_string_lossy()),
-            })
+            let tried = format!("IREE_COMPILE={}", named.to_string_lossy());
+            Err(CompileError::NoCompiler { tried })
         };
     }
     let on_path = env::var_os("PATH").unwrap_or_default();
     let active =
         env::var_os("VIRTUAL_ENV").map(|environment| Path::new(&environment).join(SCRIPTS));
+    let named = env::split_paths(&on_path).chain(active).map(|folder| folder.join(NAME));
+    // What the environment names is the user's choice.
+    if let Some(path) = { named }.find(|candidate| candidate.is_file()) {
+        return Ok(Found { path, ignored: Vec::new() });
+    }
     let here = env::current_dir().unwrap_or_default();
     let directory = directory.map_or_else(|| here.clone(), |directory| here.join(directory));
-    let source = directory.join(input);
-    env::split_paths(&on_path)
-        .chain(active)
-        .chain(environments(&directory))
-        .chain(environments(&source))
-        .map(|folder| folder.join(NAME))
-        .find(|candidate| candidate.is_file())
-        .ok_or_else(|| CompileError::NoCompiler { tried: tried(&on_path, &directory) })
+    let (path, ignored) = in_project(&directory);
+    match path {
+        Some(path) => Ok(Found { path, ignored }),
+        None => Err(CompileError::NoCompiler { tried: tried(&on_path, &directory, &ignored) }),
+    }
 }
 
-/// The script folders of Python environments in a directory and those above it.
-fn environments(directory: &Path) -> impl Iterator<Item = PathBuf> {
-    let folders =
-        directory.ancestors().flat_map(|folder| [folder.join(".venv"), folder.join("venv")]);
-    folders.map(|environment| environment.join(SCRIPTS))
+/// The compiler of the project that a directory is in, and those that are not to be trusted.
+fn in_project(directory: &Path) -> (Option<PathBuf>, Vec<String>) {
+    let mut ignored = Vec::new();
+    for folder in project(directory) {
+        for environment in ENVIRONMENTS {
+            let environment = folder.join(environment);
+            let candidate = environment.join(SCRIPTS).join(NAME);
+            if !candidate.is_file() {
+                continue;
+            }
+            match distrust(folder, &environment, &candidate) {
+                None => return (Some(candidate), ignored),
+                Some(reason) => ignored.push(format!("{}: {reason}", candidate.display())),
+            }
+        }
+    }
+    (None, ignored)
 }
 
-fn tried(on_path: &OsStr, directory: &Path) -> String {
+/// A directory and those above it that are of the same project: it alone, if nothing tells.
+fn project(directory: &Path) -> impl Iterator<Item = &Path> {
+    let is_top = |folder: &&Path| TOPS.iter().any(|name| folder.join(name).exists());
+    let top = directory.ancestors().find(is_top).unwrap_or(directory);
+    directory.ancestors().take_while(move |folder| folder.starts_with(top))
+}
+
+/// Why a compiler should not be run: somebody else may have put it there.
+#[cfg(unix)]
+fn distrust(folder: &Path, environment: &Path, compiler: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+
+    /// Others may make files here, but not replace those of the user.
+    const STICKY: u32 = 0o1000;
+
+    let user = rustix::process::geteuid().as_raw();
+    let scripts = environment.join(SCRIPTS);
+    let links = [environment, &scripts, compiler].map(|path| (path, path.symlink_metadata()));
+    let places = [folder, environment, &scripts, compiler].map(|path| (path, path.metadata()));
+    for (index, (path, found)) in links.into_iter().chain(places).enumerate() {
+        let Ok(found) = found else { return Some(format!("{} cannot be read", path.display())) };
+        // The folder of the project may be anybody's, as long as what is in it is not.
+        let is_folder = index == 3;
+        if !is_folder && found.uid() != user && found.uid() != 0 {
+            return Some(format!("{} belongs to user {}", path.display(), found.uid()));
+        }
+        if found.is_symlink() || is_folder && found.mode() & STICKY != 0 {
+            continue;
+        }
+        // A group of the same number as its user is the user's own, by the custom of Linux.
+        let by_group = found.mode() & 0o020 != 0 && found.gid() != 0 && found.gid() != user;
+        if by_group || found.mode() & 0o002 != 0 {
+            return Some(format!("others may write to {}", path.display()));
+        }
+    }
+    None
+}
+
+#[cfg(not(unix))]
+fn distrust(_folder: &Path, _environment: &Path, _compiler: &Path) -> Option<String> {
+    None
+}
+
+fn tried(on_path: &OsStr, directory: &Path, ignored: &[String]) -> String {
     let folders = env::split_paths(on_path).count();
-    format!(
-        "IREE_COMPILE, {folders} folders on PATH, and .venv/{SCRIPTS} in {} and above",
+    let mut text = format!(
+        "IREE_COMPILE, {folders} folders on PATH, and .venv/{SCRIPTS} of the project in {}",
         directory.display()
-    )
+    );
+    for ignored in ignored {
+        let _ = write!(text, "; ignored {ignored}");
+    }
+    text
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    fn environment(folder: &Path) -> PathBuf {
+        let scripts = folder.join(".venv").join(SCRIPTS);
+        fs::create_dir_all(&scripts).unwrap();
+        let compiler = scripts.join(NAME);
+        fs::write(&compiler, "#!/bin/sh\n").unwrap();
+        for path in [folder, &folder.join(".venv"), &scripts, &compiler] {
+            set_mode(path, 0o755);
+        }
+        compiler
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_compiler_is_of_the_same_project() {
+        let root = tempfile::tempdir().unwrap();
+        let project = root.path().join("project");
+        let models = project.join("models");
+        let above = environment(root.path());
+        fs::create_dir_all(&models).unwrap();
+        assert_eq!(in_project(&models), (None, Vec::new()), "{above:?} is nobody's business");
+        fs::create_dir(project.join(".git")).unwrap();
+        let own = environment(&project);
+        assert_eq!(in_project(&models), (Some(own.clone()), Vec::new()));
+        assert_eq!(in_project(&project), (Some(own), Vec::new()));
+        assert_eq!(in_project(root.path()).0, Some(above));
+    }
+
+    #[test]
+    fn a_compiler_that_others_may_change_is_ignored() {
+        let root = tempfile::tempdir().unwrap();
+        let compiler = environment(root.path());
+        let scripts = compiler.parent().unwrap();
+        for path in [&compiler, scripts, &root.path().join(".venv"), root.path()] {
+            for mode in [0o757, 0o777] {
+                set_mode(path, mode);
+                let (found, ignored) = in_project(root.path());
+                assert_eq!(found, None, "{}", path.display());
+                let expected = format!("others may write to {}", path.display());
+                assert!(ignored[0].ends_with(&expected), "{ignored:?}");
+            }
+            set_mode(path, 0o755);
+        }
+        // A shared temporary folder lets others make files, not replace one's own.
+        set_mode(root.path(), 0o1777);
+        assert_eq!(in_project(root.path()).0, Some(compiler.clone()));
+        let text = tried(OsStr::new("/a:/b"), root.path(), &["x: y".to_owned()]);
+        assert!(text.ends_with("; ignored x: y"), "{text}");
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&compiler, Some(12345), None).unwrap();
+            let (found, ignored) = in_project(root.path());
+            assert_eq!(found, None);
+            assert!(ignored[0].ends_with("belongs to user 12345"), "{ignored:?}");
+        }
+    }
 }

@@ -31,8 +31,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::companion::Companion;
 use crate::dispatch_calls;
 use crate::interface::DispatchInterfaces;
-
-pub use find::find_compiler;
+use crate::processes::ProcessGroup;
 
 /// What to compile.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +42,8 @@ pub struct CompileRequest {
     pub output: PathBuf,
     /// Further flags for iree-compile. They win over those that are added here.
     pub flags: Vec<String>,
-    /// Which iree-compile to run; otherwise it is searched for, see [`find_compiler`].
+    /// Which iree-compile to run. Otherwise `IREE_COMPILE` names it, or it is on `PATH`, or in the active
+    /// Python environment, or in one of the project that `directory` is in.
     pub compiler: Option<PathBuf>,
     /// The directory to run in, where relative paths count from; otherwise the current one.
     pub directory: Option<PathBuf>,
@@ -152,11 +152,19 @@ pub fn compile(
 ) -> Result<CompileOutput, CompileError> {
     let compiler = match &request.compiler {
         Some(compiler) => compiler.clone(),
-        None => find_compiler(request.directory.as_deref(), &request.input)?,
+        None => {
+            let found = find::find(request.directory.as_deref())?;
+            for ignored in &found.ignored {
+                on_line(&format!("iree-dbg: ignored {ignored}"));
+            }
+            found.path
+        }
     };
     let flags = flags::complete(&request.flags)?;
     let output = absolute(request.directory.as_deref(), &request.output)?;
     let scratch = scratch_beside(&output)?;
+    // Compilers that are left behind are better than none.
+    let group = ProcessGroup::new().ok();
     let runs = process::Runs {
         compiler: &compiler,
         input: &request.input,
@@ -167,6 +175,7 @@ pub fn compile(
         companion: &scratch.path().join("companion.mlir"),
         dispatches: &scratch.path().join("dispatches.mlir"),
         outlined: &scratch.path().join("outlined"),
+        group: group.as_ref(),
     };
     let made = runs.run(cancellation, on_line)?;
     let companion = place(made.companion, runs.companion, &Companion::path_beside(&output))?;

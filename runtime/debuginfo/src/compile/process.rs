@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::elide::copy_without_constants;
 use super::flags::{COMPANION, DISPATCHES, is_listing, outlined};
 use super::{Cancellation, CompileError};
+use crate::processes::ProcessGroup;
 
 /// How often a request to stop is looked at while the compiler says nothing.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -34,6 +35,8 @@ pub(super) struct Runs<'a> {
     pub(super) dispatches: &'a Path,
     /// The directory for what is printed of the dispatches that calls have for themselves.
     pub(super) outlined: &'a Path,
+    /// What ends compilers with all that they have started. None where the system has no such thing.
+    pub(super) group: Option<&'a ProcessGroup>,
 }
 
 /// What became of the files beside the module.
@@ -135,6 +138,9 @@ impl Runs<'_> {
     }
 
     fn start(&self, command: &mut Command) -> Result<Running, CompileError> {
+        if let Some(group) = self.group {
+            group.add(command);
+        }
         let spawned = command.spawn();
         spawned.map(|child| Running(child, Vec::new())).map_err(|source| CompileError::NotStarted {
             compiler: self.compiler.to_owned(),

@@ -159,7 +159,8 @@ impl Registers {
         mut before: usize,
         depth: usize,
     ) -> Node {
-        loop {
+        // Blocks that nothing leads to may lead to each other in a circle, in which nothing is written.
+        for _ in 0..=self.writes.len() {
             let writes = self.writes[block].iter().rev().filter(|write| write.after < before);
             for write in writes {
                 match overlap(write, cell, is_pair) {
@@ -169,7 +170,9 @@ impl Registers {
                 }
             }
             // Long chains of blocks are walked, only ways that come together are followed.
-            let [edge] = self.graph.incoming[block][..] else { break };
+            let [edge] = self.graph.incoming[block][..] else {
+                return self.entry(cell, is_pair, block, depth);
+            };
             match self.source(edge, cell, is_pair) {
                 Some(source) => cell = source,
                 None => return self.nothing,
@@ -177,7 +180,7 @@ impl Registers {
             block = self.graph.edges[edge].from;
             before = usize::MAX;
         }
-        self.entry(cell, is_pair, block, depth)
+        self.nothing
     }
 
     /// What a cell holds where a block begins that several ways lead to, or none.

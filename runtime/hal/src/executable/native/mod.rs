@@ -79,6 +79,15 @@ struct Code {
     image: Image,
 }
 
+/// Takes an ELF file in as far as none of its code runs: headers, segments, symbols, relocations. For tests
+/// of what damaged files may claim.
+///
+/// # Errors
+/// It is damaged, is for another machine, or needs what is not supported.
+pub fn examine(data: &[u8]) -> Result<(), Status> {
+    elf::load(data, QUERY).map(drop)
+}
+
 impl NativeExecutable {
     /// Loads an executable of one of the [`FORMATS`].
     ///

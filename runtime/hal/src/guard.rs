@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   no access | slack, poison |  the buffer, poison at first  | < 64 bytes of poison | no access
-//!      page   |            whole pages                                              |    page
+//!    16 MiB   |            whole pages                                              |  16 MiB
 //! ```
 //!
-//! An access after the end of a buffer faults where it happens, as does one far before its start.
+//! An access after the end of a buffer faults where it happens, as does one before its page.
 //! Fresh memory holds *poison*: words that depend on their own address and are NaN as floats, far
 //! from 0 as integers. Nothing computes such a word by chance, so memory that still holds poison has
 //! never been written. Poison around the buffer tells of writes that missed it by less than a page.
@@ -27,6 +27,9 @@ use vm::{Access, ExecutionLimits, Status};
 
 /// What compiled code expects buffers to be aligned to, in bytes.
 const ALIGNMENT: usize = 64;
+
+/// Addresses at both ends that may not be touched, in bytes. They take no memory.
+const GUARD: usize = 16 << 20;
 
 /// The poison of a word, by its address.
 fn poison(address: usize) -> u32 {
@@ -80,17 +83,17 @@ impl Guarded {
         let page = rustix::param::page_size();
         let body = length.max(1).checked_next_multiple_of(ALIGNMENT)?;
         let inner = body.checked_next_multiple_of(page)?;
-        let mapped = inner.checked_add(2 * page)?;
+        let mapped = inner.checked_add(2 * GUARD)?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address that the system chooses.
         let mapping = unsafe { mmap_anonymous(null_mut(), mapped, ProtFlags::empty(), flags) };
         let mapping = NonNull::new(mapping.ok()?)?;
-        let end = page + inner;
+        let end = GUARD + inner;
         let start = end - body;
-        let this = Self { mapping, mapped, pages: page..end, buffer: start..start + length };
+        let this = Self { mapping, mapped, pages: GUARD..end, buffer: start..start + length };
         let rights = MprotectFlags::READ | MprotectFlags::WRITE;
         // SAFETY: pages of the mapping above, which nothing uses yet.
-        unsafe { mprotect(this.at(page), inner, rights) }.ok()?;
+        unsafe { mprotect(this.at(GUARD), inner, rights) }.ok()?;
         for offset in this.pages.clone().step_by(4) {
             let word = poison(this.at(offset).addr());
             // SAFETY: a word of the pages that may be written.

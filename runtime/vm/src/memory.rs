@@ -46,8 +46,8 @@ pub(crate) struct Memory {
 enum Owner {
     /// Ours, to be freed with the layout, and what it counts for.
     Heap { data: NonNull<u8>, layout: Layout, _charge: Option<Charge> },
-    /// A (mapped) file.
-    File(FileBytes),
+    /// A (mapped) file, of which the memory is a range from `start` on, which is at `data`.
+    File { bytes: FileBytes, data: NonNull<u8>, start: usize },
     /// A private mapping of a part of a file, or of no file. Held for its drop only.
     Private { _mapping: PrivateMapping },
     /// Somebody else's, who is told by the drop of this that nobody here needs it any more.
@@ -108,9 +108,9 @@ impl Memory {
 
     /// A range of a file; `None` if the file does not have it.
     pub(crate) fn of_file(bytes: FileBytes, range: std::ops::Range<usize>) -> Option<Self> {
-        let part = bytes.get(range)?;
-        let (data, length) = (NonNull::from(part).cast(), part.len());
-        let owner = Some(Arc::new(Owner::File(bytes)));
+        let (start, length) = (range.start, range.len());
+        let data = bytes.address(range)?;
+        let owner = Some(Arc::new(Owner::File { bytes, data, start }));
         Some(Self { data, length, writable: 0, is_writable: false, owner })
     }
 
@@ -140,8 +140,9 @@ impl Memory {
     }
 
     fn map_private(&self) -> Option<PrivateMapping> {
-        let Some(Owner::File(bytes)) = self.owner.as_deref() else { return None };
-        let start = (self.data.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize)?;
+        let Some(Owner::File { bytes, data, start }) = self.owner.as_deref() else { return None };
+        let skipped = (self.data.as_ptr() as usize).checked_sub(data.as_ptr() as usize)?;
+        let start = start.checked_add(skipped)?;
         bytes.map_private(start..start.checked_add(self.length)?)
     }
 

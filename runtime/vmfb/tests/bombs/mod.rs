@@ -174,7 +174,7 @@ fn mentions() -> Vec<u8> {
     let text = format!(
         "vm.module @m version 0\nvm.import @m.{name} cconv \"0v_v\"\nvm.export @f\nvm.func @f() -> () {{\n^bb0:\n{}  \
          vm.return\n}}\n",
-        format!("  vm.call @m.{name}()\n").repeat(HALF / 12)
+        format!("  vm.call @m.{name}()\n").repeat(HALF / 40)
     );
     let assembly = vmfb::assemble::assemble(text.as_bytes()).expect("it is well formed");
     assembly.image.to_bytes().expect("it is small enough")

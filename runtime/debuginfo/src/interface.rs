@@ -349,6 +349,28 @@ fn within<'a>(text: &'a str, start: &str, end: char) -> Option<&'a str> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn sources_are_of_the_module_that_their_heading_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.vmfb");
+        let module = FileBytes::from(vec![1; 10_000]);
+        let beside = |heading: &str| {
+            let text = format!("{heading}\n{TEXT}");
+            std::fs::write(DispatchInterfaces::path_beside(&path), text).unwrap();
+        };
+        let mut other = vec![1; 10_000];
+        other[9_000] = 2;
+        let other = FileBytes::from(other);
+        beside(&DispatchInterfaces::heading(&module).unwrap());
+        assert!(DispatchInterfaces::read_beside(&path, &module).is_some());
+        assert!(DispatchInterfaces::read_beside(&path, &other).is_none());
+        // As it was written before, when only the start of a module was looked at.
+        beside(&DispatchInterfaces::former_heading(&module).unwrap());
+        assert!(DispatchInterfaces::read_beside(&path, &module).is_some());
+        beside("// dispatches of another module");
+        assert!(DispatchInterfaces::read_beside(&path, &module).is_none());
+    }
+
     const TEXT: &str = r#"
 hal.executable private @e {
   hal.executable.variant public @v target(<"vmvx", "vmvx-bytecode-fb">) {

@@ -195,7 +195,7 @@ mod tests {
     use std::ops::Range;
 
     use super::*;
-    use crate::executable::{Dispatch, Export};
+    use crate::executable::{Dispatch, Export, Halt};
 
     /// As large as an executable, so that it gets an address like one.
     #[derive(Debug)]
@@ -210,7 +210,7 @@ mod tests {
             &[]
         }
 
-        fn run(&self, _dispatch: &Dispatch, _range: Range<u64>) -> Result<(), Status> {
+        fn run(&self, _: &Dispatch, _: Range<u64>, _: &vm::RunControl) -> Result<(), Halt> {
             Ok(())
         }
     }

@@ -116,6 +116,8 @@ pub(crate) struct Place {
 pub(crate) enum Category {
     /// The debugger.
     Console,
+    /// The debugger, with what should not be overlooked.
+    Important,
     /// The program.
     Stdout,
     /// The program's failure, and the compiler.

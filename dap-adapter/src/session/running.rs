@@ -100,6 +100,7 @@ impl Session {
     pub(super) fn report(&mut self, mut debuggee: Box<Debuggee>, reason: StopReason) {
         let said = self.progress.end();
         self.say(said);
+        self.tell_changed_files(&mut debuggee);
         match &reason {
             StopReason::Completed(results) => {
                 let name = debuggee.debugger.program().entry_name();
@@ -195,6 +196,14 @@ impl Session {
             _ => Err(self.not_now(request)),
         };
         self.wire.respond(request, outcome);
+    }
+
+    /// Says which files are others now than those that the program was loaded from.
+    pub(super) fn tell_changed_files(&mut self, debuggee: &mut Debuggee) {
+        let files = debuggee.debugger.newly_changed_files();
+        let how = if self.is_attached { "start the program again" } else { "restart" };
+        let lines = files.iter().map(|file| format!("{file}; {how} to load it anew"));
+        self.wire.print(Category::Important, lines);
     }
 
     /// Prints what breakpoints had to say, each place in one event.

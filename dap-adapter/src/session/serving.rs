@@ -58,8 +58,15 @@ impl Session {
         }
     }
 
-    /// Serves a request about a stop.
+    /// Serves a request about a stop, whose values may come from a file that has changed since.
     pub(super) fn at_stop(&mut self, request: &Request, handler: requests::ProgramHandler) {
+        self.state = match std::mem::replace(&mut self.state, State::Ended) {
+            State::Standing(mut debuggee) => {
+                self.tell_changed_files(&mut debuggee);
+                State::Standing(debuggee)
+            }
+            other => other,
+        };
         let outcome = match &mut self.state {
             State::Standing(debuggee) => {
                 guarded(|client| handler(debuggee, client, request), &self.client)

@@ -12,6 +12,7 @@
 //! | `running` | is the client served while the program runs? |
 //! | `dispatches`, `busy` | and while it is in a dispatch, or in native code that cannot be interrupted? |
 //! | `catalog` | what is the program made of, and where can breakpoints be? |
+//! | `changed_files` | is it noticed that a module is another one now? |
 //! | `restart` | is the program as it was, and yet new? |
 //! | `surroundings` | does it have the device, parameters and limits that it was to have? |
 //! | `attach` | does a program go on when its client leaves? |
@@ -26,6 +27,7 @@ mod attach;
 mod breakpoints;
 mod busy;
 mod catalog;
+mod changed_files;
 mod changes;
 mod client;
 mod columns;

@@ -63,12 +63,15 @@ export class LanguageServer implements vscode.Disposable {
     }
   }
 
-  /** A document that the server makes of a file which it reads itself. */
-  async content(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
+  /**
+   * A document that the server makes of a file which it reads itself. `opened` says that the user has opened that file:
+   * otherwise only files of the workspace are shown.
+   */
+  async content(uri: vscode.Uri, opened: boolean, token: vscode.CancellationToken): Promise<string> {
     await this.turn;
     const answer = await this.client?.sendRequest<{ text: string }>(
       "iree-dbg/textDocumentContent",
-      { uri: uri.toString() },
+      { uri: uri.toString(), opened },
       token,
     );
     if (answer === undefined) {

@@ -11,10 +11,16 @@ const LARGEST = 50 * 1024 * 1024;
 export function registerLargeFiles(server: LanguageServer): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
-      provideTextDocumentContent: (uri, token) => server.content(uri, token),
+      provideTextDocumentContent: (uri, token) => server.content(uri, hasTab(uri), token),
     }),
     vscode.window.tabGroups.onDidChangeTabs(({ opened }) => opened.forEach((tab) => void offer(tab))),
   );
+}
+
+/** Whether the user has a tab with this file. A link that somebody wrote has none yet. */
+function hasTab(uri: vscode.Uri): boolean {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.some((tab) => tab.input instanceof vscode.TabInputText && tab.input.uri.path === uri.path);
 }
 
 async function offer(tab: vscode.Tab): Promise<void> {

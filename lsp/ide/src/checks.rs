@@ -131,6 +131,10 @@ fn syntax_message(kind: SyntaxErrorKind) -> (&'static str, String) {
                 byte as char
             ),
         ),
+        SyntaxErrorKind::TooDeep => (
+            "too-deep",
+            "this is nested too deeply: nothing in it is checked or found".into(),
+        ),
         SyntaxErrorKind::NoOperation => (
             "no-operation",
             "an operation is missing here: expected its name, such as `arith.addi` or `\"dialect.op\"`".into(),

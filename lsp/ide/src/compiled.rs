@@ -65,6 +65,11 @@ impl Modules {
         Self { configured, cache: Mutex::default() }
     }
 
+    /// The files and folders that the user named.
+    pub fn configured(&self) -> &[PathBuf] {
+        &self.configured
+    }
+
     /// The modules that belong to a document, those beside it first.
     pub fn of(&self, document: &Document) -> Vec<Found> {
         let Some(source) = document.path() else { return Vec::new() };

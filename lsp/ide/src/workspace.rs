@@ -52,6 +52,11 @@ impl Workspace {
         Self { folders: Mutex::new(folders), files: Mutex::default() }
     }
 
+    /// The folders.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Adds and removes folders.
     pub fn change_folders(&self, added: Vec<PathBuf>, removed: &[PathBuf]) {
         let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +71,7 @@ impl Workspace {
         limit: usize,
         skip: &dyn Fn(&Path) -> bool,
     ) -> Vec<(PathBuf, FileSymbol)> {
-        let folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let folders = self.folders();
         let mut found = Vec::new();
         for path in sources(&folders).into_iter().filter(|path| !skip(path)) {
             let Some(symbols) = self.symbols_of(&path) else { continue };

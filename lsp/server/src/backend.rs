@@ -474,10 +474,14 @@ impl LanguageServer for Backend {
 
 /// Methods that tower-lsp does not know.
 impl Backend {
-    /// `workspace/textDocumentContent`, and `iree-dbg/textDocumentContent` for clients of older versions of the protocol.
+    /// `workspace/textDocumentContent`, and `iree-dbg/textDocumentContent` for clients of older versions of the protocol. A
+    /// client says `opened: true` where its user has opened the file itself: then it may lie anywhere.
     pub(crate) async fn text_document_content(&self, params: Value) -> Result<Value> {
         let uri = uri_of(&params)?;
-        let text = self.on_thread(move || modules::content(&uri)).await??;
+        let is_opened = params["opened"].as_bool().unwrap_or_default();
+        let places = self.session().places(&ordered::snapshot());
+        let readable = modules::Readable { places, is_opened };
+        let text = self.on_thread(move || modules::content(&uri, &readable)).await??;
         Ok(json!({"text": text}))
     }
 

@@ -8,6 +8,7 @@ use ide::Modules;
 use ide::workspace::Workspace;
 use tower_lsp::lsp_types::{SemanticToken, Url};
 
+use crate::documents::Documents;
 use crate::from_proto::Settings;
 
 /// What the client can show.
@@ -66,6 +67,15 @@ impl Session {
         *self.modules.write().unwrap_or_else(PoisonError::into_inner) =
             Arc::new(Modules::new(module_paths));
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// Where files lie that may be read because somebody names them.
+    pub(crate) fn places(&self, documents: &Documents) -> Vec<PathBuf> {
+        let files = documents.iter().filter(|(uri, _)| uri.scheme() == "file");
+        let open = files.filter_map(|(uri, _)| Some(uri.to_file_path().ok()?.parent()?.to_owned()));
+        let configured = self.modules();
+        let configured = configured.configured().iter().cloned();
+        self.workspace.folders().into_iter().chain(configured).chain(open).collect()
     }
 
     /// The settings that are in force.

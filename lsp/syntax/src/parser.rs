@@ -1,6 +1,7 @@
 //! Text to [`Tree`] without knowing any dialect.
 //!
-//! A loop over tokens with a stack of open nodes; no recursion, so no depth of nesting in a hostile file overflows anything.
+//! A loop over tokens with a stack of open nodes; no recursion, so no depth of nesting in a hostile file overflows anything. The
+//! stack has at most [`DEEPEST`] nodes, and so has any walk through a tree: what is nested deeper is one node.
 //! Three things have to be told from the shape of the text:
 //!
 //! - **where an operation ends**: where the next begins, since MLIR has no separator. A line that begins with `%x =`, `"name"(`,
@@ -11,6 +12,10 @@
 use crate::lexer::{Lexer, TokenKind};
 use crate::tree::{Leaf, Node, NodeId, NodeKind, SyntaxError, SyntaxErrorKind, Tree};
 use crate::{ChunkKind, Language, Source, TextRange};
+
+/// The most nodes that are open at a time. Many questions about a place are answered by going from a node
+/// to those around it, so that deeper nesting costs the square of its depth. Programs have some 30.
+const DEEPEST: usize = 256;
 
 /// What is expected of a text's ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,6 +48,7 @@ impl Tree {
             shape,
             tree: Tree { tokens, ..Tree::default() },
             open: Vec::new(),
+            is_too_deep: false,
             at: 0,
             closes_left: shape.closes,
         };
@@ -88,6 +94,8 @@ struct Parser<'a, S: Source + ?Sized> {
     tree: Tree,
     /// Open nodes, outermost first. The root is always there while tokens are left.
     open: Vec<NodeId>,
+    /// Whether it was said that something is nested too deeply.
+    is_too_deep: bool,
     at: usize,
     closes_left: bool,
 }
@@ -387,8 +395,42 @@ impl<S: Source + ?Sized> Parser<'_, S> {
     }
 
     fn open_group(&mut self, kind: NodeKind) {
+        if self.open.len() >= DEEPEST {
+            self.pass_over_group(kind);
+            return;
+        }
         self.push(kind);
         self.at += 1;
+    }
+
+    /// A group that is nested too deeply is one node, whatever is in it.
+    fn pass_over_group(&mut self, kind: NodeKind) {
+        let first = self.tree.tokens[self.at];
+        if !self.is_too_deep {
+            self.is_too_deep = true;
+            self.error(&first, SyntaxErrorKind::TooDeep);
+        }
+        self.at += 1;
+        if kind == NodeKind::Angle {
+            return; // Where it ends is not sure: what follows is in the group around it.
+        }
+        self.at -= 1;
+        let id = self.push(kind);
+        let mut nest = 0_usize;
+        while let Some(token) = self.token(self.at) {
+            match token.kind {
+                TokenKind::Punct(b'(' | b'[' | b'{') => nest += 1,
+                TokenKind::Punct(b')' | b']' | b'}') => nest -= 1,
+                _ => {}
+            }
+            self.at += 1;
+            if nest == 0 {
+                self.pop();
+                return;
+            }
+        }
+        self.unclosed(id);
+        self.pop();
     }
 
     /// Closes the nearest group that `byte` can close, within the operation.

@@ -14,6 +14,10 @@ pub(crate) const LONG_BODY: usize = 128 << 10;
 /// At least so many bytes are in a part.
 const PART: usize = 32 << 10;
 
+/// Containers that are nested deeper are one chunk each, with all that is in them. Chunks have no tree:
+/// what is around one is found by counting, which takes the square of the depth for all of them.
+const DEEPEST_CONTAINER: usize = 64;
+
 /// The chunk that begins at `start`, where `depth` containers are open. Never empty.
 pub(crate) fn scan_chunk<S: Source + ?Sized>(source: &S, start: usize, depth: u16) -> Chunk {
     let mut lexer = Lexer::new(source, start);
@@ -103,6 +107,7 @@ impl<S: Source + ?Sized> Scan<'_, S> {
             TokenKind::Punct(b'{') => OpClass::Resources,
             _ => ops::class_of(&name),
         };
+        let is_deep = self.chunk.nesting() >= DEEPEST_CONTAINER;
         let container = ops::is_container(&name) && self.chunk.class != OpClass::Alias;
         let mut head =
             Head { naming: !name.is_empty() && first.kind != TokenKind::Value, ..Head::default() };
@@ -111,7 +116,7 @@ impl<S: Source + ?Sized> Scan<'_, S> {
             if !lexer.clone().next().is_some_and(|next| next.is(b'-')) {
                 // A brace from nowhere: what follows it is still read.
                 self.chunk.class = OpClass::Other;
-                self.chunk.kind = ChunkKind::Open;
+                self.chunk.kind = if is_deep { ChunkKind::Item } else { ChunkKind::Open };
                 return;
             }
             head.nest = 1;
@@ -148,8 +153,10 @@ impl<S: Source + ?Sized> Scan<'_, S> {
             if self.chunk.head == 0 {
                 self.chunk.head = clamp(token.range.end - self.start);
             }
-            if container || self.chunk.class == OpClass::Other && holds_symbols(self.source, lexer)
-            {
+            let holds = || {
+                container || self.chunk.class == OpClass::Other && holds_symbols(self.source, lexer)
+            };
+            if !is_deep && holds() {
                 self.chunk.kind = ChunkKind::Open;
                 return;
             }

@@ -109,6 +109,8 @@ pub enum SyntaxErrorKind {
     Unclosed(u8),
     /// This bracket closes nothing.
     Stray(u8),
+    /// It is nested deeper than anything is read.
+    TooDeep,
     /// `%x =` is not followed by an operation.
     NoOperation,
     /// Nothing that an operation could begin with.

@@ -31,12 +31,14 @@ pub(crate) fn link(
     };
     let full_name = format!("{}.{name}", library.name());
     let context = host.context().add_native(module).link().map_err(|error| error.to_string())?;
-    let function = context.lookup(&full_name).ok_or_else(|| {
-        format!(
+    let unusable = library.unusable().iter().find(|(unusable, _)| *unusable == name);
+    let function = context.lookup(&full_name).ok_or_else(|| match unusable {
+        Some((_, reason)) => format!("UNIMPLEMENTED; @{name}: {reason}"),
+        None => format!(
             "NOT_FOUND; no function `{name}` in library `{}`; it has {}",
             library.name(),
             names.join(", ")
-        )
+        ),
     })?;
     Ok((context, function, name))
 }

@@ -1,6 +1,6 @@
 //! A program from the command line: modules, a function, its inputs. Shared by the commands that run one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abi::cconv::Signature;
@@ -10,13 +10,13 @@ use hal::executable::NativeCode;
 use hal::fence::append_fences;
 use hal::inputs::parse_inputs;
 use hal::modules::{Config, Host, NativeLibrary};
-use hal::parameters::Parameters;
+use hal::parameters::{Parameters, Source};
 use vm::{
     Context, Failure, FunctionId, Invocation, ModuleIndex, Observer, Outcome, Status, StatusCode,
     Stop, Value,
 };
-use vmfb::Module;
 use vmfb::module::Export;
+use vmfb::{FileBytes, Module};
 
 use crate::failure::RunFailure;
 use crate::libraries::{self, Lent};
@@ -69,12 +69,12 @@ pub(crate) struct DeviceArguments {
     #[arg(value_name = "COUNT", default_value_t = 0)]
     threads: usize,
 
-    /// How IREE's tools read modules: accepted for their sake, modules are always mapped
+    /// How IREE's tools read modules: accepted for their sake. Modules are read, the constants of large ones mapped
     #[arg(long = "module_mode", value_name = "MODE", hide = true)]
     #[arg(value_parser = ["preload", "mmap"])]
     module_mode: Option<String>,
 
-    /// How IREE's tools read parameters: accepted for their sake, archives are always mapped
+    /// How IREE's tools read parameters: accepted for their sake. Small archives are read, large ones mapped
     #[arg(long = "parameter_mode", value_name = "MODE", hide = true)]
     #[arg(value_parser = ["preload", "file"])]
     parameter_mode: Option<String>,
@@ -294,6 +294,13 @@ impl Program {
             return Vec::new();
         }
         self.modules.iter().filter_map(|module| vm::narrow_calls::note(module)).collect()
+    }
+
+    /// The files that were written while the program read its constants from them.
+    pub(crate) fn spoiled_files(&self) -> impl Iterator<Item = &Path> {
+        let modules = self.modules.iter().map(|module| module.file_bytes());
+        let archives = self.host.parameters().sources().map(Source::bytes);
+        modules.chain(archives).filter(|bytes| !bytes.is_intact()).filter_map(FileBytes::path)
     }
 
     /// Runs the initialisers of all modules to their end.

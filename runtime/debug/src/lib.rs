@@ -3,6 +3,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `load`, `program` | modules linked to each other, with their debug information |
+//! | `files` | the files that these were read from, which may change |
 //! | `debugger`, `running` | how far the program has come; running and stopping it |
 //! | `stepping` | where a step ends |
 //! | `level` | which text is shown and stepped: source, VM program, instructions |
@@ -40,6 +41,7 @@ mod dispatch_traps;
 mod effects;
 mod elements;
 mod expression;
+mod files;
 mod floats;
 mod foreign;
 mod glob;
@@ -85,6 +87,7 @@ pub use catalog::{CodeSite, ModuleDetails, SourceFile};
 pub use debugger::{Debugger, InterruptHandle};
 pub use debuginfo::SourceMap;
 pub use expression::{Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits};
+pub use files::ChangedFile;
 pub use glob::bare_symbol;
 pub use inlined::FrameId;
 pub use inspect::value_text;

@@ -8,6 +8,7 @@ use debuginfo::{Companion, CompanionText, DispatchInterfaces};
 use vmfb::verify::VerifiedModule;
 use vmfb::{FileBytes, LoadError, Module, RodataOrdinal};
 
+use crate::files::ReadFile;
 use crate::program::{LaunchError, ModuleSource};
 
 /// What there is to know of a module before it is linked.
@@ -21,6 +22,8 @@ pub(crate) struct LoadedParts {
     /// What its dispatches read and write.
     pub(crate) interfaces: DispatchInterfaces,
     pub(crate) notes: Vec<String>,
+    /// What all of that was read from.
+    pub(crate) files: Vec<ReadFile>,
 }
 
 pub(crate) fn load_module(source: ModuleSource) -> Result<LoadedParts, LaunchError> {
@@ -47,9 +50,17 @@ pub(crate) fn load_module(source: ModuleSource) -> Result<LoadedParts, LaunchErr
         name,
         defects: defects.iter().map(ToString::to_string).collect(),
     })?;
-    let interfaces = path.as_deref().map(DispatchInterfaces::beside).unwrap_or_default();
+    let bytes = verified.module().file_bytes();
+    let interfaces = path.as_deref().and_then(|path| DispatchInterfaces::read_beside(path, bytes));
+    let (interfaces, dispatches) = interfaces.unzip();
+    let text = companion.as_ref().map(|companion| companion.text.file().clone());
+    let files = [Some(bytes.clone()), text, dispatches].into_iter().flatten();
+    let files = files.map(ReadFile::new).collect();
+    let interfaces = interfaces.unwrap_or_default();
     let (companion, companion_text) = companion.map(|it| (it.companion, it.text)).unzip();
-    Ok(LoadedParts { verified, path, companion, companion_text, nested, interfaces, notes })
+    let parts =
+        LoadedParts { verified, path, companion, companion_text, nested, interfaces, notes, files };
+    Ok(parts)
 }
 
 /// A companion with the text that it was read from.
@@ -61,7 +72,7 @@ pub(crate) struct ReadCompanion {
 impl ReadCompanion {
     fn beside(module: &Path) -> Result<Option<Self>, String> {
         let path = Companion::path_beside(module);
-        match FileBytes::open(&path) {
+        match FileBytes::read(&path) {
             Ok(text) => Self::parse(&path.display().to_string(), text).map(Some),
             Err(LoadError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(format!("cannot read the debug companion: {error}")),
@@ -69,7 +80,7 @@ impl ReadCompanion {
     }
 
     fn parse(name: &str, text: FileBytes) -> Result<Self, String> {
-        match Companion::parse(&text) {
+        match Companion::parse(text.owned()) {
             Ok(companion) => Ok(Self { companion, text: CompanionText::new(text) }),
             Err(error) => Err(format!("the debug companion of {name} is damaged: {error}")),
         }

@@ -22,6 +22,7 @@ use vmfb::{BytecodeOffset, FunctionOrdinal, LoadError, Module, RodataOrdinal};
 use crate::commands::Recorded;
 use crate::debugger::InterruptHandle;
 use crate::expression::parse_register;
+use crate::files::ReadFile;
 use crate::globals::Globals;
 use crate::inspect;
 use crate::level::Level;
@@ -209,6 +210,7 @@ pub struct Program {
     /// The lines of files that have code, while no more modules come.
     pub(crate) coded: Mutex<HashMap<String, Arc<BTreeSet<u32>>>>,
     notes: Vec<String>,
+    pub(crate) files: Vec<ReadFile>,
     /// Which text it is shown and stepped in.
     pub(crate) level: Level,
 }
@@ -233,6 +235,9 @@ impl Program {
             .collect();
         let mut modules = Vec::new();
         let mut notes = Vec::new();
+        let archives = options.host.parameters.sources();
+        let mut files: Vec<ReadFile> =
+            archives.map(|archive| ReadFile::new(archive.bytes().clone())).collect();
         for (parts, index) in loaded.into_iter().zip(indices) {
             hal::nested::attach_all(&mut context, index);
             let module = Arc::clone(parts.verified.module());
@@ -244,6 +249,7 @@ impl Program {
                 info = info.with_companion_text(text, &listing_name(&modules, module.name()));
             }
             notes.extend(parts.notes);
+            files.extend(parts.files);
             let messages = info.completeness().messages();
             notes.extend(messages.iter().map(|text| format!("module {}: {text}", module.name())));
             let narrow = vm::narrow_calls::note(&module);
@@ -276,6 +282,7 @@ impl Program {
             reach: OnceLock::new(),
             coded: Mutex::default(),
             notes,
+            files,
             level: Level::default(),
         };
         program.meet_modules(&context);

@@ -27,6 +27,9 @@ use crate::structure::Structure;
 /// Source files larger than this are not searched for names.
 const MAX_SOURCE_BYTES: u64 = 64 << 20;
 
+/// The most bytes of a source that is shown at all.
+const MAX_LONG_BYTES: u64 = 2 << 30;
+
 /// A place in bytecode where a source line is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CodePlace {
@@ -441,19 +444,20 @@ impl DebugInfo {
         if path.metadata().ok()?.len() > MAX_SOURCE_BYTES {
             return None;
         }
-        let text = std::fs::read_to_string(path).ok()?;
+        let bytes = FileBytes::read(&path).ok()?;
+        let text = String::from_utf8(bytes.owned().to_vec()).ok()?;
         Some(Arc::new(SourceText::new(text)))
     }
 
     /// The text of a source that is too long to be searched for names.
     pub(crate) fn long_source(&self, file: FileId) -> Option<&LongText> {
-        self.long_sources.get(file.0 as usize)?.get_or_init(|| self.map_source(file)).as_ref()
+        self.long_sources.get(file.0 as usize)?.get_or_init(|| self.read_long_source(file)).as_ref()
     }
 
-    fn map_source(&self, file: FileId) -> Option<LongText> {
+    fn read_long_source(&self, file: FileId) -> Option<LongText> {
         let path = self.source_path(file)?;
-        let is_long = path.metadata().ok()?.len() > MAX_SOURCE_BYTES;
-        let bytes = if is_long { FileBytes::open(&path).ok()? } else { return None };
+        let is_long = (MAX_SOURCE_BYTES..MAX_LONG_BYTES).contains(&path.metadata().ok()?.len());
+        let bytes = if is_long { FileBytes::read(&path).ok()? } else { return None };
         Some(LongText::new(bytes))
     }
 

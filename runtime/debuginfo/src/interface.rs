@@ -19,11 +19,10 @@
 //! what depends on any other operation is left out.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use twox_hash::XxHash3_64;
+use vmfb::{FileBytes, archive};
 
 use crate::dispatch_calls::DispatchCall;
 use crate::dispatch_text::{
@@ -117,24 +116,34 @@ impl DispatchInterfaces {
     /// as one that was compiled to the same place before.
     #[must_use]
     pub fn beside(module: &Path) -> Self {
-        let text = std::fs::read_to_string(Self::path_beside(module)).unwrap_or_default();
-        let heading = Self::heading(module).ok();
-        match text.split_once('\n') {
-            Some((first, sources)) if heading.as_deref() == Some(first) => Self::parse(sources),
-            _ => Self::default(),
-        }
+        let bytes = archive::open(module).ok();
+        let read = bytes.and_then(|bytes| Self::read_beside(module, &bytes));
+        read.map(|(interfaces, _)| interfaces).unwrap_or_default()
     }
 
-    /// The first line of the sources beside a module: it says which module they are of, without reading all
-    /// of it. An archive has the checksum of what is in it at its start.
-    pub(crate) fn heading(module: &Path) -> io::Result<String> {
-        let file = File::open(module)?;
-        let length = file.metadata()?.len();
-        let mut start = Vec::new();
-        file.take(4096).read_to_end(&mut start)?;
-        let hash = XxHash3_64::oneshot(&start);
-        Ok(format!(
-            "// dispatches of a module of {length} bytes, the first of them xxh3 {hash:016x}"
+    /// What the sources beside a module say, if they are there and are of these bytes, and their file.
+    #[must_use]
+    pub fn read_beside(module: &Path, bytes: &FileBytes) -> Option<(Self, FileBytes)> {
+        let file = FileBytes::read(&Self::path_beside(module)).ok()?;
+        let (heading, sources) = std::str::from_utf8(file.owned()).ok()?.split_once('\n')?;
+        let is_of_module = Self::heading(bytes).as_deref() == Some(heading)
+            || Self::former_heading(bytes).as_deref() == Some(heading);
+        is_of_module.then(|| (Self::parse(sources), file.clone()))
+    }
+
+    /// The first line of the sources beside a module: it says which module they are of.
+    pub(crate) fn heading(module: &FileBytes) -> Option<String> {
+        let digest = archive::digest(module)?;
+        let length = module.len();
+        Some(format!("// dispatches of a module of {length} bytes, xxh3 {digest:016x}"))
+    }
+
+    /// What stood there before, which only tells archives apart.
+    fn former_heading(module: &FileBytes) -> Option<String> {
+        let length = module.len();
+        let digest = XxHash3_64::oneshot(&module.get(0..length.min(4096))?);
+        Some(format!(
+            "// dispatches of a module of {length} bytes, the first of them xxh3 {digest:016x}"
         ))
     }
 
@@ -339,6 +348,28 @@ fn within<'a>(text: &'a str, start: &str, end: char) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sources_are_of_the_module_that_their_heading_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.vmfb");
+        let module = FileBytes::from(vec![1; 10_000]);
+        let beside = |heading: &str| {
+            let text = format!("{heading}\n{TEXT}");
+            std::fs::write(DispatchInterfaces::path_beside(&path), text).unwrap();
+        };
+        let mut other = vec![1; 10_000];
+        other[9_000] = 2;
+        let other = FileBytes::from(other);
+        beside(&DispatchInterfaces::heading(&module).unwrap());
+        assert!(DispatchInterfaces::read_beside(&path, &module).is_some());
+        assert!(DispatchInterfaces::read_beside(&path, &other).is_none());
+        // As it was written before, when only the start of a module was looked at.
+        beside(&DispatchInterfaces::former_heading(&module).unwrap());
+        assert!(DispatchInterfaces::read_beside(&path, &module).is_some());
+        beside("// dispatches of another module");
+        assert!(DispatchInterfaces::read_beside(&path, &module).is_none());
+    }
 
     const TEXT: &str = r#"
 hal.executable private @e {

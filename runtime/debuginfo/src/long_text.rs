@@ -1,7 +1,7 @@
 //! Sources of any size, line by line.
 //!
 //! A model whose weights are in its text has lines like any other program, some of them very long. Such a
-//! file is mapped, not read; what is kept of it is where its lines begin. Names are not looked for in it.
+//! file is kept as it was when it was read, with where its lines begin. Names are not looked for in it.
 
 use std::borrow::Cow;
 
@@ -11,16 +11,16 @@ use vmfb::FileBytes;
 /// The most bytes of a line that anybody is shown.
 const LONGEST_LINE: usize = 1 << 16;
 
-/// A text that is too long to be read as a whole.
+/// A text that is too long to be searched for names.
 pub struct LongText {
     bytes: FileBytes,
     line_starts: Vec<usize>,
 }
 
 impl LongText {
-    /// Takes a file.
+    /// Takes a file that was read whole.
     pub(crate) fn new(bytes: FileBytes) -> Self {
-        let line_starts = line_starts(&bytes);
+        let line_starts = line_starts(bytes.owned());
         Self { bytes, line_starts }
     }
 
@@ -58,7 +58,7 @@ impl Source for LongText {
     }
 
     fn piece(&self, _offset: usize) -> (&[u8], usize) {
-        (&self.bytes, 0)
+        (self.bytes.owned(), 0)
     }
 }
 

@@ -197,8 +197,8 @@ fn a_companion_makes_the_compilers_listing() {
         let with_listing = compiled(&source, &[&flag], folder.path());
         let module = Module::open(&with_listing.module).expect("the module loads");
         let companion = Companion::path_beside(&with_listing.module);
-        let companion = FileBytes::open(&companion).expect("it is readable");
-        let read = Companion::parse(&companion).expect("it is well formed");
+        let companion = FileBytes::read(&companion).expect("it is readable");
+        let read = Companion::parse(companion.owned()).expect("it is well formed");
         let text = CompanionText::new(companion);
         let at = |info: &DebugInfo, function: FunctionOrdinal, offset: BytecodeOffset| {
             let position = info.listing_position_at(function, offset).expect("all is listed");

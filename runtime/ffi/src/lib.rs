@@ -6,7 +6,8 @@
 //! - `guarded`: calls that survive a fault.
 //!
 //! Running a native library is running its code with all rights of the process: whoever loads one was asked by the user.
-//! Unsafe code is in `call`, in `guarded`, in `memref::memory`, in `tvm::core` and in `tvm::object`, each with its argument.
+//! Unsafe code is in `call`, in `guarded`, in `memref::memory` (`memref::convert` says why it may call it), in `tvm::core`
+//! and in `tvm::object`, each with its argument.
 
 use std::path::Path;
 use std::sync::Arc;

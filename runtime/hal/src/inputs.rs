@@ -271,7 +271,7 @@ struct OpenFile {
 
 impl OpenFile {
     fn rest(&self) -> &[u8] {
-        self.bytes.get(self.position..).unwrap_or_default()
+        self.bytes.owned().get(self.position..).unwrap_or_default()
     }
 }
 
@@ -290,13 +290,13 @@ impl Files {
     }
 }
 
-/// Maps a file; reads what cannot be mapped, such as a pipe.
+/// Reads a file, or what is none, such as a pipe.
 fn read(path: &str) -> Result<FileBytes, Reason> {
     let failed = |error: String| Reason::File { path: path.to_owned(), error };
     let mut file = std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
     let metadata = file.metadata().map_err(|error| failed(error.to_string()))?;
     if metadata.is_file() {
-        return FileBytes::open(Path::new(path)).map_err(|error| failed(error.to_string()));
+        return FileBytes::read(Path::new(path)).map_err(|error| failed(error.to_string()));
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|error| failed(error.to_string()))?;

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use vm::{
     Activity, Context, Host, LinkError, ModuleIndex, ModuleKind, Next, Ref, Status, StatusCode,
@@ -26,18 +26,37 @@ use crate::modules::vmvx;
 const ARCHIVE: &[u8] = b"PK\x03\x04";
 const FLATBUFFER: (usize, &[u8]) = (8, b"IREE");
 
-/// Which modules of a context executables are, by the address of the executable.
+/// Which modules of a context executables are, by the address of the executable. An executable that is
+/// gone stays known by a weak reference, which keeps its address from becoming that of another one.
 #[derive(Default)]
-pub struct NestedModules(Mutex<HashMap<usize, ModuleIndex>>);
+pub struct NestedModules(Mutex<HashMap<usize, Known>>);
+
+struct Known {
+    executable: Weak<dyn Executable>,
+    module: ModuleIndex,
+}
 
 impl NestedModules {
     /// The module that an executable is in the program's context, if it was attached.
     #[must_use]
     pub fn module_of(&self, executable: &Arc<dyn Executable>) -> Option<ModuleIndex> {
-        self.lock().get(&address(executable)).copied()
+        self.lock().get(&address(executable)).map(|known| known.module)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<usize, ModuleIndex>> {
+    /// Notes which module an executable is. Modules of executables that are gone can be those of others.
+    fn enter(&self, executable: &Arc<dyn Executable>, module: ModuleIndex) {
+        let known = Known { executable: Arc::downgrade(executable), module };
+        self.lock().insert(address(executable), known);
+    }
+
+    /// Whether an executable that is still there is the module.
+    fn is_taken(&self, module: ModuleIndex) -> bool {
+        let mut known = self.lock();
+        known.retain(|_, known| known.executable.strong_count() > 0);
+        known.values().any(|known| known.module == module)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<usize, Known>> {
         // The map is whole at any time, so another thread's panic does not spoil it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -45,7 +64,7 @@ impl NestedModules {
 
 impl fmt::Debug for NestedModules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.lock().values()).finish()
+        f.debug_set().entries(self.lock().values().map(|known| known.module)).finish()
     }
 }
 
@@ -127,15 +146,14 @@ impl CreateExecutable {
     /// new one.
     fn attach(&self, context: &mut Context) -> Result<Option<ModuleIndex>, Status> {
         let Some(bytecode) = self.executable.bytecode() else { return Ok(None) };
-        let mut known = self.device.nested_modules().lock();
-        let is_free = |index: &ModuleIndex| !known.values().any(|taken| taken == index);
-        let found = context.attached_from(&self.origin).find(is_free);
+        let known = self.device.nested_modules();
+        let found = context.attached_from(&self.origin).find(|module| !known.is_taken(*module));
         let module = match found {
             Some(module) => module,
             None => attach(context, &bytecode.module, self.origin.clone())
                 .map_err(|error| Status::new(StatusCode::NotFound, error.to_string()))?,
         };
-        known.insert(address(&self.executable), module);
+        known.enter(&self.executable, module);
         Ok(Some(module))
     }
 }
@@ -169,5 +187,45 @@ impl Activity for CreateExecutable {
                 Ok(Next::Return(vec![Value::Ref(executable)]))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::*;
+    use crate::executable::{Dispatch, Export, Halt};
+
+    /// As large as an executable, so that it gets an address like one.
+    #[derive(Debug)]
+    struct Something([u64; 10]);
+
+    impl Executable for Something {
+        fn format(&self) -> &str {
+            if self.0[0] == 0 { "something" } else { "else" }
+        }
+
+        fn exports(&self) -> &[Export] {
+            &[]
+        }
+
+        fn run(&self, _: &Dispatch, _: Range<u64>, _: &vm::RunControl) -> Result<(), Halt> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_new_executable_is_not_taken_for_one_that_was_at_its_address() {
+        let known = NestedModules::default();
+        for round in 0..100 {
+            let executable: Arc<dyn Executable> = Arc::new(Something([0; 10]));
+            assert_eq!(known.module_of(&executable), None, "round {round}");
+            known.enter(&executable, ModuleIndex(round));
+            assert_eq!(known.module_of(&executable), Some(ModuleIndex(round)));
+            assert!(known.is_taken(ModuleIndex(round)));
+            drop(executable);
+        }
+        assert!(!known.is_taken(ModuleIndex(99)), "its executable is gone");
     }
 }

@@ -10,10 +10,25 @@
 //! pattern is a valid byte, heap memory starts zeroed, and memory of a file is never written
 //! ([`Memory::is_writable`] is asked by every write).
 //!
-//! Sharing between threads: one invocation runs on one thread at a time, and a context is borrowed
-//! mutably while it runs, so a `Memory` is used from two threads at once only when a host hands one
-//! buffer to two contexts that it runs in parallel. What they race for is then plain guest bytes that
-//! may tear; nothing of the machine's own state (lengths, refs, code) is in guest memory.
+//! # Sharing between threads
+//!
+//! An invocation runs on one thread at a time and borrows its context mutably, but a buffer can be in several
+//! contexts. `hal` runs the workgroups of a dispatch so on `local-task`: each thread has a context of its own, and
+//! all of them have the dispatch's bindings. A program that is right writes each byte in one workgroup. Nothing
+//! makes a hostile module do so, and then two threads access the same bytes, one of them writing.
+//!
+//! These accesses are not atomic, and Rust promises nothing for such a race. Relaxed atomics are not to be had: they
+//! need aligned addresses, and guests may use any; those of different sizes may not overlap; and one by one, bytes
+//! take eight times as long. What is relied on instead is what LLVM promises: a load that races gives any value,
+//! perhaps another one at each use of it, and a store that races does nothing else. So:
+//!
+//! - Each byte that is read goes to one place, a register of the guest, a copy or a comparison of bytes, and no
+//!   decision about memory is made of it before it is there. What is in a register does not change any more. Offsets
+//!   and lengths are checked and used as they are in registers, never as they are in guest memory.
+//! - Nothing of the machine's own (lengths, refs, code, frames) is in guest memory.
+//!
+//! A race therefore gives a hostile module bytes that it could have written itself, and takes nothing from anybody
+//! else. The same holds for bytes of a mapped file that somebody writes (`vmfb::mapping`).
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::{self, NonNull};
@@ -46,8 +61,8 @@ pub(crate) struct Memory {
 enum Owner {
     /// Ours, to be freed with the layout, and what it counts for.
     Heap { data: NonNull<u8>, layout: Layout, _charge: Option<Charge> },
-    /// A (mapped) file.
-    File(FileBytes),
+    /// A (mapped) file, of which the memory is a range from `start` on, which is at `data`.
+    File { bytes: FileBytes, data: NonNull<u8>, start: usize },
     /// A private mapping of a part of a file, or of no file. Held for its drop only.
     Private { _mapping: PrivateMapping },
     /// Somebody else's, who is told by the drop of this that nobody here needs it any more.
@@ -108,9 +123,9 @@ impl Memory {
 
     /// A range of a file; `None` if the file does not have it.
     pub(crate) fn of_file(bytes: FileBytes, range: std::ops::Range<usize>) -> Option<Self> {
-        let part = bytes.get(range)?;
-        let (data, length) = (NonNull::from(part).cast(), part.len());
-        let owner = Some(Arc::new(Owner::File(bytes)));
+        let (start, length) = (range.start, range.len());
+        let data = bytes.address(range)?;
+        let owner = Some(Arc::new(Owner::File { bytes, data, start }));
         Some(Self { data, length, writable: 0, is_writable: false, owner })
     }
 
@@ -140,8 +155,9 @@ impl Memory {
     }
 
     fn map_private(&self) -> Option<PrivateMapping> {
-        let Some(Owner::File(bytes)) = self.owner.as_deref() else { return None };
-        let start = (self.data.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize)?;
+        let Some(Owner::File { bytes, data, start }) = self.owner.as_deref() else { return None };
+        let skipped = (self.data.as_ptr() as usize).checked_sub(data.as_ptr() as usize)?;
+        let start = start.checked_add(skipped)?;
         bytes.map_private(start..start.checked_add(self.length)?)
     }
 

@@ -4,11 +4,16 @@
 //! of one function only, at index 0 whatever its ordinal; and locations may nest without bound in a
 //! damaged file, so walk them with a limit. Crate `debuginfo` does both.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use flatbuffers::{Verifiable, Verifier, VerifierOptions};
 
+use crate::budget::Budget;
 use crate::ordinals::BytecodeOffset;
 use crate::schema::{
-    CallSiteLocDef, DebugDatabaseDef, FileLineColLocDef, FusedLocDef, LocationTag, NameLocDef,
+    CallSiteLocDef, DebugDatabaseDef, FileLineColLocDef, FunctionSourceMapDef, FusedLocDef,
+    LocationTag, NameLocDef,
 };
 
 /// Index into a database's location table.
@@ -30,7 +35,7 @@ pub enum Location {
     /// A place in a file; lines and columns count from 1, line 0 stands for no line.
     FileLineCol {
         /// As given on the compiler's command line; `-` for standard input.
-        file: String,
+        file: Arc<str>,
         /// From 1.
         line: u32,
         /// From 1.
@@ -39,14 +44,14 @@ pub enum Location {
     /// Several places became one operation.
     Fused {
         /// What the pass that fused them noted.
-        metadata: Option<String>,
+        metadata: Option<Arc<str>>,
         /// The places.
         locations: Vec<LocationIndex>,
     },
     /// A name for a place, such as `vm` for a line of a VM listing.
     Name {
         /// The name.
-        name: String,
+        name: Arc<str>,
         /// The place.
         child: LocationIndex,
     },
@@ -77,84 +82,124 @@ impl DebugDatabase {
         self.locations.get(index.0 as usize).unwrap_or(&Location::Unknown)
     }
 
-    /// Copies the database out of a FlatBuffer. `buffer` is the whole verified buffer.
+    /// Copies the database out of a FlatBuffer; `None` if it would take too much memory. `buffer` is the
+    /// whole verified buffer.
     pub(crate) fn read(
         buffer: &[u8],
         options: &VerifierOptions,
         def: DebugDatabaseDef<'_>,
-    ) -> Self {
+    ) -> Option<Self> {
+        let mut reader = Reader {
+            buffer,
+            options,
+            budget: Budget::of(buffer.len()),
+            mentions: Budget::of(buffer.len().saturating_mul(MENTIONS)),
+            texts: HashMap::new(),
+        };
         let mut locations = Vec::new();
         if let (Some(tags), Some(tables)) = (def.location_table_type(), def.location_table()) {
             let count = tags.len().min(tables.len());
             for index in 0..count {
-                let tag = tags.get(index);
-                locations.push(if tag == LocationTag::NONE {
-                    Location::Unknown
-                } else {
-                    read_location(buffer, options, tag, tables.get(index)._tab.loc())
-                });
+                locations.push(reader.location(tags.get(index), tables.get(index)._tab.loc())?);
             }
         }
-        let functions = def
-            .functions()
-            .into_iter()
-            .flatten()
-            .map(|map| FunctionSourceMap {
-                local_name: map.local_name().unwrap_or_default().to_owned(),
-                locations: map
-                    .locations()
-                    .into_iter()
-                    .flatten()
-                    .map(|entry| {
-                        (
-                            BytecodeOffset(entry.bytecode_offset().cast_unsigned()),
-                            LocationIndex(entry.location().cast_unsigned()),
-                        )
-                    })
-                    .collect(),
-            })
-            .collect();
-        DebugDatabase { locations, functions }
+        let functions = def.functions().into_iter().flatten().map(|map| reader.function(map));
+        Some(DebugDatabase { functions: functions.collect::<Option<_>>()?, locations })
     }
 }
 
-/// Reads one element of the location table. The verifier that flatc generates does not see these
-/// tables (see `schema/module.fbs`), so each is verified here before it is looked at.
-fn read_location(
-    buffer: &[u8],
-    options: &VerifierOptions,
-    tag: LocationTag,
-    position: usize,
-) -> Location {
-    let index = |value: i32| LocationIndex(value.cast_unsigned());
-    match tag {
-        LocationTag::CallSiteLocDef => {
-            verified::<CallSiteLocDef>(buffer, options, position).map(|def| Location::CallSite {
-                callee: index(def.callee()),
-                caller: index(def.caller()),
-            })
+/// How often, on average, the bytes of a FlatBuffer may be mentioned as the text of a location: one name
+/// of a file stands in all locations of that file.
+const MENTIONS: usize = 16;
+
+struct Reader<'b> {
+    buffer: &'b [u8],
+    options: &'b VerifierOptions,
+    /// What is copied.
+    budget: Budget,
+    /// What is copied and shared, each time.
+    mentions: Budget,
+    /// Texts by where they are, as locations share them.
+    texts: HashMap<usize, Arc<str>>,
+}
+
+impl Reader<'_> {
+    fn text(&mut self, text: Option<&str>) -> Option<Arc<str>> {
+        let text = text.unwrap_or_default();
+        if !self.mentions.spend(text.len()) {
+            return None;
         }
-        LocationTag::FileLineColLocDef => verified::<FileLineColLocDef>(buffer, options, position)
-            .map(|def| Location::FileLineCol {
-                file: def.filename().unwrap_or_default().to_owned(),
-                line: def.line().cast_unsigned(),
-                column: def.column().cast_unsigned(),
-            }),
-        LocationTag::FusedLocDef => {
-            verified::<FusedLocDef>(buffer, options, position).map(|def| Location::Fused {
-                metadata: def.metadata().map(str::to_owned),
-                locations: def.locations().into_iter().flatten().map(index).collect(),
-            })
-        }
-        LocationTag::NameLocDef => {
-            verified::<NameLocDef>(buffer, options, position).map(|def| Location::Name {
-                name: def.name().unwrap_or_default().to_owned(),
-                child: index(def.child_location()),
-            })
-        }
-        _ => None,
+        let shared = self.texts.entry(text.as_ptr() as usize).or_insert_with(|| Arc::from(text));
+        Some(Arc::clone(shared))
     }
-    .unwrap_or(Location::Unknown)
+
+    fn list<T, U>(
+        &mut self,
+        list: Option<impl ExactSizeIterator<Item = T>>,
+        read: impl Fn(T) -> U,
+    ) -> Option<Vec<U>> {
+        let Some(list) = list else { return Some(Vec::new()) };
+        let is_small = self.budget.spend(list.len().saturating_mul(size_of::<U>()));
+        is_small.then(|| list.map(read).collect())
+    }
+
+    fn function(&mut self, map: FunctionSourceMapDef<'_>) -> Option<FunctionSourceMap> {
+        let local_name = map.local_name().unwrap_or_default();
+        if !self.budget.spend(size_of::<FunctionSourceMap>() + local_name.len()) {
+            return None;
+        }
+        let locations = self.list(map.locations().map(|entries| entries.iter()), |entry| {
+            let offset = BytecodeOffset(entry.bytecode_offset().cast_unsigned());
+            (offset, LocationIndex(entry.location().cast_unsigned()))
+        })?;
+        Some(FunctionSourceMap { local_name: local_name.to_owned(), locations })
+    }
+
+    /// Reads one element of the location table. The verifier that flatc generates does not see these
+    /// tables (see `schema/module.fbs`), so each is verified here before it is looked at. A damaged
+    /// one is unknown.
+    fn location(&mut self, tag: LocationTag, position: usize) -> Option<Location> {
+        if !self.budget.spend(size_of::<Location>()) {
+            return None;
+        }
+        let (buffer, options) = (self.buffer, self.options);
+        let index = |value: i32| LocationIndex(value.cast_unsigned());
+        Some(match tag {
+            LocationTag::CallSiteLocDef => {
+                let Some(def) = verified::<CallSiteLocDef>(buffer, options, position) else {
+                    return Some(Location::Unknown);
+                };
+                Location::CallSite { callee: index(def.callee()), caller: index(def.caller()) }
+            }
+            LocationTag::FileLineColLocDef => {
+                let Some(def) = verified::<FileLineColLocDef>(buffer, options, position) else {
+                    return Some(Location::Unknown);
+                };
+                Location::FileLineCol {
+                    file: self.text(def.filename())?,
+                    line: def.line().cast_unsigned(),
+                    column: def.column().cast_unsigned(),
+                }
+            }
+            LocationTag::FusedLocDef => {
+                let Some(def) = verified::<FusedLocDef>(buffer, options, position) else {
+                    return Some(Location::Unknown);
+                };
+                let metadata = def.metadata().map(|text| self.text(Some(text)));
+                Location::Fused {
+                    metadata: metadata.map_or(Some(None), |text| text.map(Some))?,
+                    locations: self.list(def.locations().map(|list| list.iter()), index)?,
+                }
+            }
+            LocationTag::NameLocDef => {
+                let Some(def) = verified::<NameLocDef>(buffer, options, position) else {
+                    return Some(Location::Unknown);
+                };
+                Location::Name { name: self.text(def.name())?, child: index(def.child_location()) }
+            }
+            _ => Location::Unknown,
+        })
+    }
 }
 
 /// The table at `position` as a `T`, if its bytes verify as one.

@@ -48,12 +48,27 @@ pub enum LoadError {
         reason: String,
     },
     /// The tables are readable but contradict each other.
-    #[error("the module is malformed: {what}: {reason}")]
+    #[error("the module is malformed: {what} (at byte {offset}): {reason}")]
     Malformed {
+        /// Where the table is.
+        offset: usize,
         /// Which table and entry.
         what: String,
         /// The rule that it breaks.
         reason: String,
+    },
+    /// Its tables are larger than the file: they share parts more than makes sense.
+    #[error(
+        "the module's tables would take more than {allowed} bytes of memory, with {what} (at byte \
+         {offset}): names or tables are shared more often than any compiler does"
+    )]
+    TooMuch {
+        /// Where the table is that is too much.
+        offset: usize,
+        /// Which table it is.
+        what: String,
+        /// How much a module of its size may take.
+        allowed: usize,
     },
     /// The bytecode is of a version that is not supported.
     #[error("bytecode version {found} ({}) is not supported; {}", found.written_by(), BytecodeVersion::SUPPORTED)]

@@ -2,7 +2,9 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `archive` | the container: zip header, size prefix, external rodata, memory mapping |
+//! | `archive` | the container: zip header, size prefix, external rodata |
+//! | `file`, `mapping` | the bytes of a file, which may change on disk; memory mapping |
+//! | `budget` | how much memory a module's tables may take |
 //! | `schema` | FlatBuffer accessors, generated |
 //! | `peek` | the bytecode version of a module of any schema |
 //! | `load`, `module` | reading and checking the tables; the model that everything else uses |
@@ -19,13 +21,16 @@
 
 pub mod archive;
 pub mod assemble;
+mod budget;
 pub mod build;
 pub mod debug_database;
 pub mod decode;
 pub mod encode;
 mod error;
+mod file;
 pub mod isa;
 mod load;
+pub mod mapping;
 pub mod module;
 pub mod ordinals;
 mod parse;
@@ -34,11 +39,12 @@ pub mod print;
 mod schema;
 pub mod verify;
 
-pub use archive::{FileBytes, PrivateMapping};
 pub use debug_database::DebugDatabase;
 pub use decode::{Instruction, decode, instructions};
 pub use error::LoadError;
+pub use file::{FileBytes, FileChange};
 pub use isa::Op;
+pub use mapping::PrivateMapping;
 pub use module::Module;
 pub use ordinals::{
     BytecodeOffset, Callee, ExportOrdinal, FunctionOrdinal, ImportOrdinal, Register, RodataOrdinal,

@@ -7,11 +7,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use flatbuffers::VerifierOptions;
+use flatbuffers::{InvalidFlatbuffer, Table, VerifierOptions};
 
-use crate::archive::{self, FileBytes};
+use crate::archive;
+use crate::budget::Budget;
 use crate::debug_database::DebugDatabase;
 use crate::error::LoadError;
+use crate::file::FileBytes;
 use crate::module::{
     Attribute, BytecodeVersion, Dependency, Export, Features, Function, FunctionSignature, Import,
     Module, ModuleState, RodataSegment, TypeDef,
@@ -20,26 +22,37 @@ use crate::ordinals::{FunctionOrdinal, Register};
 use crate::peek::unsupported_version;
 use crate::schema::{
     AttrDef, BytecodeModuleDef, FunctionDescriptor, FunctionSignatureDef, ImportFlagBits,
-    ModuleDependencyFlagBits, size_prefixed_root_as_bytecode_module_def_unchecked,
+    ModuleDependencyFlagBits, RodataSegmentDef,
+    size_prefixed_root_as_bytecode_module_def_unchecked,
     size_prefixed_root_as_bytecode_module_def_with_opts,
 };
 
-/// Debug databases of large models have millions of location tables, and strings count each time
-/// that they are shared; the depth of a module's tables is small.
-const VERIFIER: VerifierOptions = VerifierOptions {
-    max_depth: 64,
-    max_tables: 100_000_000,
-    max_apparent_size: 1 << 40,
-    ignore_missing_null_terminator: false,
-};
+/// What the verifier of a FlatBuffer of so many bytes allows. Tables and strings count each time that
+/// they are shared, as they will take memory each time; the depth of a module's tables is small.
+fn verifier(length: usize) -> VerifierOptions {
+    VerifierOptions {
+        max_depth: 64,
+        max_tables: length,
+        max_apparent_size: Budget::allowed(length),
+        ignore_missing_null_terminator: false,
+    }
+}
+
+/// How many times over functions may share their bytecode. Compilers write each function's once; what
+/// is shared is verified, decoded and printed each time.
+const MAXIMUM_SHARING: usize = 4;
+
+/// The longest name of a function, type or module. Each instruction that mentions one prints it.
+const LONGEST_NAME: usize = 4096;
 
 impl Module {
-    /// Loads the module in the file at `path`, which stays mapped while the module lives.
+    /// Loads the module in the file at `path`. What is checked is read, once; large constants stay in
+    /// the file and are mapped.
     ///
     /// # Errors
     /// The file cannot be read or is not a module that this crate reads; see [`LoadError`].
     pub fn open(path: impl AsRef<Path>) -> Result<Module, LoadError> {
-        Self::from_bytes(FileBytes::open(path.as_ref())?)
+        Self::from_bytes(archive::open(path.as_ref())?)
     }
 
     /// Loads a module from bytes in memory.
@@ -48,24 +61,41 @@ impl Module {
     /// The bytes are not a module that this crate reads; see [`LoadError`].
     pub fn from_bytes(bytes: impl Into<FileBytes>) -> Result<Module, LoadError> {
         let bytes = bytes.into();
-        let layout = archive::layout(&bytes)?;
-        let reader = Reader {
-            bytes: &bytes,
-            flatbuffer: layout.flatbuffer.clone(),
-            rodata_base: layout.rodata_base,
-        };
-        let flatbuffer = &bytes[layout.flatbuffer.clone()];
+        let layout = archive::layout(bytes.owned(), bytes.len())?;
+        let flatbuffer = &bytes.owned()[layout.flatbuffer.clone()];
         if let Some(found) = unsupported_version(flatbuffer) {
             return Err(LoadError::Version { found });
         }
-        let def = size_prefixed_root_as_bytecode_module_def_with_opts(&VERIFIER, flatbuffer)
-            .map_err(|error| LoadError::FlatBuffer {
-                offset: layout.flatbuffer.start,
-                reason: error.to_string(),
-            })?;
+        let def = size_prefixed_root_as_bytecode_module_def_with_opts(
+            &verifier(flatbuffer.len()),
+            flatbuffer,
+        )
+        .map_err(|error| damaged(&layout, &error))?;
+        let mut reader = Reader {
+            flatbuffer,
+            base: layout.flatbuffer.start,
+            rodata_base: layout.rodata_base,
+            file_length: bytes.len(),
+            budget: Budget::of(flatbuffer.len()),
+        };
         let mut module = reader.module(def)?;
+        module.flatbuffer = layout.flatbuffer;
         module.bytes = bytes.clone();
         Ok(module)
+    }
+}
+
+fn damaged(layout: &archive::Layout, error: &InvalidFlatbuffer) -> LoadError {
+    let offset = layout.flatbuffer.start;
+    match error {
+        InvalidFlatbuffer::ApparentSizeTooLarge | InvalidFlatbuffer::TooManyTables => {
+            LoadError::TooMuch {
+                offset,
+                what: "all that its FlatBuffer refers to".to_owned(),
+                allowed: Budget::allowed(layout.flatbuffer.len()),
+            }
+        }
+        _ => LoadError::FlatBuffer { offset, reason: error.to_string() },
     }
 }
 
@@ -73,239 +103,288 @@ impl Module {
 pub(crate) fn debug_database(module: &Module) -> Option<DebugDatabase> {
     let buffer = module.flatbuffer_bytes();
     // SAFETY: `from_bytes` verified this very buffer as a size-prefixed module before the module
-    // existed, and a module's bytes never change.
+    // existed. The buffer is memory of our own (`FileBytes::owned`), which nothing writes.
     let def = unsafe { size_prefixed_root_as_bytecode_module_def_unchecked(buffer) };
-    Some(DebugDatabase::read(buffer, &VERIFIER, def.debug_database()?))
+    DebugDatabase::read(buffer, &verifier(buffer.len()), def.debug_database()?)
 }
 
 struct Reader<'a> {
-    bytes: &'a [u8],
-    flatbuffer: Range<usize>,
+    flatbuffer: &'a [u8],
+    /// Where the FlatBuffer starts in the file.
+    base: usize,
     rodata_base: usize,
+    file_length: usize,
+    budget: Budget,
 }
 
-fn malformed(what: impl Into<String>, reason: impl Into<String>) -> LoadError {
-    LoadError::Malformed { what: what.into(), reason: reason.into() }
+/// A table of which errors can say where it is.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    offset: usize,
+    kind: &'p str,
+    index: Option<usize>,
 }
 
-fn attributes<'a>(defs: impl Iterator<Item = AttrDef<'a>>) -> Vec<Attribute> {
-    defs.map(|def| Attribute {
-        key: def.key().unwrap_or_default().to_owned(),
-        value: def.value().unwrap_or_default().to_owned(),
-    })
-    .collect()
-}
+impl Place<'_> {
+    fn name(&self) -> String {
+        match self.index {
+            Some(index) => format!("{} {index}", self.kind),
+            None => self.kind.to_owned(),
+        }
+    }
 
-fn signature(def: Option<FunctionSignatureDef<'_>>) -> FunctionSignature {
-    def.map_or_else(FunctionSignature::default, |def| FunctionSignature {
-        calling_convention: def.calling_convention().map(str::to_owned),
-        attributes: attributes(def.attrs().into_iter().flatten()),
-    })
+    fn malformed(&self, reason: impl Into<String>) -> LoadError {
+        LoadError::Malformed { offset: self.offset, what: self.name(), reason: reason.into() }
+    }
 }
 
 impl Reader<'_> {
-    fn module(&self, def: BytecodeModuleDef<'_>) -> Result<Module, LoadError> {
-        if def.name().is_empty() {
-            return Err(malformed("the module", "it has no name"));
+    fn place<'p>(
+        &self,
+        table: Table<'_>,
+        kind: &'p str,
+        index: impl Into<Option<usize>>,
+    ) -> Place<'p> {
+        Place { offset: self.base + table.loc(), kind, index: index.into() }
+    }
+
+    /// A copy of a text.
+    fn text(&mut self, text: &str, place: Place<'_>) -> Result<String, LoadError> {
+        self.spend(text.len(), place)?;
+        Ok(text.to_owned())
+    }
+
+    /// A copy of the name of something that must have one.
+    fn name(&mut self, name: Option<&str>, place: Place<'_>) -> Result<String, LoadError> {
+        let name = name.filter(|name| !name.is_empty());
+        let name = name.ok_or_else(|| place.malformed("it has no name"))?;
+        if name.len() > LONGEST_NAME {
+            let length = name.len();
+            return Err(place.malformed(format!(
+                "its name has {length} bytes, and names have {LONGEST_NAME} at most"
+            )));
         }
+        self.text(name, place)
+    }
+
+    /// Counts what is about to be copied.
+    fn spend(&mut self, bytes: usize, place: Place<'_>) -> Result<(), LoadError> {
+        if self.budget.spend(bytes) {
+            return Ok(());
+        }
+        Err(LoadError::TooMuch {
+            offset: place.offset,
+            what: place.name(),
+            allowed: Budget::allowed(self.flatbuffer.len()),
+        })
+    }
+
+    fn attributes<'a>(
+        &mut self,
+        defs: impl Iterator<Item = AttrDef<'a>>,
+        place: Place<'_>,
+    ) -> Result<Vec<Attribute>, LoadError> {
+        let attributes = defs.map(|def| {
+            self.spend(size_of::<Attribute>(), place)?;
+            Ok(Attribute {
+                key: self.text(def.key().unwrap_or_default(), place)?,
+                value: self.text(def.value().unwrap_or_default(), place)?,
+            })
+        });
+        attributes.collect()
+    }
+
+    fn signature(
+        &mut self,
+        def: Option<FunctionSignatureDef<'_>>,
+        place: Place<'_>,
+    ) -> Result<FunctionSignature, LoadError> {
+        let Some(def) = def else { return Ok(FunctionSignature::default()) };
+        let convention = def.calling_convention().map(|text| {
+            // It will be parsed, into a value for each character.
+            self.spend(text.len().saturating_mul(size_of::<abi::cconv::ValueType>()), place)?;
+            Ok(text.to_owned())
+        });
+        Ok(FunctionSignature {
+            calling_convention: convention.transpose()?,
+            attributes: self.attributes(def.attrs().into_iter().flatten(), place)?,
+        })
+    }
+
+    fn module(&mut self, def: BytecodeModuleDef<'_>) -> Result<Module, LoadError> {
+        let place = self.place(def._tab, "the module", None);
+        let name = self.name(Some(def.name()), place)?;
         let bytecode_version = BytecodeVersion::from_bits(def.bytecode_version());
         if !bytecode_version.is_supported() {
             return Err(LoadError::Version { found: bytecode_version });
         }
         let bytecode = self.range_of(def.bytecode_data().map(|data| data.bytes()));
-        let functions = Self::functions(def, bytecode.len())?;
+        let functions = self.functions(def, bytecode.len())?;
         Ok(Module {
             bytes: FileBytes::from(Vec::new()),
-            flatbuffer: self.flatbuffer.clone(),
-            name: def.name().to_owned(),
+            flatbuffer: 0..0,
+            name,
             version: def.version(),
             bytecode_version,
             requirements: Features(def.requirements().bits()),
-            attributes: attributes(def.attrs().into_iter().flatten()),
-            types: Self::types(def)?,
-            dependencies: Self::dependencies(def)?,
-            imports: Self::imports(def)?,
-            exports: Self::exports(def, &functions)?,
+            attributes: self.attributes(def.attrs().into_iter().flatten(), place)?,
+            types: self.types(def)?,
+            dependencies: self.dependencies(def)?,
+            imports: self.imports(def)?,
+            exports: self.exports(def, &functions)?,
             functions,
             rodata: self.rodata(def)?,
-            state: Self::state(def)?,
+            state: self.state(def)?,
             bytecode,
             debug_database: OnceLock::new(),
         })
     }
 
-    fn types(def: BytecodeModuleDef<'_>) -> Result<Vec<TypeDef>, LoadError> {
+    fn types(&mut self, def: BytecodeModuleDef<'_>) -> Result<Vec<TypeDef>, LoadError> {
         let types = def.types().into_iter().flatten().enumerate().map(|(index, def)| {
-            match def.full_name() {
-                Some(name) if !name.is_empty() => Ok(TypeDef { full_name: name.to_owned() }),
-                _ => Err(malformed(format!("type {index}"), "it has no name")),
-            }
+            let place = self.place(def._tab, "type", index);
+            self.spend(size_of::<TypeDef>(), place)?;
+            Ok(TypeDef { full_name: self.name(def.full_name(), place)? })
         });
         types.collect()
     }
 
-    fn dependencies(def: BytecodeModuleDef<'_>) -> Result<Vec<Dependency>, LoadError> {
-        let dependencies =
-            def.dependencies().into_iter().flatten().enumerate().map(|(index, def)| {
-                let name = def.name().filter(|name| !name.is_empty());
-                Ok(Dependency {
-                    name: name
-                        .ok_or_else(|| malformed(format!("dependency {index}"), "it has no name"))?
-                        .to_owned(),
-                    minimum_version: def.minimum_version(),
-                    is_optional: def.flags().contains(ModuleDependencyFlagBits::OPTIONAL),
-                })
-            });
+    fn dependencies(&mut self, def: BytecodeModuleDef<'_>) -> Result<Vec<Dependency>, LoadError> {
+        let defs = def.dependencies().into_iter().flatten().enumerate();
+        let dependencies = defs.map(|(index, def)| {
+            let place = self.place(def._tab, "dependency", index);
+            self.spend(size_of::<Dependency>(), place)?;
+            Ok(Dependency {
+                name: self.name(def.name(), place)?,
+                minimum_version: def.minimum_version(),
+                is_optional: def.flags().contains(ModuleDependencyFlagBits::OPTIONAL),
+            })
+        });
         dependencies.collect()
     }
 
-    fn imports(def: BytecodeModuleDef<'_>) -> Result<Vec<Import>, LoadError> {
-        let imports =
-            def.imported_functions().into_iter().flatten().enumerate().map(|(index, def)| {
-                let name = def.full_name().filter(|name| !name.is_empty());
-                Ok(Import {
-                    full_name: name
-                        .ok_or_else(|| malformed(format!("import {index}"), "it has no name"))?
-                        .to_owned(),
-                    signature: signature(def.signature()),
-                    is_optional: def.flags().contains(ImportFlagBits::OPTIONAL),
-                })
-            });
+    fn imports(&mut self, def: BytecodeModuleDef<'_>) -> Result<Vec<Import>, LoadError> {
+        let defs = def.imported_functions().into_iter().flatten().enumerate();
+        let imports = defs.map(|(index, def)| {
+            let place = self.place(def._tab, "import", index);
+            self.spend(size_of::<Import>(), place)?;
+            Ok(Import {
+                full_name: self.name(def.full_name(), place)?,
+                signature: self.signature(def.signature(), place)?,
+                is_optional: def.flags().contains(ImportFlagBits::OPTIONAL),
+            })
+        });
         imports.collect()
     }
 
     fn exports(
+        &mut self,
         def: BytecodeModuleDef<'_>,
         functions: &[Function],
     ) -> Result<Vec<Export>, LoadError> {
-        let exports =
-            def.exported_functions().into_iter().flatten().enumerate().map(|(index, def)| {
-                let name = def.local_name().filter(|name| !name.is_empty());
-                let name =
-                    name.ok_or_else(|| malformed(format!("export {index}"), "it has no name"))?;
-                let ordinal = usize::try_from(def.internal_ordinal())
-                    .ok()
-                    .filter(|ordinal| *ordinal < functions.len())
-                    .ok_or_else(|| {
-                        malformed(
-                            format!("export {index} ({name})"),
-                            format!(
-                                "it names function {}, the module has {}",
-                                def.internal_ordinal(),
-                                functions.len()
-                            ),
-                        )
-                    })?;
-                Ok(Export { name: name.to_owned(), function: FunctionOrdinal::from_index(ordinal) })
-            });
+        let defs = def.exported_functions().into_iter().flatten().enumerate();
+        let exports = defs.map(|(index, def)| {
+            let place = self.place(def._tab, "export", index);
+            self.spend(size_of::<Export>(), place)?;
+            let name = self.name(def.local_name(), place)?;
+            let ordinal = usize::try_from(def.internal_ordinal()).ok();
+            let ordinal =
+                ordinal.filter(|ordinal| *ordinal < functions.len()).ok_or_else(|| {
+                    place.malformed(format!(
+                        "{name:?} is function {}, and the module has {}",
+                        def.internal_ordinal(),
+                        functions.len()
+                    ))
+                })?;
+            Ok(Export { name, function: FunctionOrdinal::from_index(ordinal) })
+        });
         exports.collect()
     }
 
     fn functions(
+        &mut self,
         def: BytecodeModuleDef<'_>,
         bytecode_length: usize,
     ) -> Result<Vec<Function>, LoadError> {
+        let tables = self.place(def._tab, "the module's function tables", None);
         let descriptors = def.function_descriptors();
         let descriptor_count = descriptors.map_or(0, |descriptors| descriptors.len());
         let signatures = def.function_signatures();
         let signature_count = signatures.map_or(0, |signatures| signatures.len());
         if signature_count != 0 && signature_count != descriptor_count {
-            return Err(malformed(
-                "the function tables",
-                format!("{descriptor_count} descriptors but {signature_count} signatures"),
-            ));
+            return Err(tables.malformed(format!(
+                "{descriptor_count} descriptors but {signature_count} signatures"
+            )));
         }
-        let functions = descriptors.into_iter().flatten().enumerate().map(|(index, descriptor)| {
+        let mut described = 0_usize;
+        let defs = descriptors.into_iter().flatten().enumerate();
+        let functions = defs.map(|(index, descriptor)| {
+            let offset = descriptor.0.as_ptr() as usize - self.flatbuffer.as_ptr() as usize;
+            let place = Place { offset: self.base + offset, kind: "function", index: index.into() };
             let signature_def = signatures
                 .filter(|signatures| index < signatures.len())
                 .map(|signatures| signatures.get(index));
-            Self::function(index, descriptor, signature(signature_def), bytecode_length)
+            self.spend(size_of::<Function>(), place)?;
+            let signature = self.signature(signature_def, place)?;
+            let function = function(descriptor, signature, bytecode_length, place)?;
+            described = described.saturating_add(function.bytecode.len());
+            if described / MAXIMUM_SHARING > bytecode_length {
+                return Err(place.malformed(format!(
+                    "it and those before it share their bytecode: they have {described} bytes of a \
+                     block of {bytecode_length}"
+                )));
+            }
+            Ok(function)
         });
         functions.collect()
     }
 
-    fn function(
-        index: usize,
-        descriptor: &FunctionDescriptor,
-        signature: FunctionSignature,
-        bytecode_length: usize,
-    ) -> Result<Function, LoadError> {
-        let error = |reason: String| malformed(format!("function {index}"), reason);
-        let (offset, length) = (descriptor.bytecode_offset(), descriptor.bytecode_length());
-        let bytecode = usize::try_from(offset)
-            .ok()
-            .zip(usize::try_from(length).ok())
-            .filter(|(offset, length)| {
-                *length > 0 && *offset <= bytecode_length && *length <= bytecode_length - *offset
-            })
-            .map(|(offset, length)| offset..offset + length)
-            .ok_or_else(|| {
-                error(format!(
-                    "its bytecode (offset {offset}, length {length}) is empty or outside the \
-                     {bytecode_length} bytes of bytecode"
-                ))
-            })?;
-        let block_count = descriptor.block_count().cast_unsigned();
-        if block_count == 0 {
-            return Err(error("it has no block".to_owned()));
-        }
-        let i32_register_count = descriptor.i32_register_count().cast_unsigned();
-        let ref_register_count = descriptor.ref_register_count().cast_unsigned();
-        if i32_register_count > Register::MAX_I32 || ref_register_count > Register::MAX_REF {
-            return Err(error(format!(
-                "it asks for {i32_register_count} i32 and {ref_register_count} ref registers; \
-                 the most are {} and {}",
-                Register::MAX_I32,
-                Register::MAX_REF
-            )));
-        }
-        Ok(Function {
-            bytecode,
-            requirements: Features(descriptor.requirements().bits()),
-            block_count,
-            i32_register_count,
-            ref_register_count,
-            signature,
-        })
-    }
-
-    fn rodata(&self, def: BytecodeModuleDef<'_>) -> Result<Vec<RodataSegment>, LoadError> {
-        let segments =
-            def.rodata_segments().into_iter().flatten().enumerate().map(|(index, def)| {
-                if let Some(data) = def.embedded_data() {
-                    return Ok(RodataSegment {
-                        range: self.range_of(Some(data.bytes())),
-                        is_external: false,
-                    });
-                }
-                let (offset, length) = (def.external_data_offset(), def.external_data_length());
-                let available = self.bytes.len().saturating_sub(self.rodata_base) as u64;
-                if length == 0 {
-                    let start = self.rodata_base.min(self.bytes.len());
-                    return Ok(RodataSegment { range: start..start, is_external: true });
-                }
-                if offset > available || length > available - offset {
-                    return Err(LoadError::Truncated {
-                        offset: self.rodata_base,
-                        needed: (self.rodata_base as u64)
-                            .saturating_add(offset)
-                            .saturating_add(length),
-                        available: self.bytes.len() as u64,
-                    });
-                }
-                let start = usize::try_from(offset)
-                    .map(|offset| self.rodata_base + offset)
-                    .map_err(|_| malformed(format!("rodata {index}"), "its offset is too large"))?;
-                Ok(RodataSegment { range: start..start + length as usize, is_external: true })
-            });
+    fn rodata(&mut self, def: BytecodeModuleDef<'_>) -> Result<Vec<RodataSegment>, LoadError> {
+        let defs = def.rodata_segments().into_iter().flatten().enumerate();
+        let segments = defs.map(|(index, def)| {
+            let place = self.place(def._tab, "rodata", index);
+            self.spend(size_of::<RodataSegment>(), place)?;
+            match def.embedded_data() {
+                Some(data) => Ok(RodataSegment {
+                    range: self.range_of(Some(data.bytes())),
+                    is_external: false,
+                }),
+                None => self.external_rodata(def, place),
+            }
+        });
         segments.collect()
     }
 
-    fn state(def: BytecodeModuleDef<'_>) -> Result<ModuleState, LoadError> {
+    fn external_rodata(
+        &self,
+        def: RodataSegmentDef<'_>,
+        place: Place<'_>,
+    ) -> Result<RodataSegment, LoadError> {
+        let (offset, length) = (def.external_data_offset(), def.external_data_length());
+        let available = self.file_length.saturating_sub(self.rodata_base) as u64;
+        if length == 0 {
+            let start = self.rodata_base.min(self.file_length);
+            return Ok(RodataSegment { range: start..start, is_external: true });
+        }
+        if offset > available || length > available - offset {
+            let needed = (self.rodata_base as u64).saturating_add(offset).saturating_add(length);
+            return Err(LoadError::Truncated {
+                offset: self.rodata_base,
+                needed,
+                available: self.file_length as u64,
+            });
+        }
+        let start = usize::try_from(offset)
+            .map(|offset| self.rodata_base + offset)
+            .map_err(|_| place.malformed("its offset is too large"))?;
+        Ok(RodataSegment { range: start..start + length as usize, is_external: true })
+    }
+
+    fn state(&self, def: BytecodeModuleDef<'_>) -> Result<ModuleState, LoadError> {
         let Some(state) = def.module_state() else { return Ok(ModuleState::default()) };
+        let place = self.place(state._tab, "the module state", None);
         let size = |value: i32, what: &str| {
-            u32::try_from(value)
-                .map_err(|_| malformed("the module state", format!("it has {value} {what}")))
+            u32::try_from(value).map_err(|_| place.malformed(format!("it has {value} {what}")))
         };
         Ok(ModuleState {
             global_bytes: size(state.global_bytes_capacity(), "bytes of globals")?,
@@ -315,8 +394,52 @@ impl Reader<'_> {
 
     /// Where a part of the FlatBuffer is in the file.
     fn range_of(&self, part: Option<&[u8]>) -> Range<usize> {
-        let Some(part) = part else { return self.flatbuffer.start..self.flatbuffer.start };
-        let start = part.as_ptr() as usize - self.bytes.as_ptr() as usize;
+        let Some(part) = part else { return self.base..self.base };
+        let start = self.base + (part.as_ptr() as usize - self.flatbuffer.as_ptr() as usize);
         start..start + part.len()
     }
+}
+
+fn function(
+    descriptor: &FunctionDescriptor,
+    signature: FunctionSignature,
+    bytecode_length: usize,
+    place: Place<'_>,
+) -> Result<Function, LoadError> {
+    let (offset, length) = (descriptor.bytecode_offset(), descriptor.bytecode_length());
+    let bytecode = usize::try_from(offset)
+        .ok()
+        .zip(usize::try_from(length).ok())
+        .filter(|(offset, length)| {
+            *length > 0 && *offset <= bytecode_length && *length <= bytecode_length - *offset
+        })
+        .map(|(offset, length)| offset..offset + length)
+        .ok_or_else(|| {
+            place.malformed(format!(
+                "its bytecode (offset {offset}, length {length}) is empty or outside the \
+                 {bytecode_length} bytes of bytecode"
+            ))
+        })?;
+    let block_count = descriptor.block_count().cast_unsigned();
+    if block_count == 0 {
+        return Err(place.malformed("it has no block"));
+    }
+    let i32_register_count = descriptor.i32_register_count().cast_unsigned();
+    let ref_register_count = descriptor.ref_register_count().cast_unsigned();
+    if i32_register_count > Register::MAX_I32 || ref_register_count > Register::MAX_REF {
+        return Err(place.malformed(format!(
+            "it asks for {i32_register_count} i32 and {ref_register_count} ref registers; the most \
+             are {} and {}",
+            Register::MAX_I32,
+            Register::MAX_REF
+        )));
+    }
+    Ok(Function {
+        bytecode,
+        requirements: Features(descriptor.requirements().bits()),
+        block_count,
+        i32_register_count,
+        ref_register_count,
+        signature,
+    })
 }

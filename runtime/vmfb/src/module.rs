@@ -1,18 +1,20 @@
 //! The model of a module: every table of the FlatBuffer, copied out, checked, typed.
 //!
-//! Strings and small tables are owned; bytecode and rodata stay where they are in the (mapped)
-//! file and are reached by range, so a module with a gigabyte of constants costs what its tables
-//! cost. [`Module::open`] is the way in; `load.rs` does the reading and the checking;
+//! Tables are copied, with their strings; bytecode and rodata are reached by range. The file's
+//! FlatBuffer is in memory, and so is the rest of a small file; the constants of a large one are
+//! mapped, so a module with a gigabyte of them costs what its tables cost. [`Module::open`] is the way in; `load.rs` does the reading and the checking;
 //! [`crate::verify`] judges the bytecode itself.
 //!
 //! Source of the rules: IREE's `schemas/bytecode_module_def.fbs` and `vm/bytecode/module.c`.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::archive::FileBytes;
 use crate::debug_database::DebugDatabase;
+use crate::file::FileBytes;
 use crate::ordinals::{
     ExportOrdinal, FunctionOrdinal, ImportOrdinal, Register, RodataOrdinal, TypeOrdinal,
 };
@@ -366,7 +368,7 @@ impl Module {
     /// The bytecode of all functions, in one block.
     #[must_use]
     pub fn bytecode_data(&self) -> &[u8] {
-        &self.bytes[self.bytecode.clone()]
+        &self.bytes.owned()[self.bytecode.clone()]
     }
 
     /// The constants and executables that the module carries.
@@ -375,10 +377,34 @@ impl Module {
         &self.rodata
     }
 
-    /// The bytes of a rodata segment.
+    /// The bytes of a rodata segment, copied if they are not in memory; `None` if there is no such
+    /// segment, or the file does not have it any more.
     #[must_use]
-    pub fn rodata_bytes(&self, ordinal: RodataOrdinal) -> Option<&[u8]> {
-        self.rodata.get(ordinal.index()).map(|segment| &self.bytes[segment.range.clone()])
+    pub fn rodata_bytes(&self, ordinal: RodataOrdinal) -> Option<Cow<'_, [u8]>> {
+        self.bytes.get(self.rodata.get(ordinal.index())?.range.clone())
+    }
+
+    /// The bytes of a rodata segment inside of the FlatBuffer; `None` if it is outside.
+    #[must_use]
+    pub fn embedded_rodata(&self, ordinal: RodataOrdinal) -> Option<&[u8]> {
+        let segment = self.rodata.get(ordinal.index()).filter(|segment| !segment.is_external)?;
+        self.bytes.owned().get(segment.range.clone())
+    }
+
+    /// How many bytes a rodata segment has.
+    #[must_use]
+    pub fn rodata_length(&self, ordinal: RodataOrdinal) -> Option<usize> {
+        self.rodata.get(ordinal.index()).map(|segment| segment.range.len())
+    }
+
+    /// The xxh3 digest of a rodata segment, read piece by piece; `None` as for
+    /// [`Self::rodata_bytes`].
+    #[must_use]
+    pub fn rodata_digest(&self, ordinal: RodataOrdinal) -> Option<u64> {
+        let mut digest = twox_hash::XxHash3_64::new();
+        let range = self.rodata.get(ordinal.index())?.range.clone();
+        self.bytes.for_each_chunk(range, |chunk| digest.write(chunk))?;
+        Some(digest.finish())
     }
 
     /// The file's bytes: what rodata ranges refer to, and to be shared by those who hold on to
@@ -410,6 +436,6 @@ impl Module {
     /// Bytes of the FlatBuffer, its size prefix included.
     #[must_use]
     pub fn flatbuffer_bytes(&self) -> &[u8] {
-        &self.bytes[self.flatbuffer.clone()]
+        &self.bytes.owned()[self.flatbuffer.clone()]
     }
 }

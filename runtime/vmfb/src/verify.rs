@@ -9,6 +9,7 @@
 //! functions are compared with the table, and global offsets without wrapping. All defects are
 //! reported, not only the first.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -56,17 +57,32 @@ impl fmt::Display for Defect {
     }
 }
 
+/// More defects than these are not told.
+const MOST_DEFECTS: usize = 1000;
+
 /// Judges a module's bytecode.
 ///
 /// # Errors
-/// Every defect found.
+/// The defects found: all of them, unless there are very many.
 pub fn verify(module: Module) -> Result<VerifiedModule, Vec<Defect>> {
     let mut defects = Vec::new();
     verify_signatures(&module, &mut defects);
+    let signatures = Signatures::of(&module);
     for (ordinal, function) in module.functions_with_ordinals() {
-        FunctionVerifier { module: &module, ordinal, function, at: None, defects: &mut defects }
-            .verify();
+        FunctionVerifier {
+            module: &module,
+            signatures: &signatures,
+            ordinal,
+            function,
+            at: None,
+            defects: &mut defects,
+        }
+        .verify();
+        if defects.len() >= MOST_DEFECTS {
+            break;
+        }
     }
+    drop(signatures);
     if defects.is_empty() { Ok(VerifiedModule(Arc::new(module))) } else { Err(defects) }
 }
 
@@ -103,6 +119,31 @@ fn signature_of(signature: &FunctionSignature) -> Result<Option<Signature>, Stri
     }
 }
 
+/// The signatures of what can be called, each parsed once. Bad ones are not there.
+struct Signatures {
+    functions: Vec<Option<Option<Signature>>>,
+    imports: Vec<Option<Option<Signature>>>,
+}
+
+impl Signatures {
+    fn of(module: &Module) -> Self {
+        let parse = |signature: &FunctionSignature| signature_of(signature).ok();
+        Self {
+            functions: module.functions().iter().map(|it| parse(&it.signature)).collect(),
+            imports: module.imports().iter().map(|it| parse(&it.signature)).collect(),
+        }
+    }
+
+    /// That of a callee, if it is there and is sound.
+    fn of_callee(&self, callee: Callee) -> Option<Option<&Signature>> {
+        let found = match callee {
+            Callee::Internal(ordinal) => self.functions.get(ordinal.index()),
+            Callee::Import(ordinal) => self.imports.get(ordinal.index()),
+        };
+        found?.as_ref().map(Option::as_ref)
+    }
+}
+
 /// The 32-bit and ref registers that arguments take.
 pub(crate) fn argument_registers(signature: &Signature) -> (usize, usize) {
     let (mut i32_count, mut ref_count) = (0_usize, 0_usize);
@@ -118,6 +159,7 @@ pub(crate) fn argument_registers(signature: &Signature) -> (usize, usize) {
 
 struct FunctionVerifier<'m> {
     module: &'m Module,
+    signatures: &'m Signatures,
     ordinal: FunctionOrdinal,
     function: &'m Function,
     at: Option<BytecodeOffset>,
@@ -126,6 +168,9 @@ struct FunctionVerifier<'m> {
 
 impl FunctionVerifier<'_> {
     fn defect(&mut self, reason: impl Into<String>) {
+        if self.defects.len() >= MOST_DEFECTS {
+            return;
+        }
         let (function, offset) = (Some(self.ordinal), self.at);
         self.defects.push(Defect { function, offset, reason: reason.into() });
     }
@@ -357,12 +402,8 @@ impl FunctionVerifier<'_> {
         if segments.is_some() && matches!(callee, Callee::Internal(_)) {
             return self.defect("only imports can be called with a variable number of arguments");
         }
-        let signature = match callee {
-            Callee::Internal(ordinal) => self.module.function(*ordinal).map(|it| &it.signature),
-            Callee::Import(ordinal) => self.module.import(*ordinal).map(|it| &it.signature),
-        };
         // An ordinal out of range was reported with its operand, a bad signature with its function.
-        let Some(Ok(signature)) = signature.map(signature_of) else { return };
+        let Some(signature) = self.signatures.of_callee(*callee) else { return };
         let mut lists = instruction.operands.iter().filter_map(|operand| match operand {
             Operand::Registers(list) => Some(*list),
             _ => None,
@@ -434,16 +475,16 @@ impl FunctionVerifier<'_> {
 }
 
 /// The types of the single arguments of a call, spans written out. `available` bounds the work.
-fn expand(
-    arguments: &[ValueType],
+fn expand<'s>(
+    arguments: &'s [ValueType],
     segments: Option<RegisterList<'_>>,
     available: usize,
-) -> Result<Vec<ValueType>, String> {
+) -> Result<Cow<'s, [ValueType]>, String> {
     let Some(segments) = segments else {
         if arguments.iter().any(|argument| matches!(argument, ValueType::Span(_))) {
             return Err("the callee is variadic; the call gives no segment sizes".to_owned());
         }
-        return Ok(arguments.to_vec());
+        return Ok(Cow::Borrowed(arguments));
     };
     if segments.len() != arguments.len() {
         return Err(format!(
@@ -468,7 +509,7 @@ fn expand(
             scalar => types.push(scalar.clone()),
         }
     }
-    Ok(types)
+    Ok(Cow::Owned(types))
 }
 
 #[cfg(test)]
@@ -481,7 +522,8 @@ mod tests {
     fn defects_with(function: usize, offset: usize, patch: &[u8]) -> Vec<String> {
         let module = Module::from_bytes(EXAMPLE.to_vec()).unwrap();
         let start = module.functions()[function].bytecode.start;
-        let base = module.bytecode_data().as_ptr() as usize - module.file_bytes().as_ptr() as usize;
+        let base = module.bytecode_data().as_ptr() as usize
+            - module.file_bytes().owned().as_ptr() as usize;
         let mut bytes = EXAMPLE.to_vec();
         let at = base + start + offset;
         bytes[at..at + patch.len()].copy_from_slice(patch);

@@ -1,9 +1,9 @@
 //! Compiled modules as documents, and files that editors refuse to send: the server reads them itself.
 //!
 //! `iree-vmfb:/path/model.vmfb.vmasm` is the disassembly of that module. `iree-text:/path/big.mlir` is a text file with its long
-//! constants cut, for editors that do not open the whole.
+//! constants cut, for editors that do not open the whole. [`content`] says which files these may be.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ide::module_text::module_text;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
@@ -32,18 +32,67 @@ fn failed(message: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
 }
 
+/// Which files may be shown. A URI may come from a link in a document that somebody else wrote, so what
+/// it names is not shown for being named.
+pub(crate) struct Readable {
+    /// The folders of the workspace and of open documents, and the modules that the user has set.
+    pub(crate) places: Vec<PathBuf>,
+    /// Whether the client says that its user has opened this very file.
+    pub(crate) is_opened: bool,
+}
+
+/// Longer files are not read.
+const LONGEST_FILE: u64 = 2 << 30;
+
 /// The text of a made document.
-pub(crate) fn content(uri: &Url) -> Result<String> {
+pub(crate) fn content(uri: &Url, readable: &Readable) -> Result<String> {
     let path = file_of(uri).ok_or_else(|| failed(format!("{uri} names no file")))?;
-    let is_module = path.extension().is_some_and(|extension| extension == "vmfb");
-    if is_module {
-        return module_text(&path)
-            .map(|module| module.text)
-            .map_err(|error| failed(format!("{}: {error}", path.display())));
+    let told = |reason: String| failed(format!("{}: {reason}", path.display()));
+    match uri.scheme() {
+        "iree-vmfb" => {
+            let target = target(&path, &["vmfb"]).map_err(told)?;
+            // Modules may be anywhere: this shows nothing but what is in a module.
+            module_text(&target).map(|module| module.text).map_err(told)
+        }
+        "iree-text" => {
+            let target = target(&path, &["mlir", "vmasm"]).map_err(told)?;
+            readable.check(&target).map_err(told)?;
+            let bytes = vmfb::FileBytes::read(&target).map_err(|error| told(error.to_string()))?;
+            Ok(elided(&String::from_utf8_lossy(bytes.owned())))
+        }
+        scheme => Err(told(format!("{scheme}: is not a document that this server makes"))),
     }
-    let bytes =
-        std::fs::read(&path).map_err(|error| failed(format!("{}: {error}", path.display())))?;
-    Ok(elided(&String::from_utf8_lossy(&bytes)))
+}
+
+/// The file that a path leads to, links followed, if it is a regular one with such a name that is not too
+/// long.
+fn target(path: &Path, extensions: &[&str]) -> std::result::Result<PathBuf, String> {
+    let target = path.canonicalize().map_err(|error| error.to_string())?;
+    let extension = target.extension().unwrap_or_default();
+    if !extensions.iter().any(|wanted| extension == *wanted) {
+        return Err(format!("only .{} files are shown", extensions.join(" and .")));
+    }
+    let metadata = target.metadata().map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("not a regular file".to_owned());
+    }
+    match metadata.len() {
+        0..=LONGEST_FILE => Ok(target),
+        length => Err(format!("{length} bytes are too many; {LONGEST_FILE} are shown at most")),
+    }
+}
+
+impl Readable {
+    fn check(&self, target: &Path) -> std::result::Result<(), String> {
+        let is_in =
+            |place: &PathBuf| place.canonicalize().is_ok_and(|place| target.starts_with(place));
+        if self.is_opened || self.places.iter().any(is_in) {
+            return Ok(());
+        }
+        Err("it is outside of the workspace's folders and of those of open documents; open it, or \
+             add its folder to the workspace"
+            .to_owned())
+    }
 }
 
 /// Lines longer than this are cut in made documents.
@@ -87,7 +136,7 @@ pub(crate) fn lines_of_source(uri: &Url, line: u32, modules: &[PathBuf]) -> Vec<
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST_LINE, elided, file_of, uri_of_module};
+    use super::{LONGEST_LINE, Readable, content, elided, file_of, uri_of_module};
     use tower_lsp::lsp_types::Url;
 
     #[test]
@@ -97,6 +146,74 @@ mod tests {
         assert_eq!(file_of(&uri), Some("/a b/x.vmfb".into()));
         let text = Url::parse("iree-text:/a/big.mlir").unwrap();
         assert_eq!(file_of(&text), Some("/a/big.mlir".into()));
+    }
+
+    #[test]
+    fn only_modules_and_sources_of_the_workspace_are_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (inside, outside) = (root.join("inside"), root.join("outside"));
+        for folder in [&inside, &outside] {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join("x.mlir"), "module {}").unwrap();
+            std::fs::write(folder.join("secret"), "secret").unwrap();
+        }
+        std::fs::write(inside.join("no.vmfb"), "secret").unwrap();
+        let ask = |scheme: &str, path: &str, is_opened: bool| {
+            let uri = Url::parse(&format!("{scheme}:{}/{path}", root.display())).unwrap();
+            let places = vec![inside.clone()];
+            content(&uri, &Readable { places, is_opened }).map_err(|error| error.message)
+        };
+        assert_eq!(ask("iree-text", "inside/x.mlir", false).unwrap(), "module {}");
+        assert_eq!(ask("iree-text", "outside/x.mlir", true).unwrap(), "module {}");
+        for (scheme, path, is_opened, reason) in [
+            ("iree-text", "outside/x.mlir", false, "outside of the workspace"),
+            ("iree-text", "inside/../outside/x.mlir", false, "outside of the workspace"),
+            ("iree-text", "inside/secret", false, "only .mlir and .vmasm files"),
+            ("iree-text", "outside/secret", true, "only .mlir and .vmasm files"),
+            ("iree-vmfb", "inside/secret", false, "only .vmfb files"),
+            ("iree-vmfb", "inside/x.mlir", false, "only .vmfb files"),
+            ("iree-vmfb", "inside/no.vmfb.vmasm", false, "not an IREE VM module"),
+            ("iree-text", "inside/none.mlir", false, "No such file"),
+            ("iree-other", "inside/x.mlir", false, "not a document that this server makes"),
+        ] {
+            let error = ask(scheme, path, is_opened).unwrap_err();
+            assert!(error.contains(reason), "{scheme}:{path}: {error}");
+            assert!(!error.contains("secret\n"), "{error}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_count_by_what_they_lead_to() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (inside, outside) = (root.join("inside"), root.join("outside"));
+        std::fs::create_dir(&inside).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        std::fs::write(outside.join("y.mlir"), "secret").unwrap();
+        symlink("/dev/zero", inside.join("zero.mlir")).unwrap();
+        symlink("/etc/hostname", inside.join("host.vmfb")).unwrap();
+        symlink(outside.join("y.mlir"), inside.join("y.mlir")).unwrap();
+        symlink(&outside, inside.join("folder")).unwrap();
+        std::fs::create_dir(inside.join("folder.mlir")).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(inside.join("fifo.mlir")).status();
+        assert!(made.unwrap().success());
+        for (uri, reason) in [
+            ("iree-text:/dev/zero", "only .mlir"),
+            ("iree-text:ROOT/inside/zero.mlir", "only .mlir"),
+            ("iree-vmfb:ROOT/inside/host.vmfb.vmasm", "only .vmfb"),
+            ("iree-text:ROOT/inside/y.mlir", "outside of the workspace"),
+            ("iree-text:ROOT/inside/folder/y.mlir", "outside of the workspace"),
+            ("iree-text:ROOT/inside/folder.mlir", "not a regular file"),
+            ("iree-text:ROOT/inside/fifo.mlir", "not a regular file"),
+        ] {
+            let uri = Url::parse(&uri.replace("ROOT", &root.display().to_string())).unwrap();
+            let readable = Readable { places: vec![inside.clone()], is_opened: false };
+            let error = content(&uri, &readable).unwrap_err().message;
+            assert!(error.contains(reason), "{uri}: {error}");
+        }
     }
 
     #[test]

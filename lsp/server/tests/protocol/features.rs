@@ -531,6 +531,12 @@ async fn files_that_editors_do_not_send_are_read_by_the_server() {
         json!(["iree-vmfb", "iree-text"])
     );
     let uri = format!("iree-text:{}", path.display());
+    let answer = client.ask("workspace/textDocumentContent", json!({"uri": uri})).await;
+    let message = answer["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("outside of the workspace"), "{answer}");
+    let answer = client.ask("iree-dbg/textDocumentContent", json!({"uri": uri, "opened": true}));
+    assert!(answer.await["result"]["text"].is_string());
+    client.open(&format!("file://{}", folder.path().join("beside.mlir").display()), "").await;
     for method in ["workspace/textDocumentContent", "iree-dbg/textDocumentContent"] {
         let answer = client.ask(method, json!({"uri": uri})).await;
         let text = answer["result"]["text"].as_str().expect("a text").to_owned();

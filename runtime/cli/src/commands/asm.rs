@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         complete(&mut assembly, path)?;
     }
     let bytes = FileBytes::from(assembly.image.to_bytes()?);
-    std::fs::write(&arguments.output, &*bytes)
+    std::fs::write(&arguments.output, bytes.owned())
         .map_err(|error| format!("cannot write {}: {error}", arguments.output.display()))?;
     show(&doubts(&assembly, bytes)?);
     Ok(ExitCode::SUCCESS)

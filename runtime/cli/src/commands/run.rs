@@ -85,6 +85,12 @@ fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         call(&mut program, None)?
     };
+    for path in program.spoiled_files() {
+        eprintln!(
+            "warning: {} was written while the program read its constants from it: the results may be wrong",
+            path.display()
+        );
+    }
     let code = arguments.outputs.process(&program, &results)?;
     if let Some(lent) = &program.lent {
         print!("{}", lent.changed());

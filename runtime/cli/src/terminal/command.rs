@@ -405,6 +405,11 @@ impl Command {
         }
     }
 
+    /// Whether it may load the program anew.
+    pub(crate) fn restarts(&self) -> bool {
+        matches!(self, Self::Run | Self::Start)
+    }
+
     /// Whether an empty line repeats it.
     pub(crate) fn repeats(&self) -> bool {
         matches!(

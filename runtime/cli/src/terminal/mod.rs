@@ -142,6 +142,9 @@ impl<W: Write> Terminal<W> {
         };
         let result = parsed.map_err(Problem::User).and_then(|command| {
             self.last = command.repeats().then(|| command.clone());
+            if !command.restarts() {
+                self.tell_changed_files()?;
+            }
             self.perform(command)
         });
         match result {
@@ -225,7 +228,13 @@ impl<W: Write> Terminal<W> {
 
     /// Loads the program anew, unless it is fresh, and keeps the breakpoints.
     fn restart(&mut self) -> Result<(), Problem> {
-        if self.progress != Progress::NotStarted {
+        let changed = self.debugger.program().changed_files();
+        if self.progress != Progress::NotStarted || !changed.is_empty() {
+            if !changed.is_empty() {
+                let parameters = self.options.host.parameters.reopen();
+                let parameters = parameters.map_err(|status| status.to_string())?;
+                self.options.host.parameters = Arc::new(parameters);
+            }
             let mut fresh =
                 Debugger::load(self.options.clone()).map_err(|error| error.to_string())?;
             fresh.adopt_breakpoints(self.debugger.take_breakpoints());
@@ -235,6 +244,17 @@ impl<W: Write> Terminal<W> {
             self.listen();
             self.forget_watched()?;
             self.progress = Progress::NotStarted;
+        }
+        for file in changed {
+            writeln!(self.out, "note: {} has changed and was loaded anew", file.path.display())?;
+        }
+        Ok(())
+    }
+
+    /// Says which files are others now than those that the program was loaded from.
+    fn tell_changed_files(&mut self) -> io::Result<()> {
+        for file in self.debugger.newly_changed_files() {
+            writeln!(self.out, "note: {file}; `run` loads it anew")?;
         }
         Ok(())
     }
@@ -289,6 +309,7 @@ impl<W: Write> Terminal<W> {
             _ => Progress::Stopped,
         };
         show::stop(&mut self.out, &self.debugger, reason)?;
+        self.tell_changed_files()?;
         if self.progress == Progress::Stopped {
             self.show_displays()?;
         }

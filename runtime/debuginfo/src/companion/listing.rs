@@ -42,7 +42,7 @@ pub struct CompanionText {
 }
 
 impl CompanionText {
-    /// The text of the companion of a module.
+    /// The text of the companion of a module, read whole.
     #[must_use]
     pub fn new(bytes: FileBytes) -> Self {
         Self { bytes, nested: None }
@@ -54,12 +54,18 @@ impl CompanionText {
         Self { bytes: self.bytes.clone(), nested: Some(nested.clone()) }
     }
 
+    /// The file that it was read from, or what was.
+    #[must_use]
+    pub fn file(&self) -> &FileBytes {
+        &self.bytes
+    }
+
     /// The text as it was printed.
     #[must_use]
     pub fn printed(&self) -> Cow<'_, [u8]> {
         match &self.nested {
-            None => Cow::Borrowed(&self.bytes),
-            Some(nested) => Cow::Owned(Companion::nested_text(&self.bytes, nested)),
+            None => Cow::Borrowed(self.bytes.owned()),
+            Some(nested) => Cow::Owned(Companion::nested_text(self.bytes.owned(), nested)),
         }
     }
 }

@@ -234,19 +234,19 @@ impl Companion {
         module::parse(text)
     }
 
-    /// Reads a companion from a file. The file is mapped, so constants in it take no memory.
+    /// Reads a companion from a file.
     ///
     /// # Errors
     /// The file cannot be read, or is not a companion.
     pub fn read(path: &Path) -> Result<Self, CompanionLoadError> {
-        let text = FileBytes::open(path).map_err(|error| CompanionLoadError::Unreadable {
+        let text = FileBytes::read(path).map_err(|error| CompanionLoadError::Unreadable {
             path: path.to_owned(),
             source: match error {
                 LoadError::Io { source, .. } => source,
                 other => std::io::Error::other(other),
             },
         })?;
-        Self::parse(&text)
+        Self::parse(text.owned())
             .map_err(|source| CompanionLoadError::Malformed { path: path.to_owned(), source })
     }
 

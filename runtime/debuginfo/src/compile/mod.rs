@@ -199,8 +199,8 @@ fn complete_dispatches(path: &Path, module: &Path, outlined: &Path) -> bool {
     }
     let outlined = printed_in(outlined).unwrap_or_default();
     let calls = dispatch_calls::written(&outlined, interfaces.names());
-    let heading = DispatchInterfaces::heading(module);
-    heading.and_then(|heading| std::fs::write(path, format!("{heading}\n{calls}{text}"))).is_ok()
+    let heading = vmfb::archive::open(module).ok().and_then(|it| DispatchInterfaces::heading(&it));
+    heading.is_some_and(|heading| std::fs::write(path, format!("{heading}\n{calls}{text}")).is_ok())
 }
 
 /// The text that the compiler has printed into a directory, which it has made more directories in.

@@ -158,7 +158,10 @@ pub(super) fn call(
         (_, Some(Type::Scalar(scalar))) => register(scalar).unwrap_or(Returns::Integer),
         _ => Returns::Integer,
     };
-    let returned = invoke(*address, &arguments, returns).ok_or_else(|| {
+    // SAFETY: the library has the function under the name of a C interface, or under its own if its text says that it takes
+    // bare pointers, and the user's text says that these are its types. The caller keeps the library loaded, and `kept` what
+    // the arguments lead to.
+    let returned = unsafe { invoke(*address, &arguments, returns) }.ok_or_else(|| {
         Status::unimplemented(format!("@{name} takes more arguments than can be passed"))
     })?;
     if let ([slot], Form::BarePointers) = (function.results.as_slice(), form)
@@ -314,7 +317,11 @@ fn results(
     }
     blocks.sort_unstable();
     blocks.dedup();
-    blocks.into_iter().for_each(free);
+    for block in blocks {
+        // SAFETY: by the convention, the receiver of a memref frees the block that it was allocated as. It is no argument's and
+        // no constant, its elements were copied, and each block stands in the list once.
+        unsafe { free(block) };
+    }
     match failure {
         Some(message) => Err(Status::internal(message)),
         None => Ok(values),
@@ -342,7 +349,9 @@ fn elements(descriptor: &Descriptor, count: usize, size: usize) -> Result<Vec<u8
     }
     let mut bytes = Vec::new();
     if descriptor.span().map_err(|error| error.to_string())?.is_some() {
-        gather(descriptor.aligned, size, descriptor.positions(count), &mut bytes);
+        // SAFETY: the library has returned the descriptor, which says that these elements are there; they are no more than can
+        // be believed, and their span does not overflow.
+        unsafe { gather(descriptor.aligned, size, descriptor.positions(count), &mut bytes) };
     }
     Ok(bytes)
 }
@@ -360,7 +369,8 @@ fn take(array: &Array, field: &[u8], kept: &Kept, blocks: &mut Vec<u64>) -> Resu
             let (rank, address) =
                 Descriptor::read_unranked(field).map_err(|error| error.to_string())?;
             let is_ours = kept.descriptors.iter().any(|words| words.as_ptr() as u64 == address);
-            let bytes = read(address, byte_count(rank));
+            // SAFETY: the library has returned the address as that of a descriptor of this rank.
+            let bytes = unsafe { read(address, byte_count(rank)) };
             if address != 0 && !is_ours {
                 blocks.push(address);
             }

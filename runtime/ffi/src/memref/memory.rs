@@ -45,17 +45,23 @@ pub(crate) fn symbol(library: &libloading::Library, name: &str) -> Option<CodeAd
 }
 
 /// Calls a function; `None` if it takes more than can be passed.
-pub(crate) fn invoke(
+///
+/// # Safety
+/// The address is that of a function that takes these arguments and returns this, and whose code is loaded.
+pub(crate) unsafe fn invoke(
     function: CodeAddress,
     arguments: &[Argument],
     returns: Returns,
 ) -> Option<u64> {
-    // SAFETY: the library has the function under the name of a C interface, and the user says that these are its types.
+    // SAFETY: the caller's promise.
     unsafe { call(function.0, arguments, returns) }
 }
 
 /// Copies elements from where a descriptor says that they are: `positions` count elements of `size` bytes from `aligned`.
-pub(crate) fn gather(
+///
+/// # Safety
+/// The elements may be read.
+pub(crate) unsafe fn gather(
     aligned: u64,
     size: usize,
     positions: impl Iterator<Item = i64>,
@@ -67,26 +73,32 @@ pub(crate) fn gather(
         let element = base.wrapping_offset(offset);
         let at = out.len();
         out.resize(at + size, 0);
-        // SAFETY: the callee says that its elements are there; the destination was just made.
+        // SAFETY: the caller says that the element is there; the destination was just made.
         unsafe { std::ptr::copy_nonoverlapping(element, out[at..].as_mut_ptr(), size) };
     }
 }
 
-/// Copies bytes from an address that a library returned.
-pub(crate) fn read(address: u64, length: usize) -> Vec<u8> {
+/// Copies bytes from an address that a library returned; zeros if it is null.
+///
+/// # Safety
+/// The bytes may be read, unless the address is null.
+pub(crate) unsafe fn read(address: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     if length > 0 && address != 0 {
-        // SAFETY: the callee says that they are there; the destination has the length.
+        // SAFETY: the caller says that they are there; the destination has the length.
         unsafe { std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), length) };
     }
     bytes
 }
 
 /// Frees what a library got from `malloc`.
-pub(crate) fn free(address: u64) {
+///
+/// # Safety
+/// The address is null or that of a block that `malloc` gave, and nobody frees or uses it afterwards.
+pub(crate) unsafe fn free(address: u64) {
     unsafe extern "C" {
         fn free(block: *mut c_void);
     }
-    // SAFETY: by the convention, a returned memref's `allocated` is a block that its receiver frees; each is freed once.
+    // SAFETY: the caller's promise.
     unsafe { free(address as *mut c_void) };
 }

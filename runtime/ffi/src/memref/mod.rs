@@ -27,7 +27,6 @@ use abi::cconv_layout;
 use abi::convention::parse_memref;
 use abi::mlir::lowering::{Lowered, lower};
 use abi::signature::Function;
-use abi::syntax::SyntaxError;
 use hal::modules::{Host, NativeLibrary};
 use vm::{NativeModule, Status, Value};
 
@@ -64,13 +63,13 @@ pub enum LibraryError {
         /// Why not.
         source: std::io::Error,
     },
-    /// A declaration is wrong.
-    #[error("{place}: {source}")]
-    Syntax {
+    /// A declaration is wrong, and does not even say of which function it is.
+    #[error("{place}: {reason}")]
+    Declaration {
         /// The file and the line, or the option.
         place: String,
         /// What is wrong.
-        source: SyntaxError,
+        reason: String,
     },
     /// A function cannot be passed through the VM.
     #[error("@{name}: {reason}")]
@@ -116,6 +115,8 @@ pub struct Library {
     name: String,
     path: PathBuf,
     functions: Vec<Arc<LibraryFunction>>,
+    /// Those that cannot be called, and why. They do not keep anybody from calling the others.
+    unusable: Vec<(String, String)>,
     /// Keeps the code in place; functions refer to it.
     code: Arc<libloading::Library>,
 }
@@ -132,37 +133,24 @@ impl Library {
             signatures.iter().map(|text| ("--signature".to_owned(), text.clone())).collect()
         };
         let code = memory::load(path)?;
-        let mut functions = Vec::new();
+        let (mut functions, mut unusable) = (Vec::new(), Vec::new());
         for (place, text) in texts {
-            let declaration =
-                parse_memref(&text).map_err(|source| LibraryError::Syntax { place, source })?;
-            let Some(name) = declaration.function.name.clone() else { continue };
-            let c_interface = memory::symbol(&code, &format!("_mlir_ciface_{name}"));
-            let bare = || declaration.uses_bare_pointers.then(|| memory::symbol(&code, &name))?;
-            let (form, address) = match (c_interface, bare()) {
-                (Some(address), _) => (Form::Descriptors, address),
-                (None, Some(address)) => (Form::BarePointers, address),
-                (None, None) => continue,
-            };
-            let fail = |reason: String| LibraryError::Function { name: name.clone(), reason };
-            let lowered = lower(&declaration.function).map_err(|error| fail(error.to_string()))?;
-            let (signature, _) = cconv_layout::lower(&declaration.function)
-                .map_err(|error| fail(error.to_string()))?;
-            convert::check(&declaration.function, &lowered, form).map_err(fail)?;
-            functions.push(Arc::new(LibraryFunction {
-                name,
-                function: declaration.function,
-                signature,
-                lowered,
-                form,
-                address,
-            }));
+            match LibraryFunction::find(&code, &text) {
+                Ok(found) => functions.extend(found.map(Arc::new)),
+                // Without a name there is nobody to tell later.
+                Err(Fault { name: None, reason }) => {
+                    return Err(LibraryError::Declaration { place, reason });
+                }
+                Err(Fault { name: Some(name), reason }) => unusable.push((name, reason)),
+            }
         }
-        if functions.is_empty() {
-            return Err(LibraryError::NoFunctions(path.to_owned()));
+        match (functions.is_empty(), unusable.pop()) {
+            (true, Some((name, reason))) => return Err(LibraryError::Function { name, reason }),
+            (true, None) => return Err(LibraryError::NoFunctions(path.to_owned())),
+            (false, last) => unusable.extend(last),
         }
         let name = module_name(path);
-        Ok(Self { name, path: path.to_owned(), functions, code })
+        Ok(Self { name, path: path.to_owned(), functions, unusable, code })
     }
 
     /// The file.
@@ -184,7 +172,7 @@ impl NativeLibrary for Library {
         &self.name
     }
 
-    fn module(&self, host: &Host, _imports: &[(&str, &str)]) -> NativeModule {
+    fn module(&self, host: &Host, imports: &[(&str, &str)]) -> NativeModule {
         let mut builder = NativeModule::builder(&self.name);
         let mut seen = HashSet::new();
         for function in self.functions.iter().filter(|function| seen.insert(&function.name)) {
@@ -198,11 +186,69 @@ impl NativeLibrary for Library {
                     guarded(&path, &shared.name, values, || shared.call(&host, values))?
                 });
         }
+        for (name, reason) in &self.unusable {
+            let imported = imports.iter().find(|(import, _)| import == name);
+            let Some((_, convention)) = imported.filter(|_| seen.insert(name)) else { continue };
+            let message = format!("@{name}: {reason}");
+            builder = builder.function(name, convention, move |_| {
+                Err::<Vec<Value>, _>(Status::unimplemented(message.clone()))
+            });
+        }
         builder.build()
+    }
+
+    fn unusable(&self) -> &[(String, String)] {
+        &self.unusable
     }
 }
 
+/// Why a declaration is of no function that can be called.
+struct Fault {
+    name: Option<String>,
+    reason: String,
+}
+
+/// The name that a declaration gives its function, wherever the rest of it is wrong.
+fn declared_name(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once('@')?;
+    let is_part = |character: char| character.is_alphanumeric() || "_$.-".contains(character);
+    let end = rest.find(|character| !is_part(character)).unwrap_or(rest.len());
+    (end > 0).then(|| rest[..end].to_owned())
+}
+
 impl LibraryFunction {
+    /// The function that a text declares, if the library has it.
+    fn find(code: &libloading::Library, text: &str) -> Result<Option<Self>, Fault> {
+        let declaration = parse_memref(text).map_err(|error| {
+            let reason = error.to_string();
+            Fault { name: declared_name(text), reason }
+        })?;
+        let Some(name) = declaration.function.name.clone() else { return Ok(None) };
+        let c_interface = memory::symbol(code, &format!("_mlir_ciface_{name}"));
+        let uses_bare_pointers = declaration.uses_bare_pointers;
+        let bare = || uses_bare_pointers.then(|| memory::symbol(code, &name))?;
+        let (form, address) = match (c_interface, bare()) {
+            (Some(address), _) => (Form::Descriptors, address),
+            (None, Some(address)) => (Form::BarePointers, address),
+            (None, None) => return Ok(None),
+        };
+        Self::declared(name.clone(), declaration.function, form, address)
+            .map(Some)
+            .map_err(|reason| Fault { name: Some(name), reason })
+    }
+
+    fn declared(
+        name: String,
+        function: Function,
+        form: Form,
+        address: CodeAddress,
+    ) -> Result<Self, String> {
+        let lowered = lower(&function).map_err(|error| error.to_string())?;
+        let (signature, _) = cconv_layout::lower(&function).map_err(|error| error.to_string())?;
+        convert::check(&function, &lowered, form)?;
+        Ok(Self { name, function, signature, lowered, form, address })
+    }
+
     /// Calls the function.
     fn call(&self, host: &Host, values: &[Value]) -> Result<Vec<Value>, Status> {
         convert::call(host, self, values)

@@ -67,10 +67,8 @@ impl Program {
         finish(&mut context, &mut invocation).map_err(|failure| error(&failure))?;
         // Bytecode reads bytes wherever they are; machine code may load whole vectors.
         let has_machine_code = module.rodata().iter().any(|segment| {
-            module
-                .file_bytes()
-                .get(segment.range.clone())
-                .is_some_and(|bytes| bytes.starts_with(b"\x7fELF"))
+            let start = segment.range.start..segment.range.end.min(segment.range.start + 4);
+            module.file_bytes().get(start).is_some_and(|bytes| *bytes == *b"\x7fELF")
         });
         let alignment = if has_machine_code { MACHINE_CODE_ALIGNMENT } else { 1 };
         Ok(Self { context: Mutex::new(context), host, module, index, alignment })

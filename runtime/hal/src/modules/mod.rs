@@ -54,6 +54,11 @@ pub trait NativeLibrary: std::fmt::Debug + Send + Sync {
 
     /// The library as a module. `imports` are the functions that the program asks of it, each with its calling convention.
     fn module(&self, host: &Host, imports: &[(&str, &str)]) -> NativeModule;
+
+    /// The functions that it has but that cannot be called, and why.
+    fn unusable(&self) -> &[(String, String)] {
+        &[]
+    }
 }
 
 /// The surroundings of one program: its device, its parameters, and what its tests expected in vain.

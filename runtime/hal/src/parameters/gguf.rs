@@ -10,6 +10,8 @@
 //!
 //! The size of a tensor is not stored: it follows from its type, whose elements come in blocks.
 
+use std::borrow::Cow;
+
 use vm::Status;
 
 use super::reader::Reader;
@@ -61,7 +63,7 @@ const VALUE_U32: u32 = 4;
 pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
     let mut reader = Reader::new(&source.bytes, 0);
     let magic = reader.bytes(4, "the GGUF header")?;
-    if magic != MAGIC {
+    if *magic != *MAGIC {
         return Err(Status::invalid_argument(format!(
             "not a .gguf file: it begins with {magic:02x?}, not \"GGUF\""
         )));
@@ -102,7 +104,7 @@ fn read_alignment(reader: &mut Reader<'_>, pair_count: u64) -> Result<u64, Statu
     for _ in 0..pair_count {
         let key = string(reader, "a key")?;
         let value_type = reader.u32("the type of a value")?;
-        if key == b"general.alignment" {
+        if *key == *b"general.alignment" {
             if value_type != VALUE_U32 {
                 return Err(Status::invalid_argument(
                     "the value of general.alignment is no uint32",
@@ -121,20 +123,20 @@ fn read_alignment(reader: &mut Reader<'_>, pair_count: u64) -> Result<u64, Statu
 
 fn skip_value(reader: &mut Reader<'_>, value_type: u32) -> Result<(), Status> {
     match value_type {
-        VALUE_STRING => string(reader, "a value").map(drop),
+        VALUE_STRING => skip_string(reader),
         VALUE_ARRAY => {
             let element_type = reader.u32("the type of an array's elements")?;
             let count = reader.u64("the length of an array")?;
             match element_type {
-                VALUE_STRING => (0..count).try_for_each(|_| string(reader, "a value").map(drop)),
+                VALUE_STRING => (0..count).try_for_each(|_| skip_string(reader)),
                 VALUE_ARRAY => Err(Status::unimplemented("an array of arrays in the .gguf file")),
                 scalar => {
                     let length = count.saturating_mul(scalar_length(scalar)?);
-                    reader.bytes(length, "an array").map(drop)
+                    reader.skip(length, "an array")
                 }
             }
         }
-        scalar => reader.bytes(scalar_length(scalar)?, "a value").map(drop),
+        scalar => reader.skip(scalar_length(scalar)?, "a value"),
     }
 }
 
@@ -152,9 +154,14 @@ fn scalar_length(value_type: u32) -> Result<u64, Status> {
     })
 }
 
-fn string<'f>(reader: &mut Reader<'f>, what: &str) -> Result<&'f [u8], Status> {
+fn string<'f>(reader: &mut Reader<'f>, what: &str) -> Result<Cow<'f, [u8]>, Status> {
     let length = reader.u64(what)?;
     reader.bytes(length, what)
+}
+
+fn skip_string(reader: &mut Reader<'_>) -> Result<(), Status> {
+    let length = reader.u64("a value")?;
+    reader.skip(length, "a value")
 }
 
 /// The description of a tensor.
@@ -168,7 +175,7 @@ struct Tensor {
 
 impl Tensor {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Status> {
-        let name = String::from_utf8_lossy(string(reader, "the name of a tensor")?).into_owned();
+        let name = String::from_utf8_lossy(&string(reader, "the name of a tensor")?).into_owned();
         let rank = reader.u32("the rank of a tensor")?;
         let mut element_count = Some(1_u64);
         for _ in 0..rank {

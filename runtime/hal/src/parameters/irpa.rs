@@ -13,6 +13,7 @@
 //! from the header, the names and metadata of entries from the metadata range, data from the storage range.
 
 use vm::Status;
+use vmfb::FileBytes;
 
 use super::reader::Reader;
 use super::{Index, Source, Splat};
@@ -26,10 +27,16 @@ const ENTRY_SKIP: u32 = 0;
 const ENTRY_SPLAT: u32 = 1;
 const ENTRY_DATA: u32 = 2;
 
+/// Small archives may share names.
+const MINIMUM_NAMES: u64 = 1 << 16;
+
 /// Adds the archive's entries to `index`.
 pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
-    let file: &[u8] = &source.bytes;
-    let mut room = file.len() as u64 / ENTRY_HEADER_SIZE;
+    let file = &source.bytes;
+    let mut room = Room {
+        entries: file.len() as u64 / ENTRY_HEADER_SIZE,
+        names: (file.len() as u64).max(MINIMUM_NAMES),
+    };
     let mut base = 0;
     loop {
         let next = parse_header(source, base, &mut room, index)?;
@@ -38,6 +45,31 @@ pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
         }
         // The next one is always further on, so this ends.
         base = add(base, next, "the linked header")?;
+    }
+}
+
+/// What the entries of an archive may still be: no more than the file has room for, if they share nothing.
+struct Room {
+    entries: u64,
+    /// Bytes of their names.
+    names: u64,
+}
+
+impl Room {
+    fn enter(&mut self) -> Result<(), Status> {
+        self.entries = self.entries.checked_sub(1).ok_or_else(|| {
+            Status::invalid_argument("the archive claims more entries than the file has room for")
+        })?;
+        Ok(())
+    }
+
+    fn name(&mut self, length: u64, at: u64) -> Result<(), Status> {
+        self.names = self.names.checked_sub(length).ok_or_else(|| {
+            Status::invalid_argument(format!(
+                "the entry at offset {at} and those before it share names that are longer than the file"
+            ))
+        })?;
+        Ok(())
     }
 }
 
@@ -52,7 +84,7 @@ impl Segment {
     /// Reads a range that counts from `base`.
     fn read(
         reader: &mut Reader<'_>,
-        file: &[u8],
+        file: &FileBytes,
         base: u64,
         what: &'static str,
     ) -> Result<Self, Status> {
@@ -84,13 +116,13 @@ impl Segment {
 fn parse_header(
     source: &Source,
     base: u64,
-    room: &mut u64,
+    room: &mut Room,
     index: &mut Index,
 ) -> Result<u64, Status> {
-    let file: &[u8] = &source.bytes;
+    let file = &source.bytes;
     let mut header = Reader::new(file, base);
     let magic = header.bytes(4, "the IRPA header")?;
-    if magic != MAGIC {
+    if *magic != *MAGIC {
         return Err(Status::invalid_argument(format!(
             "no IRPA header at offset {base}: it begins with {magic:02x?}, not \"IRPA\""
         )));
@@ -116,11 +148,9 @@ fn parse_header(
     let end = entries.offset + entries.length;
     let mut at = entries.offset;
     for _ in 0..count {
-        *room = room.checked_sub(1).ok_or_else(|| {
-            Status::invalid_argument("the archive claims more entries than the file has room for")
-        })?;
+        room.enter()?;
         let entry = Entry { source, metadata, storage, at };
-        let size = entry.parse(end, index)?;
+        let size = entry.parse(end, room, index)?;
         // Padding behind the last entry may be missing.
         at = at.saturating_add(size.next_multiple_of(ENTRY_ALIGNMENT)).min(end);
     }
@@ -137,8 +167,8 @@ struct Entry<'s> {
 
 impl Entry<'_> {
     /// Adds the entry to the index; returns its size. The table ends at `end`.
-    fn parse(&self, end: u64, index: &mut Index) -> Result<u64, Status> {
-        let file: &[u8] = &self.source.bytes;
+    fn parse(&self, end: u64, room: &mut Room, index: &mut Index) -> Result<u64, Status> {
+        let file = &self.source.bytes;
         let mut entry = Reader::new(file, self.at);
         let size = entry.u64("an entry")?;
         if size < ENTRY_HEADER_SIZE || size > end - self.at {
@@ -155,7 +185,9 @@ impl Entry<'_> {
         let _alignment = entry.u64("an entry's alignment")?;
         let name_offset = self.metadata.resolve(name.0, name.1, "an entry's name")?;
         self.metadata.resolve(metadata.0, metadata.1, "an entry's metadata")?;
-        let key = String::from_utf8_lossy(Reader::new(file, name_offset).bytes(name.1, "a name")?);
+        room.name(name.1, self.at)?;
+        let key = Reader::new(file, name_offset).bytes(name.1, "a name")?;
+        let key = String::from_utf8_lossy(&key);
         let within = |needed: u64| {
             (size >= needed).then_some(()).ok_or_else(|| {
                 Status::out_of_range(format!(

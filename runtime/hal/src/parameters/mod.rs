@@ -1,4 +1,5 @@
-//! Parameters: named bytes outside of modules, in archives that are mapped and never read as a whole.
+//! Parameters: named bytes outside of modules, in archives. Large ones are mapped and never read as a
+//! whole.
 //!
 //! ```text
 //! Parameters   scope → Index          --parameters=[scope=]file, several files to a scope
@@ -46,6 +47,12 @@ impl Source {
     #[cfg(test)]
     fn from_bytes(bytes: Vec<u8>) -> Self {
         Self { bytes: FileBytes::from(bytes), path: Arc::from(Path::new("test")) }
+    }
+
+    /// The archive.
+    #[must_use]
+    pub fn bytes(&self) -> &FileBytes {
+        &self.bytes
     }
 
     /// Where the archive is.
@@ -221,6 +228,8 @@ impl Index {
 #[derive(Clone, Debug, Default)]
 pub struct Parameters {
     scopes: Vec<(String, Index)>,
+    /// The archives, with their scopes, in the order in which they were named.
+    opened: Vec<(String, PathBuf)>,
 }
 
 impl Parameters {
@@ -233,6 +242,18 @@ impl Parameters {
         for spec in specs {
             let (scope, path) = spec.as_ref().split_once('=').unwrap_or(("", spec.as_ref()));
             parameters.add_file(scope, Path::new(path))?;
+        }
+        Ok(parameters)
+    }
+
+    /// Opens the same archives again, as they are now.
+    ///
+    /// # Errors
+    /// As for [`Self::open`].
+    pub fn reopen(&self) -> Result<Self, Status> {
+        let mut parameters = Self::default();
+        for (scope, path) in &self.opened {
+            parameters.add_file(scope, path)?;
         }
         Ok(parameters)
     }
@@ -255,6 +276,7 @@ impl Parameters {
     }
 
     fn add_file(&mut self, scope: &str, path: &Path) -> Result<(), Status> {
+        self.opened.push((scope.to_owned(), path.to_owned()));
         let at = self.scopes.iter().position(|(name, _)| name == scope).unwrap_or_else(|| {
             self.scopes.push((scope.to_owned(), Index::default()));
             self.scopes.len() - 1
@@ -289,17 +311,21 @@ impl Parameters {
     }
 
     /// The archives that entries come from.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        let mut last: Option<&Path> = None;
+        let entries = self.scopes.iter().flat_map(|(_, index)| &index.entries);
+        entries.filter_map(move |entry| match &entry.contents {
+            Contents::File { source, .. } if last.replace(source.path()) != Some(source.path()) => {
+                Some(source)
+            }
+            _ => None,
+        })
+    }
+
+    /// Where the archives are that entries come from.
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
-        let mut files: Vec<PathBuf> = Vec::new();
-        for entry in self.scopes.iter().flat_map(|(_, index)| &index.entries) {
-            if let Contents::File { source, .. } = &entry.contents
-                && files.last().is_none_or(|last| last != source.path())
-            {
-                files.push(source.path().to_owned());
-            }
-        }
-        files
+        self.sources().map(|source| source.path().to_owned()).collect()
     }
 
     /// A table of all parameters, as `iree-dump-parameters` prints it.

@@ -1,20 +1,23 @@
 //! Reading the tables of untrusted archives: every number and range is checked against the file before it
-//! is used, and an error says at which offset of the file it stands.
+//! is used, and an error says at which offset of the file it stands. What is read is in memory, or a
+//! copy of what is in the file.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use vm::Status;
+use vmfb::FileBytes;
 
 /// A place in a file from which fields are read one after the other, little-endian.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'f> {
-    file: &'f [u8],
+    file: &'f FileBytes,
     at: usize,
 }
 
 impl<'f> Reader<'f> {
     /// Reads from `offset`, which may lie behind the end: then nothing can be read.
-    pub(super) fn new(file: &'f [u8], offset: u64) -> Self {
+    pub(super) fn new(file: &'f FileBytes, offset: u64) -> Self {
         Self { file, at: usize::try_from(offset).unwrap_or(usize::MAX) }
     }
 
@@ -24,10 +27,18 @@ impl<'f> Reader<'f> {
     }
 
     /// The next `length` bytes.
-    pub(super) fn bytes(&mut self, length: u64, what: &str) -> Result<&'f [u8], Status> {
+    pub(super) fn bytes(&mut self, length: u64, what: &str) -> Result<Cow<'f, [u8]>, Status> {
         let range = range_within(self.file, self.at as u64, length, what)?;
         self.at = range.end;
-        Ok(&self.file[range])
+        self.file.get(range).ok_or_else(|| {
+            Status::out_of_range(format!("{what} is not in the file any more; it has changed"))
+        })
+    }
+
+    /// Passes over the next `length` bytes.
+    pub(super) fn skip(&mut self, length: u64, what: &str) -> Result<(), Status> {
+        self.at = range_within(self.file, self.at as u64, length, what)?.end;
+        Ok(())
     }
 
     /// The next byte.
@@ -52,14 +63,14 @@ impl<'f> Reader<'f> {
 
     fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], Status> {
         let mut array = [0; N];
-        array.copy_from_slice(self.bytes(N as u64, what)?);
+        array.copy_from_slice(&self.bytes(N as u64, what)?);
         Ok(array)
     }
 }
 
 /// The range of `length` bytes from `offset`, if `file` has it.
 pub(super) fn range_within(
-    file: &[u8],
+    file: &FileBytes,
     offset: u64,
     length: u64,
     what: &str,
@@ -81,7 +92,7 @@ mod tests {
 
     #[test]
     fn nothing_behind_the_end_is_read() {
-        let file = [1, 0, 2, 0, 0, 0];
+        let file = FileBytes::from(vec![1, 0, 2, 0, 0, 0]);
         let mut reader = Reader::new(&file, 0);
         assert_eq!(reader.u16("a"), Ok(1));
         assert_eq!(reader.u32("b"), Ok(2));

@@ -20,7 +20,7 @@ pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
     let mut reader = Reader::new(&source.bytes, 0);
     let length = reader.u64("the length of the header")?;
     let header = reader.bytes(length, "the header")?;
-    let header: Value = serde_json::from_slice(header)
+    let header: Value = serde_json::from_slice(&header)
         .map_err(|error| Status::invalid_argument(format!("the header is no JSON: {error}")))?;
     let tensors = header
         .as_object()

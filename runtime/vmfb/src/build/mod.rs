@@ -121,7 +121,7 @@ impl<'b> ModuleImage<'b> {
     pub fn from_module(module: &'b Module) -> Self {
         let rodata = module.rodata().iter().enumerate().map(|(index, segment)| {
             let bytes = module.rodata_bytes(RodataOrdinal::from_index(index)).unwrap_or_default();
-            RodataImage { bytes: Cow::Borrowed(bytes), is_external: segment.is_external }
+            RodataImage { bytes, is_external: segment.is_external }
         });
         Self {
             name: module.name().to_owned(),

@@ -12,6 +12,8 @@ use super::Rodata;
 
 /// Segments up to this size are always printed in full.
 const ELIDE_OVER: usize = 64;
+/// What stands for rodata that cannot be read any more.
+const GONE: &str = "// gone: the file has changed";
 
 /// `vm.module`, `vm.type`, `vm.import` and `vm.rodata` lines, and the blank line after them.
 pub(super) fn module(out: &mut String, module: &Module, rodata: Rodata) {
@@ -29,14 +31,18 @@ pub(super) fn module(out: &mut String, module: &Module, rodata: Rodata) {
     }
     for index in 0..module.rodata().len() {
         out.push_str(&format!("vm.rodata[{index}] = "));
-        let bytes = module.rodata_bytes(RodataOrdinal::from_index(index)).unwrap_or_default();
-        match rodata {
-            Rodata::Elide if bytes.len() > ELIDE_OVER => out.push_str(&format!(
-                "// {} bytes elided, xxh3 {:016x}",
-                bytes.len(),
-                twox_hash::XxHash3_64::oneshot(bytes)
-            )),
-            _ => hex(out, bytes),
+        let ordinal = RodataOrdinal::from_index(index);
+        match (rodata, module.rodata_length(ordinal).unwrap_or_default()) {
+            (Rodata::Elide, length) if length > ELIDE_OVER => match module.rodata_digest(ordinal) {
+                Some(digest) => {
+                    out.push_str(&format!("// {length} bytes elided, xxh3 {digest:016x}"));
+                }
+                None => out.push_str(GONE),
+            },
+            _ => match module.rodata_bytes(ordinal) {
+                Some(bytes) => hex(out, &bytes),
+                None => out.push_str(GONE),
+            },
         }
         out.push('\n');
     }

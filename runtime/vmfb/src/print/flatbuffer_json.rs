@@ -190,7 +190,7 @@ fn segments(module: &Module) -> Vec<RodataSegmentDef<'_>> {
     let base = module.external_rodata_base();
     let segments = module.rodata().iter().enumerate().map(|(index, segment)| {
         if !segment.is_external {
-            let embedded_data = module.rodata_bytes(RodataOrdinal::from_index(index));
+            let embedded_data = module.embedded_rodata(RodataOrdinal::from_index(index));
             return RodataSegmentDef {
                 embedded_data,
                 external_data_offset: 0,

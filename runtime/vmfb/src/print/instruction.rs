@@ -179,7 +179,7 @@ impl Writer<'_, '_> {
             Operand::Global(global) => write!(self.out, "{global}"),
             Operand::Type(ordinal) => self.printer.names.write_type(self.out, *ordinal),
             Operand::Rodata(ordinal) => {
-                let length = self.printer.module.rodata_bytes(*ordinal).map_or(0, <[u8]>::len);
+                let length = self.printer.module.rodata_length(*ordinal).unwrap_or_default();
                 write!(self.out, "{}  // {length}b", ordinal.0)
             }
             Operand::Function(callee) => self.printer.names.write_callee(self.out, *callee),

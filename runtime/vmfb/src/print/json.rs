@@ -3,9 +3,10 @@
 //! Everything is serialised from borrowed data into the writer, piece by piece. Rodata is given by place, size and hash;
 //! its bytes are in the file.
 
+use std::cell::Cell;
 use std::io::Write;
 
-use serde::ser::{SerializeSeq, Serializer};
+use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Value, json};
 
 use crate::debug_database::{DebugDatabase, Location};
@@ -37,7 +38,7 @@ pub fn model(module: &Module, mut out: impl Write) -> std::io::Result<()> {
             "global_bytes": module.state().global_bytes,
             "global_refs": module.state().global_refs,
         }),
-        debug_database: module.debug_database().map(database),
+        debug_database: module.debug_database().map(Database),
     };
     serde_json::to_writer(&mut out, &document)?;
     out.write_all(b"\n")
@@ -57,7 +58,7 @@ struct Model<'m> {
     functions: Functions<'m>,
     rodata: Segments<'m>,
     state: Value,
-    debug_database: Option<Value>,
+    debug_database: Option<Database<'m>>,
 }
 
 fn features(features: Features) -> Value {
@@ -121,40 +122,62 @@ impl serde::Serialize for Functions<'_> {
         let mut sequence = serializer.serialize_seq(Some(self.0.functions().len()))?;
         for index in 0..self.0.functions().len() {
             let ordinal = FunctionOrdinal::from_index(index);
-            sequence.serialize_element(&function(self.0, &names, ordinal))?;
+            sequence.serialize_element(&FunctionDef { module: self.0, names: &names, ordinal })?;
         }
         sequence.end()
     }
 }
 
-fn function(module: &Module, names: &Names<'_>, ordinal: FunctionOrdinal) -> Value {
-    let Some(function) = module.function(ordinal) else { return Value::Null };
-    let printer = InstructionPrinter::new(module, names, ordinal);
-    let mut error = None;
-    let mut decoded = Vec::new();
-    for instruction in instructions(module.function_bytecode(ordinal)) {
-        match instruction {
-            Ok(instruction) => decoded.push(json!({
+/// A function with its instructions.
+struct FunctionDef<'m> {
+    module: &'m Module,
+    names: &'m Names<'m>,
+    ordinal: FunctionOrdinal,
+}
+
+impl serde::Serialize for FunctionDef<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { module, names, ordinal } = self;
+        let Some(function) = module.function(*ordinal) else { return serializer.serialize_unit() };
+        let code = module.function_bytecode(*ordinal);
+        let error = instructions(code).find_map(Result::err).map(|reason| reason.to_string());
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("ordinal", &ordinal.0)?;
+        map.serialize_entry("name", &names.definition(*ordinal))?;
+        map.serialize_entry("signature", &signature(&function.signature))?;
+        map.serialize_entry("requirements", &features(function.requirements))?;
+        map.serialize_entry("block_count", &function.block_count)?;
+        map.serialize_entry("i32_register_count", &function.i32_register_count)?;
+        map.serialize_entry("ref_register_count", &function.ref_register_count)?;
+        map.serialize_entry("bytecode_offset", &function.bytecode.start)?;
+        map.serialize_entry("bytecode_length", &function.bytecode.len())?;
+        let printer = InstructionPrinter::new(module, names, *ordinal);
+        let decoded = instructions(code).map_while(Result::ok).map(|instruction| {
+            json!({
                 "offset": instruction.offset.0,
                 "op": format!("vm.{}", instruction.op.mnemonic()),
                 "text": printer.print(&instruction),
-            })),
-            Err(reason) => error = Some(reason.to_string()),
-        }
+            })
+        });
+        map.serialize_entry("instructions", &Sequence::of(decoded))?;
+        map.serialize_entry("decode_error", &error)?;
+        map.end()
     }
-    json!({
-        "ordinal": ordinal.0,
-        "name": names.definition(ordinal),
-        "signature": signature(&function.signature),
-        "requirements": features(function.requirements),
-        "block_count": function.block_count,
-        "i32_register_count": function.i32_register_count,
-        "ref_register_count": function.ref_register_count,
-        "bytecode_offset": function.bytecode.start,
-        "bytecode_length": function.bytecode.len(),
-        "instructions": decoded,
-        "decode_error": error,
-    })
+}
+
+/// Values that are made one at a time.
+struct Sequence<I>(Cell<Option<I>>);
+
+impl<I: Iterator> Sequence<I> {
+    fn of(iterator: I) -> Self {
+        Self(Cell::new(Some(iterator)))
+    }
+}
+
+impl<I: Iterator<Item: serde::Serialize>> serde::Serialize for Sequence<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.take().into_iter().flatten())
+    }
 }
 
 /// Rodata segments, one at a time.
@@ -164,45 +187,56 @@ impl serde::Serialize for Segments<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut sequence = serializer.serialize_seq(Some(self.0.rodata().len()))?;
         for (index, segment) in self.0.rodata().iter().enumerate() {
-            let bytes = self.0.rodata_bytes(RodataOrdinal::from_index(index)).unwrap_or_default();
+            let digest = self.0.rodata_digest(RodataOrdinal::from_index(index));
             sequence.serialize_element(&json!({
                 "ordinal": index,
                 "external": segment.is_external,
                 "file_offset": segment.range.start,
                 "length": segment.range.len(),
-                "xxh3": format!("{:016x}", twox_hash::XxHash3_64::oneshot(bytes)),
+                "xxh3": digest.map(|digest| format!("{digest:016x}")),
             }))?;
         }
         sequence.end()
     }
 }
 
-fn database(database: &DebugDatabase) -> Value {
-    let locations = database.locations.iter().map(|location| match location {
+/// The debug database, one entry at a time.
+struct Database<'m>(&'m DebugDatabase);
+
+impl serde::Serialize for Database<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let locations = self.0.locations.iter().map(location);
+        let functions = self.0.functions.iter().map(|map| {
+            json!({
+                "local_name": map.local_name,
+                "locations": map.locations.iter().map(|(offset, index)| {
+                    json!({"offset": offset.0, "location": index.0})
+                }).collect::<Vec<_>>(),
+            })
+        });
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("locations", &Sequence::of(locations))?;
+        map.serialize_entry("functions", &Sequence::of(functions))?;
+        map.end()
+    }
+}
+
+fn location(location: &Location) -> Value {
+    match location {
         Location::Unknown => json!({"kind": "unknown"}),
         Location::CallSite { callee, caller } => {
             json!({"kind": "call_site", "callee": callee.0, "caller": caller.0})
         }
         Location::FileLineCol { file, line, column } => {
-            json!({"kind": "file", "file": file, "line": line, "column": column})
+            json!({"kind": "file", "file": &**file, "line": line, "column": column})
         }
         Location::Fused { metadata, locations } => json!({
             "kind": "fused",
-            "metadata": metadata,
+            "metadata": metadata.as_deref(),
             "locations": locations.iter().map(|index| index.0).collect::<Vec<_>>(),
         }),
-        Location::Name { name, child } => json!({"kind": "name", "name": name, "child": child.0}),
-    });
-    let functions = database.functions.iter().map(|map| {
-        json!({
-            "local_name": map.local_name,
-            "locations": map.locations.iter().map(|(offset, index)| {
-                json!({"offset": offset.0, "location": index.0})
-            }).collect::<Vec<_>>(),
-        })
-    });
-    json!({
-        "locations": locations.collect::<Vec<_>>(),
-        "functions": functions.collect::<Vec<_>>(),
-    })
+        Location::Name { name, child } => {
+            json!({"kind": "name", "name": &**name, "child": child.0})
+        }
+    }
 }

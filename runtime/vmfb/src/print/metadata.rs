@@ -141,8 +141,8 @@ impl Report {
         self.line(&format!("FlatBuffer: {without_prefix} bytes"));
         self.line(&format!("  Bytecode: {} bytes", module.bytecode_data().len()));
         for (index, segment) in module.rodata().iter().enumerate() {
-            let bytes = module.rodata_bytes(RodataOrdinal::from_index(index)).unwrap_or_default();
-            self.line(&format!("  .rodata[{index:3}] {}", rodata(module, segment, bytes)));
+            let embedded = module.embedded_rodata(RodataOrdinal::from_index(index));
+            self.line(&format!("  .rodata[{index:3}] {}", rodata(module, segment, embedded)));
         }
         self.line("");
         let external = module.rodata().iter().filter(|segment| segment.is_external);
@@ -218,15 +218,15 @@ fn write_types(out: &mut String, before: &str, types: &[abi::cconv::ValueType]) 
     }
 }
 
-fn rodata(module: &Module, segment: &RodataSegment, bytes: &[u8]) -> String {
-    let length = bytes.len();
-    if segment.is_external {
+fn rodata(module: &Module, segment: &RodataSegment, embedded: Option<&[u8]>) -> String {
+    let length = segment.range.len();
+    let Some(bytes) = embedded else {
         let offset = segment.range.start.saturating_sub(module.external_rodata_base());
         return format!(
             "external {length:8} bytes (offset {offset} / {offset:X}h to {:X}h)",
             offset + length
         );
-    }
+    };
     let mut text = format!("embedded {length:8} bytes");
     let string = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
     if string.iter().all(|byte| (0x20..0x7F).contains(byte)) {

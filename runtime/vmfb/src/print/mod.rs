@@ -98,16 +98,29 @@ impl Disassembly {
     }
 }
 
-/// Disassembles a module.
+/// How much text a disassembly may have for each byte of its module, beside [`LEAST_TEXT`]. Compilers'
+/// modules have less than 10.
+const TEXT_FACTOR: usize = 32;
+
+/// How much text the disassembly of any module may have.
+const LEAST_TEXT: usize = 16 << 20;
+
+/// Disassembles a module. A hostile module whose text would be very long, as each of its instructions
+/// mentions a long name, is printed in part.
 #[must_use]
 pub fn disassemble(module: &Module, options: &DisassemblyOptions) -> Disassembly {
     let names = Names::new(module);
     let mut builder = Builder::new();
+    builder.limit = LEAST_TEXT + module.file_bytes().len().saturating_mul(TEXT_FACTOR);
     directives::module(&mut builder.text, module, options.rodata);
     for (ordinal, function) in module.functions_with_ordinals() {
         let name = names.definition(ordinal);
         if options.function.as_deref().is_some_and(|filter| !selects(filter, ordinal, &name)) {
             continue;
+        }
+        if builder.is_full() {
+            builder.text.push_str("// the rest is left out: the text is too long for its module\n");
+            break;
         }
         builder.blank_line();
         for export in module.exports().iter().filter(|export| export.function == ordinal) {
@@ -153,11 +166,23 @@ struct Builder {
     /// Newlines in `text` before `counted_to`.
     newlines: u32,
     counted_to: usize,
+    /// How long the text may be, but for what is begun.
+    limit: usize,
 }
 
 impl Builder {
     fn new() -> Self {
-        Self { text: String::new(), lines: Vec::new(), newlines: 0, counted_to: 0 }
+        Self {
+            text: String::new(),
+            lines: Vec::new(),
+            newlines: 0,
+            counted_to: 0,
+            limit: usize::MAX,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.text.len() > self.limit
     }
 
     /// Ends the part before with exactly one blank line.
@@ -183,6 +208,9 @@ impl Builder {
                     return;
                 }
             };
+            if self.is_full() {
+                return;
+            }
             self.origin(ordinal, instruction.offset);
             if bytecode_offsets {
                 self.text.push_str(&format!("[{}]", instruction.offset));

@@ -1,0 +1,245 @@
+//! Memory that is mapped: parts of files, and large blocks of no file. The unsafe calls of this crate
+//! outside the FlatBuffer accessors are here.
+//!
+//! # Soundness
+//!
+//! Anybody may write to a mapped file, or cut it short, while it is mapped. So no reference to mapped
+//! bytes is ever made: they are reached by address, and what is read is a copy that is checked after
+//! it was made. A page that is beyond the end of its file now would raise SIGBUS when it is touched.
+//! [`repair`], called by a signal handler, puts a page of zeros there instead, and the access goes on.
+//! Whoever shows what was read asks [`crate::FileBytes::change`] whether the file is still the same.
+//!
+//! The handler looks at the [`SLOTS`] of all mappings, which are atomic numbers, and calls `mmap`: it
+//! takes no lock, allocates nothing, and leaves `errno` as it was. An address of nobody's goes to the
+//! handler that was there before.
+
+use std::fs::File;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many files can be mapped at a time; more are read.
+const MAXIMUM: usize = 512;
+
+/// The addresses of a mapping. `end` is 0 while nobody has the slot, or it is not ready.
+struct Slot {
+    start: AtomicUsize,
+    end: AtomicUsize,
+    /// Whether the pages may be written.
+    is_private: AtomicUsize,
+}
+
+static SLOTS: [Slot; MAXIMUM] = [const {
+    Slot { start: AtomicUsize::new(0), end: AtomicUsize::new(0), is_private: AtomicUsize::new(0) }
+}; MAXIMUM];
+
+/// Says that a range of addresses is a mapped file, until it is dropped.
+struct Registration(&'static Slot);
+
+impl Registration {
+    /// `None` if there are too many.
+    fn new(address: usize, length: usize, is_private: bool) -> Option<Self> {
+        handler::install();
+        let take = |slot: &&Slot| {
+            slot.start.compare_exchange(0, address, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        };
+        let slot = SLOTS.iter().find(take)?;
+        slot.is_private.store(usize::from(is_private), Ordering::Release);
+        slot.end.store(address + length, Ordering::Release);
+        Some(Self(slot))
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.0.end.store(0, Ordering::Release);
+        self.0.start.store(0, Ordering::Release);
+    }
+}
+
+/// A file that is mapped for reading.
+pub(crate) struct FileMapping {
+    // Dropped first: addresses that are not mapped any more are nobody's.
+    _registration: Registration,
+    map: memmap2::MmapRaw,
+}
+
+impl FileMapping {
+    /// Maps a whole file; `None` if the system does not, or too many are mapped.
+    pub(crate) fn new(file: &File, length: usize) -> Option<Self> {
+        let map = memmap2::MmapOptions::new().len(length).map_raw_read_only(file).ok()?;
+        let registration = Registration::new(map.as_ptr() as usize, map.len(), false)?;
+        Some(Self { _registration: registration, map })
+    }
+
+    /// Where it starts. It stays there while the mapping lives.
+    pub(crate) fn address(&self) -> *const u8 {
+        self.map.as_ptr()
+    }
+}
+
+/// A part of a file as memory of our own: what is written to it stays here, and only pages that are
+/// written are copied. Or memory of no file.
+pub struct PrivateMapping {
+    _registration: Option<Registration>,
+    map: memmap2::MmapMut,
+}
+
+impl PrivateMapping {
+    /// Zeroed memory of no file, in large pages where the system has them.
+    #[must_use]
+    pub fn anonymous(length: usize) -> Option<Self> {
+        let map = memmap2::MmapMut::map_anon(length).ok()?;
+        // Small pages do as well.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Some(Self { _registration: None, map })
+    }
+
+    /// A part of a file.
+    pub(crate) fn of_file(file: &File, offset: usize, length: usize) -> Option<Self> {
+        let mut options = memmap2::MmapOptions::new();
+        options.offset(offset as u64).len(length);
+        // SAFETY: no reference to the bytes is made, here or by whoever has their address. What is
+        // written to the mapping is not written to the file.
+        let mut map = unsafe { options.map_copy(file) }.ok()?;
+        let registration = Registration::new(map.as_mut_ptr() as usize, map.len(), true)?;
+        Some(Self { _registration: Some(registration), map })
+    }
+
+    /// Where it starts. It stays there while the mapping lives.
+    pub fn address(&mut self) -> *mut u8 {
+        self.map.as_mut_ptr()
+    }
+
+    /// How many bytes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+}
+
+/// Puts zeros where a mapped file has no bytes any more: from the page of `address` to the end of the
+/// mapping. Tells whether the address is in a mapped file; if so, it can be accessed now. A signal
+/// handler may call this.
+#[must_use]
+pub fn repair(address: usize) -> bool {
+    let found = SLOTS.iter().find(|slot| {
+        let end = slot.end.load(Ordering::Acquire);
+        slot.start.load(Ordering::Acquire) <= address && address < end
+    });
+    let Some(slot) = found else { return false };
+    let is_private = slot.is_private.load(Ordering::Acquire) != 0;
+    handler::put_zeros(address, slot.end.load(Ordering::Acquire), is_private)
+}
+
+#[cfg(unix)]
+mod handler {
+    //! The signal. Its handler stays for as long as the process lives.
+
+    use std::sync::{Once, OnceLock};
+
+    static INSTALLED: Once = Once::new();
+    static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+
+    /// Sees to it that a file which was cut short is mended when it is read.
+    pub(super) fn install() {
+        INSTALLED.call_once(|| {
+            let on_signal: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
+                on_bus_error;
+            // SAFETY: both structures are valid, zeros are an empty set of signals, and the handler
+            // does what handlers may do.
+            unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                action.sa_sigaction = on_signal as usize;
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+                let mut before: libc::sigaction = std::mem::zeroed();
+                if libc::sigaction(libc::SIGBUS, &raw const action, &raw mut before) == 0 {
+                    let _ = BEFORE.set(before);
+                }
+            }
+        });
+    }
+
+    extern "C" fn on_bus_error(
+        signal: libc::c_int,
+        info: *mut libc::siginfo_t,
+        context: *mut libc::c_void,
+    ) {
+        // SAFETY: the system calls a handler that was installed with SA_SIGINFO with valid ones.
+        let address = unsafe { (*info).si_addr() } as usize;
+        if !super::repair(address) {
+            pass_on(signal, info, context);
+        }
+    }
+
+    /// Does what would have been done without us.
+    fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+        let before = BEFORE.get().map(|it| (it.sa_sigaction, it.sa_flags & libc::SA_SIGINFO != 0));
+        match before {
+            None | Some((libc::SIG_DFL | libc::SIG_IGN, _)) => {
+                // SAFETY: the default ends the process when the access is made again.
+                unsafe { libc::signal(signal, libc::SIG_DFL) };
+            }
+            Some((handler, true)) => {
+                // SAFETY: the system was told that this is such a function.
+                let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
+                    unsafe { std::mem::transmute(handler) };
+                handler(signal, info, context);
+            }
+            Some((handler, false)) => {
+                // SAFETY: the system was told that this is such a function.
+                let handler: extern "C" fn(libc::c_int) = unsafe { std::mem::transmute(handler) };
+                handler(signal);
+            }
+        }
+    }
+
+    /// Puts zeros at a range of addresses; tells whether that was done.
+    pub(super) fn put_zeros(address: usize, end: usize, is_private: bool) -> bool {
+        // SAFETY: a number that the system knows.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        let Ok(page) = usize::try_from(page) else { return false };
+        let start = address & !(page.max(1) - 1);
+        let rights = if is_private { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+        // SAFETY: the range is inside of a mapping of ours, as `repair` found; it stays mapped, with
+        // the same rights. Its bytes are only reached by address, by code that expects any bytes.
+        unsafe {
+            let errno = errno();
+            let before = *errno;
+            let made = libc::mmap(start as *mut libc::c_void, end - start, rights, flags, -1, 0);
+            *errno = before;
+            made != libc::MAP_FAILED
+        }
+    }
+
+    /// Where this thread's last error is.
+    fn errno() -> *mut libc::c_int {
+        // SAFETY: it has no conditions.
+        #[cfg(any(target_os = "linux", target_os = "emscripten"))]
+        unsafe {
+            libc::__errno_location()
+        }
+        // SAFETY: it has no conditions.
+        #[cfg(any(target_os = "macos", target_os = "ios", target_os = "freebsd"))]
+        unsafe {
+            libc::__error()
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod handler {
+    //! Windows does not cut a file that is mapped.
+
+    pub(super) fn install() {}
+
+    pub(super) fn put_zeros(_address: usize, _end: usize, _is_private: bool) -> bool {
+        false
+    }
+}

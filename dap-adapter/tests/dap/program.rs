@@ -15,6 +15,7 @@ static SEVERAL: LazyLock<PathBuf> = LazyLock::new(|| compiled("several"));
 static SCALARS: LazyLock<PathBuf> = LazyLock::new(|| compiled("scalars"));
 static COLUMNS: LazyLock<PathBuf> = LazyLock::new(|| compiled("columns"));
 static DISPATCHES: LazyLock<PathBuf> = LazyLock::new(|| compiled("dispatches"));
+static INTEGERS: LazyLock<PathBuf> = LazyLock::new(|| compiled("integers"));
 static SLOW: LazyLock<PathBuf> = LazyLock::new(|| compiled("slow"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
@@ -51,6 +52,7 @@ pub(crate) fn source_of(name: &str) -> PathBuf {
         "columns" => of_terminal("columns/columns.mlir"),
         "several" => of_terminal("levels/several.mlir"),
         "scalars" => of_terminal("stops/scalars.mlir"),
+        "integers" => of_terminal("stops/integers.mlir"),
         "dispatches" => of_terminal("limits/dispatches.mlir"),
         _ => root.join(format!("tests/dap/{name}.mlir")),
     }
@@ -111,6 +113,11 @@ pub(crate) fn endless_dispatch(device: &str) -> Value {
     json!({
         "program": *DISPATCHES, "function": "endless", "inputs": ["4xi32=1,2,3,4"], "device": device,
     })
+}
+
+/// What launches a dispatch that adds bytes.
+pub(crate) fn bytes() -> Value {
+    json!({"program": *INTEGERS, "function": "bytes", "inputs": ["8xi8=1,2,3,100,-100,63,64,65"]})
 }
 
 /// The module that calls a native function which takes its time.

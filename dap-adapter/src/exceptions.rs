@@ -1,4 +1,4 @@
-//! What stops the program without a breakpoint: failures, and floats that go bad.
+//! What stops the program without a breakpoint: failures, floats that go bad, integers that overflow.
 
 use dap::requests::SetExceptionBreakpointsArguments;
 use debug::Traps;
@@ -15,7 +15,7 @@ struct Filter {
 
 const FAILURE: &str = "failure";
 
-const FILTERS: [Filter; 5] = [
+const FILTERS: [Filter; 6] = [
     Filter {
         name: FAILURE,
         label: "Failures",
@@ -44,6 +44,12 @@ const FILTERS: [Filter; 5] = [
         name: "dispatch-infinity",
         label: "Infinity in a dispatch's results",
         description: "Stop behind a dispatch that leaves more infinities than it found",
+        is_default: false,
+    },
+    Filter {
+        name: "overflow",
+        label: "Integer overflow",
+        description: "Stop before an operation on integers in the source that overflows the width of its type, or shifts by too much, in VM code and in dispatches of bytecode",
         is_default: false,
     },
 ];
@@ -114,6 +120,7 @@ impl Exceptions {
             "infinity" => self.traps.infinity = true,
             "dispatch-nan" => self.traps.dispatch_nan = true,
             "dispatch-infinity" => self.traps.dispatch_infinity = true,
+            "overflow" => self.traps.overflow = true,
             other => return Err(format!("there is no filter {other:?}")),
         }
         Ok(())
@@ -129,7 +136,7 @@ impl Exceptions {
     }
 }
 
-/// How often floats stop the program.
+/// How often numbers stop the program.
 fn is_every(condition: Option<&str>) -> Result<bool, String> {
     match condition.unwrap_or_default().trim() {
         "" | "once" => Ok(false),

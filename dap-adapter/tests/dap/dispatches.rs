@@ -1,17 +1,20 @@
-//! Requests while a dispatch of bytecode runs that never ends: each is answered, breakpoints work, and
-//! `pause` stops inside of the workgroup.
+//! Requests while a dispatch runs that never ends: each is answered, breakpoints work, and `pause` stops inside
+//! of the workgroup; in bytecode and in machine code, on one thread and on many.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::program::{endless_dispatch, source_of};
+use crate::program::{endless_dispatch, endless_machine_code, source_of};
 
 const DISPATCH: &str = "endless_dispatch_0_elementwise_4_i32";
 
 /// As long as an answer may take.
 const PROMPT: Duration = Duration::from_secs(1);
+
+/// Only a program that hangs takes so long.
+const LONG: Duration = Duration::from_secs(60);
 
 /// The line of the workgroup's loop that computes.
 fn looping() -> i64 {
@@ -61,8 +64,10 @@ fn pause(client: &mut Client) -> Vec<Value> {
 /// Pauses; the stop is inside of the workgroup, once the program has come there.
 #[track_caller]
 fn pause_inside(client: &mut Client) {
+    let start = Instant::now();
     let mut frames = pause(client);
     while frames.len() < 4 {
+        assert!(start.elapsed() < LONG, "{frames:?}");
         client.request("continue", &json!({"threadId": 1}));
         frames = pause(client);
     }
@@ -119,4 +124,40 @@ fn an_endless_workgroup_is_paused_on_one_thread() {
 fn an_endless_workgroup_is_paused_on_many_threads() {
     session("local-task", false);
     session("local-task", true);
+}
+
+/// Machine code has neither breakpoints nor registers of the VM, but all is answered, and it is paused.
+fn machine_code(device: &str) {
+    let mut client = Client::new();
+    client.launch(&endless_machine_code(device));
+    client.request("configurationDone", &json!({}));
+    let start = Instant::now();
+    while !stack(&mut client).iter().any(|name| name.starts_with("workgroup (")) {
+        assert!(start.elapsed() < LONG);
+        client.request("continue", &json!({"threadId": 1}));
+    }
+    client.request("continue", &json!({"threadId": 1}));
+    ask_for_everything(&mut client);
+    let source = json!({"path": source_of("dispatches")});
+    let breakpoints = json!({"source": source, "breakpoints": [{"line": looping()}]});
+    let set = answered(&mut client, "setBreakpoints", &breakpoints);
+    assert_eq!(set["success"], true, "{set}");
+    assert!(stack(&mut client).iter().any(|name| name.starts_with("workgroup (")));
+    client.request("continue", &json!({"threadId": 1}));
+    let start = Instant::now();
+    client.disconnect_from_stop();
+    assert!(start.elapsed() < PROMPT, "{:?}", start.elapsed());
+}
+
+/// Pauses the program, and gives the names of its frames.
+#[track_caller]
+fn stack(client: &mut Client) -> Vec<String> {
+    let frames = pause(client);
+    frames.iter().map(|frame| frame["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn machine_code_that_never_ends_is_paused() {
+    machine_code("local-sync");
+    machine_code("local-task");
 }

@@ -15,19 +15,38 @@ static SEVERAL: LazyLock<PathBuf> = LazyLock::new(|| compiled("several"));
 static SCALARS: LazyLock<PathBuf> = LazyLock::new(|| compiled("scalars"));
 static COLUMNS: LazyLock<PathBuf> = LazyLock::new(|| compiled("columns"));
 static DISPATCHES: LazyLock<PathBuf> = LazyLock::new(|| compiled("dispatches"));
+static MACHINE_CODE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let output = folder().join("dispatches-machine.vmfb");
+    let flags = [
+        "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=generic",
+    ];
+    compile_with(&source_of("dispatches"), &output, &flags)
+});
+static INTEGERS: LazyLock<PathBuf> = LazyLock::new(|| compiled("integers"));
 static SLOW: LazyLock<PathBuf> = LazyLock::new(|| compiled("slow"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
 
 fn compiled(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dap");
-    std::fs::create_dir_all(&directory).unwrap();
-    compile_to(&source_of(name), &directory.join(format!("{name}.vmfb")))
+    compile_to(&source_of(name), &folder().join(format!("{name}.vmfb")))
+}
+
+fn folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dap");
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
 }
 
 /// Compiles a source, with a companion.
 pub(crate) fn compile_to(input: &Path, output: &Path) -> PathBuf {
+    compile_with(input, output, &[])
+}
+
+fn compile_with(input: &Path, output: &Path, flags: &[&str]) -> PathBuf {
     let (input, output) = (input.to_owned(), output.to_owned());
-    let request = CompileRequest { input, output, ..CompileRequest::default() };
+    let flags = flags.iter().map(|&flag| flag.to_owned()).collect();
+    let request = CompileRequest { input, output, flags, ..CompileRequest::default() };
     let mut printed = String::new();
     let output = compile(&request, &Cancellation::default(), &mut |line| {
         printed.push_str(line);
@@ -51,6 +70,7 @@ pub(crate) fn source_of(name: &str) -> PathBuf {
         "columns" => of_terminal("columns/columns.mlir"),
         "several" => of_terminal("levels/several.mlir"),
         "scalars" => of_terminal("stops/scalars.mlir"),
+        "integers" => of_terminal("stops/integers.mlir"),
         "dispatches" => of_terminal("limits/dispatches.mlir"),
         _ => root.join(format!("tests/dap/{name}.mlir")),
     }
@@ -111,6 +131,18 @@ pub(crate) fn endless_dispatch(device: &str) -> Value {
     json!({
         "program": *DISPATCHES, "function": "endless", "inputs": ["4xi32=1,2,3,4"], "device": device,
     })
+}
+
+/// The same in machine code.
+pub(crate) fn endless_machine_code(device: &str) -> Value {
+    json!({
+        "program": *MACHINE_CODE, "function": "endless", "inputs": ["4xi32=1,2,3,4"], "device": device,
+    })
+}
+
+/// What launches a dispatch that adds bytes.
+pub(crate) fn bytes() -> Value {
+    json!({"program": *INTEGERS, "function": "bytes", "inputs": ["8xi8=1,2,3,100,-100,63,64,65"]})
 }
 
 /// The module that calls a native function which takes its time.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::program::{scalars, scalars_source};
+use crate::program::{bytes, scalars, scalars_source};
 
 /// Launches the program with breakpoints on lines, each with a condition or none.
 fn launched_with(lines: &Value) -> Client {
@@ -25,6 +25,31 @@ fn go_on(client: &mut Client) -> Value {
 #[track_caller]
 fn text(stopped: &Value) -> &str {
     stopped["text"].as_str().unwrap()
+}
+
+#[test]
+fn an_integer_that_overflows_stops_the_dispatch_that_adds_it() {
+    let mut client = Client::new();
+    client.launch(&bytes());
+    let filters =
+        json!({"filters": [], "filterOptions": [{"filterId": "overflow", "condition": "every"}]});
+    let set = client.request("setExceptionBreakpoints", &filters);
+    assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
+    client.request("configurationDone", &json!({}));
+    // Those of the eight that do not fit a byte when they are doubled.
+    let mut stopped = client.event("stopped");
+    for value in [100, -100, 64, 65] {
+        assert_eq!(stopped["reason"], "exception");
+        let said = text(&stopped);
+        let start = format!("%sum = arith.addi %i, %i overflows i8: %i = {value} (");
+        assert!(said.starts_with(&start), "{said}");
+        let shown = client.request("evaluate", &json!({"expression": "%i"}));
+        assert_eq!(shown["result"], value.to_string());
+        client.request("continue", &json!({"threadId": 1}));
+        stopped = if value == 65 { Value::Null } else { client.event("stopped") };
+    }
+    client.ends(0);
+    client.disconnect();
 }
 
 #[test]

@@ -48,7 +48,10 @@ fn check_on(module: &Path, scripts_in: &Path, run_in: &Path, inputs: &[&str], sc
         let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
             .current_dir(run_in)
             .args(["debug", "--batch"])
-            .args(inputs.iter().map(|input| format!("--input={input}")))
+            .args(inputs.iter().map(|input| match input.starts_with("--function=") {
+                true => (*input).to_owned(),
+                false => format!("--input={input}"),
+            }))
             .arg("-x")
             .arg(scripts_in.join(format!("{name}.script")))
             .arg(module)
@@ -149,6 +152,18 @@ fn a_line_that_was_moved_about_stops_once() {
 fn stops_say_why() {
     check("stops", "scalars", &["2", "5"], &["floats", "data", "conditions"]);
     check("stops", "norm", &["4x8xf32=3", "4x8xf32=4"], &["bytecode"]);
+}
+
+#[test]
+fn integers_that_overflow_stop() {
+    let directory = tests().join("stops");
+    let module = compile(&directory, "integers", &[]);
+    let check = |call: &[&str], script| check_on(&module, &directory, &directory, call, &[script]);
+    let (most, least) = ("2147483647", "-2147483648");
+    check(&["--function=scalars", most, "9223372036854775807"], "overflow");
+    check(&["--function=quotient", least, "-1"], "quotient");
+    check(&["--function=bytes", "8xi8=1,2,3,100,-100,63,64,65"], "bytes");
+    check(&["--function=squares", "8xi32=20000"], "squares");
 }
 
 #[test]

@@ -7,6 +7,8 @@ use vmfb::decode::{Instruction, Operand};
 use vmfb::isa::Bank;
 use vmfb::{BytecodeOffset, Register};
 
+use crate::overflow::Integer;
+
 /// What an instruction does to data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effects {
@@ -18,6 +20,8 @@ pub(crate) struct Effects {
     pub(crate) is_call: bool,
     /// The register that a float is computed into from others.
     pub(crate) float: Option<RegisterSlot>,
+    /// The integer arithmetic that it is.
+    pub(crate) integer: Option<Integer>,
 }
 
 /// A use of something that is no register.
@@ -64,6 +68,7 @@ impl Effects {
             object: access(instruction, mnemonic),
             is_call: mnemonic.starts_with("call"),
             float,
+            integer: Integer::of(instruction),
         }
     }
 
@@ -71,6 +76,12 @@ impl Effects {
     pub(crate) fn read_by(instruction: &Instruction<'_>) -> Vec<RegisterSlot> {
         let uses = instruction.register_uses().filter(|it| !it.is_write);
         uses.map(|it| slot(it.bank, it.register)).collect()
+    }
+
+    /// Whether an instruction writes a register.
+    pub(crate) fn writes(instruction: &Instruction<'_>, register: RegisterSlot) -> bool {
+        let mut written = instruction.register_uses().filter(|it| it.is_write);
+        written.any(|it| overlap(slot(it.bank, it.register), register))
     }
 
     /// Whether it may change memory.

@@ -2,7 +2,7 @@
 //! stands before it, at its line, with its operands as they were. What instructions do to floats is known from
 //! registers alone and changes one register, so nothing is lost; going on runs it again.
 
-use debuginfo::{Answer, RegisterSlot, ScopedValue};
+use debuginfo::{Answer, RegisterSlot, ScopedValue, SourcePosition};
 use vm::{FrameIndex, Position, Value};
 use vmfb::{Instruction, Op};
 
@@ -16,18 +16,27 @@ use crate::watch::BadFloat;
 impl Debugger {
     /// Stands the program before an instruction that has made a bad float. None: it was caught before.
     pub(crate) fn trap_float(&mut self, bad: &BadFloat) -> Option<StopReason> {
-        let every = self.traps().every;
-        let is_known = !every && !self.watcher.caught.insert(bad.at);
-        let place = self.program.path_of(bad.at).last().copied();
-        let operation = place.map(|place| (bad.at.function.module, place));
-        // An operation may be several instructions, where a loop was unrolled.
-        let is_told =
-            operation.is_some_and(|it| !self.watcher.caught_operations.insert(it) && !every);
-        if is_known || is_told || !self.undo(bad) {
+        if !self.is_first_time(bad.at) || !self.undo(bad) {
             return None;
         }
         self.watcher.passing = Some(bad.at);
         Some(StopReason::Trap(self.float_sentence(bad)))
+    }
+
+    /// Whether nothing was told yet of an instruction and the operation that it is; or all is to be told.
+    pub(crate) fn is_first_time(&mut self, at: Position) -> bool {
+        let every = self.traps().every;
+        let is_known = !every && !self.watcher.caught.insert(at);
+        let place = self.program.path_of(at).last().copied();
+        let place = place.map(|place| match self.fused_sum(at) {
+            Some((line, column)) => SourcePosition { line, column, ..place },
+            None => place,
+        });
+        let operation = place.map(|place| (at.function.module, place));
+        // An operation may be several instructions, where a loop was unrolled.
+        let is_told =
+            operation.is_some_and(|it| !self.watcher.caught_operations.insert(it) && !every);
+        !is_known && !is_told
     }
 
     fn undo(&mut self, bad: &BadFloat) -> bool {
@@ -52,27 +61,33 @@ impl Debugger {
     /// `%l = math.log %s is NaN: %s = -0.5 (a.mlir:5, in a dispatch that writes 256 elements)`.
     fn float_sentence(&self, bad: &BadFloat) -> String {
         let what = match &bad.value {
-            Value::F32(value) if value.is_nan() => "NaN",
-            Value::F64(value) if value.is_nan() => "NaN",
-            Value::F32(value) if *value < 0.0 => "-infinity",
-            Value::F64(value) if *value < 0.0 => "-infinity",
-            _ => "infinity",
+            Value::F32(value) if value.is_nan() => "is NaN",
+            Value::F64(value) if value.is_nan() => "is NaN",
+            Value::F32(value) if *value < 0.0 => "is -infinity",
+            Value::F64(value) if *value < 0.0 => "is -infinity",
+            _ => "is infinity",
         };
-        let written = self.written_operation(bad.at);
+        self.trap_sentence(bad.at, what)
+    }
+
+    /// What an instruction does, by the operation of the source, with its operands and its place.
+    pub(crate) fn trap_sentence(&self, at: Position, what: &str) -> String {
+        let written = self.written_operation(at);
         let head = match &written {
             Some(written) => written.text.clone(),
-            None => self.instruction_text(bad.at),
+            None => self.instruction_text(at),
         };
-        let operands = self.operand_values(bad.at, written.as_ref());
+        let operands = self.operand_values(at, written.as_ref());
         let operands =
             if operands.is_empty() { String::new() } else { format!(": {}", operands.join(", ")) };
-        let source = self.source_line(bad.at);
-        let place = source.map(|it| format!("{}:{}", it.file, it.line));
+        let source = self.source_line(at);
+        let line = written.as_ref().map(|written| written.line);
+        let place = source.map(|it| format!("{}:{}", it.file, line.unwrap_or(it.line)));
         let around = self.elements_around();
         let place: Vec<String> = place.into_iter().chain(around).collect();
         let place =
             if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) };
-        format!("{head} is {what}{operands}{place}")
+        format!("{head} {what}{operands}{place}")
     }
 
     /// How much the dispatch writes that the program is in.
@@ -88,23 +103,26 @@ impl Debugger {
         let module = self.program.module(at.function.module)?;
         let place = *self.program.path_of(at).last()?;
         let source = module.info.source(place.file)?;
-        let operation = source.operation_at(place.line, place.column)?;
         let code = module.module.function_bytecode(at.function.function);
         let instruction = vmfb::decode(code, at.offset).ok()?;
-        if !is_same_operation(operation, instruction.op) {
-            return None;
-        }
-        let results = source.result_names(place.line, place.column);
+        let is_same = |operation: &&str| is_same_operation(operation, instruction.op);
+        let own = source.operation_at(place.line, place.column).filter(is_same);
+        let (line, column) = match own {
+            Some(_) => (place.line, place.column),
+            None => self.fused_sum(at)?,
+        };
+        let operation = source.operation_at(line, column)?;
+        let results = source.result_names(line, column);
         let [result] = results.as_slice() else { return None };
-        let line = source.line(place.line)?;
-        let start = (place.column as usize).checked_sub(1)? + operation.len();
-        let rest = line.get(start..)?;
+        let text = source.line(line)?;
+        let start = (column as usize).checked_sub(1)? + operation.len();
+        let rest = text.get(start..)?;
         let arguments = rest.split([':', '{']).next().unwrap_or_default().trim();
         let names = arguments.split(|it: char| it == ',' || it.is_whitespace());
         let operands: Vec<String> =
             names.filter(|it| it.starts_with('%')).map(str::to_owned).collect();
         let text = format!("{result} = {operation} {arguments}").trim_end().to_owned();
-        Some(Written { text, operands })
+        Some(Written { line, text, operands })
     }
 
     /// `vm.div.f32 into i3 at 00000091`.
@@ -144,6 +162,7 @@ impl Debugger {
 
 /// An operation as it was written.
 struct Written {
+    line: u32,
     /// Without types and attributes.
     text: String,
     /// The names of its operands.
@@ -191,15 +210,26 @@ fn is_commutative(op: Op) -> bool {
     matches!(kind_of(op), "add" | "mul" | "min" | "max" | "fma")
 }
 
-/// Whether an operation of the source does what an instruction does: `arith.divf` and `div.f32`.
-fn is_same_operation(operation: &str, op: Op) -> bool {
+/// Whether an operation of the source does what an instruction does: `arith.divf` and `div.f32`,
+/// `arith.addi` and `add.i32`, `arith.shrui` and `shr.i32.u`.
+pub(crate) fn is_same_operation(operation: &str, op: Op) -> bool {
     let name = operation.rsplit('.').next().unwrap_or_default();
     let kind = kind_of(op);
     match kind {
         "min" | "max" => {
             name.strip_prefix(kind).is_some_and(|rest| matches!(rest, "imumf" | "numf" | ""))
         }
-        _ => name.strip_prefix(kind).is_some_and(|rest| matches!(rest, "" | "f")),
+        _ => name.strip_prefix(kind).is_some_and(|rest| {
+            let signed = op.mnemonic().ends_with(".s");
+            match (op.mnemonic().contains(".i"), rest) {
+                (_, "") => true,
+                (false, rest) => rest == "f",
+                (true, "i") => true,
+                (true, "si") => signed,
+                (true, "ui") => !signed,
+                (true, _) => false,
+            }
+        }),
     }
 }
 
@@ -214,13 +244,22 @@ mod tests {
             ("math.log", Op::LogF32),
             ("math.sqrt", Op::SqrtF32),
             ("arith.maximumf", Op::MaxF32),
+            ("arith.addi", Op::AddI32),
+            ("arith.divsi", Op::DivI64S),
+            ("arith.shrui", Op::ShrI32U),
+            ("math.absi", Op::AbsI32),
         ];
         for (operation, op) in same {
             assert!(is_same_operation(operation, op), "{operation}");
         }
-        for (operation, op) in
-            [("arith.mulf", Op::AddF32), ("math.log1p", Op::LogF32), ("linalg.softmax", Op::DivF32)]
-        {
+        for (operation, op) in [
+            ("arith.mulf", Op::AddF32),
+            ("math.log1p", Op::LogF32),
+            ("linalg.softmax", Op::DivF32),
+            ("arith.addf", Op::AddI32),
+            ("arith.addi", Op::AddF32),
+            ("arith.shrui", Op::ShrI32S),
+        ] {
             assert!(!is_same_operation(operation, op), "{operation}");
         }
     }

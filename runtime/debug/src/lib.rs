@@ -12,7 +12,7 @@
 //! | `catalog` | modules, sources and lines with code, for lists of them |
 //! | `arming` | breakpoints in the machine: guards, hits, log messages |
 //! | `watch`, `effects` | data breakpoints |
-//! | `floats`, `dispatch_traps` | floats that go bad |
+//! | `floats`, `dispatch_traps`, `overflow` | floats that go bad, integers that overflow |
 //! | `moves` | jumping, restarting a frame, targets to step into |
 //! | `stop`, `reasons` | why the program stands still, how it may go on |
 //! | `stack`, `inspect`, `scope`, `known`, `globals` | frames, scopes, variables, names |
@@ -56,6 +56,9 @@ mod memory;
 mod moves;
 mod named;
 mod number;
+mod overflow;
+#[cfg(test)]
+mod overflow_tests;
 #[cfg(test)]
 mod pause_tests;
 mod program;

@@ -135,6 +135,10 @@ impl Debugger {
             (traps.infinity, by_instructions("infinity")),
             (traps.dispatch_nan, by_dispatches("NaN")),
             (traps.dispatch_infinity, by_dispatches("infinity")),
+            (
+                traps.overflow,
+                format!("integers that overflow, in operations of the source; {how_often}"),
+            ),
         ];
         all.into_iter().filter(|(is_on, _)| *is_on).map(|(_, text)| text).collect()
     }

@@ -464,8 +464,11 @@ impl Debugger {
         if let Some(invocation) = self.invocation()
             && let Some(position) = innermost(&self.context, invocation)
             && watcher.is_needed()
+            && watcher.before(&self.context, invocation, position)
         {
-            watcher.before(&self.context, invocation, position);
+            self.watcher = watcher;
+            let outcome = Outcome::Stopped(Stop::Step(position));
+            return self.after_watched(outcome).map_or(Ok(Verdict::GoOn), Err);
         }
         let mut observer = StepObserver {
             plan,

@@ -57,7 +57,7 @@ pub enum StopReason {
     Pause,
     /// Data was touched that these breakpoints watch.
     Data(Vec<DataHit>),
-    /// A float went bad that [`crate::Traps`] are set for; the text says which and where.
+    /// A number went wrong that [`crate::Traps`] are set for; the text says which and where.
     Trap(String),
     /// The program executed `vm.break`.
     BreakInstruction,

@@ -1,8 +1,9 @@
-//! Data breakpoints and traps: stops where data is read, written or changed, or a float goes bad.
+//! Data breakpoints and traps: stops where data is read, written or changed, a float goes bad, or an integer
+//! overflows.
 //!
 //! While any are set, the program runs through the instrumented loop, which is asked before every
 //! instruction: what has the one before it done, and what is the next about to do? A stop for data is behind
-//! the instruction that did it, and shown at its line; one for a float is before it (see `floats`). Memory is
+//! the instruction that did it, and shown at its line; one for a number is before it (see `floats`, `overflow`). Memory is
 //! also looked at behind each command of a device, so that who wrote it is known where machine code did. What
 //! the data is, and how it is looked at, is in `watched`; what a stop says in `reasons`.
 
@@ -20,6 +21,7 @@ use crate::breakpoint::{BreakpointId, BreakpointSpec, BreakpointTable};
 use crate::debugger::Debugger;
 use crate::effects::Effects;
 use crate::inspect;
+use crate::overflow::{Integer, Meant, Overflow};
 use crate::stop::StopReason;
 use crate::watched::{Snapshot, WatchTarget, WhoseRegister};
 
@@ -64,7 +66,8 @@ pub enum DataUser {
     Command(String),
 }
 
-/// Floats that stop the program where they first appear: where no operand was one already.
+/// Numbers that stop the program where they go wrong: floats where they first appear, where no operand was
+/// one already; integers where they overflow.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Traps {
     /// An instruction computes NaN; or a dispatch of machine code, whose instructions nobody sees, leaves one.
@@ -75,17 +78,23 @@ pub struct Traps {
     pub dispatch_nan: bool,
     /// The same for infinities.
     pub dispatch_infinity: bool,
+    /// An operation on integers that the program was written with overflows, or shifts by too much.
+    pub overflow: bool,
     /// Each of them stops, however often an operation makes them; otherwise an operation stops once.
     pub every: bool,
 }
 
 impl Traps {
-    fn watches_instructions(self) -> bool {
+    fn watches_floats(self) -> bool {
         self.nan || self.infinity
     }
 
+    fn watches_instructions(self) -> bool {
+        self.watches_floats() || self.overflow
+    }
+
     pub(crate) fn watches_dispatches(self) -> bool {
-        self.dispatch_nan || self.dispatch_infinity || self.watches_instructions()
+        self.dispatch_nan || self.dispatch_infinity || self.watches_floats()
     }
 }
 
@@ -146,6 +155,11 @@ pub(crate) struct Watcher {
     pending: Pending,
     found: Vec<Candidate>,
     bad_float: Option<BadFloat>,
+    /// What the source says of instructions of integer arithmetic that the program has come to.
+    integers: HashMap<Position, Meant>,
+    /// One that it has come to of which that is not known yet.
+    unknown_integer: Option<Position>,
+    overflow: Option<Overflow>,
     /// Registers whose frame has returned since somebody asked.
     returned: Vec<BreakpointId>,
     /// Instructions and operations whose floats were told already.
@@ -213,6 +227,16 @@ impl Debugger {
         }
         self.watcher = watcher;
         self.tell_returned();
+        if let Some(at) = self.watcher.unknown_integer.take() {
+            let meant = self.meant(at);
+            self.watcher.integers.insert(at, meant);
+        }
+        if let Some(overflow) = self.watcher.overflow.take()
+            && let Some(reason) = self.trap_overflow(overflow)
+        {
+            self.watcher.found.clear();
+            return Some(reason);
+        }
         if let Some(bad) = self.watcher.bad_float.take()
             && let Some(reason) = self.trap_float(&bad)
         {
@@ -334,7 +358,11 @@ impl Watcher {
             }
         }
         let is_passing = self.passing.take_if(|it| *it == position).is_some();
-        if self.traps.watches_instructions()
+        let stops = self.traps.overflow && !is_passing && !self.caught.contains(&position) && {
+            let integer = effects.integer.as_ref();
+            integer.is_some_and(|integer| self.overflows(integer, invocation, position))
+        };
+        if self.traps.watches_floats()
             && let Some(result) = effects.float
             && !is_passing
             && !self.caught.contains(&position)
@@ -347,7 +375,17 @@ impl Watcher {
             let before = inspect::register_value(invocation, FrameIndex(0), result);
             self.pending.float = before.filter(|_| is_clean).map(|before| (result, before));
         }
-        !self.found.is_empty() || self.bad_float.is_some() || !self.returned.is_empty()
+        stops || !self.found.is_empty() || self.bad_float.is_some() || !self.returned.is_empty()
+    }
+
+    /// Whether to stop before an instruction: it overflows, or nobody has asked yet what it means.
+    fn overflows(&mut self, integer: &Integer, invocation: &Invocation, at: Position) -> bool {
+        match self.integers.get(&at) {
+            None => self.unknown_integer = Some(at),
+            Some(Meant::Nothing) => return false,
+            Some(Meant::Bits(bits)) => self.overflow = integer.overflow(invocation, at, *bits),
+        }
+        self.unknown_integer.is_some() || self.overflow.is_some()
     }
 
     /// Looks at memory behind a command of a device. Whether to stop.

@@ -104,6 +104,7 @@ impl<W: Write> Terminal<W> {
             Some(Trap::Infinity) => self.traps.infinity = true,
             Some(Trap::DispatchNan) => self.traps.dispatch_nan = true,
             Some(Trap::DispatchInfinity) => self.traps.dispatch_infinity = true,
+            Some(Trap::Overflow) => self.traps.overflow = true,
         }
         if trap.is_some() {
             self.traps.every = every;

@@ -81,13 +81,14 @@ pub(crate) enum Place {
     Dispatch(String, DispatchMoment),
 }
 
-/// Which floats stop the program.
+/// Which numbers stop the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Trap {
     Nan,
     Infinity,
     DispatchNan,
     DispatchInfinity,
+    Overflow,
     /// None any more.
     Off,
 }
@@ -242,8 +243,8 @@ const TABLE: &[Row] = &[
     },
     Row {
         names: &["catch"],
-        arguments: "[[dispatch] nan|inf [every]|off]",
-        help: "stop where a float goes bad, once an operation, or each time; `dispatch`: in what dispatches leave",
+        arguments: "[[dispatch] nan|inf|overflow [every]|off]",
+        help: "stop where a float goes bad or an integer overflows, once an operation, or each time; `dispatch`: in what dispatches leave",
         read: |a| {
             let every = a.strip_suffix("every");
             let what = trap(every.unwrap_or(a).trim())?;
@@ -494,10 +495,11 @@ fn trap(text: &str) -> Result<Option<Trap>, String> {
         "inf" => Trap::Infinity,
         "dispatch nan" => Trap::DispatchNan,
         "dispatch inf" => Trap::DispatchInfinity,
+        "overflow" => Trap::Overflow,
         "off" => Trap::Off,
         other => {
             return Err(format!(
-                "cannot catch {other:?}; nan, inf, dispatch nan, dispatch inf, off"
+                "cannot catch {other:?}; nan, inf, dispatch nan, dispatch inf, overflow, off"
             ));
         }
     }))
@@ -661,6 +663,7 @@ mod tests {
             ("x/8 r0", Command::Examine("r0".into(), 8)),
             ("x r0", Command::Examine("r0".into(), 16)),
             ("catch dispatch nan", Command::Catch(Some(Trap::DispatchNan), false)),
+            ("catch overflow", Command::Catch(Some(Trap::Overflow), false)),
             ("catch nan every", Command::Catch(Some(Trap::Nan), true)),
             ("s", Command::Step { times: 1 }),
             ("n 3", Command::Next { times: 3 }),

@@ -33,6 +33,10 @@ pub(crate) const SET_CONSTANTS: &str = "__set_constants";
 /// compiler's own, such as `__builtin_splat_i64`.
 const NO_DISPATCHES: [&str; 4] = ["__init", "__deinit", "__notify", SET_CONSTANTS];
 
+/// Steps that the module may take before its first dispatch, where nothing interrupts it: it stores constants, and
+/// this takes less than a second.
+const MOST_INITIAL_STEPS: u64 = 1 << 22;
+
 /// The bytecode module's place in the contexts made here: behind `vmvx`.
 const NESTED: ModuleIndex = ModuleIndex(1);
 
@@ -103,7 +107,9 @@ impl VmvxExecutable {
         let (functions, exports) = dispatch_functions(module.module())?;
         let bytecode = Bytecode { module: module.clone(), functions };
         let constants = constants.to_vec();
-        let limits = limits.clone();
+        // Workgroups take their steps from the call that dispatches them; these are for the initialiser.
+        let fuel = limits.fuel.unwrap_or(u64::MAX).min(MOST_INITIAL_STEPS);
+        let limits = ExecutionLimits { fuel: Some(fuel), ..limits.clone() };
         let idle = IdleContexts::default();
         let executable = Self { module, bytecode, exports, constants, limits, idle };
         // The first context is made now, so that what cannot be linked fails where it is loaded.
@@ -412,4 +418,31 @@ fn dispatch_functions(
         Ok((export.function, described))
     });
     described.collect::<Result<Vec<_>, _>>().map(|pairs| pairs.into_iter().unzip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENDLESS: &str = "
+vm.module @module version 0
+vm.export @__init
+vm.func @__init() -> () {
+^bb0:
+  vm.br ^bb1()
+^bb1:
+  vm.br ^bb1()
+}
+";
+
+    #[test]
+    fn an_initialiser_that_never_ends_is_ended() {
+        let assembly = vmfb::assemble::assemble(ENDLESS.as_bytes()).unwrap();
+        let bytes = FileBytes::from(assembly.image.to_bytes().unwrap());
+        let range = 0..bytes.len();
+        let data = vm::Buffer::of_file(bytes, range).unwrap();
+        let loaded = VmvxExecutable::load(&data, &[], &ExecutionLimits::default());
+        let status = loaded.map(drop).unwrap_err();
+        assert_eq!(status.code, vm::StatusCode::ResourceExhausted, "{status}");
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dap_adapter::{Beginning, Options, TcpServer};
+use dap_adapter::{Beginning, Options, Reach, TcpServer};
 use debug::{Debugger, LaunchOptions, ModuleSource};
 use hal::modules::{Config, Host, NativeLibrary};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn start() -> SocketAddr {
         ..LaunchOptions::default()
     });
     let debugger = debugger.unwrap_or_else(|error| panic!("{error}"));
-    let server = TcpServer::bind("127.0.0.1:0").unwrap();
+    let server = TcpServer::bind("127.0.0.1:0", Reach::Loopback).unwrap();
     let address = server.local_addr().unwrap();
     let options = Options::default();
     thread::spawn(move || server.run_program(debugger, Beginning::WithFirstClient, &options));

@@ -243,9 +243,10 @@ impl Debugger {
         }
     }
 
-    fn watch_dispatches(&mut self) {
-        let any_dispatch = self.watcher.traps.watches_dispatches()
-            || self.breakpoints.iter().any(Breakpoint::is_of_dispatches);
+    /// Stops at the boundaries of dispatches if anybody wants to know of them.
+    pub(crate) fn watch_dispatches(&mut self) {
+        let any_dispatch =
+            self.watches_dispatches() || self.breakpoints.iter().any(Breakpoint::is_of_dispatches);
         self.context.set_watch(if any_dispatch { Watch::Steps } else { Watch::Nothing });
     }
 

@@ -23,6 +23,7 @@ use vm::{ModuleKind, Position};
 use crate::arming::{Arms, LogSink};
 use crate::breakpoint::{Breakpoint, BreakpointId, BreakpointSpec, BreakpointTable};
 use crate::dispatch_traps::BeforeDispatch;
+use crate::guard_traps::GuardedMemory;
 use crate::program::{LaunchError, LaunchOptions, Program};
 use crate::stepping::StepPlan;
 use crate::stop::StopReason;
@@ -129,6 +130,8 @@ pub struct Debugger {
     pub(crate) foreign_memory: bool,
     /// NaN and infinities in what the dispatch is bound to that runs.
     pub(crate) before_dispatch: Option<BeforeDispatch>,
+    /// What is in memory before a dispatch, if memory is guarded.
+    pub(crate) guarded_memory: Option<GuardedMemory>,
     /// Dispatches, by name and line, whose floats were told, and those that nothing can be told of.
     pub(crate) caught_dispatches: HashSet<(String, Option<u32>)>,
     pub(crate) opaque_dispatches: HashSet<String>,
@@ -175,7 +178,7 @@ impl Debugger {
         let invocation = Invocation::initialize(&context);
         interrupt.learn(&context);
         interrupt.attach(invocation.interrupt());
-        Ok(Self {
+        let mut debugger = Self {
             program,
             context,
             phase: Phase::Initializing(invocation),
@@ -185,6 +188,7 @@ impl Debugger {
             watcher: Watcher::default(),
             foreign_memory,
             before_dispatch: None,
+            guarded_memory: None,
             caught_dispatches: HashSet::new(),
             opaque_dispatches: HashSet::new(),
             interrupt,
@@ -194,7 +198,9 @@ impl Debugger {
             also_here: None,
             failed_conditions: Vec::new(),
             hidden_calls: 0,
-        })
+        };
+        debugger.watch_dispatches();
+        Ok(debugger)
     }
 
     /// The program.

@@ -86,7 +86,7 @@ impl Debugger {
     }
 
     /// Whether a dispatch, at its line, was not caught before.
-    fn is_first_catch(&mut self, name: &str) -> bool {
+    pub(crate) fn is_first_catch(&mut self, name: &str) -> bool {
         let line = self.dispatch_source(FrameIndex(0)).map(|source| source.line);
         let is_new = self.caught_dispatches.insert((name.to_owned(), line));
         is_new || self.traps().every

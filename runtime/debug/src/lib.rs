@@ -12,6 +12,7 @@
 //! | `catalog` | modules, sources and lines with code, for lists of them |
 //! | `arming` | breakpoints in the machine: guards, hits, log messages |
 //! | `watch`, `effects` | data breakpoints |
+//! | `guard_traps` | what guarded memory tells of dispatches |
 //! | `floats`, `dispatch_traps`, `overflow` | floats that go bad, integers that overflow |
 //! | `moves` | jumping, restarting a frame, targets to step into |
 //! | `stop`, `reasons` | why the program stands still, how it may go on |
@@ -46,6 +47,7 @@ mod floats;
 mod foreign;
 mod glob;
 mod globals;
+mod guard_traps;
 mod inlined;
 mod inspect;
 mod known;

@@ -140,7 +140,12 @@ impl Debugger {
                 format!("integers that overflow, in operations of the source; {how_often}"),
             ),
         ];
-        all.into_iter().filter(|(is_on, _)| *is_on).map(|(_, text)| text).collect()
+        let guard = self.program.is_guarded().then(|| {
+            "dispatches that read what nothing has written, or write what they do not declare; once \
+             an operation"
+                .to_owned()
+        });
+        all.into_iter().filter(|(is_on, _)| *is_on).map(|(_, text)| text).chain(guard).collect()
     }
 }
 

@@ -54,6 +54,7 @@ impl Debugger {
         self.failed_conditions.clear();
         self.begin_watching();
         self.recount_before_dispatch();
+        self.look_at_memory_again();
         let reason = run(self);
         let reason = self.with_a_frame(reason);
         let paused_at = self.position().filter(|_| matches!(reason, StopReason::Pause));
@@ -276,7 +277,9 @@ impl Debugger {
             Outcome::Stopped(Stop::Boundary) => {
                 let boundary = self.invocation().and_then(Invocation::boundary).cloned()?;
                 let hit = self.hit(self.breakpoints.at_boundary(&boundary));
-                if let Some(text) = self.trap_dispatch(boundary.kind, &boundary.name) {
+                let trapped = self.trap_dispatch(boundary.kind, &boundary.name);
+                let guarded = self.guard_dispatch(boundary.kind, &boundary.name);
+                if let Some(text) = guarded.or(trapped) {
                     return Some(StopReason::Trap(text));
                 }
                 (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))

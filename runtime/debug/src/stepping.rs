@@ -297,7 +297,7 @@ impl Observer for StepObserver<'_> {
         let is_found = self.watcher.is_needed() && self.watcher.at_boundary(context, invocation);
         self.verdict = self.plan.verdict_at_boundary(self.program, boundary, invocation.depth());
         // Whether a breakpoint counts it is for the debugger to find out, once.
-        let is_trapped = self.watcher.traps.watches_dispatches();
+        let is_trapped = self.watcher.traps.watches_dispatches() || self.program.is_guarded();
         if is_found || is_trapped || self.breakpoints.is_at_boundary(boundary) {
             return Reaction::Stop;
         }

@@ -89,13 +89,16 @@ impl Allocator {
         self.0.is_guarding
     }
 
-    /// The offset from the start of a guarded buffer at which something outside of it was written; with
-    /// the address of the buffer.
+    /// The address of a guarded buffer beside which something was written since this was asked, and where,
+    /// from its start.
     #[must_use]
-    pub fn damage(&self) -> Option<(usize, isize)> {
+    pub fn take_damage(&self) -> Option<(usize, isize)> {
         let mut guarded = lock(&self.0.guarded);
         guarded.retain(|guarded| guarded.strong_count() > 0);
-        guarded.iter().filter_map(Weak::upgrade).find_map(|it| Some((it.address(), it.damage()?)))
+        guarded
+            .iter()
+            .filter_map(Weak::upgrade)
+            .find_map(|it| Some((it.address(), it.take_damage()?)))
     }
 
     /// Zeroed memory, or guarded memory.

@@ -94,12 +94,17 @@ impl Guarded {
         let rights = MprotectFlags::READ | MprotectFlags::WRITE;
         // SAFETY: pages of the mapping above, which nothing uses yet.
         unsafe { mprotect(this.at(GUARD), inner, rights) }.ok()?;
-        for offset in this.pages.clone().step_by(4) {
-            let word = poison(this.at(offset).addr());
-            // SAFETY: a word of the pages that may be written.
-            unsafe { this.at(offset).cast::<u32>().write(word) };
-        }
+        this.poison(this.pages.clone());
         Some(this)
+    }
+
+    fn poison(&self, range: std::ops::Range<usize>) {
+        for offset in range.step_by(4) {
+            let word = poison(self.at(offset).addr());
+            // SAFETY: a word of the pages that may be written, outside of what the buffer's users
+            // have, or before they have it.
+            unsafe { self.at(offset).cast::<u32>().write_volatile(word) };
+        }
     }
 
     fn at(&self, offset: usize) -> *mut c_void {
@@ -111,8 +116,9 @@ impl Guarded {
         self.at(self.buffer.start).addr()
     }
 
-    /// The first byte outside of the buffer that was written, from the buffer's start.
-    pub(crate) fn damage(&self) -> Option<isize> {
+    /// The first word outside of the buffer that was written, from the buffer's start. It is mended, so
+    /// that it is told once.
+    pub(crate) fn take_damage(&self) -> Option<isize> {
         let before = self.pages.start..self.buffer.start;
         // What shares a word with the buffer belongs to it.
         let after = self.buffer.end.next_multiple_of(4)..self.pages.end;
@@ -121,7 +127,10 @@ impl Guarded {
             let word = unsafe { self.at(*offset).cast::<u32>().read_volatile() };
             word != poison(self.at(*offset).addr())
         };
-        let damaged = after.step_by(4).chain(before.step_by(4).rev()).find(is_damaged)?;
+        let words = after.clone().step_by(4).chain(before.clone().step_by(4).rev());
+        let damaged = words.into_iter().find(is_damaged)?;
+        self.poison(after);
+        self.poison(before);
         Some(damaged as isize - self.buffer.start as isize)
     }
 }
@@ -175,7 +184,7 @@ mod tests {
             }
             buffer.write(0, &vec![1; length]).unwrap();
             assert_eq!(unwritten(&buffer, 0, length), None);
-            assert_eq!(guarded.damage(), None);
+            assert_eq!(guarded.take_damage(), None);
         }
     }
 
@@ -192,10 +201,10 @@ mod tests {
         let (buffer, guarded) = allocate(100, &limits).unwrap();
         // SAFETY: the page of the buffer, which may be written.
         unsafe { buffer.address().sub(4).write(7) };
-        assert_eq!(guarded.damage(), Some(-4));
+        assert_eq!(guarded.take_damage(), Some(-4));
         let (buffer, guarded) = allocate(100, &limits).unwrap();
         // SAFETY: as above: buffers take 64 bytes or a multiple of it.
         unsafe { buffer.address().add(104).write(7) };
-        assert_eq!(guarded.damage(), Some(104));
+        assert_eq!(guarded.take_damage(), Some(104));
     }
 }

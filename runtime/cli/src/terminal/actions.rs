@@ -105,6 +105,12 @@ impl<W: Write> Terminal<W> {
             Some(Trap::DispatchNan) => self.traps.dispatch_nan = true,
             Some(Trap::DispatchInfinity) => self.traps.dispatch_infinity = true,
             Some(Trap::Overflow) => self.traps.overflow = true,
+            Some(Trap::Uninitialised) if self.debugger.program().is_guarded() => {}
+            Some(Trap::Uninitialised) => {
+                return Err("what was never written is known of guarded memory only: \
+                            `iree-dbg debug --guard …`"
+                    .into());
+            }
         }
         if trap.is_some() {
             self.traps.every = every;

@@ -89,6 +89,7 @@ pub(crate) enum Trap {
     DispatchNan,
     DispatchInfinity,
     Overflow,
+    Uninitialised,
     /// None any more.
     Off,
 }
@@ -243,7 +244,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         names: &["catch"],
-        arguments: "[[dispatch] nan|inf|overflow [every]|off]",
+        arguments: "[[dispatch] nan|inf|overflow|uninitialised [every]|off]",
         help: "stop where a float goes bad or an integer overflows, once an operation, or each time; `dispatch`: in what dispatches leave",
         read: |a| {
             let every = a.strip_suffix("every");
@@ -496,10 +497,11 @@ fn trap(text: &str) -> Result<Option<Trap>, String> {
         "dispatch nan" => Trap::DispatchNan,
         "dispatch inf" => Trap::DispatchInfinity,
         "overflow" => Trap::Overflow,
+        "uninitialised" | "uninitialized" => Trap::Uninitialised,
         "off" => Trap::Off,
         other => {
             return Err(format!(
-                "cannot catch {other:?}; nan, inf, dispatch nan, dispatch inf, overflow, off"
+                "cannot catch {other:?}; nan, inf, dispatch nan, dispatch inf, overflow, uninitialised, off"
             ));
         }
     }))

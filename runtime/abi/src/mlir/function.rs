@@ -222,7 +222,7 @@ fn in_mlir(ty: &Type, notes: &mut Vec<String>) -> Type {
             note(notes, "structures travel as lists of values of any type");
             Type::List(Box::new(Type::Any))
         }
-        Type::Reference(name) if !name.as_deref().is_some_and(|name| name.starts_with('!')) => {
+        Type::Reference(name) if !name.as_deref().is_some_and(types::is_dialect_type) => {
             note(notes, "references without an MLIR type are written as !vm.ref<?>");
             Type::Reference(Some("!vm.ref<?>".to_owned()))
         }
@@ -233,6 +233,16 @@ fn in_mlir(ty: &Type, notes: &mut Vec<String>) -> Type {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_mlir_does_not_read_are_not_written() {
+        use crate::convention::Convention;
+
+        let text = r#"{"type":"ffi.Function","args":[{"type":"!std::string"},{"type":"!a.b<c>"}]}"#;
+        let function = Convention::Tvm.parse(text).expect("it has the form of a schema");
+        let printed = Convention::Memref.print(&function).expect("references have a type");
+        assert_eq!(printed.text, "(!a.b<c>) -> !vm.ref<?>");
+    }
 
     #[test]
     fn reads_declarations() {

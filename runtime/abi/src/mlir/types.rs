@@ -128,6 +128,11 @@ pub(crate) fn parse_function_type(
     })
 }
 
+/// Whether the name of a reference is a type of MLIR: other conventions have names such as `!std::string`.
+pub(crate) fn is_dialect_type(name: &str) -> bool {
+    name.starts_with('!') && parse(name).is_ok()
+}
+
 /// `!hal.buffer_view`, `!util.list<?>`, `!torch.vtensor<[?,3],f32>`: the text up to where its brackets are closed.
 fn parse_dialect_type(cursor: &mut Cursor<'_>, depth: usize) -> Result<Type, SyntaxError> {
     let start = cursor.position();
@@ -528,7 +533,7 @@ pub fn write(out: &mut String, ty: &Type, keyword: ArrayKeyword) -> Result<(), S
             out.push('>');
         }
         Type::Sequence(_, items) => list(out, "tuple<", items, ">")?,
-        Type::Reference(Some(name)) if name.starts_with('!') => out.push_str(name),
+        Type::Reference(Some(name)) if is_dialect_type(name) => out.push_str(name),
         Type::List(item) if **item == Type::Any => out.push_str("!util.list<?>"),
         Type::List(item) => list(out, "!util.list<", std::slice::from_ref(item), ">")?,
         Type::Function(Some(function)) => {

@@ -62,10 +62,10 @@ fn a_module_may_be_cut_short_replaced_or_deleted() {
         fs::rename(other, path).unwrap();
     };
     let delete = |path: &Path| fs::remove_file(path).unwrap();
-    let cases: [(&dyn Fn(&Path), &str); 3] = [
-        (&cut, "program.vmfb has changed"),
-        (&replace, "program.vmfb has changed"),
-        (&delete, "program.vmfb is not there any more"),
+    let cases = [
+        (cut as fn(&Path), "program.vmfb has changed"),
+        (replace, "program.vmfb has changed"),
+        (delete, "program.vmfb is not there any more"),
     ];
     for (change, expected) in cases {
         let (_folder, path, mut client) = stopped();

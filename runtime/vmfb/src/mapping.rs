@@ -11,7 +11,8 @@
 //!
 //! The handler looks at the [`SLOTS`] of all mappings, which are atomic numbers, and calls `mmap`: it
 //! takes no lock, allocates nothing, and leaves `errno` as it was. An address of nobody's goes to the
-//! handler that was there before.
+//! handler that was there before. The handler of crate `trap`, which is installed later, takes what
+//! machine code touches, and passes on the rest.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};

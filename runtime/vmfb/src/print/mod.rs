@@ -103,7 +103,7 @@ impl Disassembly {
 const TEXT_FACTOR: usize = 32;
 
 /// How much text the disassembly of any module may have.
-const LEAST_TEXT: usize = 16 << 20;
+const LEAST_TEXT: usize = 4 << 20;
 
 /// Disassembles a module. A hostile module whose text would be very long, as each of its instructions
 /// mentions a long name, is printed in part.

@@ -61,7 +61,7 @@ fn run(tool: &Path, backend: &str, device: &str, function: &str, rest: &[&str]) 
 }
 
 /// Runs commands in the debugger; what it prints.
-fn debug(backend: &str, device: &str, function: &str, inputs: &[&str], commands: &str) -> String {
+fn debug(backend: &str, device: &str, function: &str, flags: &[&str], commands: &str) -> String {
     let script = tempfile::NamedTempFile::new().expect("a script");
     std::fs::write(script.path(), commands).expect("a script");
     let output = Command::new(iree_dbg().expect("our program"))
@@ -71,7 +71,7 @@ fn debug(backend: &str, device: &str, function: &str, inputs: &[&str], commands:
         .arg(script.path())
         .arg(format!("--device={device}"))
         .arg(format!("--function={function}"))
-        .args(inputs)
+        .args(flags)
         .output()
         .expect("our program starts");
     assert!(output.status.signal().is_none(), "{}: {}", output.status, text(&output.stderr));
@@ -190,4 +190,58 @@ fn limits_hold_inside_of_workgroups() {
             run(&ours, "llvm-cpu", device, "endless", &["--input=i32=8", "--max_time=10s"]);
         assert!(output.status.success(), "{}", text(&output.stderr));
     }
+}
+
+/// Guarded memory: inputs, and what is said of them. Without errors in them, nothing is said.
+const GUARDED: [(&str, &[&str], Option<&str>); 6] = [
+    (
+        "partly",
+        &["--input=8xf32=1"],
+        Some(
+            "reads operand[0] : 16xf32, and nothing has written 32 of its 64 bytes, the first at [0]",
+        ),
+    ),
+    ("gather", &["--input=16xf32=5", "--input=4xi64=0,1,2,15"], None),
+    (
+        "gather",
+        &["--input=16xf32=5", "--input=4xi64=0,1,2,16"],
+        Some("element 16 of operand[0] : 16xf32"),
+    ),
+    ("scatter", &["--input=16xf32=0", "--input=2xf32=7,8", "--input=2xi32=3,15"], None),
+    (
+        "scatter",
+        &["--input=16xf32=0", "--input=2xf32=7,8", "--input=2xi32=3,16"],
+        Some("machine code: write of address 0x"),
+    ),
+    (
+        "scatter",
+        &["--input=16xf32=0", "--input=2xf32=7,8", "--input=2xi32=3,-2"],
+        Some(
+            "wrote outside of a buffer (#1, 64 bytes by host), 8 bytes before its start, programs.mlir:",
+        ),
+    ),
+];
+
+#[test]
+fn guarded_memory_tells_of_what_plain_memory_hides() {
+    if !CATCHES_FAULTS {
+        return;
+    }
+    for (function, inputs, said) in GUARDED {
+        let flags: Vec<&str> = inputs.iter().copied().chain(["--guard"]).collect();
+        let out = debug("llvm-cpu", "local-sync", function, &flags, "run\ncontinue\n");
+        match said {
+            Some(said) => assert!(out.contains(said), "{function} {inputs:?}: {out}"),
+            None => assert!(out.contains("16xf32=") || out.contains("4xf32="), "{out}"),
+        }
+        let is_silent = !out.contains("Caught") && !out.contains("failed");
+        assert_eq!(is_silent, said.is_none(), "{function} {inputs:?}: {out}");
+    }
+    // In bytecode, too, what is read is known before it is read.
+    let flags = ["--input=8xf32=1", "--guard"];
+    let out = debug("vmvx", "local-task", "partly", &flags, "catch uninitialised\nrun\n");
+    assert!(out.contains("caught: dispatches that read what nothing has written"), "{out}");
+    assert!(out.contains("nothing has written 32 of its 64 bytes"), "{out}");
+    let out = debug("vmvx", "local-sync", "partly", &flags[..1], "catch uninitialised\n");
+    assert!(out.contains("known of guarded memory only"), "{out}");
 }

@@ -54,3 +54,31 @@ func.func @endless(%n: tensor<i32>) -> tensor<64xi32> {
   } -> tensor<64xi32>
   return %result : tensor<64xi32>
 }
+
+// Reads all of a tensor of which only the middle was written.
+func.func @partly(%x: tensor<8xf32>) -> tensor<16xf32> {
+  %empty = tensor.empty() : tensor<16xf32>
+  %half = tensor.insert_slice %x into %empty[4] [8] [1] : tensor<8xf32> into tensor<16xf32>
+  %same = util.optimization_barrier %half : tensor<16xf32>
+  %out = tensor.empty() : tensor<16xf32>
+  %result = linalg.generic {
+    indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+    iterator_types = ["parallel"]
+  } ins(%same : tensor<16xf32>) outs(%out : tensor<16xf32>) {
+  ^bb0(%value: f32, %o: f32):
+    %square = arith.mulf %value, %value : f32
+    linalg.yield %square : f32
+  } -> tensor<16xf32>
+  return %result : tensor<16xf32>
+}
+
+// Writes elements %at of %x, wherever that is.
+func.func @scatter(%x: tensor<16xf32>, %values: tensor<2xf32>, %at: tensor<2xi32>) -> tensor<16xf32> {
+  %same = util.optimization_barrier %x : tensor<16xf32>
+  %result = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true)
+      ins(%values, %at : tensor<2xf32>, tensor<2xi32>) outs(%same : tensor<16xf32>) {
+  ^bb0(%new: f32, %old: f32):
+    iree_linalg_ext.yield %new : f32
+  } -> tensor<16xf32>
+  return %result : tensor<16xf32>
+}

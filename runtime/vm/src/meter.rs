@@ -138,10 +138,7 @@ impl Meter {
     }
 
     /// Pays for one step.
-    ///
-    /// # Errors
-    /// There is none left.
-    pub fn spend(&mut self) -> Result<(), Status> {
+    pub(crate) fn spend(&mut self) -> Result<(), Status> {
         if self.budget.is_unlimited() {
             return Ok(());
         }
@@ -155,6 +152,15 @@ impl Meter {
             )
         })?;
         Ok(())
+    }
+
+    /// Pays for one step of work that is not made of turns of the loop alone, such as a workgroup.
+    ///
+    /// # Errors
+    /// There is none left, or the time is over.
+    pub fn spend_on_work(&mut self) -> Result<(), Status> {
+        self.spend()?;
+        self.budget.check_time()
     }
 
     /// Gives the steps at hand to others.
@@ -171,7 +177,7 @@ impl Meter {
 
     /// Pays for one turn of something else than the loop, which looks at interrupts by itself.
     pub(crate) fn tick(&mut self) -> Result<(), Exit> {
-        self.spend().and_then(|()| self.budget.check_time()).map_err(Exit::Failed)
+        self.spend_on_work().map_err(Exit::Failed)
     }
 }
 

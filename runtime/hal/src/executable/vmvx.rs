@@ -176,7 +176,9 @@ impl VmvxExecutable {
                 return Ok(Went::Halted(Halt::before(index..workgroups.end)));
             }
             control.interrupt.at_workgroup(index);
-            meter.spend().map_err(|status| dispatch.explain(&export.name, index, status))?;
+            meter
+                .spend_on_work()
+                .map_err(|status| dispatch.explain(&export.name, index, status))?;
             let arguments = shared.of_workgroup(dispatch, dispatch.workgroup(index));
             let mut invocation = Invocation::metered(context, function, arguments, meter)?;
             match run(context, &mut invocation) {

@@ -195,7 +195,7 @@ impl Executable for NativeExecutable {
                     return Err(Halt::before(index..range.end));
                 }
                 control.interrupt.at_workgroup(index);
-                if let Err(status) = meter.spend() {
+                if let Err(status) = meter.spend_on_work() {
                     call.keep();
                     return Err(dispatch.explain(&export.name, index, status).into());
                 }

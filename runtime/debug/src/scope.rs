@@ -176,9 +176,8 @@ impl Debugger {
 
     /// Whether a frame is that of the function which the program was called with.
     pub(crate) fn knows_arguments(&self, frame: FrameIndex) -> bool {
-        let Some(invocation) = self.invocation() else { return false };
         // A function that calls itself has frames that were called with something else.
-        let outermost = invocation.frames(&self.context).count().checked_sub(1);
+        let outermost = self.depth().checked_sub(1);
         outermost == Some(frame.0)
             && self
                 .position_in(frame)

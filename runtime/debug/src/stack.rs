@@ -174,7 +174,13 @@ impl Debugger {
         let frame = id.index;
         let position = self.position_in(frame);
         let module = position.and_then(|it| self.program.module(it.function.module));
-        let has_locals = !self.locals(id).is_empty();
+        // What stands in them need not be worked out to know whether they are empty.
+        let named =
+            position.and_then(|position| self.scope_of(id, position, self.knows_arguments(frame)));
+        let (has_locals, has_arguments) = match &named {
+            Some(named) => (!named.is_empty(), named.iter().any(|it| it.argument.is_some())),
+            None => (!self.locals(id).is_empty(), !self.arguments(id).is_empty()),
+        };
         let has_globals = module.is_some_and(|it| {
             let state = it.module.state();
             state.global_bytes > 0 || state.global_refs > 0
@@ -183,7 +189,7 @@ impl Debugger {
             // Tensors are what dispatches are about, and views may unfold the first scope only.
             (self.dispatch(frame).is_some(), ScopeKind::Dispatch),
             (has_locals, ScopeKind::Locals),
-            (!self.arguments(id).is_empty(), ScopeKind::Arguments),
+            (has_arguments, ScopeKind::Arguments),
             (!self.compiler_values(id).is_empty(), ScopeKind::Compiler),
             (position.is_some() || self.machine_state(frame).is_some(), ScopeKind::Registers),
             (has_globals, ScopeKind::Globals),

@@ -141,7 +141,9 @@ impl Library {
                 Err(Fault { name: None, reason }) => {
                     return Err(LibraryError::Declaration { place, reason });
                 }
-                Err(Fault { name: Some(name), reason }) => unusable.push((name, reason)),
+                Err(Fault { name: Some(name), reason }) => {
+                    unusable.push((name, format!("{place}: {reason}")));
+                }
             }
         }
         match (functions.is_empty(), unusable.pop()) {

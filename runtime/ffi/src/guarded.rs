@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use trap::{Cause, Entry, Outcome, Stack};
+use trap::{Cause, Entry, Outcome, Ready, Stack, Stopped};
 use vm::{Status, StatusCode, Value};
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
@@ -75,7 +75,9 @@ fn on_own_stack<T, F: FnOnce() -> T>(body: F) -> Result<T, Why> {
         call.result = call.body.take().map(|body| catch_unwind(AssertUnwindSafe(body)));
         0
     }
-    let stack = IDLE.take().map_or_else(Stack::new, Ok).map_err(Why::NoStack)?;
+    let ready = Ready::this_thread().map_err(Why::NoStack)?;
+    let idle = IDLE.take().map_or_else(|| Stack::new(false), Ok);
+    let mut stack = idle.map_err(Why::NoStack)?;
     let call = Box::into_raw(Box::new(Call { body: Some(body), result: None }));
     let function: extern "C" fn(*mut Call<F, T>, usize, usize) -> u64 = run::<T, F>;
     let entry = Entry {
@@ -84,12 +86,11 @@ fn on_own_stack<T, F: FnOnce() -> T>(body: F) -> Result<T, Why> {
     };
     // SAFETY: a C function of three addresses, the first of which is that of the call. Where it stops,
     // stack and call are leaked below.
-    let mut outcome = unsafe { stack.call(entry, false) };
+    let mut outcome = unsafe { stack.call(ready, entry) };
     loop {
-        match outcome {
-            Err(error) => return Err(Why::NoStack(error)),
-            Ok(Outcome::Returned(stack, _)) => {
-                IDLE.set(Some(stack));
+        let stopped = match (outcome, stack) {
+            (Outcome::Returned(_), free) => {
+                IDLE.set(Some(free));
                 // SAFETY: made by `Box::into_raw` above, and given back by the function.
                 let call = unsafe { Box::from_raw(call) };
                 return match call.result {
@@ -98,15 +99,19 @@ fn on_own_stack<T, F: FnOnce() -> T>(body: F) -> Result<T, Why> {
                     None => Err(Why::Fault("no call".to_owned())),
                 };
             }
-            Ok(Outcome::Stopped(stopped)) => match stopped.cause() {
-                Cause::Fault(fault) => {
-                    stopped.leak();
-                    return Err(Why::Fault(fault.to_string()));
-                }
-                // A signal that came late, or was not for this call.
+            (Outcome::Stopped(_), stack) => stack.into_stopped(),
+        };
+        match (outcome, stopped) {
+            // A signal that came late, or was not for this call.
+            (Outcome::Stopped(Cause::Pause), Some(stopped)) => {
                 // SAFETY: the same thread, and nothing has changed.
-                Cause::Pause => outcome = unsafe { stopped.resume() },
-            },
+                (stack, outcome) = unsafe { stopped.resume(ready) };
+            }
+            (Outcome::Stopped(Cause::Fault(fault)), stopped) => {
+                stopped.into_iter().for_each(Stopped::leak);
+                return Err(Why::Fault(fault.to_string()));
+            }
+            _ => return Err(Why::Fault("no end".to_owned())),
         }
     }
 }

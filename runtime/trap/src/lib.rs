@@ -48,7 +48,7 @@ mod stack;
 
 pub use fault::{Access, Cause, Fault, FaultKind, Registers};
 pub use pause::{Pausable, Watching, Wish};
-pub use stack::{Entry, Outcome, Stack, Stopped};
+pub use stack::{Entry, Outcome, Ready, Stack, Stopped};
 
 /// Whether faults are caught and calls can be paused on this system.
 pub const IS_SUPPORTED: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::io;
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::{NonNull, null_mut};
 
@@ -39,71 +40,88 @@ pub struct Stack {
 unsafe impl Send for Stack {}
 
 /// How a call came out.
-#[derive(Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Outcome {
-    /// It returned a value; the stack is free again.
-    Returned(Stack, u64),
-    /// It stopped on its way.
-    Stopped(Stopped),
+    /// It returned a value.
+    Returned(u64),
+    /// It stopped on its way: see [`Stack::into_stopped`].
+    Stopped(Cause),
+}
+
+/// A thread that is ready for machine code. It stays with its thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Ready {
+    _stays: PhantomData<*const ()>,
+}
+
+impl Ready {
+    /// Makes this thread ready. The first one prepares the process: signals of faults are handled from
+    /// then on.
+    ///
+    /// # Errors
+    /// The system does not let signals be handled.
+    pub fn this_thread() -> io::Result<Self> {
+        signals::install()?;
+        Ok(Self { _stays: PhantomData })
+    }
 }
 
 /// Machine code that stopped.
 #[derive(Debug)]
-pub struct Stopped {
-    stack: Stack,
-    cause: Cause,
-}
+pub struct Stopped(Stack);
 
 impl Stack {
-    /// A new stack. The first one prepares the process: signals of faults are handled from then on.
+    /// A new stack. Floating-point arithmetic on it flushes denormals to zero if `is_flushing`.
     ///
     /// # Errors
-    /// The system has no memory, or does not let signals be handled.
-    pub fn new() -> io::Result<Self> {
-        signals::install()?;
+    /// The system has no memory.
+    pub fn new(is_flushing: bool) -> io::Result<Self> {
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::STACK;
         let rights = ProtFlags::READ | ProtFlags::WRITE;
         let bytes = GUARD_BYTES + STACK_BYTES;
         // SAFETY: a new mapping at an address that the system chooses.
         let mapping = unsafe { rustix::mm::mmap_anonymous(null_mut(), bytes, rights, flags)? };
-        // Frees it where anything below fails.
         let mapping = NonNull::new(mapping).ok_or(io::ErrorKind::OutOfMemory)?;
         let guard_start = mapping.as_ptr().expose_provenance();
-        let record = Box::new(Record::new(guard_start, guard_start + GUARD_BYTES));
+        let mut record = Box::new(Record::new(guard_start, guard_start + GUARD_BYTES));
+        record.set_flushing(is_flushing);
+        // Frees the mapping where what comes next fails.
         let stack = Self { mapping, record: NonNull::from(Box::leak(record)) };
         // SAFETY: the start of the mapping above, which nothing uses yet.
         unsafe { rustix::mm::mprotect(mapping.as_ptr(), GUARD_BYTES, MprotectFlags::empty())? };
         Ok(stack)
     }
 
-    /// Calls machine code. Its floating-point arithmetic flushes denormals to zero if
-    /// `is_flushing`.
-    ///
-    /// # Errors
-    /// The system does not give this thread what signal handlers need.
+    /// Calls machine code. What stopped here before is given up: its frames are forgotten.
     ///
     /// # Safety
     /// The address is that of a C function that takes these arguments, and it is trusted. What it
-    /// uses lives until it has returned or, if it stops, until the [`Stopped`] is gone. Where it
-    /// calls back into Rust and stops there, the [`Stopped`] must be leaked.
-    pub unsafe fn call(self, entry: Entry, is_flushing: bool) -> io::Result<Outcome> {
-        signals::install()?;
-        let record = self.record.as_ptr();
-        // SAFETY: the record is this stack's own; no call is on it.
-        unsafe { (*record).set_flushing(is_flushing) };
+    /// uses lives until it has returned or, if it stops, until it is given up. Where it calls back into
+    /// Rust and stops there, the stack must be leaked.
+    #[inline]
+    pub unsafe fn call(&mut self, _ready: Ready, entry: Entry) -> Outcome {
         let end = self.mapping.as_ptr().expose_provenance() + GUARD_BYTES + STACK_BYTES;
-        // SAFETY: the caller vouches for the function; the stack is free, as it is not stopped.
+        let record = self.record.as_ptr();
+        // SAFETY: the caller vouches for the function; nothing goes on with what is on the stack.
         let result = unsafe { switch::run(record, entry.address, end, entry.arguments) };
-        Ok(self.outcome(result))
+        self.outcome(result)
     }
 
-    fn outcome(self, result: u64) -> Outcome {
+    #[inline]
+    fn outcome(&self, result: u64) -> Outcome {
         // SAFETY: the record is this stack's own, and the call on it has returned or stopped.
-        match unsafe { (*self.record.as_ptr()).stopped.take() } {
-            None => Outcome::Returned(self, result),
-            Some(cause) => Outcome::Stopped(Stopped { stack: self, cause }),
+        match unsafe { (*self.record.as_ptr()).stopped } {
+            None => Outcome::Returned(result),
+            Some(cause) => Outcome::Stopped(cause),
         }
+    }
+
+    /// The machine code that has stopped here; `None` if none has since the last call began.
+    #[must_use]
+    pub fn into_stopped(self) -> Option<Stopped> {
+        // SAFETY: the record is this stack's own, and no call runs on it.
+        unsafe { (*self.record.as_ptr()).stopped }.map(|_| Stopped(self))
     }
 }
 
@@ -119,17 +137,11 @@ impl Drop for Stack {
 }
 
 impl Stopped {
-    /// Why it stopped.
-    #[must_use]
-    pub fn cause(&self) -> Cause {
-        self.cause
-    }
-
     /// What the processor held.
     #[must_use]
     pub fn registers(&self) -> Registers {
         // SAFETY: the record is this stack's own, and the call on it has stopped.
-        let general = unsafe { &(*self.stack.record.as_ptr()).context.general };
+        let general = unsafe { &(*self.0.record.as_ptr()).context.general };
         let value = |register: i32| general[register as usize] as u64;
         Registers {
             program_counter: value(libc::REG_RIP) as usize,
@@ -140,28 +152,19 @@ impl Stopped {
 
     /// Goes on where a pause stopped it. After a fault the same instruction is tried again.
     ///
-    /// # Errors
-    /// The system does not give this thread what signal handlers need.
-    ///
     /// # Safety
     /// All that was promised for the call still holds, and the machine code may go on in this thread.
-    pub unsafe fn resume(self) -> io::Result<Outcome> {
-        signals::install()?;
-        let stack = self.stack;
+    pub unsafe fn resume(self, _ready: Ready) -> (Stack, Outcome) {
+        let stack = self.0;
         // SAFETY: the record's context stopped, and is given up with `self`.
         let result = unsafe { switch::run(stack.record.as_ptr(), 0, 0, [0; 3]) };
-        Ok(stack.outcome(result))
-    }
-
-    /// Gives the machine code up. Its frames are forgotten.
-    #[must_use]
-    pub fn abandon(self) -> Stack {
-        self.stack
+        let outcome = stack.outcome(result);
+        (stack, outcome)
     }
 
     /// Keeps the frames for ever, as those of a thread that sleeps: what they own is never dropped.
     pub fn leak(self) {
-        let _ = ManuallyDrop::new(self.stack);
+        let _ = ManuallyDrop::new(self.0);
     }
 }
 

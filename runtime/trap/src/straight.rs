@@ -15,18 +15,34 @@ pub struct Entry {
     pub arguments: [usize; 3],
 }
 
-/// Nothing: the thread's own stack is used.
+/// The thread's own stack is used; only how to compute is kept.
 #[derive(Debug)]
-pub struct Stack(());
+pub struct Stack {
+    is_flushing: bool,
+}
 
 /// How a call came out.
-#[derive(Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Outcome {
     /// It returned a value.
-    Returned(Stack, u64),
-    /// Cannot be.
-    Stopped(Stopped),
+    Returned(u64),
+    /// Does not happen here.
+    Stopped(Cause),
+}
+
+/// A thread that is ready for machine code, as all are.
+#[derive(Clone, Copy, Debug)]
+pub struct Ready(());
+
+impl Ready {
+    /// Nothing.
+    ///
+    /// # Errors
+    /// None.
+    pub fn this_thread() -> io::Result<Self> {
+        Ok(Self(()))
+    }
 }
 
 /// Cannot be.
@@ -38,31 +54,27 @@ impl Stack {
     ///
     /// # Errors
     /// None.
-    pub fn new() -> io::Result<Self> {
-        Ok(Self(()))
+    pub fn new(is_flushing: bool) -> io::Result<Self> {
+        Ok(Self { is_flushing })
     }
 
     /// Calls machine code.
     ///
-    /// # Errors
-    /// None.
-    ///
     /// # Safety
     /// The address is that of a C function that takes these arguments, and it is trusted.
-    pub unsafe fn call(self, entry: Entry, is_flushing: bool) -> io::Result<Outcome> {
+    pub unsafe fn call(&mut self, _ready: Ready, entry: Entry) -> Outcome {
         // SAFETY: as the caller promises.
-        let result = unsafe { call(entry, is_flushing) };
-        Ok(Outcome::Returned(self, result))
+        Outcome::Returned(unsafe { call(entry, self.is_flushing) })
+    }
+
+    /// Nothing stops here.
+    #[must_use]
+    pub fn into_stopped(self) -> Option<Stopped> {
+        None
     }
 }
 
 impl Stopped {
-    /// Why it stopped.
-    #[must_use]
-    pub fn cause(&self) -> Cause {
-        match self.0 {}
-    }
-
     /// What the processor held.
     #[must_use]
     pub fn registers(&self) -> Registers {
@@ -71,18 +83,9 @@ impl Stopped {
 
     /// Goes on.
     ///
-    /// # Errors
-    /// None.
-    ///
     /// # Safety
     /// There is nothing to promise.
-    pub unsafe fn resume(self) -> io::Result<Outcome> {
-        match self.0 {}
-    }
-
-    /// Gives the machine code up.
-    #[must_use]
-    pub fn abandon(self) -> Stack {
+    pub unsafe fn resume(self, _ready: Ready) -> (Stack, Outcome) {
         match self.0 {}
     }
 

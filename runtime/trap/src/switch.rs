@@ -104,12 +104,17 @@ pub(crate) fn current() -> *mut Record {
 /// `record` is valid and stays where it is until the machine code has returned. `entry` is a C
 /// function of three addresses that may be called with these, or the record's context is one that
 /// stopped and was not resumed. The stack is used by nothing else.
+#[inline]
 pub(crate) unsafe fn run(
     record: *mut Record,
     entry: usize,
     stack_end: usize,
     arguments: [usize; 3],
 ) -> u64 {
+    if entry != 0 {
+        // SAFETY: as the caller promises.
+        unsafe { (*record).stopped = None };
+    }
     // A call within a call: a callback of foreign code that calls machine code.
     let outer = CURRENT.replace(record);
     // SAFETY: as the caller promises.

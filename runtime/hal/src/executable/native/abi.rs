@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr::{null, null_mut};
 
-use trap::{Cause, Entry, Outcome, Stack};
+use trap::{Cause, Entry, Outcome, Ready, Stack};
 use vm::Status;
 
 /// What all dispatches of an executable have in common (`iree_hal_executable_environment_v0_t`).
@@ -166,22 +166,26 @@ pub(super) unsafe fn initialize(initializer: usize) -> Result<(), Status> {
 /// Calls code that comes with an executable and is no dispatch.
 unsafe fn call(address: usize, arguments: [usize; 3]) -> Result<usize, Status> {
     let no_stack = |error| Status::internal(format!("no stack for machine code: {error}"));
-    let stack = Stack::new().map_err(no_stack)?;
+    let ready = Ready::this_thread().map_err(no_stack)?;
+    let mut stack = Stack::new(false).map_err(no_stack)?;
     // SAFETY: the caller vouches for the function and its arguments.
-    let mut outcome = unsafe { stack.call(Entry { address, arguments }, false) };
+    let mut outcome = unsafe { stack.call(ready, Entry { address, arguments }) };
     loop {
-        match outcome.map_err(no_stack)? {
-            Outcome::Returned(_, result) => return Ok(result as usize),
-            Outcome::Stopped(stopped) => match stopped.cause() {
-                Cause::Fault(fault) => {
-                    return Err(Status::invalid_argument(format!(
-                        "the executable cannot be loaded: its code faults: {fault}"
-                    )));
-                }
-                // Asked for what ran here before.
+        match (outcome, stack.into_stopped()) {
+            (Outcome::Returned(result), _) => return Ok(result as usize),
+            // Asked for what ran here before.
+            (Outcome::Stopped(Cause::Pause), Some(stopped)) => {
                 // SAFETY: as above.
-                Cause::Pause => outcome = unsafe { stopped.resume() },
-            },
+                (stack, outcome) = unsafe { stopped.resume(ready) };
+            }
+            (Outcome::Stopped(cause), _) => {
+                let what = match cause {
+                    Cause::Fault(fault) => fault.to_string(),
+                    Cause::Pause => "it was paused".to_owned(),
+                };
+                let text = format!("the executable cannot be loaded: its code faults: {what}");
+                return Err(Status::invalid_argument(text));
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use trap::{Cause, Entry, Fault, Outcome, Pausable, Stack, Stopped, Wish};
+use trap::{Cause, Entry, Fault, Outcome, Pausable, Ready, Stack, Stopped, Wish};
 use vm::{RunControl, Status};
 
 use super::Code;
@@ -23,7 +23,7 @@ struct Line(#[allow(dead_code, reason = "only its address is used")] [u8; 64]);
 /// What machine code may look at while it runs workgroups of a dispatch.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// Free between two workgroups.
+    /// `None` where the machine code was put aside with it.
     stack: Option<Stack>,
     environment: Environment,
     state: DispatchState,
@@ -59,11 +59,9 @@ enum Ended {
     /// It returned this.
     Returned(i32),
     /// It was paused because the run is to stop.
-    Paused(Stopped),
+    Paused,
     /// It cannot go on, where it is.
-    Failed(Stopped, Option<Fault>, Status),
-    /// It could not be called.
-    NotCalled(Status),
+    Failed(Option<Fault>, Status),
 }
 
 impl Call {
@@ -173,66 +171,69 @@ impl Call {
             (&raw const self.state).expose_provenance(),
             (&raw const self.workgroup).expose_provenance(),
         ];
-        let stack = self.stack.take().map_or_else(new_stack, Ok)?;
+        let Some(stack) = &mut self.stack else { return Err(no_stack(&"it is gone").into()) };
         // SAFETY: the caller vouches for the code. What the arguments are the addresses of stays where
         // it is: this call is on the heap, and goes with the workgroup if that is put aside.
-        let outcome = unsafe { stack.call(Entry { address, arguments }, true) };
+        let outcome = unsafe { stack.call(run.ready, Entry { address, arguments }) };
+        if outcome == Outcome::Returned(0) {
+            return Ok(self);
+        }
         let ended = self.ended(outcome, run);
         self.finish(ended, run, index)
     }
 
     /// What came of a call, after pauses that nobody wants any more.
-    fn ended(&mut self, outcome: std::io::Result<Outcome>, run: &Run<'_>) -> Ended {
-        let mut outcome = outcome;
+    fn ended(&mut self, mut outcome: Outcome, run: &Run<'_>) -> Ended {
         loop {
-            let stopped = match outcome {
-                Err(error) => return Ended::NotCalled(no_stack(&error)),
-                Ok(Outcome::Returned(stack, result)) => {
-                    self.stack = Some(stack);
-                    return Ended::Returned(result as i32);
+            match outcome {
+                Outcome::Returned(result) => return Ended::Returned(result as i32),
+                Outcome::Stopped(Cause::Fault(fault)) => {
+                    return Ended::Failed(Some(fault), explain_fault(&fault, run.dispatch));
                 }
-                Ok(Outcome::Stopped(stopped)) => stopped,
-            };
-            match stopped.cause() {
-                Cause::Fault(fault) => {
-                    let status = explain_fault(&fault, run.dispatch);
-                    return Ended::Failed(stopped, Some(fault), status);
+                Outcome::Stopped(Cause::Pause) if run.control.is_interrupted() => {
+                    return Ended::Paused;
                 }
-                Cause::Pause if run.control.is_interrupted() => return Ended::Paused(stopped),
-                Cause::Pause => {
-                    if let Err(status) = run.control.budget.check_time() {
-                        return Ended::Failed(stopped, None, status);
-                    }
-                    // A signal that came late.
-                    // SAFETY: all that the caller of `run` vouched for still holds.
-                    outcome = unsafe { stopped.resume() };
-                }
+                Outcome::Stopped(Cause::Pause) => {}
             }
+            if let Err(status) = run.control.budget.check_time() {
+                return Ended::Failed(None, status);
+            }
+            // A signal that came late.
+            let Some(stopped) = self.stack.take().and_then(Stack::into_stopped) else {
+                return Ended::Failed(None, no_stack(&"it is gone"));
+            };
+            // SAFETY: all that the caller of `run` vouched for still holds.
+            let (stack, next) = unsafe { stopped.resume(run.ready) };
+            (self.stack, outcome) = (Some(stack), next);
         }
     }
 
-    fn finish(self: Box<Self>, ended: Ended, run: &Run<'_>, index: u64) -> Result<Box<Self>, Halt> {
-        match ended {
-            Ended::Returned(0) => Ok(self),
+    fn finish(
+        mut self: Box<Self>,
+        ended: Ended,
+        run: &Run<'_>,
+        index: u64,
+    ) -> Result<Box<Self>, Halt> {
+        let (fault, status) = match ended {
+            Ended::Returned(0) => return Ok(self),
             Ended::Returned(result) => {
-                self.keep();
                 let text = format!("executable entry point returned catastrophic error {result}");
-                let status = run.dispatch.explain(run.name(), index, Status::internal(text));
-                Err(status.into())
+                (None, Some(Status::internal(text)))
             }
-            Ended::NotCalled(status) => {
-                self.keep();
-                Err(status.into())
+            Ended::Failed(fault, status) => (fault, Some(status)),
+            Ended::Paused => (None, None),
+        };
+        let status = status.map(|status| run.dispatch.explain(run.name(), index, status));
+        let stopped = self.stack.take().and_then(Stack::into_stopped);
+        let aside = stopped.map(|stopped| self.put_aside(stopped, run, index, fault));
+        Err(match (status, aside) {
+            (Some(status), Some(aside)) => Halt::FailedInside(status, aside),
+            (Some(status), None) => status.into(),
+            (None, aside) => {
+                let inside = aside.into_iter().collect();
+                Halt::Interrupted(Interrupted { inside, rest: Vec::new() })
             }
-            Ended::Failed(stopped, fault, status) => {
-                let status = run.dispatch.explain(run.name(), index, status);
-                Err(Halt::FailedInside(status, self.put_aside(stopped, run, index, fault)))
-            }
-            Ended::Paused(stopped) => {
-                let inside = vec![self.put_aside(stopped, run, index, None)];
-                Err(Halt::Interrupted(Interrupted { inside, rest: Vec::new() }))
-            }
-        }
+        })
     }
 
     fn put_aside(
@@ -259,9 +260,23 @@ pub(super) struct Run<'a> {
     pub(super) code: &'a Arc<Code>,
     pub(super) dispatch: &'a Dispatch,
     pub(super) control: &'a RunControl,
+    pub(super) ready: Ready,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// On this thread.
+    ///
+    /// # Errors
+    /// The system does not let it run machine code that can fault.
+    pub(super) fn new(
+        code: &'a Arc<Code>,
+        dispatch: &'a Dispatch,
+        control: &'a RunControl,
+    ) -> Result<Self, Status> {
+        let ready = Ready::this_thread().map_err(|error| no_stack(&error))?;
+        Ok(Self { code, dispatch, control, ready })
+    }
+
     fn name(&self) -> &str {
         let export = self.code.library.exports.get(self.dispatch.export);
         export.map_or("", |export| &export.name)
@@ -300,12 +315,13 @@ impl PausedWorkgroup for PausedCall {
 
     fn resume(self: Box<Self>, control: &RunControl) -> Result<(), Halt> {
         let Self { mut call, stopped, code, dispatch, machine } = *self;
-        let run = Run { code: &code, dispatch: &dispatch, control };
+        let run = Run::new(&code, &dispatch, control)?;
         let index = machine.workgroup;
         watched(control, || {
             // SAFETY: what was vouched for at the call still holds: its code, its memory and its
             // arguments are in this value. Compiled dispatches use nothing of the thread.
-            let outcome = unsafe { stopped.resume() };
+            let (stack, outcome) = unsafe { stopped.resume(run.ready) };
+            call.stack = Some(stack);
             let ended = call.ended(outcome, &run);
             call.finish(ended, &run, index).map(Self::keep_call)
         })
@@ -319,10 +335,10 @@ impl PausedCall {
 }
 
 fn new_stack() -> Result<Stack, Status> {
-    Stack::new().map_err(|error| no_stack(&error))
+    Stack::new(true).map_err(|error| no_stack(&error))
 }
 
-fn no_stack(error: &std::io::Error) -> Status {
+fn no_stack(error: &dyn std::fmt::Display) -> Status {
     Status::resource_exhausted(format!("the system has no stack for machine code: {error}"))
 }
 

@@ -186,7 +186,7 @@ impl Executable for NativeExecutable {
         check_counts(export, dispatch)?;
         let scratch_bytes = export.local_memory_bytes.saturating_add(dispatch.local_memory_bytes);
         let mut call = Call::new(&self.code, dispatch, scratch_bytes)?;
-        let run = Run { code: &self.code, dispatch, control };
+        let run = Run::new(&self.code, dispatch, control)?;
         call::watched(control, || {
             let mut meter = vm::Meter::of_worker(control);
             for index in range.clone() {

@@ -290,6 +290,15 @@ fn rotated(
     found
 }
 
+/// Whether a folded f32 reads as the f64 that it may be: code in which no double is left does not say whether the
+/// compiler made f32 of f64, or folded all of them.
+fn is_same_in_both_widths(bits: u64) -> bool {
+    /// Larger whole numbers may have been rounded.
+    const EXACT: f32 = 16_777_216.0;
+    let value = f32::from_bits(bits as u32);
+    value.abs() < EXACT && value.to_string() == f64::from(value).to_string()
+}
+
 impl Stand<'_> {
     fn names(
         &mut self,
@@ -310,6 +319,13 @@ impl Stand<'_> {
             let type_text = written.type_text.clone().unwrap_or_default();
             let answer = match node.and_then(|node| self.answer(node)) {
                 Some(Recipe::Register(slot, _)) => Answer::Register(slot),
+                Some(Recipe::Constant(bits))
+                    if type_text == "f64"
+                        && scalar == Some(Scalar::F32)
+                        && !is_same_in_both_widths(bits) =>
+                {
+                    Answer::Missing(Reason::OptimizedOut)
+                }
                 Some(recipe) => Answer::Computed(recipe),
                 None => match node.and_then(|node| self.reference(node)) {
                     Some(slot) => Answer::Register(slot),

@@ -178,10 +178,12 @@ impl Budget {
     #[must_use]
     pub fn take(&self, wanted: u64) -> u64 {
         let Some(account) = self.counted() else { return wanted };
+        // The less there is, the less at a time, so that no thread is without while others have many.
+        let granted = |left: u64| left.div_ceil(8).min(wanted);
         let taken = account.steps.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-            (left > 0).then(|| left.saturating_sub(wanted))
+            (left > 0).then(|| left - granted(left))
         });
-        taken.map_or(0, |left| left.min(wanted))
+        taken.map_or(0, granted)
     }
 
     /// Gives back steps that were taken and not made.

@@ -1,5 +1,5 @@
-//! Native functions that go on in steps, as a host and a debugger see them: a toy device that runs a
-//! nested bytecode module which it attached on the way.
+//! Native functions that go on in steps, as a host and a debugger see them: a toy device that runs
+//! a nested bytecode module which it attached on the way.
 
 use std::process::Command;
 use std::sync::{Arc, Mutex};

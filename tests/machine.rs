@@ -303,8 +303,8 @@ fn counted_by_guards(function: &str, arguments: Vec<Value>) -> (Vec<usize>, Vec<
 
 #[test]
 fn guards_are_asked_once_a_visit() {
-    // So many rounds that fuel is looked at now and then. The first call is one of a function that was not
-    // translated before.
+    // So many rounds that fuel is looked at now and then. The first call is one of a function that
+    // was not translated before.
     for rounds in [3_usize, 1_000_000] {
         let (asked, results) = counted_by_guards("sum", vec![Value::I32(rounds as i32)]);
         let sum = (0..rounds as i32).fold(0, i32::wrapping_add);

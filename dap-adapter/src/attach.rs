@@ -82,7 +82,8 @@ impl TcpServer {
 
 fn next_client(inbox: &Receiver<Event>) -> Box<Visitor> {
     loop {
-        // The accepting thread lives as long as the process, so there is always somebody to wait for.
+        // The accepting thread lives as long as the process, so there is always somebody to wait
+        // for.
         match inbox.recv() {
             Ok(Event::Client(client)) => return client,
             Ok(Event::Ran(..) | Event::Crashed(_)) => {}
@@ -91,8 +92,8 @@ fn next_client(inbox: &Receiver<Event>) -> Box<Visitor> {
     }
 }
 
-/// Lets the program run. Comes back with the first client and the program standing still, or with why
-/// it is over.
+/// Lets the program run. Comes back with the first client and the program standing still, or with
+/// why it is over.
 fn run_until_client(
     mut debuggee: Box<Debuggee>,
     events: &Sender<Event>,

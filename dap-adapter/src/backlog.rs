@@ -1,6 +1,6 @@
-//! How far a client may be ahead: what was read and not served yet takes memory, and a client that goes on
-//! talking while its program is looked at could fill all of it. It is not read from any more until the
-//! session has caught up.
+//! How far a client may be ahead: what was read and not served yet takes memory, and a client that
+//! goes on talking while its program is looked at could fill all of it. It is not read from any
+//! more until the session has caught up.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 

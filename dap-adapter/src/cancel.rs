@@ -1,8 +1,8 @@
 //! Requests that the client does not want any more.
 //!
-//! The loop serves requests in their order, so a `cancel` would come behind what it is about. So the
-//! reading thread notes it at once, and the loop finds the note when it comes to the request. An
-//! evaluation is the one thing that a request may take long for; it is ended from that thread.
+//! The loop serves requests in their order, so a `cancel` would come behind what it is about. So
+//! the reading thread notes it at once, and the loop finds the note when it comes to the request.
+//! An evaluation is the one thing that a request may take long for; it is ended from that thread.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

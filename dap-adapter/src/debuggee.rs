@@ -1,7 +1,7 @@
 //! A loaded program and what this session knows of it: the numbers that its client holds.
 //!
-//! Whoever has the [`Debuggee`] may touch the program: the session's loop while it stands still, the
-//! worker thread while it runs.
+//! Whoever has the [`Debuggee`] may touch the program: the session's loop while it stands still,
+//! the worker thread while it runs.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -316,7 +316,8 @@ impl Debuggee {
         }
     }
 
-    /// Shows the program in another text: the client is told to ask again for what it shows of this stop.
+    /// Shows the program in another text: the client is told to ask again for what it shows of this
+    /// stop.
     ///
     /// # Errors
     /// The program has no such text.

@@ -99,8 +99,8 @@ pub(crate) fn reachable(address: impl ToSocketAddrs, reach: Reach) -> io::Result
 pub(crate) struct Place(Arc<(Mutex<bool>, Condvar)>);
 
 impl Place {
-    /// Takes the place, if it is free or about to be: a client that begins anew comes while its last
-    /// session is still being tidied up.
+    /// Takes the place, if it is free or about to be: a client that begins anew comes while its
+    /// last session is still being tidied up.
     fn take(&self) -> bool {
         let (is_taken, freed) = &*self.0;
         let guard = is_taken.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,5 @@
-//! What stops the program without a breakpoint: failures, floats that go bad, integers that overflow.
+//! What stops the program without a breakpoint: failures, floats that go bad, integers that
+//! overflow.
 
 use dap::requests::SetExceptionBreakpointsArguments;
 use debug::Traps;

@@ -77,10 +77,11 @@ pub(crate) struct Settings {
     pub(crate) step_by: StepBy,
 }
 
-/// How far a step goes whose request has no granularity. The protocol then means a statement, and lets
-/// adapters take a line for one. VS Code sends none (but `instruction` from its disassembly view), and
-/// people there are used to F10 moving a line, as with all debuggers of native code; so a line it is,
-/// unless the launch says otherwise. Neovim's plugin and Zed say themselves what they want.
+/// How far a step goes whose request has no granularity. The protocol then means a statement, and
+/// lets adapters take a line for one. VS Code sends none (but `instruction` from its disassembly
+/// view), and people there are used to F10 moving a line, as with all debuggers of native code; so
+/// a line it is, unless the launch says otherwise. Neovim's plugin and Zed say themselves what they
+/// want.
 #[derive(Deserialize, Clone, Copy, Debug, Default)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum StepBy {
@@ -370,7 +371,8 @@ impl LaunchArguments {
         set.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Where sources may lie: where the user says, where the compiler runs or ran, beside the program.
+    /// Where sources may lie: where the user says, where the compiler runs or ran, beside the
+    /// program.
     fn all_source_directories(&self) -> Vec<PathBuf> {
         let beside = self.program.parent().map(Path::to_owned);
         self.source_directories.iter().chain(&self.cwd).cloned().chain(beside).collect()

@@ -2,8 +2,8 @@
 //!
 //! Off unless asked for, on the command line or by the launch request's `log`. As nobody knows
 //! before the launch whether it will ask, the few messages until then are held. It is the first
-//! thing to ask for when a client and the adapter disagree. A log that cannot be written to is given
-//! up in silence: it must not end a session.
+//! thing to ask for when a client and the adapter disagree. A log that cannot be written to is
+//! given up in silence: it must not end a session.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,8 +1,9 @@
 //! What breakpoints have to say while the program runs, on its way to the client.
 //!
-//! A log message in a hot loop comes a million times a second, and an editor that lays out each as an
-//! event of its own freezes. So the program's thread writes into a bounded text, and the session's
-//! loop takes what has gathered, at most once in [`PERIOD`]. What does not fit is counted and said.
+//! A log message in a hot loop comes a million times a second, and an editor that lays out each as
+//! an event of its own freezes. So the program's thread writes into a bounded text, and the
+//! session's loop takes what has gathered, at most once in [`PERIOD`]. What does not fit is counted
+//! and said.
 //!
 //! ```text
 //!   program ── push ──> Pending (bounded) <── take ── session ──> one output event a place

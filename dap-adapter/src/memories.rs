@@ -1,8 +1,8 @@
 //! The memory that a client was shown references to, and may come back for.
 //!
-//! A reference is the address of the first byte, as text; a client may also name an address inside of
-//! memory that it knows. The memory of values that were only listed is let go when the program goes
-//! on; what the client has opened stays, so that its view can be brought up to date.
+//! A reference is the address of the first byte, as text; a client may also name an address inside
+//! of memory that it knows. The memory of values that were only listed is let go when the program
+//! goes on; what the client has opened stays, so that its view can be brought up to date.
 
 use std::collections::BTreeMap;
 

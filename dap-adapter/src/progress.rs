@@ -1,8 +1,8 @@
 //! Telling a client that something takes its time: compiling, loading, a long stretch of running.
 //!
 //! Nothing is said of what is over within [`PATIENCE`]; of what takes longer, how long it has been,
-//! once in [`PERIOD`]. The session's loop wakes for it at [`Progress::deadline`], and only then, so a
-//! session that waits for its client sleeps.
+//! once in [`PERIOD`]. The session's loop wakes for it at [`Progress::deadline`], and only then, so
+//! a session that waits for its client sleeps.
 
 use std::time::{Duration, Instant};
 

@@ -3,13 +3,14 @@
 //! Arguments and bodies come from `dap::{requests, responses, types}` wherever those do the job.
 //! They do not, as of 0.4.1-alpha1, for
 //! - the envelope: `dap` has one closed enum of requests, so an unknown command or a bad argument
-//!   fails the whole message and leaves nothing to answer to. Here a [`Request`] keeps its arguments
-//!   as JSON and the handler converts them;
-//! - `Source`, `SourceBreakpoint`, `Breakpoint` and `ContinueResponse`, whose fields go over the wire
-//!   in snake case (`source_reference`), and with them everything that contains them;
+//!   fails the whole message and leaves nothing to answer to. Here a [`Request`] keeps its
+//!   arguments as JSON and the handler converts them;
+//! - `Source`, `SourceBreakpoint`, `Breakpoint` and `ContinueResponse`, whose fields go over the
+//!   wire in snake case (`source_reference`), and with them everything that contains them;
 //! - `StackFrameFormat`, which has lost that it is a `ValueFormat` too;
 //! - events, which write absent fields as `null`, which the protocol's schema forbids;
-//! - what the protocol has got since: `Breakpoint.reason`, `DisassembledInstruction.presentationHint`.
+//! - what the protocol has got since: `Breakpoint.reason`,
+//!   `DisassembledInstruction.presentationHint`.
 //!
 //! Field meanings are those of the specification; only what is ours is explained here.
 

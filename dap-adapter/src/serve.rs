@@ -45,8 +45,8 @@ fn unbuffered_stdout() -> io::Result<File> {
     Ok(File::from(stdout))
 }
 
-/// Serves one client on any two streams, until it disconnects. A thread goes on reading `input` until
-/// its end.
+/// Serves one client on any two streams, until it disconnects. A thread goes on reading `input`
+/// until its end.
 ///
 /// # Errors
 /// The log cannot be written, or what the client says is not this protocol.

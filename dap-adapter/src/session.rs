@@ -10,8 +10,8 @@
 //!      └──> Standing └── restart, from Standing or Running
 //! ```
 //!
-//! Everything that can wake the loop is in [`Event`]. The loop never blocks on the program: while it
-//! runs, the [`Debuggee`] is on the runner's thread. A request that needs the program then
+//! Everything that can wake the loop is in [`Event`]. The loop never blocks on the program: while
+//! it runs, the [`Debuggee`] is on the runner's thread. A request that needs the program then
 //! interrupts it, waits in [`Running::waiting`], is served when the program comes back, and the
 //! program goes on, in the middle of a step if need be, without the client seeing a stop.
 //!
@@ -19,8 +19,8 @@
 //! it started. One that it was attached to goes on when the client leaves: see [`Ending`].
 //!
 //! Here are the states and the loop. What happens in them: `life` (a program comes and goes),
-//! `running` (it is let go and comes back), `serving` (who answers a request, and when), `early` (what
-//! cannot wait for it).
+//! `running` (it is let go and comes back), `serving` (who answers a request, and when), `early`
+//! (what cannot wait for it).
 
 mod early;
 mod life;
@@ -58,9 +58,10 @@ use crate::wire::Wire;
 /// The exit code of a program that has failed or was ended before it was done.
 const EXIT_UNFINISHED: i64 = 1;
 
-/// For how long the loop looks for the next event before it sleeps: a step is over within less, and a client
-/// that asks for one thing after the other is back within about as much. To be woken up costs more than all
-/// that is done for a request, on machines whose processors sleep when they may.
+/// For how long the loop looks for the next event before it sleeps: a step is over within less, and
+/// a client that asks for one thing after the other is back within about as much. To be woken up
+/// costs more than all that is done for a request, on machines whose processors sleep when they
+/// may.
 const ALERT: Duration = Duration::from_micros(200);
 
 /// For how long a client may be there without the token that it has to give.

@@ -3,12 +3,12 @@
 //! A source that is a file on this machine goes by its path. Two kinds are not: the disassembly of
 //! a module, which is what a frame shows when its source was not found, and a source that the
 //! debugger holds in memory. These get reference numbers, which stay the same for the session, as
-//! clients keep breakpoints under them. They have a path too, which is but their name: VS Code takes a
-//! breakpoint's source for another one than a frame's if the path is missing.
+//! clients keep breakpoints under them. They have a path too, which is but their name: VS Code
+//! takes a breakpoint's source for another one than a frame's if the path is missing.
 //!
 //! A client may have the same disassembly open under a name of its own: our VS Code extension shows
-//! `models/gcd.vmfb` as the document `iree-vmfb:/models/gcd.vmfb.vmasm`. Once it has set breakpoints
-//! there, frames lead there too.
+//! `models/gcd.vmfb` as the document `iree-vmfb:/models/gcd.vmfb.vmasm`. Once it has set
+//! breakpoints there, frames lead there too.
 
 use std::collections::HashMap;
 use std::path::Path;

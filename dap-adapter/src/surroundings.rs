@@ -1,5 +1,5 @@
-//! What a launched program finds around it: its device, its parameters, native code, and how much it may
-//! use of all that.
+//! What a launched program finds around it: its device, its parameters, native code, and how much
+//! it may use of all that.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -28,7 +28,8 @@ pub(crate) fn breakpoint(
     client: &Client,
 ) -> protocol::Breakpoint {
     let verified = breakpoint.is_verified();
-    // What is named may be in a module that is still to come, or in the program when it is launched anew.
+    // What is named may be in a module that is still to come, or in the program when it is launched
+    // anew.
     let may_come =
         matches!(breakpoint.spec, BreakpointSpec::Line { .. } | BreakpointSpec::Function { .. });
     let reference = breakpoint.locations.first().and_then(|at| debugger.linear(*at));

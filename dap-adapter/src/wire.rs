@@ -48,7 +48,8 @@ impl Wire {
         self.send(&Outgoing::Event(event));
     }
 
-    /// Calls a breakpoint by another number from now on, until an answer to the client says its own.
+    /// Calls a breakpoint by another number from now on, until an answer to the client says its
+    /// own.
     pub(crate) fn call(&mut self, number: i64, other: i64) {
         self.called.insert(number, other);
     }

@@ -1,4 +1,5 @@
-//! Sets `cfg(threaded)` where handlers of instructions may jump to each other: see `src/machine.rs`.
+//! Sets `cfg(threaded)` where handlers of instructions may jump to each other: see
+//! `src/machine.rs`.
 
 use std::env::var;
 

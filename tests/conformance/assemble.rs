@@ -1,9 +1,10 @@
-//! What is assembled: the reference's disassembly of a module gives that module again, and a source of
-//! ours gives what the reference's assembler makes of it.
+//! What is assembled: the reference's disassembly of a module gives that module again, and a source
+//! of ours gives what the reference's assembler makes of it.
 //!
-//! The text does not say everything: dependencies, attributes, locations, and whether rodata is inside
-//! the FlatBuffer are compared only where the original module is at hand too. The reference's assembler knows neither `YIELD` nor
-//! `UNWIND`, and does not count registers that only a header or a signature tells of.
+//! The text does not say everything: dependencies, attributes, locations, and whether rodata is
+//! inside the FlatBuffer are compared only where the original module is at hand too. The
+//! reference's assembler knows neither `YIELD` nor `UNWIND`, and does not count registers that only
+//! a header or a signature tells of.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Conformance: every module of the corpus is printed, assembled and run by IREE's tools and by ours,
-//! and texts and modules are compared.
+//! Conformance: every module of the corpus is printed, assembled and run by IREE's tools and by
+//! ours, and texts and modules are compared.
 
 mod assemble;
 mod coverage;

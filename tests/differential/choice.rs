@@ -22,7 +22,8 @@ fn mnemonic(op: &str) -> Op {
     Op::from_mnemonic(op).unwrap_or_else(|| panic!("there is no vm.{op}"))
 }
 
-/// A constant as the assembler reads it. It has no text for the bits of a NaN, and takes no denormals.
+/// A constant as the assembler reads it. It has no text for the bits of a NaN, and takes no
+/// denormals.
 fn text(bank: Bank, bits: u64) -> Option<String> {
     match bank {
         Bank::I64 => Some(bits.cast_signed().to_string()),

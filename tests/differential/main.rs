@@ -11,9 +11,9 @@
 //! | `lists` | elements of every type, written and read as every type |
 //! | `traps` | what is undefined in the reference and defined here |
 //!
-//! A function loops over columns of operands that are rodata, and returns a list with the bits of each
-//! result; so a few hundred calls cover some hundred thousand cases. Operands are the same each
-//! time; `DIFFERENTIAL_SEED=7` draws the random ones anew.
+//! A function loops over columns of operands that are rodata, and returns a list with the bits of
+//! each result; so a few hundred calls cover some hundred thousand cases. Operands are the same
+//! each time; `DIFFERENTIAL_SEED=7` draws the random ones anew.
 
 mod choice;
 mod lists;
@@ -31,8 +31,8 @@ use vmfb::{Module, Op};
 
 use crate::program::Program;
 
-/// Instructions that are about control, calls and identity, not about values; the corpus has runs of
-/// each of them.
+/// Instructions that are about control, calls and identity, not about values; the corpus has runs
+/// of each of them.
 const NOT_VALUES: &[&str] = &[
     "global.load.ref",
     "global.store.ref",

@@ -1,5 +1,5 @@
-//! Buffers and globals: every access at offsets in range, at the last one, just past it, and at those
-//! whose scaling or sum overflows.
+//! Buffers and globals: every access at offsets in range, at the last one, just past it, and at
+//! those whose scaling or sum overflows.
 
 use std::fmt::Write as _;
 

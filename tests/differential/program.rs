@@ -40,8 +40,8 @@ pub(crate) enum Agreement {
     Bits,
     /// Undefined in the reference, whose process dies of it; an `INVALID_ARGUMENT` error here.
     Trap,
-    /// Outside of a buffer, and the reference does not notice, because its sums wrap. It is not even
-    /// asked, as it would touch whatever lies there; here it is an `OUT_OF_RANGE` error.
+    /// Outside of a buffer, and the reference does not notice, because its sums wrap. It is not
+    /// even asked, as it would touch whatever lies there; here it is an `OUT_OF_RANGE` error.
     Outside,
 }
 

@@ -1,5 +1,5 @@
-//! What C leaves undefined and the reference does not check: its process dies of a hardware trap. Here
-//! it is an `INVALID_ARGUMENT` error. This is the whole list.
+//! What C leaves undefined and the reference does not check: its process dies of a hardware trap.
+//! Here it is an `INVALID_ARGUMENT` error. This is the whole list.
 //!
 //! Conversions of floats that no integer of the type can hold are undefined in C too, but do not
 //! trap: `scalar` compares them, and what the hardware gives is what both give.

@@ -1,8 +1,8 @@
 //! Dispatches that go wrong, in machine code and in bytecode, on one thread and on many: a failed
 //! invocation that says where and why, and a debugger that goes on.
 //!
-//! The programs are in `programs.mlir`. IREE's own tool is the oracle for what is a fault of machine
-//! code: there a signal ends it.
+//! The programs are in `programs.mlir`. IREE's own tool is the oracle for what is a fault of
+//! machine code: there a signal ends it.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,8 @@ fn debug(backend: &str, device: &str, function: &str, flags: &[&str], commands: 
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// Faults of machine code: a function, its inputs, the signal that ends IREE's tool, and what we say.
+/// Faults of machine code: a function, its inputs, the signal that ends IREE's tool, and what we
+/// say.
 const FAULTS: [(&str, &[&str], i32, &str); 3] = [
     (
         "gather",

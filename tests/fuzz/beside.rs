@@ -1,5 +1,5 @@
-//! What lies beside a module: companions, texts of dispatches, debug files. They come from other hands as
-//! well; a damaged one costs names and lines, never the session.
+//! What lies beside a module: companions, texts of dispatches, debug files. They come from other
+//! hands as well; a damaged one costs names and lines, never the session.
 
 use debug::{Debugger, Granularity, LaunchOptions, Level, ModuleSource, Resume, StepKind};
 use debuginfo::{Companion, DebugInfo, DispatchInterfaces};

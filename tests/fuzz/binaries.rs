@@ -1,5 +1,5 @@
-//! Files of bytes that are no modules: archives of parameters, tensors of NumPy, machine code as far as
-//! none of it runs.
+//! Files of bytes that are no modules: archives of parameters, tensors of NumPy, machine code as
+//! far as none of it runs.
 
 use hal::parameters::Parameters;
 

@@ -1,6 +1,6 @@
-//! Conversations over DAP: requests in any order with any arguments, and streams that are damaged. Whatever
-//! a client says, each of its requests gets one answer, none of which is a fault of ours, and the session
-//! ends when the client leaves.
+//! Conversations over DAP: requests in any order with any arguments, and streams that are damaged.
+//! Whatever a client says, each of its requests gets one answer, none of which is a fault of ours,
+//! and the session ends when the client leaves.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -144,7 +144,8 @@ const TEXTS: &[&str] = &[
 /// Tries one conversation; whether the program was stopped in it at least once.
 ///
 /// # Panics
-/// A request is not answered, or answered twice, an answer is a fault of ours, or the session does not end.
+/// A request is not answered, or answered twice, an answer is a fault of ours, or the session does
+/// not end.
 pub(crate) fn exercise(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
     let program = random.choose::<Program>(&samples.programs[..2]);
     let is_damaged = random.chance(3);

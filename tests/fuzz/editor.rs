@@ -1,6 +1,7 @@
-//! Conversations over LSP. `edits`: a text is edited in many steps, and everything that is asked of it has
-//! the answer that a fresh document with the same text has. `lsp`: requests of all sorts, and streams that
-//! are damaged; each request gets one answer, none of which is a fault of ours, and `exit` ends the server.
+//! Conversations over LSP. `edits`: a text is edited in many steps, and everything that is asked of
+//! it has the answer that a fresh document with the same text has. `lsp`: requests of all sorts,
+//! and streams that are damaged; each request gets one answer, none of which is a fault of ours,
+//! and `exit` ends the server.
 
 use std::collections::HashMap;
 

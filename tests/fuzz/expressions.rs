@@ -1,5 +1,5 @@
-//! Expressions: whatever is asked of a stopped program gets a value or an error with a place in the text,
-//! in time, and does not change the program.
+//! Expressions: whatever is asked of a stopped program gets a value or an error with a place in the
+//! text, in time, and does not change the program.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -137,7 +137,8 @@ pub(crate) fn exercise(samples: &Samples, random: &mut Random, kept: &mut Vec<u8
     }
     let place = (random.below(2), random.below(12));
     STOPPED.with_borrow_mut(|stopped_at| {
-        // Nothing that is asked changes a program, which is seen to below; so each stop serves for all.
+        // Nothing that is asked changes a program, which is seen to below; so each stop serves for
+        // all.
         let debugger =
             stopped_at.entry(place).or_insert_with(|| stopped(&samples.programs[place.0], place.1));
         ask(debugger, &text, random)

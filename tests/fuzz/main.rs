@@ -21,9 +21,9 @@
 //! ```
 //!
 //! A try that takes a minute, or half a gigabyte more than those before it, is a finding as well.
-//! Everything follows from a seed. A finding names its target and seed, `TARGET --seed=N --count=1` repeats
-//! it, and its bytes are kept in the temporary folder. A finding that is mended becomes a test where the
-//! fault was, or a line of `seeds.txt`, which each run begins with.
+//! Everything follows from a seed. A finding names its target and seed, `TARGET --seed=N --count=1`
+//! repeats it, and its bytes are kept in the temporary folder. A finding that is mended becomes a
+//! test where the fault was, or a line of `seeds.txt`, which each run begins with.
 
 mod beside;
 mod binaries;

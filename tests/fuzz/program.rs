@@ -1,8 +1,8 @@
-//! Random programs that keep every rule of the verifier: instructions of the whole table, with operands
-//! that exist, in functions that call each other, natives and nothing at all.
+//! Random programs that keep every rule of the verifier: instructions of the whole table, with
+//! operands that exist, in functions that call each other, natives and nothing at all.
 //!
-//! What they compute is nonsense, so each function begins by putting some sense into registers: small
-//! numbers, a buffer, lists. Whether a loop ends is left to fuel.
+//! What they compute is nonsense, so each function begins by putting some sense into registers:
+//! small numbers, a buffer, lists. Whether a loop ends is left to fuel.
 
 use abi::cconv::{Signature, ValueType};
 use vmfb::build::{ModuleImage, RodataImage};

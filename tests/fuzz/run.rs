@@ -1,5 +1,5 @@
-//! What is verified runs to an end that is no fault, and to the same end however it is watched: free,
-//! observed, stepped, or stopped at breakpoints.
+//! What is verified runs to an end that is no fault, and to the same end however it is watched:
+//! free, observed, stepped, or stopped at breakpoints.
 
 use std::fmt::Write;
 use std::sync::Arc;

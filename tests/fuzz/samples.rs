@@ -1,5 +1,5 @@
-//! What targets start from that is no module alone: a program with its companion and the text of its
-//! dispatches, machine code, archives of parameters, sources.
+//! What targets start from that is no module alone: a program with its companion and the text of
+//! its dispatches, machine code, archives of parameters, sources.
 
 use std::path::{Path, PathBuf};
 

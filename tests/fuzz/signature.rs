@@ -1,5 +1,6 @@
-//! Signatures of every convention, and values as text: damaged golden cases. Whatever they say, they are read or refused at a
-//! place; and what was read is printed to a text that is read as the same.
+//! Signatures of every convention, and values as text: damaged golden cases. Whatever they say,
+//! they are read or refused at a place; and what was read is printed to a text that is read as the
+//! same.
 
 use abi::convention::Convention;
 use abi::explain::{argument_names, explain};

@@ -1,5 +1,5 @@
-//! `.vmasm` text: whatever it says, assembling gives a module or diagnostics; and a module that came of a
-//! text is printed to a text that gives the same module.
+//! `.vmasm` text: whatever it says, assembling gives a module or diagnostics; and a module that
+//! came of a text is printed to a text that gives the same module.
 
 use vmfb::Module;
 use vmfb::assemble::{assemble, render};

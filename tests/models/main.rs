@@ -1,15 +1,16 @@
 //! Models: programs that need a device, compiled for both back ends in each execution model, called
 //! with IREE's tool and with ours. What is printed and how it ends must be the same.
 //!
-//! The programs lie beside this file. Comments in them are those of the corpus, and, where not all can
-//! compile it, `// BACKENDS: llvm-cpu` and `// EXECUTION: async-internal`. Each `--device=` in a run is one
-//! of the reference's, and ours has as many: the reference's local-sync waits within a submission for
-//! fences that are signalled later.
+//! The programs lie beside this file. Comments in them are those of the corpus, and, where not all
+//! can compile it, `// BACKENDS: llvm-cpu` and `// EXECUTION: async-internal`. Each `--device=` in
+//! a run is one of the reference's, and ours has as many: the reference's local-sync waits within a
+//! submission for fences that are signalled later.
 //!
-//! Those in assembly need a compiled module before them: the reference registers its `hal` for modules
-//! that declare that they depend on it, and assembly cannot.
+//! Those in assembly need a compiled module before them: the reference registers its `hal` for
+//! modules that declare that they depend on it, and assembly cannot.
 //!
-//! No case makes denormal numbers: IREE's device flushes them to zero, our interpreter of VMVX does not.
+//! No case makes denormal numbers: IREE's device flushes them to zero, our interpreter of VMVX does
+//! not.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

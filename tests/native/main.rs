@@ -1,5 +1,6 @@
-//! Native libraries: functions that MLIR compiled and packed functions of TVM FFI, called from the command line and imported by
-//! programs. Libraries and programs are built here, from the sources beside this file, by the tools that users have.
+//! Native libraries: functions that MLIR compiled and packed functions of TVM FFI, called from the
+//! command line and imported by programs. Libraries and programs are built here, from the sources
+//! beside this file, by the tools that users have.
 //!
 //! The other direction, functions of programs as callables of Python, is `packed.py`.
 
@@ -58,7 +59,8 @@ fn tool(command: &mut Command) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Compiles a library as MLIR's documentation says; its source lies beside it as what declares its functions.
+/// Compiles a library as MLIR's documentation says; its source lies beside it as what declares its
+/// functions.
 fn mlir_library(name: &str, lowering: &str, library: &Path) {
     let converted = library.with_extension("llvm.mlir");
     tool(
@@ -97,7 +99,8 @@ fn packed_library(library: &Path) -> PathBuf {
     Path::new(&folder).join("libtvm_ffi.so")
 }
 
-/// `iree-dbg run` in the folder of what was built: whether it succeeded, what it printed, and its errors.
+/// `iree-dbg run` in the folder of what was built: whether it succeeded, what it printed, and its
+/// errors.
 fn run(arguments: &[&str]) -> (bool, String, String) {
     let built = built();
     let output = Command::new(iree_dbg().expect("our program"))

@@ -1,5 +1,5 @@
-//! Parameters: a model whose weights are in archives of every format, run by IREE's tools and by ours, and the tables
-//! of what is in the archives. Texts must be equal.
+//! Parameters: a model whose weights are in archives of every format, run by IREE's tools and by
+//! ours, and the tables of what is in the archives. Texts must be equal.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

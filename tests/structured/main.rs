@@ -1,5 +1,5 @@
-//! Nested values in and out of programs: JSON to lists and buffer views and back, by the `iree.abi` of real modules. What
-//! IREE's Python runtime can call, it calls too, with equal results.
+//! Nested values in and out of programs: JSON to lists and buffer views and back, by the `iree.abi`
+//! of real modules. What IREE's Python runtime can call, it calls too, with equal results.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -118,7 +118,8 @@ fn json_in_and_out() {
     }
 }
 
-/// The same calls by IREE's own runtime for Python, which reads `iree.abi` where it knows the records.
+/// The same calls by IREE's own runtime for Python, which reads `iree.abi` where it knows the
+/// records.
 #[test]
 fn as_by_iree() {
     let known = ["scale", "named"];

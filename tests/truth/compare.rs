@@ -93,8 +93,8 @@ impl Case<'_> {
             && stop.frames.iter().any(|frame| frame.name.starts_with("hal."))
     }
 
-    /// A dispatch goes through its elements in an order of its own, and has no caller in the source:
-    /// a stop inside may be any execution of its line.
+    /// A dispatch goes through its elements in an order of its own, and has no caller in the
+    /// source: a stop inside may be any execution of its line.
     fn judge_dispatch(&self, stop: &Stop, tally: &mut Tally) {
         let top = &stop.frames[0];
         let is_before = top.name.starts_with("command ");

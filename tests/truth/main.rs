@@ -19,7 +19,8 @@
 //!
 //! `TRUTH_SEED`, `TRUTH_COUNT`, `TRUTH_SECONDS` and `TRUTH_MODES` are the same. Everything follows
 //! from a seed: `--seed=N --count=1 --print --verbose` shows its program and every finding, and
-//! `--seed=N --count=1 --modes=companion --reduce="values wrong"` a small program with such a finding.
+//! `--seed=N --count=1 --modes=companion --reduce="values wrong"` a small program with such a
+//! finding.
 
 mod check;
 mod client;

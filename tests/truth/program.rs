@@ -99,7 +99,8 @@ pub(crate) struct Function {
     pub(crate) is_kept: bool,
     pub(crate) values: Vec<Variable>,
     pub(crate) results: Vec<Type>,
-    /// One, or more where control flow is by branches. The first one's arguments are the parameters.
+    /// One, or more where control flow is by branches. The first one's arguments are the
+    /// parameters.
     pub(crate) blocks: Vec<Block>,
     pub(crate) line: u32,
 }

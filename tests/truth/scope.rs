@@ -1,7 +1,8 @@
-//! What the source says of names: which are in scope at an operation, and which it still uses there.
+//! What the source says of names: which are in scope at an operation, and which it still uses
+//! there.
 //!
-//! A use counts only where it matters: an operation without effects whose results nobody uses may be
-//! dropped by any compiler, and its operands with it.
+//! A use counts only where it matters: an operation without effects whose results nobody uses may
+//! be dropped by any compiler, and its operands with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -326,7 +327,8 @@ impl<'a> Uses<'a> {
         matches!(operation.kind, Kind::For) && operation.operands[1..3].contains(&id)
     }
 
-    /// Whether control flows from a block's end to a block, without passing where the value is made.
+    /// Whether control flows from a block's end to a block, without passing where the value is
+    /// made.
     fn flows(&self, from: usize, to: usize, id: Id) -> bool {
         let made = self.made.get(&id).map_or(0, |place| place.block);
         let (mut seen, mut ahead) = (BTreeSet::new(), successors(&self.function.blocks[from]));

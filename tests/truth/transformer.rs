@@ -1,4 +1,5 @@
-//! A model of identical layers: their executables are shared, its batch is dynamic, its name quoted.
+//! A model of identical layers: their executables are shared, its batch is dynamic, its name
+//! quoted.
 
 use std::fmt::Write;
 

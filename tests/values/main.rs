@@ -1,9 +1,9 @@
-//! Values in and out: what `--input`, `--output` and `--expected_output` do, compared with IREE's tool for
-//! every element type and every form. Both run a module that gives back what it is given; standard output, exit
-//! status, kind of failure and written files must be the same.
+//! Values in and out: what `--input`, `--output` and `--expected_output` do, compared with IREE's
+//! tool for every element type and every form. Both run a module that gives back what it is given;
+//! standard output, exit status, kind of failure and written files must be the same.
 //!
-//! What IREE's tool cannot print or compares wrongly (packed elements, scalars) is tested where it is made, in
-//! `abi` and `hal`.
+//! What IREE's tool cannot print or compares wrongly (packed elements, scalars) is tested where it
+//! is made, in `abi` and `hal`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -105,8 +105,8 @@ const INPUTS: &[&str] = &[
     "*4=12",
 ];
 
-/// Other calls: flags, in a folder with the files that [`write_files`] makes. They may write `out.npy` and
-/// `out.bin`, which are compared.
+/// Other calls: flags, in a folder with the files that [`write_files`] makes. They may write
+/// `out.npy` and `out.bin`, which are compared.
 const CALLS: &[&[&str]] = &[
     // Several from one file.
     &["--function=two", "--input=@three.npy", "--input=+three.npy"],

@@ -1,8 +1,8 @@
 //! Modules of older compilers: they load, verify, print and run as modules of today do.
 //!
-//! The modules in this folder were made by the releases in their names, with `make` beside them, which
-//! also held what `program.mlir` says against each release's own runtime. Here the same is held
-//! against ours, without any of the releases.
+//! The modules in this folder were made by the releases in their names, with `make` beside them,
+//! which also held what `program.mlir` says against each release's own runtime. Here the same is
+//! held against ours, without any of the releases.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -87,8 +87,8 @@ fn runs(path: &Path) -> Result<(), String> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
-/// With the flag, calls give what they give on the release's own runtime, as far as `program.mlir` says that;
-/// without it, what may differ is told.
+/// With the flag, calls give what they give on the release's own runtime, as far as `program.mlir`
+/// says that; without it, what may differ is told.
 fn imitates(path: &Path, release: &str) -> Result<(), String> {
     let source = folder().join("program.mlir");
     let text = std::fs::read_to_string(&source).map_err(|error| format!("{source:?}: {error}"))?;

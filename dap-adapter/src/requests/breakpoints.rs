@@ -1,8 +1,9 @@
 //! Where to stop: `setBreakpoints`, `setFunctionBreakpoints`, `setInstructionBreakpoints`,
 //! `setExceptionBreakpoints`. Those on data are in `data`.
 //!
-//! Each request replaces what an earlier one of its kind (for sources: for the same source) had set.
-//! A breakpoint that was there before and still is keeps its number, its hit count, and its place.
+//! Each request replaces what an earlier one of its kind (for sources: for the same source) had
+//! set. A breakpoint that was there before and still is keeps its number, its hit count, and its
+//! place.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -11,9 +11,9 @@ use crate::error::RequestError;
 use crate::protocol::{Answer, Variable};
 use crate::session::body;
 
-/// What follows the word `level`, if that is the command: `level`, `level vm`. No expression has two words
-/// without an operator; one word alone may be the name of something in the program, which is shown with
-/// its `%`.
+/// What follows the word `level`, if that is the command: `level`, `level vm`. No expression has
+/// two words without an operator; one word alone may be the name of something in the program, which
+/// is shown with its `%`.
 pub(super) fn level(text: &str) -> Option<Option<&str>> {
     let mut words = text.split_whitespace();
     let is_command = words.next() == Some("level");

@@ -15,7 +15,8 @@ use crate::memories;
 use crate::protocol::{BreakpointsBody, Request};
 use crate::session::body;
 
-/// How much is watched at an address if nobody says how much: what a pointer or the widest number takes.
+/// How much is watched at an address if nobody says how much: what a pointer or the widest number
+/// takes.
 const BYTES_AT_ADDRESS: usize = 8;
 
 #[derive(Deserialize)]

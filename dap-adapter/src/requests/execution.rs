@@ -45,8 +45,8 @@ pub(super) fn step_out(debuggee: &mut Debuggee, request: &Request) -> Resuming {
     Ok(step(StepKind::Out, arguments.granularity.as_ref(), debuggee.settings))
 }
 
-/// A statement of MLIR is an operation. Lines of the disassembly are instructions, and the debugger steps
-/// by those at that level.
+/// A statement of MLIR is an operation. Lines of the disassembly are instructions, and the debugger
+/// steps by those at that level.
 fn step(
     kind: StepKind,
     granularity: Option<&SteppingGranularity>,

@@ -242,8 +242,8 @@ pub(super) fn terminate(session: &mut Session, request: &Request) -> ControlFlow
     ControlFlow::Continue(())
 }
 
-/// Ends the session, and the program with it. One that the client was attached to goes on, unless the
-/// client wants it to end.
+/// Ends the session, and the program with it. One that the client was attached to goes on, unless
+/// the client wants it to end.
 pub(super) fn disconnect(session: &mut Session, request: &Request) -> ControlFlow<()> {
     #[derive(Deserialize, Default)]
     #[serde(rename_all = "camelCase", default)]

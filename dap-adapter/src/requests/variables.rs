@@ -106,8 +106,8 @@ impl Wanted {
 }
 
 /// Evaluates in a frame, the innermost if none is named. The console may do more than watches and
-/// hovers, which nobody has asked for by themselves: it calls functions of the program, sets values, and
-/// takes a command.
+/// hovers, which nobody has asked for by themselves: it calls functions of the program, sets
+/// values, and takes a command.
 pub(super) fn evaluate(
     debuggee: &mut Debuggee,
     client: &Client,

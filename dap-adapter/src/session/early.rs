@@ -1,5 +1,5 @@
-//! What cannot wait for the program: answers, and words about where it is, when it does not come back at
-//! once after it was interrupted.
+//! What cannot wait for the program: answers, and words about where it is, when it does not come
+//! back at once after it was interrupted.
 //!
 //! ```text
 //! request ──> interrupt ──> the program comes back ──> answer                    most often, within a millisecond
@@ -7,8 +7,8 @@
 //!                                 early answer ──> … it comes back ──> done, `breakpoint` events
 //! ```
 //!
-//! Breakpoints that are answered early have numbers of their own, by which the client goes on to hear of
-//! them ([`crate::wire::Wire::call`]).
+//! Breakpoints that are answered early have numbers of their own, by which the client goes on to
+//! hear of them ([`crate::wire::Wire::call`]).
 
 use std::time::{Duration, Instant};
 
@@ -25,8 +25,8 @@ use crate::requests::ProgramHandler;
 /// How long the program may take to come back before something is said.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The first number of breakpoints that are answered early: more than a debugger ever gives, and no more than
-/// the protocol has.
+/// The first number of breakpoints that are answered early: more than a debugger ever gives, and no
+/// more than the protocol has.
 const FIRST_EARLY: i64 = 1 << 30;
 
 /// A request that waits for the program.

@@ -127,8 +127,8 @@ impl Session {
         self.state = State::Standing(debuggee);
     }
 
-    /// Begins the program, or shows that it has not begun. One that had begun before its client came
-    /// goes on.
+    /// Begins the program, or shows that it has not begun. One that had begun before its client
+    /// came goes on.
     pub(crate) fn start(&mut self, request: &Request) {
         let State::Standing(debuggee) = &mut self.state else {
             let error = self.not_now(request);

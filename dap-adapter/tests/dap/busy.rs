@@ -1,5 +1,5 @@
-//! Requests while the program is in native code that nothing interrupts: they are answered all the same,
-//! the console says where the time goes, and breakpoints work once the program is back.
+//! Requests while the program is in native code that nothing interrupts: they are answered all the
+//! same, the console says where the time goes, and breakpoints work once the program is back.
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;

@@ -64,7 +64,8 @@ fn places_for_breakpoints_are_those_where_breakpoints_stay() {
         assert!(place["column"].as_u64().unwrap() > 0);
         let breakpoint = client.set_line(&source(), line);
         assert_eq!(breakpoint["line"], json!(line));
-        // What only another function runs can take a breakpoint, but this program will not come there.
+        // What only another function runs can take a breakpoint, but this program will not come
+        // there.
         let is_elsewhere =
             breakpoint["message"].as_str().is_some_and(|it| it.starts_with("only @"));
         assert_ne!(breakpoint["verified"], json!(is_elsewhere), "{breakpoint}");

@@ -1,5 +1,5 @@
-//! Requests while a dispatch runs that never ends: each is answered, breakpoints work, and `pause` stops inside
-//! of the workgroup; in bytecode and in machine code, on one thread and on many.
+//! Requests while a dispatch runs that never ends: each is answered, breakpoints work, and `pause`
+//! stops inside of the workgroup; in bytecode and in machine code, on one thread and on many.
 
 use std::time::{Duration, Instant};
 
@@ -126,7 +126,8 @@ fn an_endless_workgroup_is_paused_on_many_threads() {
     session("local-task", true);
 }
 
-/// Machine code has neither breakpoints nor registers of the VM, but all is answered, and it is paused.
+/// Machine code has neither breakpoints nor registers of the VM, but all is answered, and it is
+/// paused.
 fn machine_code(device: &str) {
     let mut client = Client::new();
     client.launch(&endless_machine_code(device));

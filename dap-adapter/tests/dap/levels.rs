@@ -1,5 +1,5 @@
-//! How far a step goes, and in which text: operations, lines, instructions; the source, the VM program, the
-//! disassembly.
+//! How far a step goes, and in which text: operations, lines, instructions; the source, the VM
+//! program, the disassembly.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Tells Zed how the language server of MLIR and VM assembly is started: the `iree-dbg` of the PATH.
+//! Tells Zed how the language server of MLIR and VM assembly is started: the `iree-dbg` of the
+//! PATH.
 
 use zed_extension_api as zed;
 

@@ -1,5 +1,6 @@
-//! A function under each convention that applies to it, as a Markdown table. [`abi::explain`] knows the conventions; here is
-//! what it is told of a function in a text, and how its answer is laid out.
+//! A function under each convention that applies to it, as a Markdown table. [`abi::explain`] knows
+//! the conventions; here is what it is told of a function in a text, and how its answer is laid
+//! out.
 
 use std::fmt::Write;
 

@@ -62,7 +62,8 @@ fn convention_fix(symbol: &Symbol) -> Option<Action> {
     Some(Action { title, is_fix: true, edits: vec![Replacement { range, text: repaired }] })
 }
 
-/// The edit that adds `entry` to a function's attributes, inside of `iree.reflection` where `key` says so.
+/// The edit that adds `entry` to a function's attributes, inside of `iree.reflection` where `key`
+/// says so.
 fn attribute_edit(
     document: &Document,
     symbol: &Symbol,
@@ -88,7 +89,8 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// `iree.reflection = {iree.abi.declaration = "sync func @f(%a: i32) -> (%out0: i32)"}`: names for tools to show.
+/// `iree.reflection = {iree.abi.declaration = "sync func @f(%a: i32) -> (%out0: i32)"}`: names for
+/// tools to show.
 fn declare(document: &Document, symbol: &Symbol) -> Option<Action> {
     let declaration = declaration(symbol)?;
     let entry =

@@ -1,7 +1,8 @@
 //! A chunk's tree and names, made once for a text however often it is asked about.
 //!
-//! The cache goes by content, so it needs no invalidation: a chunk that moved is found again, one that changed is another. It
-//! is shared by all versions of a document and forgets the oldest when it holds too much.
+//! The cache goes by content, so it needs no invalidation: a chunk that moved is found again, one
+//! that changed is another. It is shared by all versions of a document and forgets the oldest when
+//! it holds too much.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};

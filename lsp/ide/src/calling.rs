@@ -1,9 +1,10 @@
 //! How the VM passes what a function's type says.
 //!
-//! Two cases, kept apart because one is a fact and the other a prediction. A VM function's types (`vm.func`, `vm.import`,
-//! `.vmasm`) *are* what is passed. A `func.func` or `util.func` becomes an export through a wrapper that iree-compile makes;
-//! its convention follows from the types by rules that hold for the compiler's default options, and a compiled module can tell
-//! what really came out ([`crate::compiled`]).
+//! Two cases, kept apart because one is a fact and the other a prediction. A VM function's types
+//! (`vm.func`, `vm.import`, `.vmasm`) *are* what is passed. A `func.func` or `util.func` becomes an
+//! export through a wrapper that iree-compile makes; its convention follows from the types by rules
+//! that hold for the compiler's default options, and a compiled module can tell what really came
+//! out ([`crate::compiled`]).
 
 use abi::cconv::{Signature, ValueType};
 use syntax::{FunctionType, OpClass, Slot, Symbol, Visibility};

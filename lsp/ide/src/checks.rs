@@ -1,7 +1,8 @@
-//! What a chunk's tree and names show to be wrong: syntax, values, blocks, terminators, symbols and aliases.
+//! What a chunk's tree and names show to be wrong: syntax, values, blocks, terminators, symbols and
+//! aliases.
 //!
-//! Dialects are unknown here, so each check only speaks where every dialect would agree, or where the operation is one of the
-//! few whose rules are known.
+//! Dialects are unknown here, so each check only speaks where every dialect would agree, or where
+//! the operation is one of the few whose rules are known.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +23,8 @@ use crate::references::{reference_at, resolve};
 pub(crate) struct FileNames {
     /// Where each file begins, and its aliases.
     files: Vec<(usize, HashSet<u64>)>,
-    /// The names of all symbols: looking each reference up in the chunks would take the square of their number.
+    /// The names of all symbols: looking each reference up in the chunks would take the square of
+    /// their number.
     symbols: HashSet<u32>,
     /// Chunks that define a symbol that an earlier one of the same table defines, with that one.
     duplicates: HashMap<usize, Placed>,
@@ -273,7 +275,8 @@ impl Check<'_> {
         }
     }
 
-    /// The parameter of a function whose name a value in the function's own body takes: bodies do not hide names.
+    /// The parameter of a function whose name a value in the function's own body takes: bodies do
+    /// not hide names.
     fn hidden_parameter<'v>(
         &self,
         seen: &HashMap<(u32, u64), &'v crate::names::Value>,

@@ -1,7 +1,8 @@
 //! What a compiled module near the source really contains.
 //!
-//! A module belongs to a source by name: `x.vmfb` beside `x.mlir`, or in a folder or file that the user named. Whether it
-//! was made from this very text nobody can know; its age says when it surely was not.
+//! A module belongs to a source by name: `x.vmfb` beside `x.mlir`, or in a folder or file that the
+//! user named. Whether it was made from this very text nobody can know; its age says when it surely
+//! was not.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -60,7 +61,8 @@ pub struct Found {
 }
 
 impl Modules {
-    /// `configured` are files, or folders to look for `<name of the source>.vmfb` in, besides the source's own folder.
+    /// `configured` are files, or folders to look for `<name of the source>.vmfb` in, besides the
+    /// source's own folder.
     pub fn new(configured: Vec<PathBuf>) -> Self {
         Self { configured, cache: Mutex::default() }
     }

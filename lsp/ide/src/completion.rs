@@ -1,4 +1,5 @@
-//! Completion: what can be named here, and what can be written where an operation or an attribute begins.
+//! Completion: what can be named here, and what can be written where an operation or an attribute
+//! begins.
 
 use syntax::lexer::TokenKind;
 use syntax::tree::NodeKind;

@@ -1,4 +1,5 @@
-//! Go to definition: of values, blocks, symbols and aliases in the text, and of `loc("file":line:column)` in its file.
+//! Go to definition: of values, blocks, symbols and aliases in the text, and of
+//! `loc("file":line:column)` in its file.
 
 use std::path::PathBuf;
 

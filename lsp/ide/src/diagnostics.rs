@@ -1,8 +1,9 @@
-//! What is wrong with a document, in the order of cost: braces and quotes, which the chunk table already knows; then, chunk by
-//! chunk, what a tree and its names show (`checks`); for `.vmasm`, what the assembler says.
+//! What is wrong with a document, in the order of cost: braces and quotes, which the chunk table
+//! already knows; then, chunk by chunk, what a tree and its names show (`checks`); for `.vmasm`,
+//! what the assembler says.
 //!
-//! One fault should be one message: a chunk with a broken bracket is not searched for undefined names. What no dialect accepts is
-//! an error, and nothing that iree-opt accepts may be one.
+//! One fault should be one message: a chunk with a broken bracket is not searched for undefined
+//! names. What no dialect accepts is an error, and nothing that iree-opt accepts may be one.
 
 use syntax::{ChunkKind, Language, Lexer, TextRange, TokenKind};
 

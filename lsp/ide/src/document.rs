@@ -1,7 +1,8 @@
 //! [`Document`]: one version of one text, immutable.
 //!
-//! An edit makes a new document. The chunk table is made when a feature first asks for it, from the last table that was made
-//! and the edits since; so typing costs nothing until somebody asks, and a burst of edits is one rescan.
+//! An edit makes a new document. The chunk table is made when a feature first asks for it, from the
+//! last table that was made and the edits since; so typing costs nothing until somebody asks, and a
+//! burst of edits is one rescan.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,5 @@
-//! What can be folded: regions, dictionaries and other groups over several lines, runs of comments, and files of a split file.
+//! What can be folded: regions, dictionaries and other groups over several lines, runs of comments,
+//! and files of a split file.
 
 use syntax::lexer::TokenKind;
 use syntax::tree::NodeKind;

@@ -1,7 +1,8 @@
 //! Formatting of `.vmasm`: as the disassembler indents, with comments where they are.
 //!
-//! Only white space changes, and never inside of a line's tokens: every line keeps its words, so the text assembles to the same
-//! module. Lines that begin with a bytecode offset are a listing's and stay as they are.
+//! Only white space changes, and never inside of a line's tokens: every line keeps its words, so
+//! the text assembles to the same module. Lines that begin with a bytecode offset are a listing's
+//! and stay as they are.
 
 use syntax::{Language, Lexer, TextRange, TokenKind};
 
@@ -19,7 +20,8 @@ pub struct Replacement {
 /// Longer texts are left alone.
 const LONGEST: usize = 16 << 20;
 
-/// The replacements that format the lines in `range`; none for MLIR, whose layout belongs to its printers.
+/// The replacements that format the lines in `range`; none for MLIR, whose layout belongs to its
+/// printers.
 pub fn format(document: &Document, range: &TextRange) -> Vec<Replacement> {
     let text = document.text();
     if document.language() != Language::Vmasm || text.len() > LONGEST {

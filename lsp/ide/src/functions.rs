@@ -1,8 +1,9 @@
 //! Values and blocks across chunks.
 //!
-//! Most functions are one chunk, and what they name is in it. Two cases are not: a long function is cut into parts
-//! ([`syntax::ChunkKind::Part`]), and operations outside of functions are a chunk each. There a name is searched for by its text
-//! first, so that only chunks that mention it are read.
+//! Most functions are one chunk, and what they name is in it. Two cases are not: a long function is
+//! cut into parts ([`syntax::ChunkKind::Part`]), and operations outside of functions are a chunk
+//! each. There a name is searched for by its text first, so that only chunks that mention it are
+//! read.
 
 use syntax::chunks::{IN_FUNCTION, Placed};
 use syntax::search::find_all;
@@ -12,8 +13,8 @@ use crate::Document;
 use crate::analysis::Analysed;
 use crate::names::{Span, Use};
 
-/// The chunks that may share values with a chunk: the parts of its long function; of an operation outside of functions those
-/// around it; else only itself.
+/// The chunks that may share values with a chunk: the parts of its long function; of an operation
+/// outside of functions those around it; else only itself.
 pub fn chunks_of(document: &Document, placed: &Placed) -> Vec<Placed> {
     let in_body = placed.chunk.depth & IN_FUNCTION != 0;
     if !in_body && !placed.chunk.is_long_function() {
@@ -64,7 +65,8 @@ fn around(document: &Document, placed: &Placed) -> Vec<Placed> {
     if found.len() > MOST_AROUND { vec![*placed] } else { found }
 }
 
-/// Whether names that a chunk does not define are simply unknown, because there are too many chunks to look at.
+/// Whether names that a chunk does not define are simply unknown, because there are too many chunks
+/// to look at.
 pub(crate) fn is_beyond_search(document: &Document, analysed: &Analysed) -> bool {
     shares(analysed)
         && analysed.placed.chunk.depth & IN_FUNCTION == 0
@@ -164,7 +166,8 @@ pub(crate) fn block_elsewhere(document: &Document, from: &Analysed, hash: u64) -
     })
 }
 
-/// What `index_in` finds first in the chunks that mention the name of this hash and share values with `from`.
+/// What `index_in` finds first in the chunks that mention the name of this hash and share values
+/// with `from`.
 fn elsewhere(
     document: &Document,
     from: &Analysed,
@@ -197,7 +200,8 @@ pub fn block_of_use(document: &Document, analysed: &Analysed, used: &Use) -> Opt
     }
 }
 
-/// Uses of a definition: in its chunk, and, in a long function, those in others that nothing nearer defines.
+/// Uses of a definition: in its chunk, and, in a long function, those in others that nothing nearer
+/// defines.
 fn uses_of(
     document: &Document,
     found: &Found,

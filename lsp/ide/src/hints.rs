@@ -1,4 +1,5 @@
-//! Inlay hints: types of values whose type is not beside them, calling conventions decoded, constants decoded.
+//! Inlay hints: types of values whose type is not beside them, calling conventions decoded,
+//! constants decoded.
 
 use abi::cconv::Signature;
 use abi::element_type::ElementType;
@@ -40,7 +41,8 @@ const LONGEST: usize = 48;
 /// How many elements of a constant are shown.
 const ELEMENTS: usize = 4;
 
-/// The hints in a range; not all of them once `cancelled` says so, which it is asked between chunks.
+/// The hints in a range; not all of them once `cancelled` says so, which it is asked between
+/// chunks.
 pub fn hints(document: &Document, range: &TextRange, cancelled: &dyn Fn() -> bool) -> Vec<Hint> {
     let mut found = Vec::new();
     for placed in document.chunks().iter_from(range.start) {

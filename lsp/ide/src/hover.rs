@@ -1,9 +1,10 @@
-//! Hover: what a name means. Of a value its type and definition; of an operation what it is; of a symbol its signature, how the
-//! VM passes it, and what the compiled module really has.
+//! Hover: what a name means. Of a value its type and definition; of an operation what it is; of a
+//! symbol its signature, how the VM passes it, and what the compiled module really has.
 //!
-//! For symbols the answer is Markdown in three parts, each only where there is something to say: the definition as written; the VM
-//! calling convention that the types state or lead to; and, for each compiled module that belongs to the source, the facts in it
-//! with a warning where it is older than the text.
+//! For symbols the answer is Markdown in three parts, each only where there is something to say:
+//! the definition as written; the VM calling convention that the types state or lead to; and, for
+//! each compiled module that belongs to the source, the facts in it with a warning where it is
+//! older than the text.
 
 use std::fmt::Write;
 
@@ -272,7 +273,8 @@ fn describe_abi(
     }
 }
 
-/// The names under which a compiled module may hold a symbol; importers of PyTorch models add `$async`.
+/// The names under which a compiled module may hold a symbol; importers of PyTorch models add
+/// `$async`.
 fn names_in_module(exported: &str, symbol: &Symbol) -> Vec<String> {
     let mut names = vec![exported.to_owned()];
     if symbol.op != "vm.func" && symbol.op != "vm.import" {

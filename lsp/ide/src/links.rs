@@ -1,4 +1,5 @@
-//! Places in other files: `loc("model.mlir":3:5)`, and the source lines that a module's disassembly names in comments.
+//! Places in other files: `loc("model.mlir":3:5)`, and the source lines that a module's disassembly
+//! names in comments.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,8 @@ fn module_of(document: &Document) -> Option<ModuleText> {
     module_text(path).ok()
 }
 
-/// In the disassembly of a module: from each instruction's offset to the source line that it comes from.
+/// In the disassembly of a module: from each instruction's offset to the source line that it comes
+/// from.
 fn of_module(document: &Document) -> Option<Vec<Link>> {
     let module = module_of(document)?;
     let mut known: HashMap<&Path, bool> = HashMap::new();
@@ -87,7 +89,8 @@ fn link_to(range: TextRange, (path, line, column): &(PathBuf, u32, u32)) -> Link
     Link { range, path: path.clone(), line: *line, column: *column }
 }
 
-/// The link at `offset`: in a module's disassembly of the offset before an instruction, and of the instruction's name.
+/// The link at `offset`: in a module's disassembly of the offset before an instruction, and of the
+/// instruction's name.
 pub fn link_at(document: &Document, offset: usize) -> Option<Link> {
     if let Some(module) = module_of(document) {
         let text = document.text();
@@ -162,7 +165,8 @@ fn in_comment(document: &Document, comment: &str, start: usize) -> Option<Link> 
     Some(Link { range, path: resolve(document, name), line, column })
 }
 
-/// Names are as iree-compile was given them: relative ones are looked for beside the document and above.
+/// Names are as iree-compile was given them: relative ones are looked for beside the document and
+/// above.
 fn resolve(document: &Document, name: &str) -> PathBuf {
     let path = Path::new(name);
     if path.is_absolute() {

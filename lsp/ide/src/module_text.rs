@@ -1,8 +1,8 @@
-//! A compiled module as a document: its disassembly, beside each instruction the source line that it comes from, where the module
-//! or its debug companion tells, and its metadata as comments.
+//! A compiled module as a document: its disassembly, beside each instruction the source line that
+//! it comes from, where the module or its debug companion tells, and its metadata as comments.
 //!
-//! The lines are those of `iree-dbg dump --output=disassembly --bytecode_offsets`, one for one, because debuggers count them;
-//! what is added stands at the ends of lines or after the last.
+//! The lines are those of `iree-dbg dump --output=disassembly --bytecode_offsets`, one for one,
+//! because debuggers count them; what is added stands at the ends of lines or after the last.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use vmfb::print::{self, Disassembly, DisassemblyOptions, Rodata};
 pub struct ModuleText {
     /// The text, `.vmasm` with comments.
     pub text: String,
-    /// For each source file, its lines (from 1) and the lines of the text (from 0) that they became.
+    /// For each source file, its lines (from 1) and the lines of the text (from 0) that they
+    /// became.
     pub lines: HashMap<PathBuf, Vec<(u32, u32)>>,
     /// For each line of the text the place that it comes from, if it is an instruction with one.
     pub places: Vec<Option<(PathBuf, u32, u32)>>,

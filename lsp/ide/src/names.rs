@@ -1,11 +1,14 @@
 //! What the names of a chunk mean: values, blocks, symbols and aliases, defined and used.
 //!
-//! MLIR's rules for scopes without its dialects. An operation's results belong to the region around it, a block's arguments to
-//! the block's region, and what a region's operation names in its head (`scf.for %i = …`, `iter_args(%a = %b)`, `with(%a as %b)`)
-//! to a scope of its own around its regions. Which names of a head are such arguments only a dialect knows; here they are those
-//! behind which `=` stands, those behind `as`, those with a type in the head of a function, and those that nothing else defines.
+//! MLIR's rules for scopes without its dialects. An operation's results belong to the region around
+//! it, a block's arguments to the block's region, and what a region's operation names in its head
+//! (`scf.for %i = …`, `iter_args(%a = %b)`, `with(%a as %b)`) to a scope of its own around its
+//! regions. Which names of a head are such arguments only a dialect knows; here they are those
+//! behind which `=` stands, those behind `as`, those with a type in the head of a function, and
+//! those that nothing else defines.
 //!
-//! In `.vmasm` a register may be written many times; a use means the last write before it in the text.
+//! In `.vmasm` a register may be written many times; a use means the last write before it in the
+//! text.
 
 use std::collections::HashMap;
 
@@ -94,7 +97,8 @@ pub struct Names {
     pub block_uses: Vec<Use>,
     /// Names of symbols wherever they stand.
     pub symbols: Vec<Span>,
-    /// Names of aliases wherever they stand: `#map`, `!type`; names of dialects' attributes and types are not among them.
+    /// Names of aliases wherever they stand: `#map`, `!type`; names of dialects' attributes and
+    /// types are not among them.
     pub aliases: Vec<Span>,
 }
 

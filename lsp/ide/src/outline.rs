@@ -31,7 +31,8 @@ pub struct Outline {
     pub left_out: usize,
 }
 
-/// At most `limit` symbols: an outline of a hundred thousand serves nobody and costs editors seconds.
+/// At most `limit` symbols: an outline of a hundred thousand serves nobody and costs editors
+/// seconds.
 pub fn outline(document: &Document, limit: usize) -> Outline {
     let mut builder = Builder { open: vec![Vec::new()], containers: Vec::new(), end: 0 };
     let (mut listed, mut left_out) = (0, 0);

@@ -1,14 +1,15 @@
 //! Which symbol a place in the text means, and where that symbol is defined.
 //!
-//! Lookup compares name hashes in the chunk table and reads text only where they agree, so it costs microseconds in a file of
-//! a hundred thousand functions.
+//! Lookup compares name hashes in the chunk table and reads text only where they agree, so it costs
+//! microseconds in a file of a hundred thousand functions.
 
 use syntax::chunks::{Placed, name_hash};
 use syntax::{ChunkKind, Language, Lexer, OpClass, Symbol, TextRange, Token, TokenKind};
 
 use crate::Document;
 
-/// A symbol's name as written somewhere: `@a`, `@outer::@inner`, or in `.vmasm` the function of a number, `@module:17`.
+/// A symbol's name as written somewhere: `@a`, `@outer::@inner`, or in `.vmasm` the function of a
+/// number, `@module:17`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// The names, outermost first; the last one is meant.
@@ -35,7 +36,8 @@ pub struct Definition {
     pub symbol: Symbol,
 }
 
-/// The symbol name at `offset`. Text of a line before `offset` decides, nothing else: it works in any file however broken.
+/// The symbol name at `offset`. Text of a line before `offset` decides, nothing else: it works in
+/// any file however broken.
 pub fn reference_at(document: &Document, offset: usize) -> Option<Reference> {
     let text = document.text();
     let mut path: Vec<Token> = Vec::new();

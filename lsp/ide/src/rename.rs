@@ -1,4 +1,5 @@
-//! Rename of values, blocks, symbols and aliases. A new name that something else in sight already has is refused.
+//! Rename of values, blocks, symbols and aliases. A new name that something else in sight already
+//! has is refused.
 
 use syntax::TextRange;
 

@@ -1,4 +1,5 @@
-//! Selections that grow: a name, its group, its operation, the block, the region, the function, the module, the file.
+//! Selections that grow: a name, its group, its operation, the block, the region, the function, the
+//! module, the file.
 
 use syntax::TextRange;
 

@@ -1,4 +1,5 @@
-//! Semantic tokens: what each word of the text is, where a grammar of regular expressions can only guess.
+//! Semantic tokens: what each word of the text is, where a grammar of regular expressions can only
+//! guess.
 
 use std::collections::HashMap;
 
@@ -68,7 +69,8 @@ pub struct SemanticToken {
     pub is_definition: bool,
 }
 
-/// The tokens that touch `range`, in order; not all of them once `cancelled` says so, which it is asked between chunks.
+/// The tokens that touch `range`, in order; not all of them once `cancelled` says so, which it is
+/// asked between chunks.
 pub fn semantic_tokens(
     document: &Document,
     range: &TextRange,

@@ -1,7 +1,8 @@
 //! The type of a value, from the text alone.
 //!
-//! Arguments have theirs behind a colon. Results get theirs from what the operation says last: `-> types`, or `: types`, with
-//! the few exceptions of [`result_type`] where an operation states its operands' type instead.
+//! Arguments have theirs behind a colon. Results get theirs from what the operation says last:
+//! `-> types`, or `: types`, with the few exceptions of [`result_type`] where an operation states
+//! its operands' type instead.
 
 use syntax::function_type::read_types;
 use syntax::lexer::TokenKind;
@@ -104,7 +105,8 @@ fn own_tokens(analysed: &Analysed, operation: NodeId) -> Vec<Leaf> {
     own
 }
 
-/// The types that an operation states for its results: behind its last arrow, else behind its last colon.
+/// The types that an operation states for its results: behind its last arrow, else behind its last
+/// colon.
 pub(crate) fn stated_types(
     document: &Document,
     analysed: &Analysed,

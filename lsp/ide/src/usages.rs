@@ -1,7 +1,8 @@
 //! Every place that names the same thing: for references, highlights and rename.
 //!
-//! Values and blocks are looked up in their function. Symbols and aliases are searched for as text, and each hit is checked
-//! against the tree around it: that costs a hundredth of reading all trees, and comments and strings do not count.
+//! Values and blocks are looked up in their function. Symbols and aliases are searched for as text,
+//! and each hit is checked against the tree around it: that costs a hundredth of reading all trees,
+//! and comments and strings do not count.
 
 use syntax::chunks::Placed;
 use syntax::search::find_all;

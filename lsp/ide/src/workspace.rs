@@ -1,7 +1,7 @@
 //! Symbols of all files of a workspace, for searches by name.
 //!
-//! Files are read when somebody searches, and again when they change. Of each only the chunk table and the heads of symbols are
-//! looked at; nothing but names and places is kept.
+//! Files are read when somebody searches, and again when they change. Of each only the chunk table
+//! and the heads of symbols are looked at; nothing but names and places is kept.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Hover against modules that iree-compile really wrote: the derived convention must be the one in the module.
+//! Hover against modules that iree-compile really wrote: the derived convention must be the one in
+//! the module.
 
 use std::path::PathBuf;
 use std::process::Command;

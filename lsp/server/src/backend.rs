@@ -1,5 +1,5 @@
-//! The methods of the server. Each takes its snapshot, gives the work to a thread, and converts. What the server can do is said
-//! in [`crate::capabilities`].
+//! The methods of the server. Each takes its snapshot, gives the work to a thread, and converts.
+//! What the server can do is said in [`crate::capabilities`].
 
 use std::sync::{Arc, OnceLock};
 
@@ -180,7 +180,8 @@ impl LanguageServer for Backend {
         self.session().workspace.change_folders(added, &removed);
     }
 
-    // Modules and sources are looked at anew whenever a request needs one; documents made of modules are the client's to ask for.
+    // Modules and sources are looked at anew whenever a request needs one; documents made of
+    // modules are the client's to ask for.
     async fn did_change_watched_files(&self, params: lsp::DidChangeWatchedFilesParams) {
         if !self.session().abilities.content {
             return;
@@ -474,8 +475,9 @@ impl LanguageServer for Backend {
 
 /// Methods that tower-lsp does not know.
 impl Backend {
-    /// `workspace/textDocumentContent`, and `iree-dbg/textDocumentContent` for clients of older versions of the protocol. A
-    /// client says `opened: true` where its user has opened the file itself: then it may lie anywhere.
+    /// `workspace/textDocumentContent`, and `iree-dbg/textDocumentContent` for clients of older
+    /// versions of the protocol. A client says `opened: true` where its user has opened the file
+    /// itself: then it may lie anywhere.
     pub(crate) async fn text_document_content(&self, params: Value) -> Result<Value> {
         let uri = uri_of(&params)?;
         let is_opened = params["opened"].as_bool().unwrap_or_default();

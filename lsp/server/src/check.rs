@@ -1,7 +1,8 @@
-//! Checks by a program of the user's choice when a file is saved: `iree-opt`, or `iree-compile` with its flags.
+//! Checks by a program of the user's choice when a file is saved: `iree-opt`, or `iree-compile`
+//! with its flags.
 //!
-//! One at a time for a document, in the background; the next edit ends it. What it prints as `file:line:column: error: …` joins
-//! the document's diagnostics until the next edit.
+//! One at a time for a document, in the background; the next edit ends it. What it prints as
+//! `file:line:column: error: …` joins the document's diagnostics until the next edit.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The open documents: a rope each, replaced at every edit.
 //!
-//! [`Documents`] is a value: cloning it is the snapshot that a request keeps. Ropes share their pieces, so a clone costs
-//! nanoseconds and an edit copies one leaf.
+//! [`Documents`] is a value: cloning it is the snapshot that a request keeps. Ropes share their
+//! pieces, so a clone costs nanoseconds and an edit copies one leaf.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -153,8 +153,8 @@ impl Documents {
     }
 }
 
-/// Where a document lies on disk. What the server shows of a module or a long file is under that file's own path with another
-/// scheme.
+/// Where a document lies on disk. What the server shows of a module or a long file is under that
+/// file's own path with another scheme.
 fn path_of(uri: &Url) -> Option<PathBuf> {
     if uri.scheme() == "file" {
         return uri.to_file_path().ok();

@@ -1,12 +1,15 @@
-//! Input as tower-lsp can take it: long texts are taken out of messages, and bytes that are no UTF-8.
+//! Input as tower-lsp can take it: long texts are taken out of messages, and bytes that are no
+//! UTF-8.
 //!
-//! tower-lsp keeps a message's bytes in a buffer that doubles, and reads JSON through a form that copies every string once more.
-//! For a text of a hundred megabytes that is most of the time and memory of opening it. So messages are collected here; a long
-//! one that opens a document goes on without its text (see [`crate::opening`]), other messages go on as they came.
+//! tower-lsp keeps a message's bytes in a buffer that doubles, and reads JSON through a form that
+//! copies every string once more. For a text of a hundred megabytes that is most of the time and
+//! memory of opening it. So messages are collected here; a long one that opens a document goes on
+//! without its text (see [`crate::opening`]), other messages go on as they came.
 //!
-//! And tower-lsp ends at the first frame that is no message, or hangs if it is no UTF-8. In place of such a frame goes on a
-//! request for the error that its sender gets ([`MALFORMED`]), which is told of on standard error too. The session ends, after
-//! that error, where headers do not end or claim a length that nobody has.
+//! And tower-lsp ends at the first frame that is no message, or hangs if it is no UTF-8. In place
+//! of such a frame goes on a request for the error that its sender gets ([`MALFORMED`]), which is
+//! told of on standard error too. The session ends, after that error, where headers do not end or
+//! claim a length that nobody has.
 //!
 //! ```text
 //! Headers ──► Body ──┐

@@ -9,11 +9,13 @@ use tower_lsp::lsp_types::InitializeParams;
 use crate::positions::Encoding;
 use crate::session::{Abilities, Session};
 
-/// What the user can set: `initializationOptions`, and `iree-dbg` in `workspace/didChangeConfiguration`.
+/// What the user can set: `initializationOptions`, and `iree-dbg` in
+/// `workspace/didChangeConfiguration`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
-    /// Modules, or folders to look for `<name of the source>.vmfb` in, besides the source's own folder.
+    /// Modules, or folders to look for `<name of the source>.vmfb` in, besides the source's own
+    /// folder.
     pub module_paths: Vec<PathBuf>,
     /// Whether a program checks files when they are saved.
     pub check_on_save: bool,
@@ -23,9 +25,9 @@ pub struct Settings {
     pub inlay_hints: bool,
     /// Whether lenses are shown over exports.
     pub code_lens: bool,
-    /// Whether the user trusts the folder that is open. Where that is denied, no program is started and
-    /// nothing is read on the word of the folder's own settings. A client that says nothing means yes, or
-    /// what it has said before.
+    /// Whether the user trusts the folder that is open. Where that is denied, no program is started
+    /// and nothing is read on the word of the folder's own settings. A client that says nothing
+    /// means yes, or what it has said before.
     pub trusted: Option<bool>,
 }
 
@@ -86,7 +88,8 @@ fn roots(params: &InitializeParams) -> Vec<PathBuf> {
     params.root_uri.iter().filter_map(|uri| uri.to_file_path().ok()).collect()
 }
 
-/// What was agreed on, from what the client said about itself. `raw` is the same as JSON, for what the types do not know.
+/// What was agreed on, from what the client said about itself. `raw` is the same as JSON, for what
+/// the types do not know.
 pub(crate) fn session(params: &InitializeParams, raw: &Value) -> Session {
     let text = params.capabilities.text_document.as_ref();
     let flag = |path: &str| raw.pointer(path).and_then(Value::as_bool).unwrap_or(false);

@@ -1,7 +1,7 @@
 //! Input that ends when the client says `exit`.
 //!
-//! tower-lsp reads on until its input ends, and clients wait for the process to end before they close it. Ending the input from
-//! inside lets tower-lsp finish what is under way and write it.
+//! tower-lsp reads on until its input ends, and clients wait for the process to end before they
+//! close it. Ending the input from inside lets tower-lsp finish what is under way and write it.
 
 use std::pin::Pin;
 use std::sync::Arc;

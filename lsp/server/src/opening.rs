@@ -1,5 +1,6 @@
-//! `textDocument/didOpen` with a long text: the text becomes a rope right from the message's bytes, and what goes on to tower-lsp
-//! is the message with an empty text and a number that the rope is found under.
+//! `textDocument/didOpen` with a long text: the text becomes a rope right from the message's bytes,
+//! and what goes on to tower-lsp is the message with an empty text and a number that the rope is
+//! found under.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,7 +13,8 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tower_lsp::jsonrpc::Request;
 
-/// The member of the parameters that holds the number. A client that says it itself gets at most a text that it sent.
+/// The member of the parameters that holds the number. A client that says it itself gets at most a
+/// text that it sent.
 const NUMBER: &str = "iree-dbg/held";
 
 /// How much text is collected before it goes into a rope.
@@ -70,7 +72,8 @@ struct Item<'a> {
     text: &'a RawValue,
 }
 
-/// The message without its text, which is held from now on. Nothing where it is anything but a well-formed `didOpen`.
+/// The message without its text, which is held from now on. Nothing where it is anything but a
+/// well-formed `didOpen`.
 pub(crate) fn without_text(message: &[u8], held: &Held) -> Option<Vec<u8>> {
     let Message { jsonrpc, method, id: None, params } = serde_json::from_slice(message).ok()?
     else {

@@ -1,8 +1,9 @@
 //! The service around tower-lsp that keeps messages in order.
 //!
-//! `call` runs once a message, in the order in which messages came, before tower-lsp starts anything. Edits are applied right
-//! there, and every request carries away the documents as they are at that moment. So an edit never waits for a slow request,
-//! and a request sees the text that the client meant: not older, not newer.
+//! `call` runs once a message, in the order in which messages came, before tower-lsp starts
+//! anything. Edits are applied right there, and every request carries away the documents as they
+//! are at that moment. So an edit never waits for a slow request, and a request sees the text that
+//! the client meant: not older, not newer.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -86,7 +87,8 @@ impl State {
         let _ = self.edits.subscribe().wait_for(|_| !same(self)).await;
     }
 
-    /// What the client said in `initialize`, as it said it: the types leave out what they do not know.
+    /// What the client said in `initialize`, as it said it: the types leave out what they do not
+    /// know.
     pub(crate) fn initialize_params(&self) -> Value {
         self.initialize_params.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -166,7 +168,8 @@ where
             if initializes && let Some(answer) = &mut answer {
                 amend(answer);
             }
-            // tower-lsp keeps silent about an unknown method that begins with `$/`, also where an answer is due.
+            // tower-lsp keeps silent about an unknown method that begins with `$/`, also where an
+            // answer is due.
             Ok(answer
                 .or_else(|| asked.map(|id| Response::from_error(id, Error::method_not_found()))))
         })
@@ -182,8 +185,8 @@ fn amend(answer: &mut Response) {
 }
 
 impl<S> Ordered<S> {
-    /// Applies what a message does to texts. What goes on to tower-lsp is the message without the text: it may be a hundred
-    /// megabytes, and nobody after this needs it.
+    /// Applies what a message does to texts. What goes on to tower-lsp is the message without the
+    /// text: it may be a hundred megabytes, and nobody after this needs it.
     fn apply(&self, request: Request) -> Request {
         if request.id().is_some() {
             return request;
@@ -221,8 +224,9 @@ impl<S> Ordered<S> {
         }
     }
 
-    /// Reads a notification's parameters, lets `apply` act on them, and gives the notification with what it leaves. Malformed
-    /// parameters of a notification have nobody to tell: it goes on without any, and tower-lsp passes it over.
+    /// Reads a notification's parameters, lets `apply` act on them, and gives the notification with
+    /// what it leaves. Malformed parameters of a notification have nobody to tell: it goes on
+    /// without any, and tower-lsp passes it over.
     fn taking<P: DeserializeOwned + Serialize>(
         &self,
         request: Request,

@@ -1,7 +1,8 @@
 //! Lines and columns to bytes and back, in the encoding that was agreed on.
 //!
-//! Lines end at `\n`, `\r\n` and `\r` and at nothing else; that is how the rope is configured too. A position beyond a line's
-//! end means its end, one beyond the text means the text's end, one inside a character means its start. Nothing panics.
+//! Lines end at `\n`, `\r\n` and `\r` and at nothing else; that is how the rope is configured too.
+//! A position beyond a line's end means its end, one beyond the text means the text's end, one
+//! inside a character means its start. Nothing panics.
 
 use ropey::Rope;
 use tower_lsp::lsp_types::{Position, PositionEncodingKind, Range};
@@ -19,7 +20,8 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The best that the client offers: bytes cost nothing here, and UTF-16 is the protocol's default.
+    /// The best that the client offers: bytes cost nothing here, and UTF-16 is the protocol's
+    /// default.
     pub fn negotiate(offered: &[PositionEncodingKind]) -> Self {
         if offered.contains(&PositionEncodingKind::UTF8) {
             Self::Utf8
@@ -94,7 +96,8 @@ pub fn to_range(rope: &Rope, range: &std::ops::Range<usize>, encoding: Encoding)
     }
 }
 
-/// Positions of bytes that mostly follow each other: what lies between two on a line is counted, and nothing is looked up.
+/// Positions of bytes that mostly follow each other: what lies between two on a line is counted,
+/// and nothing is looked up.
 pub struct Walk<'a> {
     rope: &'a Rope,
     encoding: Encoding,
@@ -128,7 +131,8 @@ impl<'a> Walk<'a> {
         } else {
             self.at = to_position(self.rope, byte, self.encoding);
             let (piece, start, _, _) = self.rope.chunk_at_byte(byte.min(self.rope.len_bytes()));
-            // Between `\r` and `\n` the position is before the byte, and nothing can be counted on from it.
+            // Between `\r` and `\n` the position is before the byte, and nothing can be counted on
+            // from it.
             let in_break = byte > 0 && self.rope.get_byte(byte - 1) == Some(b'\r');
             self.ahead =
                 piece.get(byte.saturating_sub(start)..).filter(|_| !in_break).unwrap_or("");
@@ -167,7 +171,8 @@ mod tests {
 
     #[test]
     fn columns_in_every_encoding() {
-        // ü: 2 bytes, 1 unit. 日: 3 bytes, 1 unit. 😀: 4 bytes, 2 units. U+2028 is no line break here.
+        // ü: 2 bytes, 1 unit. 日: 3 bytes, 1 unit. 😀: 4 bytes, 2 units. U+2028 is no line break
+        // here.
         let rope = Rope::from_str("aü\u{2028}日😀b\r\nc\rd\n\ne");
         let byte = rope.byte_to_char("aü\u{2028}日😀".len());
         assert_eq!(byte, 5);

@@ -1,4 +1,5 @@
-//! Progress of long work, and long answers in parts: `$/progress` both, by notifications that nobody waits for.
+//! Progress of long work, and long answers in parts: `$/progress` both, by notifications that
+//! nobody waits for.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -20,7 +21,8 @@ fn send(client: &Client, token: &ProgressToken, value: &Value) {
     tokio::spawn(async move { client.send_notification::<AnyProgress>(params).await });
 }
 
-/// Progress under a token that the client gave; it ends when this is dropped, also when the request is cancelled.
+/// Progress under a token that the client gave; it ends when this is dropped, also when the request
+/// is cancelled.
 pub(crate) struct Progress {
     client: Client,
     token: Option<ProgressToken>,
@@ -52,7 +54,8 @@ impl Drop for Progress {
 /// How much of an answer a part holds.
 const PART: usize = 500;
 
-/// A list for the answer: all of it, or nothing, once it was sent in parts to a client that wants it so.
+/// A list for the answer: all of it, or nothing, once it was sent in parts to a client that wants
+/// it so.
 pub(crate) fn in_parts<T: Serialize>(
     client: &Client,
     token: Option<ProgressToken>,

@@ -1,4 +1,5 @@
-//! Messages that the server sends on its own: diagnostics a little after the last edit, never in a handler.
+//! Messages that the server sends on its own: diagnostics a little after the last edit, never in a
+//! handler.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,8 @@ const REST: Duration = Duration::from_millis(200);
 /// How long the server waits for an answer that it does not need.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Publishes the diagnostics of a document once it rests at `version`; an edit meanwhile makes this do nothing.
+/// Publishes the diagnostics of a document once it rests at `version`; an edit meanwhile makes this
+/// do nothing.
 pub(crate) fn after_rest(
     client: Client,
     state: Arc<State>,

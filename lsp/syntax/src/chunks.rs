@@ -1,8 +1,9 @@
 //! Level 1: a whole text as a table of chunks, kept up to date by rescanning what an edit touched.
 //!
-//! A chunk is an operation at the level of symbols, with the white space and comments before it. An operation whose region
-//! holds symbols (a module, an executable) gives an *opening* chunk up to its brace, then its content's chunks, then a
-//! *closing* one. So the table is flat, nesting is a counter, and one module of 100 000 functions is 100 000 chunks.
+//! A chunk is an operation at the level of symbols, with the white space and comments before it. An
+//! operation whose region holds symbols (a module, an executable) gives an *opening* chunk up to
+//! its brace, then its content's chunks, then a *closing* one. So the table is flat, nesting is a
+//! counter, and one module of 100 000 functions is 100 000 chunks.
 //!
 //! ```text
 //! module {              Open      depth 0
@@ -12,11 +13,12 @@
 //! }                     Close     depth 1
 //! ```
 //!
-//! Scanning a chunk depends on nothing but the text after its start and the depth there. That is what makes
-//! [`ChunkTable::edited`] simple: scan from the chunk before the edit until a boundary falls on an old one, at the same depth.
+//! Scanning a chunk depends on nothing but the text after its start and the depth there. That is
+//! what makes [`ChunkTable::edited`] simple: scan from the chunk before the edit until a boundary
+//! falls on an old one, at the same depth.
 //!
-//! A function with a very long body is a container too, of [`ChunkKind::Part`]s of some thousand lines: so an
-//! edit in a function of a hundred megabytes costs a part.
+//! A function with a very long body is a container too, of [`ChunkKind::Part`]s of some thousand
+//! lines: so an edit in a function of a hundred megabytes costs a part.
 //!
 //! ```text
 //! func.func @f() {      Open
@@ -25,8 +27,9 @@
 //! }
 //! ```
 //!
-//! Damage is contained: strings end with their line, `// -----` closes everything, and a line that begins with a word of
-//! [`crate::ops`], indented no deeper than the open operation, ends that operation.
+//! Damage is contained: strings end with their line, `// -----` closes everything, and a line that
+//! begins with a word of [`crate::ops`], indented no deeper than the open operation, ends that
+//! operation.
 
 use std::sync::Arc;
 
@@ -92,11 +95,13 @@ pub struct Chunk {
     pub len: usize,
     /// Bytes of white space and comments before the operation.
     pub lead: u32,
-    /// Bytes up to and with the brace that opens the operation's first region; all of them where it has none.
+    /// Bytes up to and with the brace that opens the operation's first region; all of them where it
+    /// has none.
     pub head: u32,
     /// [`name_hash`] of the symbol that it defines; 0 for none.
     pub name: u32,
-    /// How many containers are open before it, and [`IN_FUNCTION`] where the innermost is a long function.
+    /// How many containers are open before it, and [`IN_FUNCTION`] where the innermost is a long
+    /// function.
     pub depth: u16,
     /// Its part in the nesting.
     pub kind: ChunkKind,
@@ -106,8 +111,8 @@ pub struct Chunk {
     pub damage: Damage,
 }
 
-/// A bit of [`Chunk::depth`]: the text is in the body of a function that is longer than a chunk should be, so it is cut into
-/// parts between its operations.
+/// A bit of [`Chunk::depth`]: the text is in the body of a function that is longer than a chunk
+/// should be, so it is cut into parts between its operations.
 pub const IN_FUNCTION: u16 = 0x8000;
 /// Deeper nesting is counted no more.
 const DEEPEST: u16 = 0x7FFE;
@@ -167,14 +172,16 @@ impl Placed {
 
 /// The chunks of a text, in order; together they are the whole of it.
 ///
-/// They lie in blocks that versions share, so that an edit copies a block and not a table of a hundred thousand rows.
+/// They lie in blocks that versions share, so that an edit copies a block and not a table of a
+/// hundred thousand rows.
 #[derive(Debug, Clone, Default)]
 pub struct ChunkTable {
     blocks: Vec<Arc<Block>>,
     len: usize,
 }
 
-/// Some chunks in a row, and what is asked of all blocks so often that it should not need a look at each chunk.
+/// Some chunks in a row, and what is asked of all blocks so often that it should not need a look at
+/// each chunk.
 #[derive(Debug)]
 struct Block {
     chunks: Vec<Chunk>,
@@ -321,8 +328,8 @@ impl ChunkTable {
         table
     }
 
-    /// The chunk before the one that holds `offset`, since its end depends on the first token after it. White space at the
-    /// end of the text holds no token, so from there one more.
+    /// The chunk before the one that holds `offset`, since its end depends on the first token after
+    /// it. White space at the end of the text holds no token, so from there one more.
     fn rescan_from(&self, offset: usize) -> Place {
         let mut place = Place { block: 0, chunk: 0, offset: 0 };
         while let Some(block) = self.blocks.get(place.block)

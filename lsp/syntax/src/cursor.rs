@@ -93,8 +93,9 @@ impl<'a, S: Source + ?Sized> Cursor<'a, S> {
         }
     }
 
-    /// From after an opening quote to after the closing one; `false` where the line or the text ends first (then the cursor
-    /// stays before the line feed). Strings of this syntax never span lines, so a lost quote costs one line.
+    /// From after an opening quote to after the closing one; `false` where the line or the text
+    /// ends first (then the cursor stays before the line feed). Strings of this syntax never span
+    /// lines, so a lost quote costs one line.
     pub(crate) fn skip_string(&mut self) -> bool {
         loop {
             let rest = self.rest();

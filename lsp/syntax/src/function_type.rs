@@ -1,8 +1,9 @@
 //! Level 2: a function's parameters and results as written, `(%a: i32, …) -> (…)`.
 //!
-//! Types stay text: what a type means is the business of higher floors. The forms read here are those of `func.func` and
-//! its relatives, of `util.func` with tied results (`-> %arg0 as tensor<…>`), of `vm.import` with variadic parameters
-//! (`tuple<…> ...`), of `.vmasm`, and of the attribute `function_type = (…) -> …`.
+//! Types stay text: what a type means is the business of higher floors. The forms read here are
+//! those of `func.func` and its relatives, of `util.func` with tied results
+//! (`-> %arg0 as tensor<…>`), of `vm.import` with variadic parameters (`tuple<…> ...`), of
+//! `.vmasm`, and of the attribute `function_type = (…) -> …`.
 
 use std::iter::Peekable;
 
@@ -34,7 +35,8 @@ pub struct FunctionType {
 }
 
 impl FunctionType {
-    /// Reads at `offset`, which holds an opening parenthesis, and not beyond `end`. Whatever is there, something is read.
+    /// Reads at `offset`, which holds an opening parenthesis, and not beyond `end`. Whatever is
+    /// there, something is read.
     pub fn read<S: Source + ?Sized>(source: &S, offset: usize, end: usize) -> Self {
         let mut reader =
             Reader { source, tokens: Lexer::new(source, offset).peekable(), end, last: offset };
@@ -60,8 +62,8 @@ fn tie(parameters: &[Slot], results: &mut [Slot]) {
     }
 }
 
-/// The types at `offset`, and not beyond `end`: `(i32, f32)`, `tensor<4xf32>`, `%arg0 as tensor<4xf32>`, or, without parentheses,
-/// several with commas between.
+/// The types at `offset`, and not beyond `end`: `(i32, f32)`, `tensor<4xf32>`,
+/// `%arg0 as tensor<4xf32>`, or, without parentheses, several with commas between.
 pub fn read_types<S: Source + ?Sized>(source: &S, offset: usize, end: usize) -> Vec<Slot> {
     let mut reader =
         Reader { source, tokens: Lexer::new(source, offset).peekable(), end, last: offset };

@@ -1,7 +1,8 @@
 //! Tokens of MLIR and `.vmasm`.
 //!
-//! One flat lexer for both. No token spans a line, so lexing may begin at any line start; strings and comments are stepped
-//! over with `memchr`, so a constant of 50 MB is one token that nobody copies. Comments are tokens, white space is not.
+//! One flat lexer for both. No token spans a line, so lexing may begin at any line start; strings
+//! and comments are stepped over with `memchr`, so a constant of 50 MB is one token that nobody
+//! copies. Comments are tokens, white space is not.
 
 use crate::cursor::Cursor;
 use crate::{Source, TextRange};
@@ -140,7 +141,8 @@ impl<'a, S: Source + ?Sized> Lexer<'a, S> {
         Self { cursor: Cursor::new(source, offset), line_start: true, line_begin: offset }
     }
 
-    /// The text of a token near the lexer: the same as [`Token::text`], mostly without asking the source again.
+    /// The text of a token near the lexer: the same as [`Token::text`], mostly without asking the
+    /// source again.
     pub fn text(&self, token: &Token) -> std::borrow::Cow<'a, str> {
         match self.cursor.here(&token.range).map(std::str::from_utf8) {
             Some(Ok(text)) => text.into(),
@@ -232,7 +234,8 @@ impl<'a, S: Source + ?Sized> Lexer<'a, S> {
         kind
     }
 
-    /// A name behind its sigil, and whether there is one. It may hold dashes, but not that of an arrow (`%a->%b`).
+    /// A name behind its sigil, and whether there is one. It may hold dashes, but not that of an
+    /// arrow (`%a->%b`).
     fn suffix(&mut self) -> bool {
         let start = self.cursor.offset();
         loop {

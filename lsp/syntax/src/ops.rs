@@ -1,8 +1,9 @@
 //! The operations whose shape the scanner must know.
 //!
-//! Not a registry of dialects: an operation that is not here is still read, listed when it defines a symbol, and hovered.
-//! The table only says which names open a container (so that the scan descends into it) and which words must begin a
-//! new symbol (so that a forgotten brace ends there).
+//! Not a registry of dialects: an operation that is not here is still read, listed when it defines
+//! a symbol, and hovered. The table only says which names open a container (so that the scan
+//! descends into it) and which words must begin a new symbol (so that a forgotten brace ends
+//! there).
 
 /// What an operation at the level of symbols is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -99,7 +100,8 @@ pub fn is_container(name: &str) -> bool {
     find(name).map_or_else(|| name.ends_with(".module"), |row| row.2)
 }
 
-/// Whether a line that begins with this word, no deeper than an open operation, must be outside of it.
+/// Whether a line that begins with this word, no deeper than an open operation, must be outside of
+/// it.
 pub fn is_anchor(name: &str) -> bool {
     find(name).is_some()
 }

@@ -1,20 +1,25 @@
 //! Text to [`Tree`] without knowing any dialect.
 //!
-//! A loop over tokens with a stack of open nodes; no recursion, so no depth of nesting in a hostile file overflows anything. The
-//! stack has at most [`DEEPEST`] nodes, and so has any walk through a tree: what is nested deeper is one node.
-//! Three things have to be told from the shape of the text:
+//! A loop over tokens with a stack of open nodes; no recursion, so no depth of nesting in a hostile
+//! file overflows anything. The stack has at most [`DEEPEST`] nodes, and so has any walk through a
+//! tree: what is nested deeper is one node. Three things have to be told from the shape of the
+//! text:
 //!
-//! - **where an operation ends**: where the next begins, since MLIR has no separator. A line that begins with `%x =`, `"name"(`,
-//!   `^label:` or a word with a dialect begins one, unless the line before ends in a comma or the like.
-//! - **what a brace opens**: a dictionary (`{key = …}`), a region (operations), or neither (sizes: `tensor<?xf32>{%n}`).
-//! - **where damage ends**: a line that surely begins an operation closes every bracket that is still open.
+//! - **where an operation ends**: where the next begins, since MLIR has no separator. A line that
+//!   begins with `%x =`, `"name"(`, `^label:` or a word with a dialect begins one, unless the line
+//!   before ends in a comma or the like.
+//! - **what a brace opens**: a dictionary (`{key = …}`), a region (operations), or neither (sizes:
+//!   `tensor<?xf32>{%n}`).
+//! - **where damage ends**: a line that surely begins an operation closes every bracket that is
+//!   still open.
 
 use crate::lexer::{Lexer, TokenKind};
 use crate::tree::{Leaf, Node, NodeId, NodeKind, SyntaxError, SyntaxErrorKind, Tree};
 use crate::{ChunkKind, Language, Source, TextRange};
 
-/// The most nodes that are open at a time. Many questions about a place are answered by going from a node
-/// to those around it, so that deeper nesting costs the square of its depth. Programs have some 30.
+/// The most nodes that are open at a time. Many questions about a place are answered by going from
+/// a node to those around it, so that deeper nesting costs the square of its depth. Programs have
+/// some 30.
 const DEEPEST: usize = 256;
 
 /// What is expected of a text's ends.
@@ -564,7 +569,8 @@ impl<S: Source + ?Sized> Parser<'_, S> {
         }
     }
 
-    /// Whether no group can hold this: `%x = name`, `"name"(`, a label, or a dialect's word with an operand.
+    /// Whether no group can hold this: `%x = name`, `"name"(`, a label, or a dialect's word with an
+    /// operand.
     fn surely_begins_operation(&self, index: usize) -> bool {
         if !self.token(index).is_some_and(|token| token.line_start) {
             return false;

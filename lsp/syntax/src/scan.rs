@@ -1,7 +1,8 @@
 //! Scanning one chunk: where an operation at the level of symbols ends.
 //!
-//! The only input is the text from the chunk's start and the depth there (see [`crate::chunks`]). Outside of regions it goes
-//! token by token; the body of a region is passed over by looking for braces, quotes, comments and line starts only.
+//! The only input is the text from the chunk's start and the depth there (see [`crate::chunks`]).
+//! Outside of regions it goes token by token; the body of a region is passed over by looking for
+//! braces, quotes, comments and line starts only.
 
 use crate::Source;
 use crate::chunks::{Chunk, ChunkKind, Damage, IN_FUNCTION, name_hash};
@@ -14,8 +15,9 @@ pub(crate) const LONG_BODY: usize = 128 << 10;
 /// At least so many bytes are in a part.
 const PART: usize = 32 << 10;
 
-/// Containers that are nested deeper are one chunk each, with all that is in them. Chunks have no tree:
-/// what is around one is found by counting, which takes the square of the depth for all of them.
+/// Containers that are nested deeper are one chunk each, with all that is in them. Chunks have no
+/// tree: what is around one is found by counting, which takes the square of the depth for all of
+/// them.
 const DEEPEST_CONTAINER: usize = 64;
 
 /// The chunk that begins at `start`, where `depth` containers are open. Never empty.
@@ -264,7 +266,8 @@ impl<S: Source + ?Sized> Scan<'_, S> {
         }
     }
 
-    /// Remembers the symbol that the operation defines: the first `@name` before any operand, or `sym_name = "…"`.
+    /// Remembers the symbol that the operation defines: the first `@name` before any operand, or
+    /// `sym_name = "…"`.
     fn learn_name(&mut self, head: &mut Head, token: &Token, generic: bool, lexer: &Lexer<'_, S>) {
         if !head.naming {
             return;
@@ -329,7 +332,8 @@ impl<S: Source + ?Sized> Scan<'_, S> {
 }
 
 impl<S: Source + ?Sized> Scan<'_, S> {
-    /// A part of a long function: to a line between two of its operations, or to the brace that ends it.
+    /// A part of a long function: to a line between two of its operations, or to the brace that
+    /// ends it.
     fn part(&mut self, cursor: &mut Cursor<'_, S>) {
         let mut depth = 0_u32;
         self.chunk.kind = ChunkKind::Part;
@@ -426,7 +430,8 @@ fn matters(byte: u8) -> bool {
     matches!(byte, b'{' | b'}' | b'"' | b'/' | b'\n')
 }
 
-/// Whether a word at the start of a line is an operation: it has a dialect, or is one of the few that are written without.
+/// Whether a word at the start of a line is an operation: it has a dialect, or is one of the few
+/// that are written without.
 fn is_op(word: &str) -> bool {
     matches!(word, "module" | "func") || word.contains('.')
 }
@@ -440,7 +445,8 @@ fn is_separator<S: Source + ?Sized>(source: &S, token: &Token) -> bool {
     token.range.len() >= 8 && source.slice(token.range.start..token.range.start + 8) == "// -----"
 }
 
-/// Whether the line at the cursor, indented no deeper than `indent`, must begin a new symbol. Leaves the cursor on the line.
+/// Whether the line at the cursor, indented no deeper than `indent`, must begin a new symbol.
+/// Leaves the cursor on the line.
 fn line_is_anchor<S: Source + ?Sized>(cursor: &mut Cursor<'_, S>, indent: usize) -> bool {
     let mut ahead = cursor.clone();
     let mut spaces = 0;

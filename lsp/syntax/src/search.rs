@@ -4,7 +4,8 @@ use memchr::memmem;
 
 use crate::{Source, TextRange};
 
-/// Where `needle` occurs in `range` of a text, in order. Occurrences may lie across pieces; they do not overlap.
+/// Where `needle` occurs in `range` of a text, in order. Occurrences may lie across pieces; they do
+/// not overlap.
 pub fn find_all<'a, S: Source + ?Sized>(
     source: &'a S,
     range: TextRange,

@@ -1,7 +1,8 @@
 //! [`Source`]: text that lies in pieces.
 //!
-//! Open documents live in ropes, files in memory maps and tests in strings. Everything in this crate reads through this
-//! trait, a piece at a time, so no reader needs the whole text in one place.
+//! Open documents live in ropes, files in memory maps and tests in strings. Everything in this
+//! crate reads through this trait, a piece at a time, so no reader needs the whole text in one
+//! place.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,11 +20,13 @@ pub trait Source {
         self.len() == 0
     }
 
-    /// The stored piece around `offset`, with the offset where it begins. Never empty unless the text is, and never beyond
-    /// `offset`'s own piece; asked for the end of the text it gives the last piece.
+    /// The stored piece around `offset`, with the offset where it begins. Never empty unless the
+    /// text is, and never beyond `offset`'s own piece; asked for the end of the text it gives the
+    /// last piece.
     fn piece(&self, offset: usize) -> (&[u8], usize);
 
-    /// The text of `range`, cut to what exists. Characters cut in half at the ends become replacement characters.
+    /// The text of `range`, cut to what exists. Characters cut in half at the ends become
+    /// replacement characters.
     fn slice(&self, range: TextRange) -> Cow<'_, str> {
         let end = range.end.min(self.len());
         if range.start >= end {

@@ -1,9 +1,10 @@
 //! Level 2: the tree of one chunk: operations, regions, blocks, groups.
 //!
-//! Compact arrays instead of linked nodes. Tokens are 12 bytes, nodes 24, both relative to the chunk's start, so a tree is as
-//! good for a chunk that moved. Nodes lie in preorder: the children of a node follow it, and [`Node::end`] is where its subtree
-//! ends. Every byte of the chunk is in a token or in the white space between two, and tokens only refer to the text: nothing is
-//! lost and no constant is copied.
+//! Compact arrays instead of linked nodes. Tokens are 12 bytes, nodes 24, both relative to the
+//! chunk's start, so a tree is as good for a chunk that moved. Nodes lie in preorder: the children
+//! of a node follow it, and [`Node::end`] is where its subtree ends. Every byte of the chunk is in
+//! a token or in the white space between two, and tokens only refer to the text: nothing is lost
+//! and no constant is copied.
 //!
 //! ```text
 //! Root
@@ -16,7 +17,8 @@
 //!          └─ Operation …
 //! ```
 //!
-//! What a parser of a known dialect would know, the shape of the text has to tell here; `crate::parser` says how.
+//! What a parser of a known dialect would know, the shape of the text has to tell here;
+//! `crate::parser` says how.
 
 use crate::lexer::TokenKind;
 use crate::{Source, TextRange};
@@ -65,7 +67,8 @@ pub struct Leaf {
     pub end: u32,
     /// What it is.
     pub kind: TokenKind,
-    /// Whether it is the first on its line; offsets that a disassembly prints before instructions do not count.
+    /// Whether it is the first on its line; offsets that a disassembly prints before instructions
+    /// do not count.
     pub line_start: bool,
 }
 
@@ -185,7 +188,8 @@ impl Tree {
         }
     }
 
-    /// The index of the token that holds `offset`, or ends there; the one that begins there where two touch.
+    /// The index of the token that holds `offset`, or ends there; the one that begins there where
+    /// two touch.
     pub fn token_at(&self, offset: usize) -> Option<usize> {
         let after = self.tokens.partition_point(|token| token.start as usize <= offset);
         let index = after.checked_sub(1)?;
@@ -244,7 +248,8 @@ impl Tree {
         (0..self.nodes.len() as u32).filter(|&id| self.node(id).kind == NodeKind::Operation)
     }
 
-    /// The name of an operation as written in `source`, quotes left out. `base` is where the tree begins.
+    /// The name of an operation as written in `source`, quotes left out. `base` is where the tree
+    /// begins.
     pub fn op_name<S: Source + ?Sized>(&self, source: &S, base: usize, id: NodeId) -> String {
         let Some(name) = self.child(id, NodeKind::Name) else { return String::new() };
         let range = self.range(name);

@@ -1,4 +1,5 @@
-//! The chunk table on whole texts: what is cut where, what survives damage, and that edits give what a fresh scan gives.
+//! The chunk table on whole texts: what is cut where, what survives damage, and that edits give
+//! what a fresh scan gives.
 
 use syntax::chunks::name_hash;
 use syntax::{ChunkKind, ChunkTable, Symbol, TextEdit};
@@ -156,7 +157,8 @@ fn damage_stays_in_its_chunk() {
             .join(",")
     };
     assert_eq!(names(whole), "a,b,c,d");
-    // Whatever one character is lost, every symbol but the one that it was lost from is still listed.
+    // Whatever one character is lost, every symbol but the one that it was lost from is still
+    // listed.
     for (at, lost) in whole.char_indices() {
         let text = format!("{}{}", &whole[..at], &whole[at + lost.len_utf8()..]);
         let found =
@@ -169,7 +171,8 @@ fn damage_stays_in_its_chunk() {
             let text = format!("{}{typed}{}", &whole[..at], &whole[at..]);
             let found =
                 names(&text).split(',').filter(|name| ["a", "b", "c", "d"].contains(name)).count();
-            // Before its opening brace a container itself can be lost from sight, and what it holds with it.
+            // Before its opening brace a container itself can be lost from sight, and what it holds
+            // with it.
             let opener = whole.find("module {").unwrap();
             let at_container = (opener..=opener + "module {".len()).contains(&at);
             let least = if at_container { 2 } else { 3 };
@@ -252,7 +255,8 @@ fn kinds_are_found_by_offset() {
     assert!(ChunkTable::scan("").at(0).is_none());
 }
 
-/// Over many blocks, some of which hold containers: what is looked up block by block is what a look at every chunk gives.
+/// Over many blocks, some of which hold containers: what is looked up block by block is what a look
+/// at every chunk gives.
 #[test]
 fn names_and_containers_are_found_across_blocks() {
     let functions = |from: usize| -> String {

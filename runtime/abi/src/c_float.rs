@@ -1,9 +1,11 @@
 //! Floats as C's `printf` writes them: `%g` with a precision, in lower or upper case.
 //!
-//! IREE's tools print floats with `%g` (values), `%G` (tensors), `%.9g` and `%.17g` (disassembly), and texts are compared
-//! byte for byte. Rust's `{:e}` with a precision rounds exactly, as glibc does; the rest is layout.
+//! IREE's tools print floats with `%g` (values), `%G` (tensors), `%.9g` and `%.17g` (disassembly),
+//! and texts are compared byte for byte. Rust's `{:e}` with a precision rounds exactly, as glibc
+//! does; the rest is layout.
 
-/// `%.{precision}g`: the shorter of fixed and exponent notation, without trailing zeros. A precision of 0 counts as 1.
+/// `%.{precision}g`: the shorter of fixed and exponent notation, without trailing zeros. A
+/// precision of 0 counts as 1.
 #[must_use]
 pub fn format_g(value: f64, precision: usize) -> String {
     if value.is_nan() {

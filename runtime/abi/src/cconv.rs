@@ -1,7 +1,7 @@
 //! VM calling-convention strings: `0rii_r` as a [`Signature`] and back.
 //!
-//! Every import and every function of a VM module carries such a string; it is the only part of a signature that the
-//! runtime itself looks at. The grammar, in today's version `0`:
+//! Every import and every function of a VM module carries such a string; it is the only part of a
+//! signature that the runtime itself looks at. The grammar, in today's version `0`:
 //!
 //! ```text
 //! cconv     = "" | "0" fragment? ( "_" fragment )?      arguments, then results
@@ -10,11 +10,13 @@
 //! scalar    = "i" i32 | "I" i64 | "f" f32 | "F" f64 | "r" reference
 //! ```
 //!
-//! Spans appear in imports only (`0CiDi_i`): the caller passes a count and that many tuples. Narrow integers travel as
-//! `i`, `index` as `I`, `f16` and `bf16` as the raw bits in an `i`, tensors and buffers as `r`.
+//! Spans appear in imports only (`0CiDi_i`): the caller passes a count and that many tuples. Narrow
+//! integers travel as `i`, `index` as `I`, `f16` and `bf16` as the raw bits in an `i`, tensors and
+//! buffers as `r`.
 //!
-//! [`Signature::parse`] never accepts what it cannot print back; [`Signature::to_cconv`] writes the form that today's
-//! compilers write (both fragments, `v` where empty). [`Signature`]'s `Display` is the form for people: `(ref, i32) -> (ref)`.
+//! [`Signature::parse`] never accepts what it cannot print back; [`Signature::to_cconv`] writes the
+//! form that today's compilers write (both fragments, `v` where empty). [`Signature`]'s `Display`
+//! is the form for people: `(ref, i32) -> (ref)`.
 
 use std::fmt;
 
@@ -31,7 +33,8 @@ pub enum ValueType {
     F64,
     /// `r`: a counted reference to an object (buffer, list, buffer view, …), or null.
     Ref,
-    /// `C…D`: a count, then that many tuples of these types. Holds one scalar or more, never another span.
+    /// `C…D`: a count, then that many tuples of these types. Holds one scalar or more, never
+    /// another span.
     Span(Vec<ValueType>),
 }
 

@@ -1,4 +1,5 @@
-//! Where the values of a calling convention lie in memory, when a native function is called; and how any signature travels.
+//! Where the values of a calling convention lie in memory, when a native function is called; and
+//! how any signature travels.
 //!
 //! ```text
 //! i f: 4 bytes    I F: 8 bytes    r: 16 bytes, {address, type}    C…D: a count of 4 bytes, then that many tuples
@@ -22,7 +23,8 @@ pub enum Packing {
 /// Where one value lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Bytes from the start, or from the start of a tuple; `None` behind a span, whose length a call decides.
+    /// Bytes from the start, or from the start of a tuple; `None` behind a span, whose length a
+    /// call decides.
     pub offset: Option<usize>,
     /// Bytes that it takes; of a span, those of one tuple.
     pub size: usize,
@@ -78,8 +80,8 @@ pub fn layout(values: &[ValueType], packing: Packing) -> Layout {
     Layout { places, size }
 }
 
-/// How a function travels through the VM: what iree-compile makes of its types. A structure that is the only result travels as
-/// its values.
+/// How a function travels through the VM: what iree-compile makes of its types. A structure that is
+/// the only result travels as its values.
 ///
 /// # Errors
 /// A type that the VM cannot pass.
@@ -188,8 +190,8 @@ fn to_type(value: &ValueType) -> Type {
     }
 }
 
-/// Reads a calling convention of any age: until February 2021 `[` and `]` stood around a span and `.` before the results.
-/// Also tells whether the text is of that age.
+/// Reads a calling convention of any age: until February 2021 `[` and `]` stood around a span and
+/// `.` before the results. Also tells whether the text is of that age.
 ///
 /// # Errors
 /// As [`Signature::parse`].

@@ -1,4 +1,5 @@
-//! Whether two tensors hold the same: bit for bit, or floats within a tolerance, as IREE's tools compare.
+//! Whether two tensors hold the same: bit for bit, or floats within a tolerance, as IREE's tools
+//! compare.
 
 use crate::element_type::{ElementType, NumericalKind};
 
@@ -60,8 +61,8 @@ impl Tolerances {
     }
 }
 
-/// The first element that is not as expected; without a tolerance, bits must be equal. An element that
-/// only one of both has differs.
+/// The first element that is not as expected; without a tolerance, bits must be equal. An element
+/// that only one of both has differs.
 #[must_use]
 pub fn first_difference(
     element_type: ElementType,

@@ -1,7 +1,8 @@
-//! Element types of tensors: their names in text (`f32`, `si8`, `f8E4M3FN`), their codes in programs, and the text of one
-//! element.
+//! Element types of tensors: their names in text (`f32`, `si8`, `f8E4M3FN`), their codes in
+//! programs, and the text of one element.
 //!
-//! A code is `kind << 24 | bits`, as `hal.element_type` constants in bytecode have it: f32 is `0x21000020`.
+//! A code is `kind << 24 | bits`, as `hal.element_type` constants in bytecode have it: f32 is
+//! `0x21000020`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -149,8 +150,8 @@ impl ElementType {
         usize::from(self.bits).div_ceil(8)
     }
 
-    /// Whether elements share bytes where they are one behind the other: the first one in the lowest
-    /// bits.
+    /// Whether elements share bytes where they are one behind the other: the first one in the
+    /// lowest bits.
     #[must_use]
     pub fn is_packed(self) -> bool {
         !self.bits.is_multiple_of(8)
@@ -234,8 +235,9 @@ impl ElementType {
         Some(())
     }
 
-    /// An integer that the type holds. From 32 bits on both signed and unsigned spellings are taken,
-    /// as C's conversions do: -1 for `ui32`, 4294967295 for `si32`. Wider ones than 64 bits are not written as numbers.
+    /// An integer that the type holds. From 32 bits on both signed and unsigned spellings are
+    /// taken, as C's conversions do: -1 for `ui32`, 4294967295 for `si32`. Wider ones than 64 bits
+    /// are not written as numbers.
     pub(crate) fn parse_integer(self, text: &str) -> Option<i128> {
         let value = scalar::integer(text)?;
         let bits = u32::from(self.bits);

@@ -1,7 +1,9 @@
-//! A compiled function under every convention that applies: what the module states, and what follows from it.
+//! A compiled function under every convention that applies: what the module states, and what
+//! follows from it.
 //!
-//! Tools, hovers and the debugger show these rows; they differ only in how. The signature that says most is the base of what is
-//! derived: `iree.abi`, else the declaration, else raw with its index paths, else the calling convention alone.
+//! Tools, hovers and the debugger show these rows; they differ only in how. The signature that says
+//! most is the base of what is derived: `iree.abi`, else the declaration, else raw with its index
+//! paths, else the calling convention alone.
 
 use crate::cconv::Signature;
 use crate::cconv_layout;
@@ -110,7 +112,8 @@ pub struct Named {
     pub type_name: String,
 }
 
-/// Names for what a function takes, one for each value of its calling convention: what a debugger shows as arguments.
+/// Names for what a function takes, one for each value of its calling convention: what a debugger
+/// shows as arguments.
 #[must_use]
 pub fn argument_names(cconv: Option<&str>, attributes: &[(&str, &str)]) -> Vec<Named> {
     let found = explain(cconv, attributes);

@@ -1,8 +1,8 @@
-//! Values of other conventions where they lie in memory: a tagged value of TVM FFI with what it leads to, and the tensor behind
-//! a memref descriptor. Debuggers show them.
+//! Values of other conventions where they lie in memory: a tagged value of TVM FFI with what it
+//! leads to, and the tensor behind a memref descriptor. Debuggers show them.
 //!
-//! Addresses may be anything, so every read goes through [`Memory`], which may say no; and what lengths claim is cut to what
-//! a person looks at.
+//! Addresses may be anything, so every read goes through [`Memory`], which may say no; and what
+//! lengths claim is cut to what a person looks at.
 
 use std::cell::Cell;
 use std::fmt;
@@ -179,7 +179,8 @@ impl Reader<'_> {
         let mut bytes = Vec::new();
         while bytes.len() < LONGEST_TEXT {
             let at = address.checked_add(bytes.len() as u64)?;
-            // To the end of an aligned piece, so that no page is touched that the text does not reach.
+            // To the end of an aligned piece, so that no page is touched that the text does not
+            // reach.
             let piece = self.memory.read(at, 16 - (at % 16) as usize)?;
             if let Some(end) = piece.iter().position(|byte| *byte == 0) {
                 bytes.extend(&piece[..end]);

@@ -9,9 +9,10 @@
 //!           | ["py_homogeneous_list", record]
 //! ```
 //!
-//! Importers of 2021 wrote `sdict_kwargs`, `pytuple`, `py_uniform_list`, `py_uniform_dict` and `pystr`; they are read, and
-//! printed by the names of today. On the wire a structure is a list of its values in the order of the record, without keys.
-//! A single result that is a structure is taken apart: its values are the results of the VM function ([`wire_results`]).
+//! Importers of 2021 wrote `sdict_kwargs`, `pytuple`, `py_uniform_list`, `py_uniform_dict` and
+//! `pystr`; they are read, and printed by the names of today. On the wire a structure is a list of
+//! its values in the order of the record, without keys. A single result that is a structure is
+//! taken apart: its values are the results of the VM function ([`wire_results`]).
 
 use crate::json::{Json, Value, write_string};
 use crate::signature::{
@@ -442,7 +443,8 @@ fn write_record(out: &mut String, ty: &Type, notes: &mut Vec<String>) -> Result<
     Ok(())
 }
 
-/// The results of the VM function: those of the signature, or the values of the structure that is its only one.
+/// The results of the VM function: those of the signature, or the values of the structure that is
+/// its only one.
 #[must_use]
 pub fn wire_results(function: &Function) -> Vec<&Type> {
     if let [Slot { ty, .. }] = function.results.as_slice() {

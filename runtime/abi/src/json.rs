@@ -1,7 +1,8 @@
-//! JSON values that know where in the text they are, so that a record that is valid JSON but no valid record can be pointed at.
+//! JSON values that know where in the text they are, so that a record that is valid JSON but no
+//! valid record can be pointed at.
 //!
-//! Numbers stay text: a value of 64 bits goes through no float. Objects keep their order and, as JSON parsers do, the last of
-//! several equal keys counts.
+//! Numbers stay text: a value of 64 bits goes through no float. Objects keep their order and, as
+//! JSON parsers do, the last of several equal keys counts.
 
 use std::fmt::Write;
 
@@ -23,7 +24,8 @@ pub enum Value {
     Null,
     /// `true`, `false`
     Bool(bool),
-    /// As it is written. Besides JSON's numbers, `NaN`, `Infinity` and `-Infinity` as Python writes them.
+    /// As it is written. Besides JSON's numbers, `NaN`, `Infinity` and `-Infinity` as Python writes
+    /// them.
     Number(String),
     /// Without quotes and escapes.
     String(String),

@@ -1,16 +1,21 @@
 //! Signatures as data, and typed values as text.
 //!
-//! This crate knows how functions describe their arguments and results across a boundary. It knows nothing of module
-//! files and executes nothing.
+//! This crate knows how functions describe their arguments and results across a boundary. It knows
+//! nothing of module files and executes nothing.
 //!
-//! - [`signature`]: the one model that every convention parses into and prints from. [`convention`]: the list of conventions.
-//! - [`cconv`]: the VM's calling-convention strings (`0rii_r`), the one description that every function of a module has;
+//! - [`signature`]: the one model that every convention parses into and prints from.
+//!   [`convention`]: the list of conventions.
+//! - [`cconv`]: the VM's calling-convention strings (`0rii_r`), the one description that every
+//!   function of a module has;
 //!   [`cconv_layout`]: their values in memory.
-//! - [`iree_v1`]: reflection records of `iree.abi`. [`raw`], [`sip`], [`oracle`]: what came before them, over tagged text.
+//! - [`iree_v1`]: reflection records of `iree.abi`. [`raw`], [`sip`], [`oracle`]: what came before
+//!   them, over tagged text.
 //! - [`tvm`]: TVM FFI's types and values. [`mlir`]: MLIR's functions and memrefs.
-//! - [`explain`]: a compiled function under all of them. [`foreign`]: their values in memory, for debuggers.
+//! - [`explain`]: a compiled function under all of them. [`foreign`]: their values in memory, for
+//!   debuggers.
 //! - [`scalar`], [`tensor`], [`element_type`]: values as the text of command lines, in and out.
-//! - [`npy`]: tensors as NumPy files; [`compare`]: whether tensors are equal, or near. [`json`]: JSON with places.
+//! - [`npy`]: tensors as NumPy files; [`compare`]: whether tensors are equal, or near. [`json`]:
+//!   JSON with places.
 //! - [`c_float`]: floats as C prints them, because IREE's tools do.
 
 pub mod c_float;

@@ -1,4 +1,5 @@
-//! NumPy's `.npy` format: one tensor a header and its bytes, and files of several, one after the other.
+//! NumPy's `.npy` format: one tensor a header and its bytes, and files of several, one after the
+//! other.
 //!
 //! ```text
 //! "\x93NUMPY" major minor  u16 (version 1) or u32 length  header  data
@@ -145,8 +146,8 @@ fn read_header(header: &str) -> Result<TensorType, NpyError> {
     Ok(TensorType { shape: shape.map_err(|_| wrong())?, element_type })
 }
 
-/// Reads `<f4`: the byte order, of which `|` is none and `=` is that of the machine that wrote it, the
-/// kind, and the number of bytes.
+/// Reads `<f4`: the byte order, of which `|` is none and `=` is that of the machine that wrote it,
+/// the kind, and the number of bytes.
 fn read_element_type(name: &str) -> Option<ElementType> {
     let name = name.strip_prefix(['<', '|', '=']).unwrap_or(name);
     let letter = name.chars().next()?;

@@ -1,7 +1,8 @@
 //! The buffer-description oracle of the raw function ABI: whether a buffer can be passed as it is.
 //!
-//! The document of 2019 proposed it and no runtime had it; this one answers the question in the three ways that it named. Also
-//! deferred result allocation: what the function named by `fbr` is called with, and what can be allocated without it.
+//! The document of 2019 proposed it and no runtime had it; this one answers the question in the
+//! three ways that it named. Also deferred result allocation: what the function named by `fbr` is
+//! called with, and what can be allocated without it.
 
 use crate::raw::{Code, RawSignature, RawType};
 
@@ -23,7 +24,8 @@ pub struct BufferDescription {
 pub enum Verdict {
     /// The buffer can be passed as it is.
     Compatible,
-    /// Its elements must be copied into a buffer like this, and converted where the element types differ.
+    /// Its elements must be copied into a buffer like this, and converted where the element types
+    /// differ.
     NeedsConversion(BufferDescription),
     /// What was missing is filled in: allocate such a buffer.
     Completed(BufferDescription),
@@ -158,7 +160,8 @@ fn is_dense(strides: &[i64], wanted: &[i64], shape: &[u32]) -> bool {
             .all(|((found, wanted), length)| *length == 1 || found == wanted)
 }
 
-/// The dimensions that the allocator named by `fbr` takes: those that the signature leaves open, in order.
+/// The dimensions that the allocator named by `fbr` takes: those that the signature leaves open, in
+/// order.
 ///
 /// # Errors
 /// A shape that is not of the signature's rank, or the wrong number of shapes.
@@ -186,7 +189,8 @@ pub fn dynamic_dimensions(
 pub enum ResultAllocation {
     /// The host, before the call, a buffer like this.
     Host(BufferDescription),
-    /// The module's allocator, called with the dynamic dimensions; where it gives null, the function.
+    /// The module's allocator, called with the dynamic dimensions; where it gives null, the
+    /// function.
     Allocator,
     /// The function, while it runs: pass null.
     Function,

@@ -1,4 +1,5 @@
-//! The raw function ABI (attributes `f`, `fv`, `fbr`), which modules carried from December 2019 to June 2021.
+//! The raw function ABI (attributes `f`, `fv`, `fbr`), which modules carried from December 2019 to
+//! June 2021.
 //!
 //! ```text
 //! signature = "I" span of types "R" span of types          see `tagged` for spans and integers
@@ -8,8 +9,9 @@
 //!           | "U" empty span                                a type that the compiler did not recognise
 //! ```
 //!
-//! The original parser refused `U`, though the compiler wrote it; here it is a type of its own. The first compilers, of
-//! December 2019, put each argument into a span `I` of its own within that of all, and each result into an `R`; that is read too.
+//! The original parser refused `U`, though the compiler wrote it; here it is a type of its own. The
+//! first compilers, of December 2019, put each argument into a span `I` of its own within that of
+//! all, and each result into an `R`; that is read too.
 
 use std::fmt;
 
@@ -77,7 +79,8 @@ impl Code {
         self.scalar().bits() as usize / 8
     }
 
-    /// The code that the compiler wrote for a type: integers without a sign count as signed, truth values as bytes.
+    /// The code that the compiler wrote for a type: integers without a sign count as signed, truth
+    /// values as bytes.
     #[must_use]
     pub fn of(scalar: &ScalarType) -> Option<Self> {
         let same = match scalar {

@@ -1,8 +1,9 @@
 //! Scalars as text: what `--input=5` means and how a result is printed.
 //!
-//! Input follows `iree-run-module`, which hands the text to C's `strtol` (base 0) and `strtod`: `0x10` is 16, `010` is 8,
-//! and what follows the number is ignored, so that `1.5` for an i32 is 1. Beyond that, the text of a result (`i32=5`) is
-//! accepted as input, and a number that does not fit its type is an error where C's conversion would wrap silently.
+//! Input follows `iree-run-module`, which hands the text to C's `strtol` (base 0) and `strtod`:
+//! `0x10` is 16, `010` is 8, and what follows the number is ignored, so that `1.5` for an i32 is 1.
+//! Beyond that, the text of a result (`i32=5`) is accepted as input, and a number that does not fit
+//! its type is an error where C's conversion would wrap silently.
 
 use std::fmt;
 

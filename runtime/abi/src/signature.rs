@@ -1,4 +1,5 @@
-//! What every calling convention describes, in one form: a function's arguments and results as data.
+//! What every calling convention describes, in one form: a function's arguments and results as
+//! data.
 //!
 //! ```text
 //! cconv ┐                            ┌ cconv          each convention parses into a Function and is
@@ -9,8 +10,8 @@
 //! memref┘                            └ memref         See `convention` for the list.
 //! ```
 //!
-//! The types are those that a caller sees. How they travel (registers, descriptors, lists) is the business of the modules
-//! of the conventions.
+//! The types are those that a caller sees. How they travel (registers, descriptors, lists) is the
+//! business of the modules of the conventions.
 
 use std::fmt::{self, Write as _};
 
@@ -309,7 +310,8 @@ impl fmt::Display for Vector {
 pub struct Array {
     /// What it holds; [`Type::Unknown`] where the text does not tell.
     pub element: Box<Type>,
-    /// Its dimensions, outermost first, unknown ones `None`; `None` where not even the rank is known.
+    /// Its dimensions, outermost first, unknown ones `None`; `None` where not even the rank is
+    /// known.
     pub shape: Option<Vec<Option<u64>>>,
     /// Where elements lie.
     pub layout: Layout,

@@ -1,5 +1,5 @@
-//! Structured index paths (attributes `abi` = `sip`, `sip`): which argument or result of the raw function is where in nested
-//! sequences and dictionaries.
+//! Structured index paths (attributes `abi` = `sip`, `sip`): which argument or result of the raw
+//! function is where in nested sequences and dictionaries.
 //!
 //! ```text
 //! signature = "I" span of value? "R" span of value?         see `tagged` for spans and integers
@@ -8,7 +8,8 @@
 //!           | "D" span of ( "K" span of bytes  value )*      a dictionary
 //! ```
 //!
-//! Stricter than the original where it took nonsense: one root, keys of the right kind, each key once, no negative index.
+//! Stricter than the original where it took nonsense: one root, keys of the right kind, each key
+//! once, no negative index.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -84,8 +85,8 @@ impl SipSignature {
         out
     }
 
-    /// In the words of the model: a root sequence is the arguments, a root dictionary those passed by name. With the raw
-    /// signature the leaves have types, otherwise they are positions.
+    /// In the words of the model: a root sequence is the arguments, a root dictionary those passed
+    /// by name. With the raw signature the leaves have types, otherwise they are positions.
     ///
     /// # Errors
     /// An index that the raw signature does not have, or keys too far apart.
@@ -366,8 +367,8 @@ impl Tree {
     }
 }
 
-/// Writes the structure of a function whose values are numbered in the order in which they are met; that is the flat order of
-/// the raw signature beside it.
+/// Writes the structure of a function whose values are numbered in the order in which they are met;
+/// that is the flat order of the raw signature beside it.
 ///
 /// # Errors
 /// A structure that is no sequence or dictionary of a fixed shape.

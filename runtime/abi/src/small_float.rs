@@ -59,8 +59,8 @@ impl SmallFloat {
         }
     }
 
-    /// The code of the number nearest to `value`, of two equally near ones the even code. Beyond the
-    /// greatest number lies infinity, or NaN where there is none.
+    /// The code of the number nearest to `value`, of two equally near ones the even code. Beyond
+    /// the greatest number lies infinity, or NaN where there is none.
     pub(crate) fn encode(self, value: f32) -> u8 {
         let nan = match self.specials {
             Specials::Ieee => 0x7E,

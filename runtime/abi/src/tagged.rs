@@ -1,12 +1,13 @@
-//! The text beneath `raw` and `sip` signatures: components of a letter and an integer, or of a letter, a length and bytes.
+//! The text beneath `raw` and `sip` signatures: components of a letter and an integer, or of a
+//! letter, a length and bytes.
 //!
 //! ```text
 //! component = ("_" | "a".."z") integer                 integer = "-"? digit+, of 32 bits
 //!           | ("A".."Z") length "!" bytes              length  = number of bytes + 1, for the "!"
 //! ```
 //!
-//! A reader never looks behind the span that it was given, and every length is checked against what is there, so the time is
-//! linear in the text whatever its lengths claim.
+//! A reader never looks behind the span that it was given, and every length is checked against what
+//! is there, so the time is linear in the text whatever its lengths claim.
 
 use crate::syntax::SyntaxError;
 

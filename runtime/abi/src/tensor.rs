@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Brackets are decoration on the way in. On the way out every dimension but the outermost has its
-//! own. Both are as `iree-run-module` does it. Elements narrower than a byte are packed; beyond the bytes
-//! in hexadecimal that IREE's tool reads, they can be given as numbers, and are printed so.
+//! own. Both are as `iree-run-module` does it. Elements narrower than a byte are packed; beyond the
+//! bytes in hexadecimal that IREE's tool reads, they can be given as numbers, and are printed so.
 
 use std::fmt;
 
@@ -159,8 +159,8 @@ impl TensorType {
         self.element_type.packed_byte_count(count).unwrap_or(usize::MAX)
     }
 
-    /// The text of a tensor with these bytes, with at most so many elements; what is left out leaves
-    /// dots, and need not be among the bytes.
+    /// The text of a tensor with these bytes, with at most so many elements; what is left out
+    /// leaves dots, and need not be among the bytes.
     #[must_use]
     pub fn format(&self, bytes: &[u8], max_element_count: usize) -> String {
         let mut out = format!("{self}=");

@@ -1,4 +1,5 @@
-//! Signature texts, one file a convention in `golden/`: a line each, and below it what it is read as, or where it is wrong.
+//! Signature texts, one file a convention in `golden/`: a line each, and below it what it is read
+//! as, or where it is wrong.
 //!
 //! ```text
 //! 0rii_r                          the text

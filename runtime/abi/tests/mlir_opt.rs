@@ -1,4 +1,5 @@
-//! Expanded signatures, C interfaces and bare pointers against what mlir-opt 16 makes of the same types.
+//! Expanded signatures, C interfaces and bare pointers against what mlir-opt 16 makes of the same
+//! types.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -1,5 +1,5 @@
-//! What holds for every signature: printed and read again it is the same. And for every text: it is read or refused, in time
-//! that grows with its length.
+//! What holds for every signature: printed and read again it is the same. And for every text: it is
+//! read or refused, in time that grows with its length.
 
 use abi::convention::Convention;
 use abi::explain::explain;
@@ -264,7 +264,8 @@ impl Random {
     }
 }
 
-/// Damaged golden texts: bytes changed, left out, doubled; pieces of others put in. `FUZZ_ROUNDS` makes it longer.
+/// Damaged golden texts: bytes changed, left out, doubled; pieces of others put in. `FUZZ_ROUNDS`
+/// makes it longer.
 #[test]
 fn damaged_texts_are_read_or_refused() {
     let rounds =

@@ -1,5 +1,5 @@
-//! `--list_devices`: the devices that `--device=` takes, as IREE's tools list them. Like there it needs no
-//! module, so it is looked for before the command line is read.
+//! `--list_devices`: the devices that `--device=` takes, as IREE's tools list them. Like there it
+//! needs no module, so it is looked for before the command line is read.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,8 @@ use hal::device::DeviceKind;
 
 const FLAG: &str = "--list_devices";
 
-/// The list, if the command line asks for it: all devices, or those of a driver (`--list_devices=local-sync`).
+/// The list, if the command line asks for it: all devices, or those of a driver
+/// (`--list_devices=local-sync`).
 pub(crate) fn asked_for(arguments: &[OsString]) -> Option<String> {
     // What is behind `--` is for another program.
     let ours = arguments.iter().take_while(|argument| *argument != "--");

@@ -8,8 +8,9 @@
 //!       at model.mlir:30:10 in main
 //! ```
 //!
-//! The first line is iree-run-module's, without the place in its own sources. Debug information is read
-//! when a run has failed, not before: a companion can be as large as the constants of its model.
+//! The first line is iree-run-module's, without the place in its own sources. Debug information is
+//! read when a run has failed, not before: a companion can be as large as the constants of its
+//! model.
 
 use std::collections::HashMap;
 use std::error::Error;

@@ -1,7 +1,7 @@
 //! `--flagfile=PATH`: flags from a file, one a line, as IREE's tools take them.
 //!
-//! A file's flags stand where it is named, before clap sees any. Empty lines and those that begin with
-//! `#` are passed over; a file may name others. What follows `--` is for somebody else.
+//! A file's flags stand where it is named, before clap sees any. Empty lines and those that begin
+//! with `#` are passed over; a file may name others. What follows `--` is for somebody else.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,5 @@
-//! Native libraries among the modules of a command line: what they satisfy, and a call of one of their functions by itself.
+//! Native libraries among the modules of a command line: what they satisfy, and a call of one of
+//! their functions by itself.
 
 use std::path::PathBuf;
 

@@ -16,8 +16,8 @@ pub(crate) struct LimitArguments {
     #[arg(long = "max_time", value_name = "DURATION", value_parser = vm::parse_duration)]
     max_time: Option<Duration>,
 
-    /// How much memory all buffers and lists of the program may take: 4096, 512MiB, 4GiB; by default
-    /// half of what is available when it begins
+    /// How much memory all buffers and lists of the program may take: 4096, 512MiB, 4GiB; by
+    /// default half of what is available when it begins
     #[arg(long = "max_memory", value_name = "BYTES", value_parser = parse_bytes)]
     memory: Option<usize>,
 

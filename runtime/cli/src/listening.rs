@@ -1,5 +1,5 @@
-//! `--listen`: who may connect, and `run --listen`, where the program runs under the debugger and editors attach
-//! to it over TCP.
+//! `--listen`: who may connect, and `run --listen`, where the program runs under the debugger and
+//! editors attach to it over TCP.
 
 use std::net::SocketAddr;
 
@@ -13,8 +13,9 @@ const VARIABLE: &str = "IREE_DBG_TOKEN";
 /// Who may connect to a port that is listened on.
 #[derive(clap::Args)]
 pub(crate) struct DoorArguments {
-    /// The text that clients give as `token` when they launch or attach; by default a random one, which is
-    /// printed. The environment variable IREE_DBG_TOKEN says it too, where other users do not see it
+    /// The text that clients give as `token` when they launch or attach; by default a random one,
+    /// which is printed. The environment variable IREE_DBG_TOKEN says it too, where other users do
+    /// not see it
     #[arg(long, value_name = "TEXT", requires = "listen", conflicts_with = "no_token")]
     token: Option<String>,
 
@@ -22,7 +23,8 @@ pub(crate) struct DoorArguments {
     #[arg(long = "no-token", requires = "listen")]
     no_token: bool,
 
-    /// Let `--listen` take an address that other machines reach. What is said there is not encrypted
+    /// Let `--listen` take an address that other machines reach. What is said there is not
+    /// encrypted
     #[arg(long = "allow-remote", requires = "listen", conflicts_with = "no_token")]
     allow_remote: bool,
 }

@@ -1,7 +1,9 @@
-//! The `iree-dbg` binary: one subcommand a file in `commands`, each a thin shell over a library crate.
+//! The `iree-dbg` binary: one subcommand a file in `commands`, each a thin shell over a library
+//! crate.
 //!
-//! Results go to standard output and nothing else does; errors are one `error: …` on standard error.
-//! The exit status is 0 for success, 1 for a failure, 2 for a command line that cannot be read.
+//! Results go to standard output and nothing else does; errors are one `error: …` on standard
+//! error. The exit status is 0 for success, 1 for a failure, 2 for a command line that cannot be
+//! read.
 
 mod commands;
 mod device_list;

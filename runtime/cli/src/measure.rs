@@ -2,7 +2,8 @@
 //!
 //! Each batch is one sample: long enough that reading the clocks does not count, short enough that
 //! there are many, so that the median passes over whatever else the machine did meanwhile. Time is
-//! CPU time of the whole process, as `iree-benchmark-module` counts it; wall time is kept beside it.
+//! CPU time of the whole process, as `iree-benchmark-module` counts it; wall time is kept beside
+//! it.
 
 use std::time::{Duration, Instant};
 

@@ -85,8 +85,8 @@ pub(crate) fn describe(error: &LinkError) -> String {
     format!("{}; {error}{hint}", error.code())
 }
 
-/// Whether an export is meant to be called by users: those with `__` before the name or `$` in it are
-/// the compiler's.
+/// Whether an export is meant to be called by users: those with `__` before the name or `$` in it
+/// are the compiler's.
 pub(crate) fn is_for_users(name: &str) -> bool {
     !name.starts_with("__") && !name.contains('$')
 }

@@ -15,12 +15,13 @@ use crate::program::Program;
 /// The flags that say what becomes of results.
 #[derive(clap::Args)]
 pub(crate) struct OutputArguments {
-    /// What to do with each result, in order: `-` prints it, nothing ignores it, `@file.npy` writes a NumPy
-    /// file, `@file.bin` its bytes; `+` instead of `@` appends
+    /// What to do with each result, in order: `-` prints it, nothing ignores it, `@file.npy` writes
+    /// a NumPy file, `@file.bin` its bytes; `+` instead of `@` appends
     #[arg(long = "output", value_name = "WHERE", allow_hyphen_values = true)]
     outputs: Vec<String>,
 
-    /// Check each result, in order, instead of printing it; the same forms as `--input`, `(ignored)` skips one
+    /// Check each result, in order, instead of printing it; the same forms as `--input`,
+    /// `(ignored)` skips one
     #[arg(long = "expected_output", alias = "expected-output", value_name = "VALUE")]
     #[arg(allow_hyphen_values = true)]
     expected_outputs: Vec<String>,

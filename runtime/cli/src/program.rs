@@ -1,4 +1,5 @@
-//! A program from the command line: modules, a function, its inputs. Shared by the commands that run one.
+//! A program from the command line: modules, a function, its inputs. Shared by the commands that
+//! run one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,8 +28,8 @@ use crate::structured::{Structure, StructuredArguments};
 /// The flags that say what to run.
 #[derive(clap::Args)]
 pub(crate) struct ProgramArguments {
-    /// A module, `-` for standard input; those named later may import from those named before, the last one
-    /// has the function
+    /// A module, `-` for standard input; those named later may import from those named before, the
+    /// last one has the function
     #[arg(long = "module", value_name = "MODULE.vmfb", required = true)]
     modules: Vec<PathBuf>,
 
@@ -50,8 +51,8 @@ pub(crate) struct ProgramArguments {
 /// The flags that say what a program runs on.
 #[derive(clap::Args)]
 pub(crate) struct DeviceArguments {
-    /// The device that programs see: local-sync (one thread) or local-task (all cores); given several times, they see
-    /// as many
+    /// The device that programs see: local-sync (one thread) or local-task (all cores); given
+    /// several times, they see as many
     #[arg(long = "device", value_name = "NAME", default_values_t = [DeviceKind::default()])]
     devices: Vec<DeviceKind>,
 
@@ -59,8 +60,8 @@ pub(crate) struct DeviceArguments {
     #[arg(long = "no-native")]
     no_native: bool,
 
-    /// An archive of parameters (.irpa, .gguf, .safetensors; .npy, .bin and .raw are one parameter each),
-    /// for the scope that the program knows it by
+    /// An archive of parameters (.irpa, .gguf, .safetensors; .npy, .bin and .raw are one parameter
+    /// each), for the scope that the program knows it by
     #[arg(long = "parameters", value_name = "[SCOPE=]FILE")]
     parameters: Vec<String>,
 
@@ -69,27 +70,30 @@ pub(crate) struct DeviceArguments {
     #[arg(value_name = "COUNT", default_value_t = 0)]
     threads: usize,
 
-    /// How IREE's tools read modules: accepted for their sake. Modules are read, the constants of large ones mapped
+    /// How IREE's tools read modules: accepted for their sake. Modules are read, the constants of
+    /// large ones mapped
     #[arg(long = "module_mode", value_name = "MODE", hide = true)]
     #[arg(value_parser = ["preload", "mmap"])]
     module_mode: Option<String>,
 
-    /// How IREE's tools read parameters: accepted for their sake. Small archives are read, large ones mapped
+    /// How IREE's tools read parameters: accepted for their sake. Small archives are read, large
+    /// ones mapped
     #[arg(long = "parameter_mode", value_name = "MODE", hide = true)]
     #[arg(value_parser = ["preload", "file"])]
     parameter_mode: Option<String>,
 
-    /// What a function of a native library (--module=lib.so) takes and gives, in MLIR; by default the text beside the
-    /// library says it (lib.mlir)
+    /// What a function of a native library (--module=lib.so) takes and gives, in MLIR; by default
+    /// the text beside the library says it (lib.mlir)
     #[arg(long = "signature", value_name = "FUNC.FUNC", allow_hyphen_values = true)]
     signatures: Vec<String>,
 
-    /// Pass in calls within a module what IREE's runtimes up to 3.12 pass: the lower 32 bits of each number
+    /// Pass in calls within a module what IREE's runtimes up to 3.12 pass: the lower 32 bits of
+    /// each number
     #[arg(long = "imitate-narrow-calls", alias = "imitate_narrow_calls")]
     imitate_narrow_calls: bool,
 
-    /// Give the program guarded memory: an access after the end of a buffer fails where it happens, and memory that
-    /// nothing has written is told apart
+    /// Give the program guarded memory: an access after the end of a buffer fails where it happens,
+    /// and memory that nothing has written is told apart
     #[arg(long = "guard")]
     guard: bool,
 

@@ -1,5 +1,5 @@
-//! Arguments as nested values: `--inputs-json=` and `--kwarg`, read by the signature that the module states, and results in the
-//! form that it promises.
+//! Arguments as nested values: `--inputs-json=` and `--kwarg`, read by the signature that the
+//! module states, and results in the form that it promises.
 
 use abi::explain::explain;
 use abi::json::{Json, Value as JsonValue};
@@ -13,8 +13,9 @@ use vmfb::module::Export;
 /// The flags.
 #[derive(clap::Args)]
 pub(crate) struct StructuredArguments {
-    /// All arguments as JSON: a list, or an object of named ones, or {"args": […], "kwargs": {…}}; arrays are nested lists,
-    /// "@file.npy" or "2xf32=1 2". Results are printed as the structure that the signature promises
+    /// All arguments as JSON: a list, or an object of named ones, or {"args": […], "kwargs": {…}};
+    /// arrays are nested lists, "@file.npy" or "2xf32=1 2". Results are printed as the structure
+    /// that the signature promises
     #[arg(long = "inputs-json", visible_alias = "inputs_json", value_name = "JSON or @FILE")]
     inputs_json: Option<String>,
 

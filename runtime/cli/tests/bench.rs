@@ -1,5 +1,5 @@
-//! `iree-dbg bench`: what it prints, with the embedded example as the program. Nothing here asserts a
-//! time; `tests/bench` measures.
+//! `iree-dbg bench`: what it prints, with the embedded example as the program. Nothing here asserts
+//! a time; `tests/bench` measures.
 
 use std::path::Path;
 use std::process::{Command, Output};

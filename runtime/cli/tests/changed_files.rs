@@ -177,7 +177,8 @@ fn a_companion_that_changes_is_noticed() {
     session.quit();
 }
 
-/// The constants of a large module are read where they are: what is wrong then is said, and nobody dies.
+/// The constants of a large module are read where they are: what is wrong then is said, and nobody
+/// dies.
 #[test]
 fn large_constants_that_are_cut_off_are_told_of() {
     const LENGTH: usize = 40 << 20;

@@ -1,5 +1,5 @@
-//! `iree-dbg check` on the modules of `tests/check`: each source is made a module of, and what `check`
-//! prints must be what the `.expected` file beside it says.
+//! `iree-dbg check` on the modules of `tests/check`: each source is made a module of, and what
+//! `check` prints must be what the `.expected` file beside it says.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,9 +1,9 @@
 //! Sessions of the terminal debugger on programs that are compiled for it, compared with what they
-//! printed before: a model that a device executes, one whose functions are inlined, and one with several
-//! operations on a line.
+//! printed before: a model that a device executes, one whose functions are inlined, and one with
+//! several operations on a line.
 //!
-//! They are compiled with iree-compile, which must be found; a case is a script beside the program with its
-//! output. To accept new output, run with `UPDATE_EXPECT=1` and read the difference.
+//! They are compiled with iree-compile, which must be found; a case is a script beside the program
+//! with its output. To accept new output, run with `UPDATE_EXPECT=1` and read the difference.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Models whose layers share dispatches: every line stops in its own layer, whatever executes it, and
-//! steps go from dispatch to dispatch in the order of the source.
+//! Models whose layers share dispatches: every line stops in its own layer, whatever executes it,
+//! and steps go from dispatch to dispatch in the order of the source.
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`.
 
@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A model of layers that do the same, with a name that MLIR quotes; and the lines of its operations.
+/// A model of layers that do the same, with a name that MLIR quotes; and the lines of its
+/// operations.
 fn model(layers: usize) -> (String, Vec<usize>) {
     let square = "tensor<8x8xf32>";
     let mut text = "#id = affine_map<(i, j) -> (i, j)>\n".to_owned();
@@ -97,7 +98,8 @@ fn layer_of(line: usize) -> usize {
     (line - 5) / LAYER_LINES
 }
 
-/// Each line of an operation stops in the dispatch of its layer; where that is bytecode, on the line itself.
+/// Each line of an operation stops in the dispatch of its layer; where that is bytecode, on the
+/// line itself.
 fn check_lines(flags: &[&str], is_bytecode: bool) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let (module, lines) = compiled(folder.path(), flags);

@@ -1,4 +1,5 @@
-//! `run --max_…`: programs that want more than they may get end with `RESOURCE_EXHAUSTED` and status 1.
+//! `run --max_…`: programs that want more than they may get end with `RESOURCE_EXHAUSTED` and
+//! status 1.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! `run`, `dump`, `verify` and `abi` as a user calls them, on the embedded example: no tool is needed.
+//! `run`, `dump`, `verify` and `abi` as a user calls them, on the embedded example: no tool is
+//! needed.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,4 +1,5 @@
-//! Sessions of the terminal debugger on the embedded example, compared with what they printed before.
+//! Sessions of the terminal debugger on the embedded example, compared with what they printed
+//! before.
 //!
 //! A case is a script in `tests/terminal` with its output beside it. To add one, write the script;
 //! to accept new output, run with `UPDATE_EXPECT=1` and read the difference.

@@ -9,7 +9,8 @@ use std::fmt;
 use vm::{ModuleIndex, Position};
 use vmfb::Module;
 
-/// A position in the space that all bytecode is laid out in. Printed as `0x` and hexadecimal digits.
+/// A position in the space that all bytecode is laid out in. Printed as `0x` and hexadecimal
+/// digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinearAddress(pub u64);
 

@@ -95,8 +95,8 @@ impl Debugger {
     /// Sets what a breakpoint does besides stopping.
     ///
     /// # Errors
-    /// The condition or message is no expression, or names what is not there where the breakpoint is.
-    /// Nothing is changed then.
+    /// The condition or message is no expression, or names what is not there where the breakpoint
+    /// is. Nothing is changed then.
     pub fn set_breakpoint_options(
         &mut self,
         id: BreakpointId,
@@ -161,7 +161,8 @@ impl Debugger {
         is_there
     }
 
-    /// Changes many breakpoints. Instructions are armed once, at the end, as that looks at all breakpoints.
+    /// Changes many breakpoints. Instructions are armed once, at the end, as that looks at all
+    /// breakpoints.
     pub fn edit_breakpoints<R>(&mut self, edit: impl FnOnce(&mut Self) -> R) -> R {
         self.arms.is_deferred = true;
         let result = edit(self);
@@ -250,8 +251,8 @@ impl Debugger {
         self.context.set_watch(if any_dispatch { Watch::Steps } else { Watch::Nothing });
     }
 
-    /// Gives each place the guard that it should have. Places that a step wants to stop at have none,
-    /// nor those with several breakpoints.
+    /// Gives each place the guard that it should have. Places that a step wants to stop at have
+    /// none, nor those with several breakpoints.
     fn guard_all(&mut self) {
         let mut wanted: BTreeMap<Position, Guarding> = BTreeMap::new();
         for (position, here) in &self.arms.armed {
@@ -278,7 +279,8 @@ impl Debugger {
     /// By what a guard could let the program pass a breakpoint at one of its places.
     fn guarding(&self, breakpoint: &Breakpoint, position: Position) -> Option<Guarding> {
         let Breakpoint { condition, hit_condition, hits, level, .. } = breakpoint;
-        // Whose command a dispatch runs for that several share is for the debugger to tell, so it counts.
+        // Whose command a dispatch runs for that several share is for the debugger to tell, so it
+        // counts.
         let hit_condition = match breakpoint.used_by.contains_key(&position) {
             true => &HitCondition::Always,
             false => hit_condition,
@@ -296,8 +298,8 @@ impl Debugger {
         })
     }
 
-    /// The guard for a breakpoint, if its condition is about registers alone. What that cannot decide, it
-    /// leaves to the debugger. Hits that do not stop are counted by the guard.
+    /// The guard for a breakpoint, if its condition is about registers alone. What that cannot
+    /// decide, it leaves to the debugger. Hits that do not stop are counted by the guard.
     fn guard(&self, position: Position, guarding: &Guarding) -> Option<Guard> {
         let Guarding { condition, names, hit_condition, hits } = guarding.clone();
         let passes = move || hit_condition != HitCondition::Always && hits.pass(hit_condition);
@@ -318,8 +320,8 @@ impl Debugger {
     }
 
     /// The program has come to these breakpoints: those of them that stop it. Each whose condition
-    /// holds is counted; one that logs does so, and does not stop. Names mean what they mean in the text
-    /// that a breakpoint was set in.
+    /// holds is counted; one that logs does so, and does not stop. Names mean what they mean in the
+    /// text that a breakpoint was set in.
     pub(crate) fn hit(&mut self, candidates: Vec<BreakpointId>) -> Vec<BreakpointId> {
         let mut stopping = Vec::new();
         for id in candidates.into_iter().filter(|id| self.is_meant(*id)).collect::<Vec<_>>() {
@@ -377,8 +379,8 @@ impl Debugger {
         true
     }
 
-    /// Whether a breakpoint is about the command that the program is at, where it is at one: others may use
-    /// the same dispatch.
+    /// Whether a breakpoint is about the command that the program is at, where it is at one: others
+    /// may use the same dispatch.
     fn is_meant(&self, id: BreakpointId) -> bool {
         let Some(breakpoint) = self.breakpoints.get(id) else { return false };
         let command = self.command(FrameIndex(0));
@@ -403,8 +405,8 @@ impl Debugger {
         is_it && !is_inside
     }
 
-    /// The condition of a breakpoint cannot be asked. Whether to stop for that: once, since passing over it in
-    /// silence would look as if it were never true.
+    /// The condition of a breakpoint cannot be asked. Whether to stop for that: once, since passing
+    /// over it in silence would look as if it were never true.
     fn condition_failed(&mut self, id: BreakpointId, error: &ExpressionError) -> bool {
         let Some(breakpoint) = self.breakpoints.get_mut(id) else { return false };
         if std::mem::replace(&mut breakpoint.has_failed, true) {

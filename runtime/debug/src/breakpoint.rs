@@ -44,8 +44,8 @@ pub enum BreakpointSpec {
     },
     /// The first instruction of functions, and the calls of imports.
     Function {
-        /// That of an export, an internal function, an inlined one or an import, or `module.function`;
-        /// `*` in it stands for any text and `?` for any character.
+        /// That of an export, an internal function, an inlined one or an import, or
+        /// `module.function`; `*` in it stands for any text and `?` for any character.
         name: String,
     },
     /// One instruction.
@@ -143,8 +143,8 @@ impl BreakpointSpec {
     }
 }
 
-/// How often the program has come to a breakpoint. The guard of the breakpoint counts too, inside of the
-/// interpreter.
+/// How often the program has come to a breakpoint. The guard of the breakpoint counts too, inside
+/// of the interpreter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hits(Arc<AtomicU64>);
 
@@ -185,7 +185,8 @@ pub struct Breakpoint {
     pub dispatches: Vec<String>,
     /// The commands that its line stands for, in bytecode or not.
     pub(crate) commands: Vec<CommandPlace>,
-    /// For places in dispatches that others use, too: the instructions that record the commands meant.
+    /// For places in dispatches that others use, too: the instructions that record the commands
+    /// meant.
     pub(crate) used_by: BTreeMap<Position, BTreeSet<Position>>,
     /// Whether nothing that can run comes there.
     pub(crate) is_out_of_reach: bool,

@@ -1,9 +1,9 @@
 //! Several operations on one line: where each of them has code.
 //!
-//! The index of lines in the debug information says where a line is entered. For one of its operations
-//! the same is found here, when somebody asks: in the functions that have the line, an operation is
-//! entered at an instruction whose path (the calls that were inlined, and the operation at last) has it
-//! where not all the code has it that control comes from.
+//! The index of lines in the debug information says where a line is entered. For one of its
+//! operations the same is found here, when somebody asks: in the functions that have the line, an
+//! operation is entered at an instruction whose path (the calls that were inlined, and the
+//! operation at last) has it where not all the code has it that control comes from.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -33,7 +33,8 @@ impl LoadedModule {
             BTreeMap::new();
         let mut functions = BTreeSet::new();
         for place in found {
-            // Of operations that were fused, those that are not on the path are known from here alone.
+            // Of operations that were fused, those that are not on the path are known from here
+            // alone.
             let column = entered.entry(place.position.column).or_default();
             column.insert((place.function, place.offset));
             functions.insert(place.function);
@@ -97,7 +98,8 @@ impl LoadedModule {
         rows.map(|row| (row.offset, self.info.path_at(function, row.offset))).collect()
     }
 
-    /// What the ends of all blocks have in common from which control comes to a block, by its marker.
+    /// What the ends of all blocks have in common from which control comes to a block, by its
+    /// marker.
     fn paths_entering<'p>(
         &self,
         function: FunctionOrdinal,

@@ -1,10 +1,11 @@
 //! Commands of devices, and the lines that they came from.
 //!
-//! A dispatch is shared by all that computes the same, so its own code says little of what it is being
-//! used for. The instruction that recorded the command says it: each has one, with the place of what it
-//! records. So lines stand for recording instructions, and a command for the line of the one that it
-//! comes from. Where the compiler's account of the calls is there ([`debuginfo::DispatchCall`]), it tells
-//! for each operation inside of the dispatch what it is in that call.
+//! A dispatch is shared by all that computes the same, so its own code says little of what it is
+//! being used for. The instruction that recorded the command says it: each has one, with the place
+//! of what it records. So lines stand for recording instructions, and a command for the line of the
+//! one that it comes from. Where the compiler's account of the calls is there
+//! ([`debuginfo::DispatchCall`]), it tells for each operation inside of the dispatch what it is in
+//! that call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,8 +31,8 @@ pub(crate) struct CommandPlace {
 #[derive(Default, Debug)]
 pub(crate) struct DeviceLine {
     pub(crate) commands: Vec<CommandPlace>,
-    /// Where the line has bytecode in dispatches, with the instructions that record them if others use
-    /// them, too.
+    /// Where the line has bytecode in dispatches, with the instructions that record them if others
+    /// use them, too.
     pub(crate) inside: BTreeMap<Position, Option<BTreeSet<Position>>>,
     /// The dispatches that have no bytecode of it, by name.
     pub(crate) outside: BTreeSet<String>,
@@ -203,7 +204,8 @@ impl Program {
                 gathered.dispatches.push(Found { place, calls, names });
                 continue;
             }
-            // What is not in the account has its own place, and the dispatch's where it is its first user.
+            // What is not in the account has its own place, and the dispatch's where it is its
+            // first user.
             let used: Vec<String> = match it.recording.chain.first() {
                 Some(at) if all.is_empty() && it.recording.is_dispatch => {
                     let at = module.written_at(*at);
@@ -294,7 +296,8 @@ impl Program {
         }
     }
 
-    /// The instructions that record a dispatch for what it was first made of, as far as its source tells.
+    /// The instructions that record a dispatch for what it was first made of, as far as its source
+    /// tells.
     fn users_of(&self, export: &str) -> BTreeSet<Position> {
         let mut users = BTreeSet::new();
         for module in &self.modules {
@@ -365,8 +368,8 @@ impl Debugger {
         Some(module.source_line(*path.last()?))
     }
 
-    /// Where an instruction of a dispatch was written, in terms of what its command is for: a module with
-    /// places in it, from the function inwards. None: just where it says.
+    /// Where an instruction of a dispatch was written, in terms of what its command is for: a
+    /// module with places in it, from the function inwards. None: just where it says.
     pub(crate) fn own_path(
         &self,
         frame: FrameIndex,

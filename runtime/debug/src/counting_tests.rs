@@ -1,4 +1,5 @@
-//! Hits are counted alike by guards, inside of the interpreter, and by the debugger, which stops for each.
+//! Hits are counted alike by guards, inside of the interpreter, and by the debugger, which stops
+//! for each.
 
 use std::path::Path;
 

@@ -10,9 +10,9 @@
 //!                 └─────> Completed    no frames
 //! ```
 //!
-//! [`Debugger::resume`] blocks until the program stands still, so whoever wants to do something else
-//! meanwhile moves the debugger to a thread of its own and keeps an [`InterruptHandle`]. Everything
-//! else needs the program to stand still, which the borrow checker sees to.
+//! [`Debugger::resume`] blocks until the program stands still, so whoever wants to do something
+//! else meanwhile moves the debugger to a thread of its own and keeps an [`InterruptHandle`].
+//! Everything else needs the program to stand still, which the borrow checker sees to.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,8 +43,8 @@ struct InterruptState {
 }
 
 impl InterruptHandle {
-    /// Makes a running [`Debugger::resume`] return [`StopReason::Pause`] at the next call or backward
-    /// branch; one that has not begun yet returns at once.
+    /// Makes a running [`Debugger::resume`] return [`StopReason::Pause`] at the next call or
+    /// backward branch; one that has not begun yet returns at once.
     pub fn interrupt(&self) {
         let mut state = self.lock();
         state.requested = true;
@@ -57,8 +57,8 @@ impl InterruptHandle {
         self.lock().requested
     }
 
-    /// What the program is busy with that an interrupt may have to wait for: a sentence without its full
-    /// stop. None: the program itself runs.
+    /// What the program is busy with that an interrupt may have to wait for: a sentence without its
+    /// full stop. None: the program itself runs.
     #[must_use]
     pub fn busy(&self) -> Option<String> {
         let state = self.lock();
@@ -140,8 +140,8 @@ pub struct Debugger {
     pub(crate) unfinished: Option<Unfinished>,
     /// Where it did so, and the breakpoints that were there then.
     pub(crate) paused_at: Option<(Position, Vec<BreakpointId>)>,
-    /// The instruction that the program stands behind, where that is what is shown: it did what the stop is
-    /// for.
+    /// The instruction that the program stands behind, where that is what is shown: it did what the
+    /// stop is for.
     pub(crate) behind: Option<Position>,
     /// What else stops the program where it stands, to be told when it is to go on.
     pub(crate) also_here: Option<StopReason>,

@@ -30,7 +30,8 @@ impl Debugger {
         Some(LinearAddress::of(position, &module.module))
     }
 
-    /// The disassembly of a module, as `iree-dbg dump --output=disassembly --bytecode_offsets` prints it.
+    /// The disassembly of a module, as `iree-dbg dump --output=disassembly --bytecode_offsets`
+    /// prints it.
     #[must_use]
     pub fn listing(&self, module: ModuleIndex) -> Option<&str> {
         self.program.module(module).map(|module| module.listing().text.as_str())
@@ -44,7 +45,8 @@ impl Debugger {
         Some(line + 1)
     }
 
-    /// `count` instructions, beginning `offset` instructions after `address` (before it, if negative).
+    /// `count` instructions, beginning `offset` instructions after `address` (before it, if
+    /// negative).
     #[must_use]
     pub fn disassemble(
         &self,

@@ -1,9 +1,10 @@
 //! What a device works on: the dispatch that a frame belongs to, with its bindings as tensors.
 //!
-//! Where the sources of dispatches lie beside the module ([`debuginfo::DispatchInterfaces`]), they say
-//! which tensors are where in the bindings: these are the operands.
+//! Where the sources of dispatches lie beside the module ([`debuginfo::DispatchInterfaces`]), they
+//! say which tensors are where in the bindings: these are the operands.
 //!
-//! A binding by itself is bytes. What they mean is put together from what is known, the surest first:
+//! A binding by itself is bytes. What they mean is put together from what is known, the surest
+//! first:
 //!
 //! 1. the only operand in it, if it begins where the binding does;
 //! 2. a buffer view of the very same memory that the program has: an input, or a ref in a register;
@@ -36,8 +37,8 @@ use crate::tensor::TensorView;
 use crate::view::{SourceLine, Variable};
 
 impl Debugger {
-    /// The activity of a device's queue that a frame belongs to: as a part of it, or as bytecode that
-    /// it runs.
+    /// The activity of a device's queue that a frame belongs to: as a part of it, or as bytecode
+    /// that it runs.
     pub(crate) fn queue_activity(&self, frame: FrameIndex) -> Option<&QueueActivity> {
         let invocation = self.invocation()?;
         for index in frame.0..invocation.depth() {
@@ -70,8 +71,8 @@ impl Debugger {
         Some(FunctionId { module, function })
     }
 
-    /// Where a command was written; of one that nobody knows where it was recorded, the function that it
-    /// runs.
+    /// Where a command was written; of one that nobody knows where it was recorded, the function
+    /// that it runs.
     pub(crate) fn dispatch_source(&self, frame: FrameIndex) -> Option<SourceLine> {
         if let Some(recorded) = self.command_source(frame) {
             return Some(recorded);
@@ -156,8 +157,8 @@ impl Debugger {
         })
     }
 
-    /// The tensors that a dispatch reads and writes, as far as its source says which; `None` for what
-    /// is not in the memory that it was given.
+    /// The tensors that a dispatch reads and writes, as far as its source says which; `None` for
+    /// what is not in the memory that it was given.
     pub(crate) fn operands(
         &self,
         dispatch: &ResolvedDispatch,
@@ -180,8 +181,8 @@ impl Debugger {
         with_tensor.collect()
     }
 
-    /// What a dispatch may write, by the names that expressions have for it: its operands, or all of its
-    /// bindings that are tensors.
+    /// What a dispatch may write, by the names that expressions have for it: its operands, or all
+    /// of its bindings that are tensors.
     pub(crate) fn written_tensors(&self, dispatch: &ResolvedDispatch) -> Vec<(String, TensorView)> {
         let hints = self.hints(dispatch);
         if !hints.operands.is_empty() {

@@ -1,4 +1,5 @@
-//! NaN and infinities that a dispatch leaves behind: what it may write is looked at before and after it.
+//! NaN and infinities that a dispatch leaves behind: what it may write is looked at before and
+//! after it.
 
 use abi::element_type::NumericalKind;
 use debuginfo::OperandAccess;
@@ -45,7 +46,8 @@ impl Badness {
 }
 
 impl Debugger {
-    /// Looks at the dispatch at whose boundary the program stands; what it did that was asked about.
+    /// Looks at the dispatch at whose boundary the program stands; what it did that was asked
+    /// about.
     pub(crate) fn trap_dispatch(&mut self, kind: BoundaryKind, name: &str) -> Option<String> {
         if !self.traps().watches_dispatches() || name.is_empty() || kind == BoundaryKind::BeforePart
         {
@@ -70,8 +72,8 @@ impl Debugger {
         None
     }
 
-    /// What somebody wants to know of a dispatch. Of one in bytecode the instructions are seen; one in machine
-    /// code is like an instruction: what it makes of bad operands is no news.
+    /// What somebody wants to know of a dispatch. Of one in bytecode the instructions are seen; one
+    /// in machine code is like an instruction: what it makes of bad operands is no news.
     fn wanted(&self, dispatch: &ResolvedDispatch, before: &BeforeDispatch) -> Vec<Badness> {
         let traps = self.traps();
         let is_opaque = self.dispatch_function(dispatch).is_none() && before.bad_inputs.is_empty();

@@ -1,5 +1,5 @@
-//! What an instruction is about to read and write, apart from what control does: found once for each,
-//! for those who watch data.
+//! What an instruction is about to read and write, apart from what control does: found once for
+//! each, for those who watch data.
 
 use debuginfo::RegisterSlot;
 use vm::{FrameIndex, Invocation, Ref};

@@ -4,9 +4,9 @@
 //!  tensor view --Rows--> runs of elements at one distance --Reader--> blocks: &[f32], &[i8], …
 //! ```
 //!
-//! What is computed of a block depends on the elements and their order alone, never on how they lie in
-//! memory. Floats of 16 and 8 bits come as f32, which has all of their values; packed integers come one a
-//! word.
+//! What is computed of a block depends on the elements and their order alone, never on how they lie
+//! in memory. Floats of 16 and 8 bits come as f32, which has all of their values; packed integers
+//! come one a word.
 
 use abi::element_type::{ElementType, NumericalKind};
 use bytemuck::Pod;
@@ -16,8 +16,8 @@ use crate::tensor::TensorView;
 /// Elements of a block; the last one of a tensor may have fewer.
 pub(crate) const BLOCK: usize = 1024;
 
-/// Elements of a column that are taken out of the memory around them have at most so many bytes between
-/// them; those farther apart are read one by one.
+/// Elements of a column that are taken out of the memory around them have at most so many bytes
+/// between them; those farther apart are read one by one.
 const NEAR: usize = 128;
 
 /// Some elements.

@@ -1,7 +1,7 @@
 //! The files that a program was read from, which may change while it is debugged.
 //!
-//! A session goes on with what it has loaded; see `vmfb::FileBytes` for what that means for constants
-//! of large modules. That a file is another one now is told once.
+//! A session goes on with what it has loaded; see `vmfb::FileBytes` for what that means for
+//! constants of large modules. That a file is another one now is told once.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -18,7 +18,8 @@ pub struct ChangedFile {
     pub path: PathBuf,
     /// Whether it is not there any more.
     pub is_gone: bool,
-    /// Whether the running program reads from it, so that what it computes may be wrong from here on.
+    /// Whether the running program reads from it, so that what it computes may be wrong from here
+    /// on.
     pub spoils_values: bool,
 }
 

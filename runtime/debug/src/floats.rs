@@ -1,6 +1,7 @@
-//! Floats that go bad: an instruction that makes one of operands that are none is undone, so that the program
-//! stands before it, at its line, with its operands as they were. What instructions do to floats is known from
-//! registers alone and changes one register, so nothing is lost; going on runs it again.
+//! Floats that go bad: an instruction that makes one of operands that are none is undone, so that
+//! the program stands before it, at its line, with its operands as they were. What instructions do
+//! to floats is known from registers alone and changes one register, so nothing is lost; going on
+//! runs it again.
 
 use debuginfo::{Answer, RegisterSlot, ScopedValue, SourcePosition};
 use vm::{FrameIndex, Position, Value};
@@ -14,7 +15,8 @@ use crate::stop::StopReason;
 use crate::watch::BadFloat;
 
 impl Debugger {
-    /// Stands the program before an instruction that has made a bad float. None: it was caught before.
+    /// Stands the program before an instruction that has made a bad float. None: it was caught
+    /// before.
     pub(crate) fn trap_float(&mut self, bad: &BadFloat) -> Option<StopReason> {
         if !self.is_first_time(bad.at) || !self.undo(bad) {
             return None;
@@ -23,7 +25,8 @@ impl Debugger {
         Some(StopReason::Trap(self.float_sentence(bad)))
     }
 
-    /// Whether nothing was told yet of an instruction and the operation that it is; or all is to be told.
+    /// Whether nothing was told yet of an instruction and the operation that it is; or all is to be
+    /// told.
     pub(crate) fn is_first_time(&mut self, at: Position) -> bool {
         let every = self.traps().every;
         let is_known = !every && !self.watcher.caught.insert(at);
@@ -134,8 +137,8 @@ impl Debugger {
         text().unwrap_or_else(|| format!("the instruction at {}", at.offset))
     }
 
-    /// What an instruction reads: `%s = -0.5`, by the names that the operation has for it where that is sure,
-    /// else by those of registers.
+    /// What an instruction reads: `%s = -0.5`, by the names that the operation has for it where
+    /// that is sure, else by those of registers.
     fn operand_values(&self, at: Position, written: Option<&Written>) -> Vec<String> {
         let (Some(invocation), Some(module)) =
             (self.invocation(), self.program.module(at.function.module))
@@ -169,8 +172,9 @@ struct Written {
     operands: Vec<String>,
 }
 
-/// The names of what an instruction reads. The compiler may have turned the operands of an operation around
-/// where that makes no difference to it, so their order says something for the others only.
+/// The names of what an instruction reads. The compiler may have turned the operands of an
+/// operation around where that makes no difference to it, so their order says something for the
+/// others only.
 fn operand_names(
     instruction: &Instruction<'_>,
     slots: &[RegisterSlot],

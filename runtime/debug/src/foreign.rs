@@ -1,5 +1,6 @@
-//! Bytes of a program as values of native libraries: `r0 as any` is a tagged value of TVM FFI, `r0 as memref<?xf32>` the tensor
-//! behind a descriptor. [`abi::foreign`] knows the forms; here is the memory that their addresses lead to.
+//! Bytes of a program as values of native libraries: `r0 as any` is a tagged value of TVM FFI,
+//! `r0 as memref<?xf32>` the tensor behind a descriptor. [`abi::foreign`] knows the forms; here is
+//! the memory that their addresses lead to.
 
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ pub(crate) fn is_type(name: &str) -> bool {
     name == "any" || name.starts_with("memref<")
 }
 
-/// What a session is told that may not: a word of the program would lead to any memory of this process.
+/// What a session is told that may not: a word of the program would lead to any memory of this
+/// process.
 pub(crate) const REFUSED: &str = "this reads the debugger's own memory by address, which this session may not; allow it \
                                   with `\"foreignMemory\": true` in the launch, or `--foreign-memory` of `run --listen`";
 
@@ -42,8 +44,8 @@ pub(crate) fn cast(base: &Datum, type_name: &str) -> Result<Item, String> {
     Ok(Item { datum, place: None, declared: Some(shown.type_name) })
 }
 
-/// The memory of this process, where native libraries live, too. The system does the reading: a wrong address is an answer, not
-/// a fault.
+/// The memory of this process, where native libraries live, too. The system does the reading: a
+/// wrong address is an answer, not a fault.
 struct ProcessMemory;
 
 #[cfg(unix)]

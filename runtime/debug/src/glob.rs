@@ -4,8 +4,8 @@
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
-    // Where the last star was, and how much of the name it has taken so far: the only thing that ever
-    // needs to be tried again.
+    // Where the last star was, and how much of the name it has taken so far: the only thing that
+    // ever needs to be tried again.
     let (mut at, mut in_name, mut star) = (0, 0, None);
     while in_name < name.len() {
         match pattern.get(at) {
@@ -27,8 +27,8 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     pattern[at..].iter().all(|rest| *rest == '*')
 }
 
-/// The name that a symbol has: without its sigil, and without the quotes and escapes that MLIR writes around
-/// names with blanks and the like.
+/// The name that a symbol has: without its sigil, and without the quotes and escapes that MLIR
+/// writes around names with blanks and the like.
 #[must_use]
 pub fn bare_symbol(text: &str) -> String {
     let text = text.strip_prefix('@').unwrap_or(text);

@@ -1,12 +1,12 @@
 //! The globals of a module, found in its instructions.
 //!
-//! A module says how many bytes and refs of globals it has, not what they are. The loads and stores in its
-//! functions do: each names an offset and a type. Beside them the companion has the same operations with
-//! symbols, which are the names that the source has.
+//! A module says how many bytes and refs of globals it has, not what they are. The loads and stores
+//! in its functions do: each names an offset and a type. Beside them the companion has the same
+//! operations with symbols, which are the names that the source has.
 //!
-//! The compiler has globals of its own, which begin with two underscores: devices, executables, what it has
-//! asked devices. They come last. A parameter is one of them that people look for: it is a tensor of the
-//! shape that its name ends with.
+//! The compiler has globals of its own, which begin with two underscores: devices, executables,
+//! what it has asked devices. They come last. A parameter is one of them that people look for: it
+//! is a tensor of the shape that its name ends with.
 
 use std::collections::BTreeMap;
 
@@ -92,8 +92,8 @@ impl Globals {
         self.primitives.insert(at, Primitive { bank, named: named.or(known) });
     }
 
-    /// The globals with their values: those of the source first, then those that have no name, then the
-    /// compiler's own.
+    /// The globals with their values: those of the source first, then those that have no name, then
+    /// the compiler's own.
     pub(crate) fn variables(&self, context: &Context, module: ModuleIndex) -> Vec<Variable> {
         let bytes = context.global_bytes(module);
         let primitives = self.primitives.iter().filter_map(|(at, primitive)| {

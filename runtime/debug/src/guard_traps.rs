@@ -42,8 +42,8 @@ impl Debugger {
         self.traps().watches_dispatches() || self.program.is_guarded()
     }
 
-    /// Looks at the dispatch at whose boundary the program stands; what it is about to do wrong, or has
-    /// done.
+    /// Looks at the dispatch at whose boundary the program stands; what it is about to do wrong, or
+    /// has done.
     pub(crate) fn guard_dispatch(&mut self, kind: BoundaryKind, name: &str) -> Option<String> {
         if !self.program.is_guarded() || name.is_empty() {
             return None;

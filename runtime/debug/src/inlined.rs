@@ -9,8 +9,8 @@ use crate::debugger::Debugger;
 pub struct FrameId {
     /// The frame of the machine.
     pub index: FrameIndex,
-    /// How many inlined calls lead to it from there; not said where the innermost is meant, or none is
-    /// told from the others.
+    /// How many inlined calls lead to it from there; not said where the innermost is meant, or none
+    /// is told from the others.
     pub calls: Option<usize>,
 }
 
@@ -21,7 +21,8 @@ impl From<FrameIndex> for FrameId {
 }
 
 impl Debugger {
-    /// The innermost frame that is shown: before inlined calls that the program has not gone into yet.
+    /// The innermost frame that is shown: before inlined calls that the program has not gone into
+    /// yet.
     #[must_use]
     pub fn innermost_frame(&self) -> FrameId {
         let shown = self.position().map(|at| self.shown_at(FrameIndex(0), at));

@@ -13,7 +13,8 @@ use crate::scope::Meaning;
 use crate::view::{Node, ScopeKind, Variable};
 
 impl Debugger {
-    /// What a name means that debug information gives: `%sum` in the source, `%7` in the VM program.
+    /// What a name means that debug information gives: `%sum` in the source, `%7` in the VM
+    /// program.
     pub(crate) fn meaning(&self, frame: FrameId, name: &str) -> Option<Meaning> {
         let position = self.position_in(frame.index)?;
         if self.own_path(frame.index, position).is_some() {
@@ -52,8 +53,8 @@ impl Debugger {
         named.collect()
     }
 
-    /// The arguments of a frame's function: of the entry function what it was called with, of others
-    /// those that are still alive.
+    /// The arguments of a frame's function: of the entry function what it was called with, of
+    /// others those that are still alive.
     pub(crate) fn arguments(&self, frame: FrameId) -> Vec<Variable> {
         if let Some(named) = self.scope_variables(frame) {
             let arguments = named.into_iter().filter(|(argument, _)| argument.is_some());

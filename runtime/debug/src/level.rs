@@ -1,9 +1,9 @@
-//! Which text of a program is shown and stepped: what the user wrote, the VM program that the compiler
-//! made of it, or the instructions.
+//! Which text of a program is shown and stepped: what the user wrote, the VM program that the
+//! compiler made of it, or the instructions.
 //!
-//! A level decides where instructions are (and so what frames show, and where steps end) and which names
-//! values have. Everything else is the same at all of them; in particular breakpoints are where they were
-//! set, whatever the level is. The level may change while the program stands still.
+//! A level decides where instructions are (and so what frames show, and where steps end) and which
+//! names values have. Everything else is the same at all of them; in particular breakpoints are
+//! where they were set, whatever the level is. The level may change while the program stands still.
 //!
 //! Where a level has no text for an instruction, the instruction itself is what is there to show.
 
@@ -174,7 +174,8 @@ impl Program {
         Some(module.source_line(place))
     }
 
-    /// Where a function is, in the text of the level; of an operation that only the source has, there.
+    /// Where a function is, in the text of the level; of an operation that only the source has,
+    /// there.
     pub(crate) fn source_of(&self, function: FunctionId) -> Option<SourceLine> {
         let module = self.module(function.module)?;
         let info = &module.info;
@@ -191,8 +192,8 @@ impl Program {
         Some(module.source_line(place?))
     }
 
-    /// The level that somebody thinks at who sets a breakpoint: that of the text that it is set in, if it
-    /// is set in one.
+    /// The level that somebody thinks at who sets a breakpoint: that of the text that it is set in,
+    /// if it is set in one.
     #[must_use]
     pub fn level_of(&self, spec: &BreakpointSpec) -> Level {
         match spec {

@@ -1,4 +1,5 @@
-//! The debugger: a program that can be stopped anywhere, stepped and looked at. It knows no protocol.
+//! The debugger: a program that can be stopped anywhere, stepped and looked at. It knows no
+//! protocol.
 //!
 //! | file | holds |
 //! | --- | --- |

@@ -32,9 +32,9 @@ impl Debugger {
         registers.collect()
     }
 
-    /// Which element an address would be that a dispatch failed for: `; that would be element 90 of
-    /// operand[0] : 16xf32`. It names every tensor that the dispatch may use so, as only the code knows
-    /// which it meant.
+    /// Which element an address would be that a dispatch failed for:
+    /// `; that would be element 90 of operand[0] : 16xf32`. It names every tensor that the dispatch
+    /// may use so, as only the code knows which it meant.
     pub(crate) fn faulting_elements(&self) -> Option<String> {
         /// More are no help.
         const MOST: usize = 3;
@@ -57,8 +57,8 @@ impl Debugger {
     }
 }
 
-/// The index of the element that a contiguous tensor would have at an address, if it went on for ever;
-/// `None` if that is before the tensor or between two elements.
+/// The index of the element that a contiguous tensor would have at an address, if it went on for
+/// ever; `None` if that is before the tensor or between two elements.
 fn element_at(tensor: &TensorView, address: usize) -> Option<usize> {
     let element = tensor.tensor_type().element_type;
     let offset = address.checked_sub(tensor.buffer().address().addr())?;

@@ -79,8 +79,8 @@ impl Memory {
 }
 
 impl Debugger {
-    /// The memory that an address is in, and how far: of what the stopped program's frames, globals and
-    /// device hold.
+    /// The memory that an address is in, and how far: of what the stopped program's frames, globals
+    /// and device hold.
     #[must_use]
     pub fn memory_at(&self, address: u64) -> Option<(Memory, usize)> {
         let address = usize::try_from(address).ok()?;

@@ -1,5 +1,5 @@
-//! Going elsewhere than on: to a place, into a chosen call, to another instruction, to the beginning of a
-//! frame. And what a tensor is like as a whole.
+//! Going elsewhere than on: to a place, into a chosen call, to another instruction, to the
+//! beginning of a frame. And what a tensor is like as a whole.
 
 use debuginfo::{RegisterSlot, SourcePosition};
 use vm::{FrameIndex, Position};
@@ -21,8 +21,8 @@ use crate::view::{Children, Node, SourceLine};
 pub struct Call {
     /// The instruction that calls, or the first one of a call that was inlined.
     pub position: Position,
-    /// How many inlined calls lead into it from the function of the machine's frame; none for a call that
-    /// is one of the machine.
+    /// How many inlined calls lead into it from the function of the machine's frame; none for a
+    /// call that is one of the machine.
     pub(crate) inlined: Option<usize>,
 }
 
@@ -147,8 +147,8 @@ impl Debugger {
         path.len().saturating_sub(1 + self.hidden_calls)
     }
 
-    /// How many inlined calls lead to the innermost frame, if an instruction with a path is on the line
-    /// where that stands, or in a call there.
+    /// How many inlined calls lead to the innermost frame, if an instruction with a path is on the
+    /// line where that stands, or in a call there.
     fn calls_on_line(
         &self,
         here: Position,
@@ -263,8 +263,8 @@ impl Debugger {
         Err(format!("no instruction starts at {}", target.offset))
     }
 
-    /// Makes a frame begin anew, with the arguments that it was called with; the program then stands
-    /// before its first instruction. What it has done to globals and objects stays done.
+    /// Makes a frame begin anew, with the arguments that it was called with; the program then
+    /// stands before its first instruction. What it has done to globals and objects stays done.
     ///
     /// # Errors
     /// It is native, native code has called it, or an argument is gone.

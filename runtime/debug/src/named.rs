@@ -1,9 +1,10 @@
 //! What a name stands for where a program is to stop: functions, calls of imports, inlined calls.
 //!
-//! A name is that of an export, of an internal function, or `module.function`; that of an import, whose
-//! calls are meant because native code has no instruction to stop at; or that of a function which the
-//! compiler has inlined, whose copies are meant. With `*` or `?` in it, it means all that it fits. Only a
-//! pattern with a dot means imports, so that `*` does not stop at every call of the runtime.
+//! A name is that of an export, of an internal function, or `module.function`; that of an import,
+//! whose calls are meant because native code has no instruction to stop at; or that of a function
+//! which the compiler has inlined, whose copies are meant. With `*` or `?` in it, it means all that
+//! it fits. Only a pattern with a dot means imports, so that `*` does not stop at every call of the
+//! runtime.
 
 use std::collections::BTreeSet;
 

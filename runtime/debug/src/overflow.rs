@@ -1,14 +1,15 @@
-//! Integers that overflow: the operands say so before the instruction runs, so the program stands before it,
-//! at its line, and going on runs it.
+//! Integers that overflow: the operands say so before the instruction runs, so the program stands
+//! before it, at its line, and going on runs it.
 //!
-//! The VM's integers have 32 or 64 bits and wrap. What a program means is in its source: an `arith.addi` of
-//! `i8` overflows at 127, and arithmetic that the compiler has made for addresses and loops is none of the
-//! user's. So an instruction counts if the operation of the source at its place does the same, with the
-//! width that is written there. Where there is no source to ask, all instructions count, with the VM's widths.
+//! The VM's integers have 32 or 64 bits and wrap. What a program means is in its source: an
+//! `arith.addi` of `i8` overflows at 127, and arithmetic that the compiler has made for addresses
+//! and loops is none of the user's. So an instruction counts if the operation of the source at its
+//! place does the same, with the width that is written there. Where there is no source to ask, all
+//! instructions count, with the VM's widths.
 //!
-//! The compiler fuses a product and a sum to one instruction, and gives that the places of their operands. Which
-//! sum it is follows from the name that its result has; in a dispatch, whose results have none, those of 32 bits
-//! count, as addresses have 64.
+//! The compiler fuses a product and a sum to one instruction, and gives that the places of their
+//! operands. Which sum it is follows from the name that its result has; in a dispatch, whose
+//! results have none, those of 32 bits count, as addresses have 64.
 
 use debuginfo::{Answer, RegisterSlot, SourceText};
 use vm::{FrameIndex, Invocation, Position, Value};
@@ -168,8 +169,8 @@ impl Debugger {
         self.fused_sum(at).map_or(Meant::Nothing, |(line, column)| bits(line, column))
     }
 
-    /// The line and the column of the sum that a fused multiply-add of integers is: the operation that makes
-    /// the value which is in its result afterwards.
+    /// The line and the column of the sum that a fused multiply-add of integers is: the operation
+    /// that makes the value which is in its result afterwards.
     pub(crate) fn fused_sum(&self, at: Position) -> Option<(u32, u32)> {
         let module = self.program.module(at.function.module)?;
         let code = module.module.function_bytecode(at.function.function);
@@ -205,7 +206,8 @@ impl Debugger {
         None
     }
 
-    /// Says that the program stands before an instruction that overflows. None: that was said before.
+    /// Says that the program stands before an instruction that overflows. None: that was said
+    /// before.
     pub(crate) fn trap_overflow(&mut self, overflow: Overflow) -> Option<StopReason> {
         if !self.is_first_time(overflow.at) {
             return None;
@@ -231,7 +233,8 @@ fn sum_at(source: &SourceText, line: u32, name: &str) -> Option<(u32, u32)> {
     rest.starts_with("arith.addi ").then_some((line, column))
 }
 
-/// The width of the elements of an operation's type, as `: tensor<4xi8>` behind its operands says it.
+/// The width of the elements of an operation's type, as `: tensor<4xi8>` behind its operands says
+/// it.
 fn written_bits(line: &str, column: u32) -> Option<u32> {
     let rest = line.get((column as usize).checked_sub(1)?..)?;
     let (_, type_text) = rest.split_once(" : ")?;

@@ -1,5 +1,5 @@
-//! Overflows that stop a program are those of exact arithmetic: every instruction with random operands, all
-//! edges among them, against numbers of more bits.
+//! Overflows that stop a program are those of exact arithmetic: every instruction with random
+//! operands, all edges among them, against numbers of more bits.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
-//! Pauses inside of dispatches: a program that changes tensors in place is interrupted at random moments,
-//! looked at, stepped and let go on, and its results are those of a program that nobody disturbed.
+//! Pauses inside of dispatches: a program that changes tensors in place is interrupted at random
+//! moments, looked at, stepped and let go on, and its results are those of a program that nobody
+//! disturbed.
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`.
 

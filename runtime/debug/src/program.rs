@@ -1,7 +1,8 @@
-//! The program under the debugger: modules linked to each other, with what is known of their origin.
+//! The program under the debugger: modules linked to each other, with what is known of their
+//! origin.
 //!
-//! A [`Program`] does not change while it runs; what changes (globals, breakpoints, frames) is in the
-//! machine. So the stepping rules can read it while the machine is borrowed.
+//! A [`Program`] does not change while it runs; what changes (globals, breakpoints, frames) is in
+//! the machine. So the stepping rules can read it while the machine is borrowed.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -375,7 +376,8 @@ impl Program {
         named.next().map_or("", |export| &export.name)
     }
 
-    /// The names that the ABI gives the arguments of the entry function; those of its fences and of unnamed ones, too.
+    /// The names that the ABI gives the arguments of the entry function; those of its fences and of
+    /// unnamed ones, too.
     pub(crate) fn argument_names(&self) -> &[String] {
         self.argument_names.get_or_init(|| {
             let module = self.module(self.entry.module).map(|loaded| &loaded.module);

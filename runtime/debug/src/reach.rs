@@ -1,5 +1,5 @@
-//! Which functions can run: those that the function under the debugger calls, those that they call, and
-//! what runs before it.
+//! Which functions can run: those that the function under the debugger calls, those that they call,
+//! and what runs before it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;

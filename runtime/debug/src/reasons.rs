@@ -71,7 +71,8 @@ impl Debugger {
             let place = *self.program.path_of(at).last()?;
             let source = module.info.source(place.file)?;
             let name = source.operation_at(place.line, place.column)?;
-            // A place of a function, or in a text that has changed, is no operation that does something.
+            // A place of a function, or in a text that has changed, is no operation that does
+            // something.
             (name.contains('.') && !source.is_function(place.line, place.column))
                 .then(|| name.to_owned())
         };

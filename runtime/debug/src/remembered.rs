@@ -1,5 +1,6 @@
-//! What is asked about the same instructions again and again: by a log message at every visit, by an
-//! editor that asks for scopes, then for variables, then for watches, and by whoever steps through a loop.
+//! What is asked about the same instructions again and again: by a log message at every visit, by
+//! an editor that asks for scopes, then for variables, then for watches, and by whoever steps
+//! through a loop.
 //!
 //! All of it follows from the module and its debug information alone, which do not change.
 
@@ -14,8 +15,8 @@ use vmfb::{BytecodeOffset, FunctionOrdinal};
 
 use crate::program::LoadedModule;
 
-/// The most instructions that something is remembered of. A function may have thousands of values at
-/// each.
+/// The most instructions that something is remembered of. A function may have thousands of values
+/// at each.
 const MOST: usize = 256;
 
 /// An instruction of a module.
@@ -31,7 +32,8 @@ pub(crate) struct Remembered {
     scopes: Answers<(Instruction, usize, bool), Scope>,
     registers: Answers<Instruction, Arc<[RegisterSlot]>>,
     paths: Answers<FileId, Option<PathBuf>>,
-    /// Where the blocks of a function begin: asked for each place of each line that a breakpoint is on.
+    /// Where the blocks of a function begin: asked for each place of each line that a breakpoint is
+    /// on.
     pub(crate) block_starts: Answers<FunctionOrdinal, Arc<[BytecodeOffset]>>,
 }
 

@@ -94,8 +94,8 @@ impl Program {
         self.reachable(Resolution { message: Some(message), ..found })
     }
 
-    /// The places of a line: where it is in dispatches, the commands that it is, or else the statements
-    /// of the program around them.
+    /// The places of a line: where it is in dispatches, the commands that it is, or else the
+    /// statements of the program around them.
     fn on_line(&self, file: &str, line: u32) -> Resolution {
         let nowhere = Resolution { line: Some(line), ..Resolution::default() };
         let by_hand = self.written_by_hand(file, line);
@@ -268,9 +268,9 @@ impl Program {
         self.module(function.module).is_some_and(|module| module.is_nested)
     }
 
-    /// Places without those that control only reaches from another of them: the compiler moves the code of
-    /// a line about within a block, and to have been there once is enough. Copies of a line that were
-    /// inlined from different calls are different places.
+    /// Places without those that control only reaches from another of them: the compiler moves the
+    /// code of a line about within a block, and to have been there once is enough. Copies of a line
+    /// that were inlined from different calls are different places.
     fn first_in_blocks(&self, places: &[Position]) -> Vec<Position> {
         let mut met = HashSet::new();
         let mut starts: HashMap<FunctionId, Arc<[BytecodeOffset]>> = HashMap::new();
@@ -289,8 +289,8 @@ impl Program {
         places.iter().filter(is_first).copied().collect()
     }
 
-    /// Of the places of a line, those of one operation: the one that a column is in, or the next to the
-    /// right, or the last.
+    /// Of the places of a line, those of one operation: the one that a column is in, or the next to
+    /// the right, or the last.
     fn narrowed(&self, whole: Resolution, file: &str, line: u32, column: u32) -> Resolution {
         let found = self.operations_on(file, line);
         let inside = found.iter().filter(|(_, it)| it.extent.contains(&column));
@@ -393,7 +393,8 @@ impl Program {
     }
 }
 
-/// Where a function begins as its user sees it: behind constants, or else behind the entry block's marker.
+/// Where a function begins as its user sees it: behind constants, or else behind the entry block's
+/// marker.
 pub(crate) fn first_instruction(
     module: &LoadedModule,
     ordinal: FunctionOrdinal,

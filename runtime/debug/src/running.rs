@@ -1,8 +1,8 @@
 //! Running the program: stretches of it, and how they make up what was asked for.
 //!
 //! A stretch ([`Debugger::advance`], [`Debugger::observe`]) runs until the machine has something to
-//! say; [`Debugger::settle`] decides whether that is worth telling. Steps are made of stretches by the
-//! rules in `stepping`.
+//! say; [`Debugger::settle`] decides whether that is worth telling. Steps are made of stretches by
+//! the rules in `stepping`.
 
 use debuginfo::SourcePosition;
 use vm::{
@@ -36,8 +36,8 @@ impl Debugger {
         self.after(|debugger| debugger.go_on(how, hidden_calls, behind))
     }
 
-    /// Breakpoints on the instruction that the program was paused at that were set since: the program has
-    /// not come to them.
+    /// Breakpoints on the instruction that the program was paused at that were set since: the
+    /// program has not come to them.
     fn set_since(&mut self, at: Position, before: &[BreakpointId]) -> Option<Vec<BreakpointId>> {
         if self.position() != Some(at) {
             return None;
@@ -66,8 +66,9 @@ impl Debugger {
         reason
     }
 
-    /// Finds the inlined calls that the program stands before, rather than inside of, when it has come to
-    /// its entry or to breakpoints: on the line of a call, or where a function begins with one.
+    /// Finds the inlined calls that the program stands before, rather than inside of, when it has
+    /// come to its entry or to breakpoints: on the line of a call, or where a function begins with
+    /// one.
     fn stand_before_calls(&mut self, reason: &StopReason) {
         let Some(position) = self.position() else { return };
         let path = self.program.path_at(Level::Source, position);
@@ -93,8 +94,8 @@ impl Debugger {
         self.hidden_calls = path.len().saturating_sub(1).saturating_sub(meant);
     }
 
-    /// How many inlined calls lead to the frame that somebody means who has set a breakpoint, where it is on
-    /// an instruction of such calls.
+    /// How many inlined calls lead to the frame that somebody means who has set a breakpoint, where
+    /// it is on an instruction of such calls.
     pub(crate) fn calls_meant(&self, breakpoint: &Breakpoint, position: Position) -> Option<usize> {
         let path = self.program.path_at(Level::Source, position);
         let at = (breakpoint.line, breakpoint.column);
@@ -354,8 +355,8 @@ impl Debugger {
         self.follow(plan, in_initialisers)
     }
 
-    /// From a step of native code to where the next one begins. At the level of the source these are
-    /// dispatches, and behind the last one is the next line of the program around them.
+    /// From a step of native code to where the next one begins. At the level of the source these
+    /// are dispatches, and behind the last one is the next line of the program around them.
     fn over_native(&mut self, granularity: Granularity, depth: usize) -> StopReason {
         let by_line = granularity != Granularity::Instruction && self.level() == Level::Source;
         loop {
@@ -381,8 +382,8 @@ impl Debugger {
         }
     }
 
-    /// A step from behind an instruction whose line is shown. Where what is next is on another line, that
-    /// is already where it leads.
+    /// A step from behind an instruction whose line is shown. Where what is next is on another
+    /// line, that is already where it leads.
     fn step_from_behind(
         &mut self,
         kind: StepKind,
@@ -496,12 +497,12 @@ impl Debugger {
         }
     }
 
-    /// Runs until the frame that is `depth` from the outermost runs again, or one below it. None: it
-    /// does. `origin` is how many frames there were when this began.
+    /// Runs until the frame that is `depth` from the outermost runs again, or one below it. None:
+    /// it does. `origin` is how many frames there were when this began.
     ///
-    /// A bytecode frame runs again where its call returns, which a temporary breakpoint tells. A step
-    /// of native code goes on where the next one begins, or has ended if this began inside of it; or
-    /// it was the last, and then the bytecode frame around it runs again.
+    /// A bytecode frame runs again where its call returns, which a temporary breakpoint tells. A
+    /// step of native code goes on where the next one begins, or has ended if this began inside of
+    /// it; or it was the last, and then the bytecode frame around it runs again.
     fn run_to_return(&mut self, depth: usize, origin: usize) -> Option<StopReason> {
         let invocation = self.invocation()?;
         let count = invocation.depth();
@@ -534,8 +535,8 @@ impl Debugger {
         }
     }
 
-    /// Whether the program stands before a step of native code with at most `depth` frames, or behind
-    /// one that `origin` frames were inside of.
+    /// Whether the program stands before a step of native code with at most `depth` frames, or
+    /// behind one that `origin` frames were inside of.
     fn is_at_step(&self, depth: usize, origin: usize) -> bool {
         let Some(boundary) = self.invocation().and_then(Invocation::boundary) else { return false };
         let here = self.depth();

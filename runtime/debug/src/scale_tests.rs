@@ -1,4 +1,5 @@
-//! What becomes large does not make the work grow faster: what is done is counted, not how long it takes.
+//! What becomes large does not make the work grow faster: what is done is counted, not how long it
+//! takes.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
 //! The names of the source in a frame, each with its value or with the reason why it has none.
 //!
-//! What a name means is worked out by [`debuginfo`] and does not change while the program runs; here
-//! the registers are read. Where a source is not at hand, the values of the VM program stand in its
-//! place, by the names that they have there.
+//! What a name means is worked out by [`debuginfo`] and does not change while the program runs;
+//! here the registers are read. Where a source is not at hand, the values of the VM program stand
+//! in its place, by the names that they have there.
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ pub(crate) enum Meaning {
 }
 
 impl Program {
-    /// The names of the source that are in scope, in the frame that so many inlined calls lead to, or
-    /// in the innermost one. None where the source does not tell.
+    /// The names of the source that are in scope, in the frame that so many inlined calls lead to,
+    /// or in the innermost one. None where the source does not tell.
     pub(crate) fn scope(
         &self,
         level: Level,
@@ -43,8 +43,8 @@ impl Program {
         self.module(position.function.module)?.scope(position, calls, knows_arguments)
     }
 
-    /// What a name, without its `%`, means to the code at an instruction. At the level of the source
-    /// only what is in scope there; a name of the VM program might be that of another value.
+    /// What a name, without its `%`, means to the code at an instruction. At the level of the
+    /// source only what is in scope there; a name of the VM program might be that of another value.
     pub(crate) fn meaning(
         &self,
         level: Level,
@@ -226,8 +226,8 @@ impl Debugger {
         }
     }
 
-    /// The names of the source in a frame. In a dispatch that several operations share they are those
-    /// of the operation that it runs for, which its registers are not known for.
+    /// The names of the source in a frame. In a dispatch that several operations share they are
+    /// those of the operation that it runs for, which its registers are not known for.
     pub(crate) fn scope_of(
         &self,
         frame: FrameId,
@@ -254,8 +254,8 @@ impl Debugger {
         Some(shown.collect())
     }
 
-    /// Values of the VM program that are alive in a frame: all of them, or those that no name of the
-    /// source stands for.
+    /// Values of the VM program that are alive in a frame: all of them, or those that no name of
+    /// the source stands for.
     pub(crate) fn vm_values(
         &self,
         frame: FrameId,

@@ -19,8 +19,8 @@ impl Debugger {
         self.frames_in(0..usize::MAX)
     }
 
-    /// Some frames of it, by their numbers from the innermost. Only these are made: a program that calls
-    /// itself without an end has thousands of frames.
+    /// Some frames of it, by their numbers from the innermost. Only these are made: a program that
+    /// calls itself without an end has thousands of frames.
     #[must_use]
     pub fn frames_in(&self, range: Range<usize>) -> Vec<Frame> {
         self.frames_by(&mut KnownFrames::default(), range)
@@ -88,8 +88,8 @@ impl Debugger {
         frames.rev().collect()
     }
 
-    /// The places of the calls that lead to an instruction of a frame, without those that the program stands
-    /// before.
+    /// The places of the calls that lead to an instruction of a frame, without those that the
+    /// program stands before.
     fn shown_path(&self, index: FrameIndex, position: Position) -> Vec<SourcePosition> {
         let mut path = self.program.path_of(position);
         if index == FrameIndex(0) && path.len() > 1 {
@@ -231,8 +231,8 @@ impl Debugger {
         }
     }
 
-    /// The values of a frame by name: those of the source, or of the VM program where that is shown or
-    /// the source is not at hand.
+    /// The values of a frame by name: those of the source, or of the VM program where that is shown
+    /// or the source is not at hand.
     fn locals(&self, frame: FrameId) -> Vec<Variable> {
         match self.scope_variables(frame) {
             Some(named) => named.into_iter().map(|(_, shown)| shown).collect(),
@@ -275,8 +275,9 @@ impl Debugger {
     }
 }
 
-/// Frames that were shown already, by the instruction that they stand at: what is recursive stands at the
-/// same ones again and again. The innermost frame may stand before inlined calls, and is made for itself.
+/// Frames that were shown already, by the instruction that they stand at: what is recursive stands
+/// at the same ones again and again. The innermost frame may stand before inlined calls, and is
+/// made for itself.
 #[derive(Default)]
 pub(crate) struct KnownFrames {
     /// Frames of the machine that were looked at, and those that were made to be shown.
@@ -290,7 +291,8 @@ pub(crate) struct KnownFrames {
 }
 
 impl KnownFrames {
-    /// What a frame of the machine is shown as, innermost first; one of the same instruction may have made it.
+    /// What a frame of the machine is shown as, innermost first; one of the same instruction may
+    /// have made it.
     fn shown(&mut self, debugger: &Debugger, index: FrameIndex, frame: &vm::Frame) -> &[Frame] {
         #[cfg(test)]
         {

@@ -8,33 +8,36 @@
 //! The rules for a step by line that began on line L of a frame:
 //!
 //! - another line of the same frame: stop;
-//! - the very instruction that the step began at, again: stop (one turn of a loop written on one line);
+//! - the very instruction that the step began at, again: stop (one turn of a loop written on one
+//!   line);
 //! - a callee, stepping in: stop at its first instruction that has a line, or run it to its end if
 //!   it has no source map;
-//! - the caller, after a return: stop at the first instruction that has a line, or at the first one if it
-//!   has no source map.
+//! - the caller, after a return: stop at the first instruction that has a line, or at the first one
+//!   if it has no source map.
 //!
-//! A call that was inlined has no frame of the machine, but is one to the user, so that these rules hold
-//! for it as well (the frames and where they stand are the instruction's path, [`Path`]): a step over
-//! passes its code, a step out leaves it, and a step in goes into it. Where its code is all that a line
-//! has become, a step stops before the call: the program stands at the first instruction of the call, whose
-//! frame is hidden until one steps in, which then moves nothing.
+//! A call that was inlined has no frame of the machine, but is one to the user, so that these rules
+//! hold for it as well (the frames and where they stand are the instruction's path, [`Path`]): a
+//! step over passes its code, a step out leaves it, and a step in goes into it. Where its code is
+//! all that a line has become, a step stops before the call: the program stands at the first
+//! instruction of the call, whose frame is hidden until one steps in, which then moves nothing.
 //!
 //! Instructions without a line never stop such a step. Where the frame itself has no line, a step
 //! by line is a step by instruction.
 //!
-//! A step by statement is one by line, but that operations at other columns of a line are other lines.
+//! A step by statement is one by line, but that operations at other columns of a line are other
+//! lines.
 //!
-//! The compiler makes several functions of one (`f` waits for what `f$async` does). To the user they are one,
-//! so that a step goes from one into the other and back, and stops where the line is another.
+//! The compiler makes several functions of one (`f` waits for what `f$async` does). To the user
+//! they are one, so that a step goes from one into the other and back, and stops where the line is
+//! another.
 //!
-//! At the level of the source, the lines of tensors are where dispatches run: so a step by line from the
-//! program around them stops before the next dispatch that the program executes.
+//! At the level of the source, the lines of tensors are where dispatches run: so a step by line
+//! from the program around them stops before the next dispatch that the program executes.
 //!
-//! Native code that goes on in steps (a device that executes commands) is otherwise entered like a callee: a
-//! step in stops where its first step begins, and from there where the first part of that begins, and
-//! from there in the bytecode that the part runs. A step over goes from one step, or part, to the
-//! next. Behind a step is no place to stop at, unless one comes out of it.
+//! Native code that goes on in steps (a device that executes commands) is otherwise entered like a
+//! callee: a step in stops where its first step begins, and from there where the first part of that
+//! begins, and from there in the bytecode that the part runs. A step over goes from one step, or
+//! part, to the next. Behind a step is no place to stop at, unless one comes out of it.
 
 use std::cmp::Ordering;
 
@@ -57,8 +60,8 @@ pub(crate) enum Origin {
     Native,
 }
 
-/// The places of an instruction from its function inwards: those of the calls that were inlined, at last
-/// its own.
+/// The places of an instruction from its function inwards: those of the calls that were inlined, at
+/// last its own.
 type Path = [SourcePosition];
 
 impl Granularity {
@@ -153,8 +156,8 @@ impl StepPlan {
         }
     }
 
-    /// Before how many inlined calls the step stops at an instruction of the frame of the machine that it
-    /// began in; none if it does not stop there.
+    /// Before how many inlined calls the step stops at an instruction of the frame of the machine
+    /// that it began in; none if it does not stop there.
     fn arrival(&self, path: &Path) -> Option<usize> {
         let (Some(here), Some(innermost)) = (self.path.last(), path.len().checked_sub(1)) else {
             return Some(0);
@@ -176,7 +179,8 @@ impl StepPlan {
         }
     }
 
-    /// Before how many inlined calls the program stands, now that the step has ended at an instruction.
+    /// Before how many inlined calls the program stands, now that the step has ended at an
+    /// instruction.
     pub(crate) fn hidden_calls(
         &self,
         program: &Program,
@@ -196,8 +200,8 @@ impl StepPlan {
         }
     }
 
-    /// Whether an instruction is in another function than the step began in, which the compiler made of the
-    /// same one in the source.
+    /// Whether an instruction is in another function than the step began in, which the compiler
+    /// made of the same one in the source.
     fn is_part_of_origin(&self, program: &Program, position: Position) -> bool {
         let Origin::Bytecode(origin) = self.origin else { return false };
         self.granularity != Granularity::Instruction

@@ -1,5 +1,6 @@
-//! Steps against a model: a program that iree-compile made is first run by instruction, which says what runs
-//! and in which frame; from that follows where steps of every kind and size have to stop, at each level.
+//! Steps against a model: a program that iree-compile made is first run by instruction, which says
+//! what runs and in which frame; from that follows where steps of every kind and size have to stop,
+//! at each level.
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`.
 
@@ -102,7 +103,8 @@ fn stops(
     found
 }
 
-/// Where the model says that a step ends which began at an index of what runs; none at the program's end.
+/// Where the model says that a step ends which began at an index of what runs; none at the
+/// program's end.
 fn next_stop(ran: &[Seen], from: usize, kind: StepKind, level: Level) -> Option<usize> {
     let start = &ran[from];
     let by_dispatch = kind == StepKind::Over && level == Level::Source;
@@ -149,9 +151,9 @@ fn check_against_model(
     assert_eq!(next_stop(ran, at, kind, level), None, "{context}: it ends before the end");
 }
 
-/// Steps stop before calls as well as inside of them, so that there may be several stops at an instruction.
-/// But each shows something else than the one before, unless it is a turn of a loop, and they are in the order
-/// of what runs.
+/// Steps stop before calls as well as inside of them, so that there may be several stops at an
+/// instruction. But each shows something else than the one before, unless it is a turn of a loop,
+/// and they are in the order of what runs.
 fn check_with_inlined_calls(ran: &[Seen], stopped: &[Seen], by: Granularity, context: &str) {
     let mut rest = ran.iter().peekable();
     let mut before: Option<&Seen> = None;

@@ -128,8 +128,8 @@ pub struct Variable {
     pub evaluate_name: Option<String>,
     /// What is inside it.
     pub children: Option<Children>,
-    /// The bits of the integer that it is, in its own width; none where its value is to be written as it
-    /// is.
+    /// The bits of the integer that it is, in its own width; none where its value is to be written
+    /// as it is.
     pub bits: Option<u64>,
 }
 
@@ -142,8 +142,8 @@ impl Frame {
 }
 
 impl Variable {
-    /// With its integers in hexadecimal. Floats stay as they are: their bits are asked for one by one,
-    /// with a format letter behind an expression.
+    /// With its integers in hexadecimal. Floats stay as they are: their bits are asked for one by
+    /// one, with a format letter behind an expression.
     #[must_use]
     pub fn in_hexadecimal(mut self) -> Self {
         if let Some(bits) = self.bits {

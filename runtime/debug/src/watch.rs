@@ -1,11 +1,12 @@
-//! Data breakpoints and traps: stops where data is read, written or changed, a float goes bad, or an integer
-//! overflows.
+//! Data breakpoints and traps: stops where data is read, written or changed, a float goes bad, or
+//! an integer overflows.
 //!
 //! While any are set, the program runs through the instrumented loop, which is asked before every
-//! instruction: what has the one before it done, and what is the next about to do? A stop for data is behind
-//! the instruction that did it, and shown at its line; one for a number is before it (see `floats`, `overflow`). Memory is
-//! also looked at behind each command of a device, so that who wrote it is known where machine code did. What
-//! the data is, and how it is looked at, is in `watched`; what a stop says in `reasons`.
+//! instruction: what has the one before it done, and what is the next about to do? A stop for data
+//! is behind the instruction that did it, and shown at its line; one for a number is before it (see
+//! `floats`, `overflow`). Memory is also looked at behind each command of a device, so that who
+//! wrote it is known where machine code did. What the data is, and how it is looked at, is in
+//! `watched`; what a stop says in `reasons`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -66,11 +67,12 @@ pub enum DataUser {
     Command(String),
 }
 
-/// Numbers that stop the program where they go wrong: floats where they first appear, where no operand was
-/// one already; integers where they overflow.
+/// Numbers that stop the program where they go wrong: floats where they first appear, where no
+/// operand was one already; integers where they overflow.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Traps {
-    /// An instruction computes NaN; or a dispatch of machine code, whose instructions nobody sees, leaves one.
+    /// An instruction computes NaN; or a dispatch of machine code, whose instructions nobody sees,
+    /// leaves one.
     pub nan: bool,
     /// The same for infinities.
     pub infinity: bool,
@@ -80,7 +82,8 @@ pub struct Traps {
     pub dispatch_infinity: bool,
     /// An operation on integers that the program was written with overflows, or shifts by too much.
     pub overflow: bool,
-    /// Each of them stops, however often an operation makes them; otherwise an operation stops once.
+    /// Each of them stops, however often an operation makes them; otherwise an operation stops
+    /// once.
     pub every: bool,
 }
 
@@ -275,7 +278,8 @@ impl Debugger {
         Some(StopReason::Data(judged))
     }
 
-    /// Whether a use of data is one of the value that was asked about; a register may hold another by now.
+    /// Whether a use of data is one of the value that was asked about; a register may hold another
+    /// by now.
     fn judged(&mut self, candidate: Candidate) -> Option<DataHit> {
         let Candidate { hit, access, now, shown } = candidate;
         let id = hit.breakpoint;
@@ -454,7 +458,8 @@ impl Watcher {
 }
 
 impl Item {
-    /// Looks at the data after somebody may have used it: `touched` says whether it was written or only read.
+    /// Looks at the data after somebody may have used it: `touched` says whether it was written or
+    /// only read.
     fn look(
         &mut self,
         context: &Context,

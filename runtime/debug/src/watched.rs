@@ -38,7 +38,8 @@ const LARGE: usize = 64;
 /// How many bytes of plain memory are shown.
 const SHOWN_BYTES: usize = 8;
 
-/// A value in a register: SSA values share registers, so that not every write to one is a change of the value.
+/// A value in a register: SSA values share registers, so that not every write to one is a change of
+/// the value.
 #[derive(Clone, Debug)]
 struct NamedValue {
     /// Without its `%`.
@@ -370,8 +371,8 @@ impl WatchTarget {
         self.is_gone.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it is there in another run of the program too: globals are, what is made on the way is
-    /// not.
+    /// Whether it is there in another run of the program too: globals are, what is made on the way
+    /// is not.
     #[must_use]
     pub fn is_global(&self) -> bool {
         matches!(self.place, Watched::GlobalBytes(..) | Watched::GlobalRef(..))
@@ -433,8 +434,8 @@ impl WatchTarget {
         }
     }
 
-    /// Of memory, the first part that has another value than before: what it is called, its old value and
-    /// its new one.
+    /// Of memory, the first part that has another value than before: what it is called, its old
+    /// value and its new one.
     pub(crate) fn changed_part(&self, old: &[u8], new: &[u8]) -> Option<(String, String, String)> {
         let Watched::Memory(..) = self.place else { return None };
         let first = old.iter().zip(new).position(|(old, new)| old != new)?;

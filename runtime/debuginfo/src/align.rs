@@ -1,12 +1,12 @@
 //! Which companion function and which database map belong to which function of a module.
 //!
 //! Nothing in the files says so, so it is checked: a companion function is the one with the same
-//! ordinal if the operations equal the instructions one by one; a database map is one whose offsets are
-//! all offsets of instructions. A mismatch costs that function its map and is reported; a wrong map
-//! would be worse than none.
+//! ordinal if the operations equal the instructions one by one; a database map is one whose offsets
+//! are all offsets of instructions. A mismatch costs that function its map and is reported; a wrong
+//! map would be worse than none.
 //!
-//! Three operations are special, as the compiler leaves them out of the bytecode where they would do
-//! nothing: `vm.assign.ref` and `vm.cast.ref.any` (which is encoded as the former) between equal
+//! Three operations are special, as the compiler leaves them out of the bytecode where they would
+//! do nothing: `vm.assign.ref` and `vm.cast.ref.any` (which is encoded as the former) between equal
 //! registers, and `vm.discard.refs` of registers that were moved out of before.
 
 use std::fmt;
@@ -97,8 +97,8 @@ impl Aligned {
         self.operations.iter().map(|index| operation(index).map(|it| it.location)).collect()
     }
 
-    /// The values that can be read before an instruction. Of references that it discards, those that it
-    /// does not encode are gone already: they were moved.
+    /// The values that can be read before an instruction. Of references that it discards, those
+    /// that it does not encode are gone already: they were moved.
     pub(crate) fn live_before(&self, index: usize, code: &Code) -> Vec<&Value> {
         let Some(operation) = self.operations.get(index).map(|operation| *operation as usize)
         else {
@@ -255,7 +255,8 @@ fn register_text(usage: &RegisterUse) -> String {
 }
 
 /// Finds the function that each map of a database describes. Since compiler 3.11 the only map is at
-/// index 0 whatever its function is, so an index counts only where there is a map for each function.
+/// index 0 whatever its function is, so an index counts only where there is a map for each
+/// function.
 pub(crate) fn database_maps<'d>(
     module: &Module,
     database: &'d DebugDatabase,

@@ -13,8 +13,8 @@ pub(crate) struct Imported {
 }
 
 impl Imported {
-    /// Copies the whole table. Entries may refer to any others, forwards and in circles, so each has its
-    /// place first and is filled then.
+    /// Copies the whole table. Entries may refer to any others, forwards and in circles, so each
+    /// has its place first and is filled then.
     pub(crate) fn import(database: &DebugDatabase, builder: &mut LocationBuilder) -> Self {
         let indices = (0..).map(LocationIndex).take(database.locations.len());
         let ids: HashMap<_, _> = indices.map(|index| (index, builder.reserve())).collect();

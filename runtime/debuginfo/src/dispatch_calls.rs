@@ -1,9 +1,10 @@
 //! Which operations of the source each call of a dispatch stands for.
 //!
-//! The compiler makes one dispatch of all that are equal, and that one has the locations of its first
-//! user: in a transformer, of layer 1. Before it does so (behind the pass that outlines dispatches) each
-//! call has a dispatch of its own, with its own locations. Equal dispatches have the same operations in
-//! the same order, so that text tells for each operation of the shared one what it is in each layer.
+//! The compiler makes one dispatch of all that are equal, and that one has the locations of its
+//! first user: in a transformer, of layer 1. Before it does so (behind the pass that outlines
+//! dispatches) each call has a dispatch of its own, with its own locations. Equal dispatches have
+//! the same operations in the same order, so that text tells for each operation of the shared one
+//! what it is in each layer.
 //!
 //! It is kept with the sources of dispatches, a few lines a call:
 //!
@@ -99,8 +100,8 @@ fn is_on(path: &WrittenPath, file: &str, line: u32) -> bool {
     path.first().is_some_and(|at| at.line == line && at.file == file)
 }
 
-/// The calls as lines, from what the compiler prints behind [`PASS`] and the names that dispatches have
-/// in the end.
+/// The calls as lines, from what the compiler prints behind [`PASS`] and the names that dispatches
+/// have in the end.
 pub(crate) fn written<'n>(outlined: &str, exports: impl Iterator<Item = &'n str>) -> String {
     let outlined = Outlined::parse(outlined);
     let exports: Vec<&str> = exports.collect();
@@ -203,8 +204,8 @@ fn dispatched(line: &str) -> Option<String> {
     Some(symbol(rest.strip_prefix("::")?)?.0)
 }
 
-/// The name that a dispatch has in the end: the compiler puts what it does behind the one that it began
-/// with.
+/// The name that a dispatch has in the end: the compiler puts what it does behind the one that it
+/// began with.
 fn export_of<'n>(name: &str, exports: &[&'n str]) -> Option<&'n str> {
     let begins = |export: &&&str| {
         let rest = export.strip_prefix(name);

@@ -1,5 +1,5 @@
-//! Reading what iree-compile prints of dispatches: operations line by line, their results, names and
-//! locations. What is no such text is passed over.
+//! Reading what iree-compile prints of dispatches: operations line by line, their results, names
+//! and locations. What is no such text is passed over.
 
 use std::collections::HashMap;
 
@@ -250,8 +250,8 @@ impl DispatchBody {
         &self.operations
     }
 
-    /// Whether an operation is the dispatch's own work, and not something that it has for itself because
-    /// that is cheaper than to get it from elsewhere.
+    /// Whether an operation is the dispatch's own work, and not something that it has for itself
+    /// because that is cheaper than to get it from elsewhere.
     pub(crate) fn is_work(&self, operation: &BodyOperation) -> bool {
         !operation.is_cheap || self.is_stored(operation)
     }
@@ -288,7 +288,8 @@ fn is_plumbing(operation: &str) -> bool {
     PREFIXES.iter().any(|prefix| operation.starts_with(prefix))
 }
 
-/// Whether dispatches make something anew that others use, too: nothing that anybody would call work.
+/// Whether dispatches make something anew that others use, too: nothing that anybody would call
+/// work.
 fn is_cheap(operation: &str) -> bool {
     const CHEAP: [&str; 4] =
         ["linalg.fill", "tensor.empty", "tensor.splat", "bufferization.alloc_tensor"];

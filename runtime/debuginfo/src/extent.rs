@@ -1,8 +1,8 @@
 //! Where the text of an operation begins and ends on its line.
 //!
-//! A location has the place of an operation's name. To a reader the operation begins at its results,
-//! left of that, and ends where the next one on the line begins. This is reading, not parsing: a keyword
-//! of an operation has no dot in it, and the name of nearly every operation has.
+//! A location has the place of an operation's name. To a reader the operation begins at its
+//! results, left of that, and ends where the next one on the line begins. This is reading, not
+//! parsing: a keyword of an operation has no dot in it, and the name of nearly every operation has.
 
 use std::ops::Range;
 
@@ -12,7 +12,8 @@ const MAX_RESULTS: usize = 64;
 /// How much of a line is looked at; what is longer is data.
 const MAX_LENGTH: usize = 1 << 14;
 
-/// The columns of the operation whose name is at a column of a line, from one; as far as the line goes.
+/// The columns of the operation whose name is at a column of a line, from one; as far as the line
+/// goes.
 pub(crate) fn operation_extent(line: &str, column: u32) -> Option<Range<u32>> {
     let at = (column as usize).checked_sub(1)?;
     let (before, rest) = (line.get(..at)?, line.get(at..)?);

@@ -1,9 +1,9 @@
 //! Matching the path that a user names to the file names in a module.
 //!
-//! A module has file names as they were given on the compiler's command line: absolute, relative to a
-//! directory nobody recorded, or `-` for standard input. An editor has absolute paths. Two names are
-//! the same file if one is the end of the other; where directories differ (the module was compiled
-//! elsewhere) the file name alone has to do.
+//! A module has file names as they were given on the compiler's command line: absolute, relative to
+//! a directory nobody recorded, or `-` for standard input. An editor has absolute paths. Two names
+//! are the same file if one is the end of the other; where directories differ (the module was
+//! compiled elsewhere) the file name alone has to do.
 
 use crate::location::FileId;
 
@@ -71,8 +71,8 @@ fn is_absolute(path: &str) -> bool {
     path.starts_with(['/', '\\']) || path.as_bytes().get(1) == Some(&b':')
 }
 
-/// The parts of a path without `.` and with `..` applied where something precedes it. Leading `..` say
-/// nothing about the directory and are dropped.
+/// The parts of a path without `.` and with `..` applied where something precedes it. Leading `..`
+/// say nothing about the directory and are dropped.
 fn components(path: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     for part in path.split(['/', '\\']) {

@@ -1,10 +1,11 @@
 //! From a location tree to source positions: inlined frames, alternatives, lines of a listing.
 //!
-//! A module that was compiled with a listing of its VM program has a place labelled `vm` beside each place
-//! of the source, or alone where the compiler made the code up. People named the other labels.
+//! A module that was compiled with a listing of its VM program has a place labelled `vm` beside
+//! each place of the source, or alone where the compiler made the code up. People named the other
+//! labels.
 //!
-//! Tables read from a file may hold cycles and shared subtrees that unfold without end, so every walk
-//! has a budget of nodes and a limit of depth; what lies beyond them is left out.
+//! Tables read from a file may hold cycles and shared subtrees that unfold without end, so every
+//! walk has a budget of nodes and a limit of depth; what lies beyond them is left out.
 
 use std::sync::Arc;
 
@@ -20,12 +21,12 @@ const MAX_ALTERNATIVES: usize = 32;
 /// The label of places in the listing of the VM program (`--iree-vm-bytecode-source-listing`).
 const LISTING: &str = "vm";
 
-/// One frame of the call stack as the source has it. Inlined calls give several for one frame of the
-/// machine.
+/// One frame of the call stack as the source has it. Inlined calls give several for one frame of
+/// the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFrame {
-    /// The function's name, where it is known: always for the outermost frame, and for inlined ones when
-    /// the source can be read.
+    /// The function's name, where it is known: always for the outermost frame, and for inlined ones
+    /// when the source can be read.
     pub function: Option<Arc<str>>,
     /// Where in it; `None` in code that the compiler generated.
     pub position: Option<SourcePosition>,
@@ -33,8 +34,8 @@ pub struct SourceFrame {
     pub is_inlined: bool,
 }
 
-/// The positions of a location from the innermost inlined call outwards. Of fused locations the first
-/// that somebody wrote is taken.
+/// The positions of a location from the innermost inlined call outwards. Of fused locations the
+/// first that somebody wrote is taken.
 pub(crate) fn call_chain(table: &LocationTable, location: LocationId) -> Vec<SourcePosition> {
     let mut walk = Walk { table, nodes: 0 };
     let mut chain = Vec::new();
@@ -42,7 +43,8 @@ pub(crate) fn call_chain(table: &LocationTable, location: LocationId) -> Vec<Sou
     chain
 }
 
-/// The innermost written position of every alternative of a location, each once, the primary one first.
+/// The innermost written position of every alternative of a location, each once, the primary one
+/// first.
 pub(crate) fn alternatives(table: &LocationTable, location: LocationId) -> Vec<SourcePosition> {
     let mut found: Vec<_> = call_chain(table, location)
         .first()
@@ -73,7 +75,8 @@ pub(crate) fn alternatives(table: &LocationTable, location: LocationId) -> Vec<S
     found
 }
 
-/// The call chains of all alternatives of a location, each innermost place once, the primary one first.
+/// The call chains of all alternatives of a location, each innermost place once, the primary one
+/// first.
 pub(crate) fn alternative_chains(
     table: &LocationTable,
     location: LocationId,
@@ -112,8 +115,8 @@ pub(crate) fn listing_position(
     None
 }
 
-/// Whether the innermost part of a location is unknown: code that the compiler made up while it inlined
-/// something, for which only the place of the call is left.
+/// Whether the innermost part of a location is unknown: code that the compiler made up while it
+/// inlined something, for which only the place of the call is left.
 pub(crate) fn is_generated(table: &LocationTable, location: LocationId) -> bool {
     let mut location = location;
     for _ in 0..MAX_NODES {

@@ -97,8 +97,8 @@ pub(crate) struct FunctionInfo {
 }
 
 impl DebugInfo {
-    /// Reads what a module and its companion say. Nothing here fails: what does not fit is left out, and
-    /// [`DebugInfo::completeness`] says what and why.
+    /// Reads what a module and its companion say. Nothing here fails: what does not fit is left
+    /// out, and [`DebugInfo::completeness`] says what and why.
     #[must_use]
     pub fn load(module: &Module, companion: Option<&Companion>) -> Self {
         Loader::new(module, companion).load()
@@ -128,7 +128,8 @@ impl DebugInfo {
         info
     }
 
-    /// Says in which directories relative source file names may be found. Names are tried as they are first.
+    /// Says in which directories relative source file names may be found. Names are tried as they
+    /// are first.
     #[must_use]
     pub fn with_source_roots(mut self, roots: impl IntoIterator<Item = PathBuf>) -> Self {
         self.source_roots = roots.into_iter().collect();
@@ -225,7 +226,8 @@ impl DebugInfo {
         self.function(function).map_or(&[], |function| &function.rows)
     }
 
-    /// The row of the instruction at an offset; of a block marker, that of the instruction behind it.
+    /// The row of the instruction at an offset; of a block marker, that of the instruction behind
+    /// it.
     #[must_use]
     pub fn row_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Option<&LineRow> {
         let function = self.function(function)?;
@@ -250,8 +252,8 @@ impl DebugInfo {
         own.and_then(|_| returns()).or(Some(position))
     }
 
-    /// The frames of the source at an offset, innermost inlined call first. There is always one: the
-    /// function itself, without a position where nothing is known.
+    /// The frames of the source at an offset, innermost inlined call first. There is always one:
+    /// the function itself, without a position where nothing is known.
     #[must_use]
     pub fn frames_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourceFrame> {
         let Some(info) = self.function(function) else { return Vec::new() };
@@ -277,9 +279,9 @@ impl DebugInfo {
         inlined.chain([outermost]).collect()
     }
 
-    /// Where an instruction is, from its function inwards: the place of each call that was inlined, and at
-    /// last what the instruction itself was made from. Empty where nothing is known. It agrees with the
-    /// line for stepping, where there is one.
+    /// Where an instruction is, from its function inwards: the place of each call that was inlined,
+    /// and at last what the instruction itself was made from. Empty where nothing is known. It
+    /// agrees with the line for stepping, where there is one.
     #[must_use]
     pub fn path_at(
         &self,
@@ -305,8 +307,9 @@ impl DebugInfo {
         chain.iter().rev().filter(|position| position.is_written()).copied().collect()
     }
 
-    /// What the compiler makes of declarations and around exports has the place of the function: calls of
-    /// functions that are elsewhere have been inlined around what only converts their operands.
+    /// What the compiler makes of declarations and around exports has the place of the function:
+    /// calls of functions that are elsewhere have been inlined around what only converts their
+    /// operands.
     fn without_functions(&self, mut path: Vec<SourcePosition>) -> Vec<SourcePosition> {
         if path.iter().any(|position| !self.is_function(*position)) {
             path.retain(|position| !self.is_function(*position));
@@ -326,8 +329,8 @@ impl DebugInfo {
         location.map(|id| frames::call_chain(&self.table, id)).unwrap_or_default()
     }
 
-    /// The compiler wraps an exported function in one with the same place and inlines the user's into it.
-    /// That wrapper is no frame of its own to the user.
+    /// The compiler wraps an exported function in one with the same place and inlines the user's
+    /// into it. That wrapper is no frame of its own to the user.
     fn without_wrapper<'c>(
         &self,
         info: &FunctionInfo,
@@ -354,8 +357,8 @@ impl DebugInfo {
         self.source(position.file)?.function_around(position.line)
     }
 
-    /// The values of the VM program that can be read before the instruction at an offset executes, by
-    /// the names that the companion gives them; none without a companion.
+    /// The values of the VM program that can be read before the instruction at an offset executes,
+    /// by the names that the companion gives them; none without a companion.
     #[must_use]
     pub fn live_values(
         &self,
@@ -382,7 +385,8 @@ impl DebugInfo {
 
     /// The file names that the code of the module names, each once.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &str)> {
-        // From the first line of a file to the first line of the next: there are thousands of lines.
+        // From the first line of a file to the first line of the next: there are thousands of
+        // lines.
         let first_behind = |line: (FileId, u32)| {
             let behind = (Bound::Excluded(line), Bound::Unbounded);
             self.lines.entered.range(behind).next().map(|((file, _), _)| *file)
@@ -426,7 +430,8 @@ impl DebugInfo {
         if name.is_file() {
             return Some(name.to_owned());
         }
-        // The compiler may have run elsewhere: each root is tried with ever fewer leading components.
+        // The compiler may have run elsewhere: each root is tried with ever fewer leading
+        // components.
         let components: Vec<Component<'_>> =
             name.components().filter(|it| matches!(it, Component::Normal(_))).collect();
         let mut endings =

@@ -1,7 +1,7 @@
 //! What dispatches read and write, from the text of their sources.
 //!
-//! A dispatch gets memory and numbers; where in that memory its tensors are, of which shape and type,
-//! is known to its code alone. iree-compile prints it (`--compile-to=executable-sources`):
+//! A dispatch gets memory and numbers; where in that memory its tensors are, of which shape and
+//! type, is known to its code alone. iree-compile prints it (`--compile-to=executable-sources`):
 //!
 //! ```text
 //! func.func @main_dispatch_7_softmax_12x64x64xf32() {
@@ -11,12 +11,12 @@
 //!        !iree_tensor_ext.dispatch.tensor<readonly:tensor<12x?x64xf32>>{%dim}
 //! ```
 //!
-//! With `--mlir-print-debuginfo` it also says which lines of the user's source the dispatch was made
-//! of, which is all there is to know where it is machine code.
+//! With `--mlir-print-debuginfo` it also says which lines of the user's source the dispatch was
+//! made of, which is all there is to know where it is machine code.
 //!
 //! Offsets and dimensions are numbers that the dispatch is given, put together by a handful of
-//! operations. These are done here, for the numbers of one dispatch ([`DispatchInterface::operands`]);
-//! what depends on any other operation is left out.
+//! operations. These are done here, for the numbers of one dispatch
+//! ([`DispatchInterface::operands`]); what depends on any other operation is left out.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -112,8 +112,8 @@ impl DispatchInterfaces {
         PathBuf::from(name)
     }
 
-    /// What the sources beside a module say; nothing, if they are not there or are of another module, such
-    /// as one that was compiled to the same place before.
+    /// What the sources beside a module say; nothing, if they are not there or are of another
+    /// module, such as one that was compiled to the same place before.
     #[must_use]
     pub fn beside(module: &Path) -> Self {
         let bytes = archive::open(module).ok();
@@ -121,7 +121,8 @@ impl DispatchInterfaces {
         read.map(|(interfaces, _)| interfaces).unwrap_or_default()
     }
 
-    /// What the sources beside a module say, if they are there and are of these bytes, and their file.
+    /// What the sources beside a module say, if they are there and are of these bytes, and their
+    /// file.
     #[must_use]
     pub fn read_beside(module: &Path, bytes: &FileBytes) -> Option<(Self, FileBytes)> {
         let file = FileBytes::read(&Self::path_beside(module)).ok()?;

@@ -2,10 +2,10 @@
 //!
 //! Its lines come from one of two places, function by function:
 //!
-//! - the listing that the compiler wrote (`--iree-vm-bytecode-source-listing`), where locations name its
-//!   lines and the file has the function there. Modules for devices name the same file, which the compiler
-//!   then overwrites by the listing of the module around them; so its lines are looked at before they are
-//!   believed;
+//! - the listing that the compiler wrote (`--iree-vm-bytecode-source-listing`), where locations
+//!   name its lines and the file has the function there. Modules for devices name the same file,
+//!   which the compiler then overwrites by the listing of the module around them; so its lines are
+//!   looked at before they are believed;
 //! - the companion, which has the same lines and from which a listing is made
 //!   ([`crate::companion::CompanionText`]).
 //!
@@ -49,7 +49,8 @@ impl MadeListing {
 }
 
 impl DebugInfo {
-    /// Says where the text of the companion is that this was read from, and how its listing is to be called.
+    /// Says where the text of the companion is that this was read from, and how its listing is to
+    /// be called.
     #[must_use]
     pub fn with_companion_text(mut self, text: CompanionText, name: &str) -> Self {
         if self.functions.iter().any(|function| function.companion.is_some()) {
@@ -116,7 +117,8 @@ impl DebugInfo {
         }
     }
 
-    /// The listings that the compiler wrote and that cannot be read, by the names that it was given for them.
+    /// The listings that the compiler wrote and that cannot be read, by the names that it was given
+    /// for them.
     #[must_use]
     pub fn missing_listings(&self) -> Vec<&str> {
         let missing = self.named_files().iter().filter(|file| self.source(**file).is_none());

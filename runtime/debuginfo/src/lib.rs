@@ -1,10 +1,10 @@
 //! Where a bytecode offset comes from and what is alive there.
 //!
 //! Two sources are read behind one interface, [`DebugInfo`]: the debug database inside a module
-//! ([`vmfb::DebugDatabase`]), which since compiler 3.11 covers one function, and the debug companion
-//! beside it ([`companion`]), which has everything. The companion wins where it aligns with the
-//! bytecode, function by function ([`Mismatch`] says why not elsewhere). The user's own `.mlir`, where
-//! it can be read, adds the names that only it has ([`source`]).
+//! ([`vmfb::DebugDatabase`]), which since compiler 3.11 covers one function, and the debug
+//! companion beside it ([`companion`]), which has everything. The companion wins where it aligns
+//! with the bytecode, function by function ([`Mismatch`] says why not elsewhere). The user's own
+//! `.mlir`, where it can be read, adds the names that only it has ([`source`]).
 //!
 //! | question | answer |
 //! | --- | --- |

@@ -1,24 +1,25 @@
 //! Lines and statements of one function.
 //!
 //! A statement starts at an instruction whose line is another than that of the code control comes
-//! from. Within a block that is the instruction before it in layout; at the head of a block it is the
-//! end of each block that branches there, so that a loop whose body is one line is one statement, while
-//! a block that is entered from another line is a new one even if it follows the same line in layout.
-//! Instructions without a line (generated code) belong to whatever statement they come after. So does
-//! what the compiler's wrapper around a function does with arguments and results: it has the line of the
-//! function itself. Only its return counts, as the end of the function; and what comes before the first
-//! line of the entry block is on the function's own line, so that stepping by line begins somewhere.
+//! from. Within a block that is the instruction before it in layout; at the head of a block it is
+//! the end of each block that branches there, so that a loop whose body is one line is one
+//! statement, while a block that is entered from another line is a new one even if it follows the
+//! same line in layout. Instructions without a line (generated code) belong to whatever statement
+//! they come after. So does what the compiler's wrapper around a function does with arguments and
+//! results: it has the line of the function itself. Only its return counts, as the end of the
+//! function; and what comes before the first line of the entry block is on the function's own line,
+//! so that stepping by line begins somewhere.
 //!
-//! Constants are no statements: the compiler puts them where it likes, mostly far ahead of the line that
-//! they came from. Nor is what a program does to have devices work for it: the line of a tensor is where
-//! its dispatch runs, which is not here. Both are as code without a line, but that somebody who looks for
-//! a line that has nothing else is told of them ([`FunctionLines::aside`]).
+//! Constants are no statements: the compiler puts them where it likes, mostly far ahead of the line
+//! that they came from. Nor is what a program does to have devices work for it: the line of a
+//! tensor is where its dispatch runs, which is not here. Both are as code without a line, but that
+//! somebody who looks for a line that has nothing else is told of them ([`FunctionLines::aside`]).
 //!
-//! The same goes for the jumps that end the regions of an operation, whose line they have: `scf.if` is not
-//! come to again behind each of its branches.
+//! The same goes for the jumps that end the regions of an operation, whose line they have: `scf.if`
+//! is not come to again behind each of its branches.
 //!
-//! Inlined code belongs to the line of its call as well, and to that of the call around it: such a line is
-//! entered where the code is, even if it has none of its own.
+//! Inlined code belongs to the line of its call as well, and to that of the call around it: such a
+//! line is entered where the code is, even if it has none of its own.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -35,12 +36,13 @@ pub struct LineRow {
     pub offset: BytecodeOffset,
     /// Where it comes from, as a tree.
     pub location: Option<LocationId>,
-    /// The line for stepping: the innermost written position; none for generated code, nor for what is no
-    /// statement of its line.
+    /// The line for stepping: the innermost written position; none for generated code, nor for what
+    /// is no statement of its line.
     pub position: Option<SourcePosition>,
     /// Tells copies of the same source line apart that were inlined at different places.
     pub instance: u32,
-    /// Whether a statement starts here: stepping by line stops, and breakpoints of the line are set.
+    /// Whether a statement starts here: stepping by line stops, and breakpoints of the line are
+    /// set.
     pub is_statement: bool,
     /// What it does for its line.
     pub role: Role,
@@ -140,8 +142,8 @@ pub(crate) fn build(
     lines
 }
 
-/// Takes jumps from the lines that have other code: those that end the regions of an operation have its
-/// place, and who comes to them has come from it.
+/// Takes jumps from the lines that have other code: those that end the regions of an operation have
+/// its place, and who comes to them has come from it.
 fn pass_over_jumps(
     code: &Code,
     places: &mut [Place],
@@ -163,8 +165,9 @@ fn pass_over_jumps(
     }
 }
 
-/// Takes accesses of globals from the order of steps that the compiler has moved: loads ahead of what is
-/// written above them, stores behind what is written below. They are where their lines are, all the same.
+/// Takes accesses of globals from the order of steps that the compiler has moved: loads ahead of
+/// what is written above them, stores behind what is written below. They are where their lines are,
+/// all the same.
 fn pass_over_moved(code: &Code, places: &mut [Place]) -> Vec<(SourcePosition, BytecodeOffset)> {
     let mut moved = Vec::new();
     let instructions = &code.instructions;
@@ -210,7 +213,8 @@ fn pass_over_moved(code: &Code, places: &mut [Place]) -> Vec<(SourcePosition, By
     moved
 }
 
-/// The first instruction, or the first behind constants and what was moved ahead, if that is on a line.
+/// The first instruction, or the first behind constants and what was moved ahead, if that is on a
+/// line.
 fn entry(
     code: &Code,
     places: &[Place],
@@ -226,8 +230,8 @@ fn entry(
     Some(begun.map_or(first.offset, |(instruction, _)| instruction.offset))
 }
 
-/// Gives what precedes the first line of the entry block the line of the function, but for what somebody
-/// may want to see the origin of.
+/// Gives what precedes the first line of the entry block the line of the function, but for what
+/// somebody may want to see the origin of.
 fn begin_on_own_line(
     code: &Code,
     places: &mut [Place],
@@ -381,7 +385,8 @@ impl Places<'_> {
         callers.map(|level| (chain[level], self.instance(&chain[level + 1..]))).collect()
     }
 
-    /// A location whose innermost part is unknown is generated code, even where its caller is known.
+    /// A location whose innermost part is unknown is generated code, even where its caller is
+    /// known.
     fn positions(&self, id: LocationId, chain: &[SourcePosition]) -> Vec<SourcePosition> {
         let is_written = chain.first().is_some_and(SourcePosition::is_written);
         if !is_written || frames::is_generated(self.table, id) {

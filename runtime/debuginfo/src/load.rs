@@ -1,7 +1,7 @@
 //! Bringing companion and debug database together, function by function.
 //!
-//! The companion's map of a function is taken where it aligns with the bytecode, else the database's,
-//! else none. All locations end up in one table.
+//! The companion's map of a function is taken where it aligns with the bytecode, else the
+//! database's, else none. All locations end up in one table.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -194,7 +194,8 @@ fn function_info(
     }
 }
 
-/// Without a companion, the place of a wrapper is the one that all code of the function was inlined at.
+/// Without a companion, the place of a wrapper is the one that all code of the function was inlined
+/// at.
 fn common_caller(
     table: &LocationTable,
     locations: &[Option<LocationId>],
@@ -217,7 +218,8 @@ fn common_caller(
 /// Places by file and line.
 type PlacesByLine = BTreeMap<(FileId, u32), Vec<CodePlace>>;
 
-/// Code with the line of the function itself is its entry and exit. A breakpoint there means the entry.
+/// Code with the line of the function itself is its entry and exit. A breakpoint there means the
+/// entry.
 fn enter_lines(
     EnteredLines { built, own_position }: &EnteredLines<'_>,
     ordinal: FunctionOrdinal,

@@ -1,10 +1,10 @@
 //! Locations: the trees that say where an instruction comes from.
 //!
 //! Both sources of debug information (the debug database of a module and the debug companion) speak
-//! of MLIR locations: a place in a file, an inlined call, several places fused into one, a place with
-//! a name. They are kept in one table per module and named by [`LocationId`]; equal locations share
-//! an entry. A table read from a file may hold cycles, so nothing here recurses: whatever walks the
-//! table does it in [`crate::frames`] under a budget.
+//! of MLIR locations: a place in a file, an inlined call, several places fused into one, a place
+//! with a name. They are kept in one table per module and named by [`LocationId`]; equal locations
+//! share an entry. A table read from a file may hold cycles, so nothing here recurses: whatever
+//! walks the table does it in [`crate::frames`] under a budget.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -96,8 +96,8 @@ impl LocationTable {
         self.locations.get(location.0 as usize).unwrap_or(&Location::Unknown)
     }
 
-    /// The same without the places of declarations in calls. The compiler puts a function around each that
-    /// is declared only, and inlines it: what is done there is part of the call.
+    /// The same without the places of declarations in calls. The compiler puts a function around
+    /// each that is declared only, and inlines it: what is done there is part of the call.
     pub(crate) fn without_declarations(mut self, declarations: &[LocationId]) -> Self {
         let is_written = |id: &LocationId| matches!(self.get(*id), Location::Position(position) if position.is_written());
         let declared: Vec<LocationId> = declarations.iter().copied().filter(is_written).collect();

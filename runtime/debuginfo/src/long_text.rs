@@ -1,7 +1,8 @@
 //! Sources of any size, line by line.
 //!
-//! A model whose weights are in its text has lines like any other program, some of them very long. Such a
-//! file is kept as it was when it was read, with where its lines begin. Names are not looked for in it.
+//! A model whose weights are in its text has lines like any other program, some of them very long.
+//! Such a file is kept as it was when it was read, with where its lines begin. Names are not looked
+//! for in it.
 
 use std::borrow::Cow;
 

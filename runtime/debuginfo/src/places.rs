@@ -71,9 +71,9 @@ impl DebugInfo {
         self.lines.aside.get(&(file, line)).map_or(&[], Vec::as_slice)
     }
 
-    /// Where a line of a file is entered. A line without code stands for the next one of its block that
-    /// has some; outside of functions for none. Where the source cannot be read, for the next one below
-    /// that is of the same function.
+    /// Where a line of a file is entered. A line without code stands for the next one of its block
+    /// that has some; outside of functions for none. Where the source cannot be read, for the next
+    /// one below that is of the same function.
     #[must_use]
     pub fn resolve_line(&self, file: FileId, line: u32) -> Option<ResolvedLine> {
         let candidates = std::iter::once(line).chain(self.lines_for(file, line));
@@ -195,8 +195,8 @@ impl DebugInfo {
         self.long_source(file)?.line(line)
     }
 
-    /// The places where functions return that only the source has: the compiler's wrappers around exported
-    /// functions have the place of the function instead.
+    /// The places where functions return that only the source has: the compiler's wrappers around
+    /// exported functions have the place of the function instead.
     fn returns(&self) -> &BTreeMap<(FileId, u32), Vec<CodePlace>> {
         self.lines.returns.get_or_init(|| {
             let mut returns: BTreeMap<(FileId, u32), Vec<CodePlace>> = BTreeMap::new();
@@ -213,7 +213,8 @@ impl DebugInfo {
         })
     }
 
-    /// Where the source returns from a function, if its instruction says that it is at the function.
+    /// Where the source returns from a function, if its instruction says that it is at the
+    /// function.
     pub(crate) fn return_position(&self, info: &FunctionInfo) -> Option<SourcePosition> {
         *info.return_position.get_or_init(|| {
             let own = info.own_position?;

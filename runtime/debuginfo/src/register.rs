@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A register, or a pair of them, holding one typed value. The number is the ordinal within its bank;
-/// a 64-bit value takes that register and the next one.
+/// A register, or a pair of them, holding one typed value. The number is the ordinal within its
+/// bank; a 64-bit value takes that register and the next one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum RegisterSlot {
     /// A 32-bit integer.
@@ -64,7 +64,8 @@ impl RegisterSlot {
         }
     }
 
-    /// Reads the compiler's notation: `i3`, `i6+7` for a pair, `r2`, and `R2` where the ref is moved.
+    /// Reads the compiler's notation: `i3`, `i6+7` for a pair, `r2`, and `R2` where the ref is
+    /// moved.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (bank, ordinals) = text.split_at_checked(1)?;

@@ -101,7 +101,8 @@ impl RegisterTypes {
     }
 
     /// The typed registers that hold something before the instruction at `offset`, i32 bank first,
-    /// each pair once. Cells of mixed type are shown as 32-bit integers, which they are in any case.
+    /// each pair once. Cells of mixed type are shown as 32-bit integers, which they are in any
+    /// case.
     #[must_use]
     pub fn before(
         &self,
@@ -196,8 +197,8 @@ impl State {
         }
     }
 
-    /// Fills cells from one on. Both halves of a pair come at once: where paths have met, what was there
-    /// before may be a half whose other half is something else by now.
+    /// Fills cells from one on. Both halves of a pair come at once: where paths have met, what was
+    /// there before may be a half whose other half is something else by now.
     fn set_cells(&mut self, first: usize, cells: &[Cell]) {
         (first..first + cells.len()).for_each(|index| self.release(index));
         for (slot, cell) in self.cells.iter_mut().skip(first).zip(cells) {
@@ -205,7 +206,8 @@ impl State {
         }
     }
 
-    /// A cell will be overwritten: the other half of a pair that it is a half of is no value of its own.
+    /// A cell will be overwritten: the other half of a pair that it is a half of is no value of its
+    /// own.
     fn release(&mut self, index: usize) {
         let orphan = match self.cells.get(index) {
             Some(Cell::Low(_)) => Some(index + 1),
@@ -244,8 +246,8 @@ impl State {
         }
     }
 
-    /// The copies of a branch, each of the type that its source had before them all: a list may write a
-    /// register that a later copy of it reads, and then means what was there before.
+    /// The copies of a branch, each of the type that its source had before them all: a list may
+    /// write a register that a later copy of it reads, and then means what was there before.
     fn remap(&mut self, copies: RemapList<'_>) {
         let before = self.clone();
         for (source, target) in copies.iter() {
@@ -312,8 +314,8 @@ impl State {
     }
 }
 
-/// What an instruction writes, each with the bank that its value is in: a call says so by its callee's
-/// calling convention. Registers of the ref bank have their bit.
+/// What an instruction writes, each with the bank that its value is in: a call says so by its
+/// callee's calling convention. Registers of the ref bank have their bit.
 pub(crate) fn writes(module: &Module, instruction: &Instruction<'_>) -> Vec<RegisterUse> {
     let results = call_results(module, instruction);
     let writes = instruction.register_uses().filter(|usage| usage.is_write);

@@ -13,9 +13,9 @@ use crate::location::{LocationId, SourcePosition};
 use crate::proof::{self, Answer, Origin, Proof, Reason, ScopedValue, Sources};
 
 impl DebugInfo {
-    /// The names that are in scope before an instruction executes, outermost first, in the frame that so
-    /// many inlined calls lead to. None where the source cannot be read, or the function is not in it.
-    /// Whoever knows what the function was called with says so, and is asked for it.
+    /// The names that are in scope before an instruction executes, outermost first, in the frame
+    /// that so many inlined calls lead to. None where the source cannot be read, or the function is
+    /// not in it. Whoever knows what the function was called with says so, and is asked for it.
     #[must_use]
     pub fn scope_at(
         &self,

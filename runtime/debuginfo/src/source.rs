@@ -1,9 +1,9 @@
 //! The user's `.mlir`: names that the compiler dropped.
 //!
 //! Bytecode and companion know a value by a name that the printer made up; the user knows it by the
-//! name on the left of the operation. A location has the line and column of that operation's name (or,
-//! for an argument, of its SSA name), so the text around it gives the name back. This is reading, not
-//! parsing: where the text looks otherwise than expected, there is no name.
+//! name on the left of the operation. A location has the line and column of that operation's name
+//! (or, for an argument, of its SSA name), so the text around it gives the name back. This is
+//! reading, not parsing: where the text looks otherwise than expected, there is no name.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::OnceLock;
@@ -79,15 +79,15 @@ impl SourceText {
         Some(&rest[..length.unwrap_or(rest.len())]).filter(|name| !name.is_empty())
     }
 
-    /// The columns of the operation whose name is at a position: from its results to the end of it, or of
-    /// the line.
+    /// The columns of the operation whose name is at a position: from its results to the end of it,
+    /// or of the line.
     #[must_use]
     pub fn operation_extent(&self, line: u32, column: u32) -> Option<Range<u32>> {
         extent::operation_extent(self.line(line)?, column)
     }
 
-    /// The names of the results of the operation at a position, from the left of it: `%a`, or `%r#0` and
-    /// `%r#1` for `%r:2`.
+    /// The names of the results of the operation at a position, from the left of it: `%a`, or
+    /// `%r#0` and `%r#1` for `%r:2`.
     #[must_use]
     pub fn result_names(&self, line: u32, column: u32) -> Vec<String> {
         self.split(line, column).and_then(|(before, _)| names_before(before)).unwrap_or_default()
@@ -111,8 +111,8 @@ impl SourceText {
         functions.get(after.checked_sub(1)?).map(|(_, name)| name.as_str())
     }
 
-    /// The lines of the function that a line is in, by its indentation: from that of its operation to that
-    /// of the brace that closes it.
+    /// The lines of the function that a line is in, by its indentation: from that of its operation
+    /// to that of the brace that closes it.
     #[must_use]
     pub fn function_extent(&self, line: u32) -> Option<RangeInclusive<u32>> {
         let functions = self.functions.get_or_init(|| self.find_functions());

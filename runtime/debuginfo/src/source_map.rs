@@ -1,8 +1,8 @@
 //! Directories that are elsewhere now than when the module was compiled.
 //!
-//! A module that was compiled in a container names its sources by `/src/models/a.mlir`; the user has
-//! them in `/home/me/models`. Pairs of prefixes say so, for both directions: the debugger looks for
-//! the file on this machine, and an editor names a file that the module knows by another name.
+//! A module that was compiled in a container names its sources by `/src/models/a.mlir`; the user
+//! has them in `/home/me/models`. Pairs of prefixes say so, for both directions: the debugger looks
+//! for the file on this machine, and an editor names a file that the module knows by another name.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,9 @@
-//! Which operations of a source run after which: functions, regions and blocks, from its syntax tree.
+//! Which operations of a source run after which: functions, regions and blocks, from its syntax
+//! tree.
 //!
-//! A line without code of its own stands for the next operation of its block that has some: whoever comes
-//! to the one comes to the other. What is in another block may run when the line does not, or more often.
+//! A line without code of its own stands for the next operation of its block that has some: whoever
+//! comes to the one comes to the other. What is in another block may run when the line does not, or
+//! more often.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,7 +27,8 @@ pub(crate) struct Structure {
     read: std::sync::atomic::AtomicUsize,
 }
 
-/// A chunk that was read, with the line of each of its operations' names, and those that are in no other.
+/// A chunk that was read, with the line of each of its operations' names, and those that are in no
+/// other.
 #[derive(Debug)]
 struct Chunk {
     start: usize,

@@ -1,5 +1,5 @@
-//! What iree-compile writes for the sources in `corpus/` and `golden/`, on each back end. A first line
-//! `// flags: …` in a source names further flags.
+//! What iree-compile writes for the sources in `corpus/` and `golden/`, on each back end. A first
+//! line `// flags: …` in a source names further flags.
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`, on `PATH`, in a `.venv` above, or named by
 //! `IREE_COMPILE`.
@@ -59,8 +59,8 @@ fn cells(slot: RegisterSlot) -> impl Iterator<Item = (bool, u16)> {
     (0..count).map(move |index| (slot.is_ref(), slot.ordinal() + index))
 }
 
-/// Checks a function's map against its bytecode: nothing shares a register, and whatever an instruction
-/// reads has a name.
+/// Checks a function's map against its bytecode: nothing shares a register, and whatever an
+/// instruction reads has a name.
 fn check_function(module: &Module, info: &DebugInfo, function: FunctionOrdinal, context: &str) {
     for instruction in vmfb::instructions(module.function_bytecode(function)) {
         let instruction = instruction.expect("the compiler writes whole instructions");
@@ -186,8 +186,8 @@ fn a_listing_is_a_second_level() {
     }
 }
 
-/// The listing that is made of a companion is the one that the compiler writes, and so are its lines. Large
-/// constants differ, which both cut short in their own ways.
+/// The listing that is made of a companion is the one that the compiler writes, and so are its
+/// lines. Large constants differ, which both cut short in their own ways.
 #[test]
 fn a_companion_makes_the_compilers_listing() {
     for source in sources() {

@@ -1,6 +1,6 @@
-//! What is known of modules that lie in `golden/`: needs no tools. `demo.vmfb` and its companion are what
-//! iree-compile 3.13 makes of `demo.mlir` with default flags and the local VMVX target, `demo_3.10.vmfb` what
-//! iree-compile 3.10 does.
+//! What is known of modules that lie in `golden/`: needs no tools. `demo.vmfb` and its companion
+//! are what iree-compile 3.13 makes of `demo.mlir` with default flags and the local VMVX target,
+//! `demo_3.10.vmfb` what iree-compile 3.10 does.
 //!
 //! `UPDATE_EXPECT=1 cargo test -p debuginfo` rewrites the expected text.
 

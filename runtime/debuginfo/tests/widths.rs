@@ -1,5 +1,6 @@
-//! The types of registers that are worked out from the bytecode are those that companions say, for every
-//! value of every program here; so modules without a companion show values as wide as they are.
+//! The types of registers that are worked out from the bytecode are those that companions say, for
+//! every value of every program here; so modules without a companion show values as wide as they
+//! are.
 //!
 //! Needs iree-compile, as `compiled.rs` does.
 
@@ -63,7 +64,8 @@ impl Found {
                 }
                 let inferred = types.before(module, ordinal, instruction.offset);
                 let named = info.live_values(ordinal, instruction.offset);
-                // What the source names where there is no companion has a type from the bytecode alone.
+                // What the source names where there is no companion has a type from the bytecode
+                // alone.
                 for local in
                     named.into_iter().chain(without.live_values(ordinal, instruction.offset))
                 {

@@ -1,12 +1,14 @@
 //! Calls of C functions whose parameter types are known at run time only.
 //!
-//! On the platforms here, integers and floats take registers of their own kinds, each in order, and what finds none goes to the
-//! stack in words of 8 bytes. So one prototype that has all registers and then words on the stack fits any function of scalars
-//! and addresses: registers that a function does not look at hurt nobody, and the caller cleans the stack.
+//! On the platforms here, integers and floats take registers of their own kinds, each in order, and
+//! what finds none goes to the stack in words of 8 bytes. So one prototype that has all registers
+//! and then words on the stack fits any function of scalars and addresses: registers that a
+//! function does not look at hurt nobody, and the caller cleans the stack.
 //!
 //! # Soundness
 //!
-//! [`call`] is unsafe: the caller vouches for the address, the types and whatever the function does.
+//! [`call`] is unsafe: the caller vouches for the address, the types and whatever the function
+//! does.
 
 use std::ffi::c_void;
 
@@ -30,8 +32,9 @@ pub(crate) enum Returns {
     Float,
 }
 
-/// Words on the stack that a call can have: a struct of them is passed there as it is. The convention of 64-bit ARM passes
-/// such structs in another way, so calls there have what registers hold.
+/// Words on the stack that a call can have: a struct of them is passed there as it is. The
+/// convention of 64-bit ARM passes such structs in another way, so calls there have what registers
+/// hold.
 #[cfg(target_arch = "x86_64")]
 const STACK: usize = 48;
 #[cfg(not(target_arch = "x86_64"))]
@@ -98,9 +101,11 @@ macro_rules! universal {
             u64, u64, u64, u64, u64, u64, f64, f64, f64, f64, f64, f64, f64, f64, Stack,
         ) -> $result;
         let Sorted { integers: [a, b, c, d, e, f], floats: [s, t, u, v, w, x, y, z], stack } = $sorted;
-        // SAFETY: an address of code is a function pointer on this platform; the caller vouches for it.
+        // SAFETY: an address of code is a function pointer on this platform; the caller vouches for
+        // it.
         let function = unsafe { std::mem::transmute::<*const c_void, Universal>($function) };
-        // SAFETY: as the head of the file argues, the prototype fits; the caller vouches for the rest.
+        // SAFETY: as the head of the file argues, the prototype fits; the caller vouches for the
+        // rest.
         unsafe { function(a, b, c, d, e, f, s, t, u, v, w, x, y, z, Stack(stack)) }
     }};
 }
@@ -112,17 +117,21 @@ macro_rules! universal {
             u64, u64, u64, u64, u64, u64, u64, u64, f64, f64, f64, f64, f64, f64, f64, f64,
         ) -> $result;
         let Sorted { integers: [a, b, c, d, e, f, g, h], floats: [s, t, u, v, w, x, y, z], .. } = $sorted;
-        // SAFETY: an address of code is a function pointer on this platform; the caller vouches for it.
+        // SAFETY: an address of code is a function pointer on this platform; the caller vouches for
+        // it.
         let function = unsafe { std::mem::transmute::<*const c_void, Universal>($function) };
-        // SAFETY: as the head of the file argues, the prototype fits; the caller vouches for the rest.
+        // SAFETY: as the head of the file argues, the prototype fits; the caller vouches for the
+        // rest.
         unsafe { function(a, b, c, d, e, f, g, h, s, t, u, v, w, x, y, z) }
     }};
 }
 
-/// Calls a function; gives the bits of what it returns, 0 for nothing, `None` if it takes more than can be passed.
+/// Calls a function; gives the bits of what it returns, 0 for nothing, `None` if it takes more than
+/// can be passed.
 ///
 /// # Safety
-/// `function` is the address of a C function that takes such arguments and returns that, and it may be called now.
+/// `function` is the address of a C function that takes such arguments and returns that, and it may
+/// be called now.
 pub(crate) unsafe fn call(
     function: *const c_void,
     arguments: &[Argument],

@@ -1,12 +1,12 @@
 //! Calls of native libraries whose faults end the program, not the debugger.
 //!
-//! A library may call back, into C++, Python or Rust, before it faults, so nothing of the call can be
-//! unwound: it stays for ever on the stack where it faulted, as if its thread slept there. What the
-//! library has locked stays locked, and what it has changed stays half changed. So the program is over,
-//! but it can be looked at.
+//! A library may call back, into C++, Python or Rust, before it faults, so nothing of the call can
+//! be unwound: it stays for ever on the stack where it faulted, as if its thread slept there. What
+//! the library has locked stays locked, and what it has changed stays half changed. So the program
+//! is over, but it can be looked at.
 //!
-//! That is for a process that is ours. Others that load this crate have their own ideas of faults and of
-//! stacks, and Python measures its own; they do not call [`catch_faults`].
+//! That is for a process that is ours. Others that load this crate have their own ideas of faults
+//! and of stacks, and Python measures its own; they do not call [`catch_faults`].
 
 use std::any::Any;
 use std::cell::Cell;
@@ -84,8 +84,8 @@ fn on_own_stack<T, F: FnOnce() -> T>(body: F) -> Result<T, Why> {
         address: (function as *const ()).expose_provenance(),
         arguments: [call.expose_provenance(), 0, 0],
     };
-    // SAFETY: a C function of three addresses, the first of which is that of the call. Where it stops,
-    // stack and call are leaked below.
+    // SAFETY: a C function of three addresses, the first of which is that of the call. Where it
+    // stops, stack and call are leaked below.
     let mut outcome = unsafe { stack.call(ready, entry) };
     loop {
         let stopped = match (outcome, stack) {

@@ -89,8 +89,8 @@ impl Allocator {
         self.0.is_guarding
     }
 
-    /// The address of a guarded buffer beside which something was written since this was asked, and where,
-    /// from its start.
+    /// The address of a guarded buffer beside which something was written since this was asked, and
+    /// where, from its start.
     #[must_use]
     pub fn take_damage(&self) -> Option<(usize, isize)> {
         let mut guarded = lock(&self.0.guarded);

@@ -2,8 +2,9 @@
 //!
 //! A buffer is a span of an [`Allocation`]. The bytes are those of a [`vm::Buffer`], so that
 //! bytecode dispatches, native code, host code and the debugger see the same memory without a copy.
-//! What a program may do with a buffer was said when it was allocated; the checks and their messages
-//! are IREE's. Who made an allocation, and which are alive, knows the [`crate::allocator`].
+//! What a program may do with a buffer was said when it was allocated; the checks and their
+//! messages are IREE's. Who made an allocation, and which are alive, knows the
+//! [`crate::allocator`].
 
 use std::any::Any;
 use std::sync::Arc;

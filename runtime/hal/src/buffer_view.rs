@@ -1,7 +1,7 @@
 //! `!hal.buffer_view`: a buffer seen as a tensor.
 //!
-//! As in IREE nothing is checked when one is made: the shape may claim more than the buffer has, and
-//! the element type may be any number. Who reads elements asks [`BufferView::element_type`] and
+//! As in IREE nothing is checked when one is made: the shape may claim more than the buffer has,
+//! and the element type may be any number. Who reads elements asks [`BufferView::element_type`] and
 //! [`BufferView::byte_length`] first.
 
 use std::any::Any;
@@ -79,8 +79,8 @@ impl BufferView {
         })
     }
 
-    /// Bytes that the elements take; those of less than a byte share bytes. `None` if they cannot be
-    /// counted.
+    /// Bytes that the elements take; those of less than a byte share bytes. `None` if they cannot
+    /// be counted.
     #[must_use]
     pub fn byte_length(&self) -> Option<usize> {
         let bits = self.element_count()?.checked_mul(usize::from(self.element_type as u8))?;
@@ -92,7 +92,8 @@ impl BufferView {
     /// # Errors
     /// It has less.
     pub fn check(&self) -> Result<(), Status> {
-        // More than can be counted is more than there is, and not the number that stands for all there is.
+        // More than can be counted is more than there is, and not the number that stands for all
+        // there is.
         let length = self.byte_length().map_or(WHOLE_BUFFER - 1, |length| length as u64);
         self.buffer.range(0, length).map(drop)
     }

@@ -1,8 +1,8 @@
 //! `!hal.command_buffer`: commands recorded as data.
 //!
 //! Recording resolves nothing: a command names buffers directly or by a slot of the binding table
-//! that a submission brings along. So a command buffer can be recorded once and executed many times,
-//! and the [`crate::queue`] (and a debugger above it) walks the commands one at a time.
+//! that a submission brings along. So a command buffer can be recorded once and executed many
+//! times, and the [`crate::queue`] (and a debugger above it) walks the commands one at a time.
 
 use std::any::Any;
 use std::borrow::Cow;

@@ -1,9 +1,10 @@
-//! Descriptor sets and pipeline layouts: how compilers before the summer of 2024 gave dispatches their
-//! memory and constants.
+//! Descriptor sets and pipeline layouts: how compilers before the summer of 2024 gave dispatches
+//! their memory and constants.
 //!
-//! They pushed both into the command buffer ahead of the dispatch, in sets whose layout they had declared;
-//! since then a dispatch names them itself. [`Pushed`] turns the one into the other: what was pushed is
-//! collected, and a dispatch takes of it what the layout that was pushed last declares.
+//! They pushed both into the command buffer ahead of the dispatch, in sets whose layout they had
+//! declared; since then a dispatch names them itself. [`Pushed`] turns the one into the other: what
+//! was pushed is collected, and a dispatch takes of it what the layout that was pushed last
+//! declares.
 
 use std::any::Any;
 use std::collections::BTreeMap;

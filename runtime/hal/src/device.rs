@@ -77,8 +77,8 @@ pub struct Device {
     shared: Arc<Shared>,
 }
 
-/// What all devices of a program have in common: it is the same CPU, and what is submitted to one of them
-/// may wait for what another does.
+/// What all devices of a program have in common: it is the same CPU, and what is submitted to one
+/// of them may wait for what another does.
 #[derive(Debug)]
 struct Shared {
     queue: Queue,
@@ -113,7 +113,8 @@ impl Device {
         }
     }
 
-    /// Another device for the same program, by the name of `kind`. Its work runs where that of this one does.
+    /// Another device for the same program, by the name of `kind`. Its work runs where that of this
+    /// one does.
     #[must_use]
     pub fn another(&self, kind: DeviceKind) -> Self {
         Self { kind, allocator: self.allocator.clone(), shared: self.shared.clone(), ..*self }
@@ -174,7 +175,8 @@ impl Device {
         self.shared.queue.run(None, &self.shared.pool)
     }
 
-    /// An error of a program with what to do about it, where it is that the program found no device to run on.
+    /// An error of a program with what to do about it, where it is that the program found no device
+    /// to run on.
     #[must_use]
     pub fn explain(&self, status: Status) -> Status {
         self.shared.refusals.explain(status, self.native_code)

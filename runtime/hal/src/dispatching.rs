@@ -1,5 +1,5 @@
-//! A dispatch in progress, as part of an activity of the program: workgroup by workgroup on the program's
-//! stack where somebody watches, all at once on the pool where nobody does.
+//! A dispatch in progress, as part of an activity of the program: workgroup by workgroup on the
+//! program's stack where somebody watches, all at once on the pool where nobody does.
 //!
 //! ```text
 //!  watched:    [before part] ──> bytecode on the program's stack ─┐
@@ -9,10 +9,10 @@
 //!                  └──> the workgroups in it move to the program's stack as they stand, one by one
 //! ```
 //!
-//! What is in brackets is a boundary, which exists only for those who watch. A dispatch can go from watched
-//! to unwatched between any two workgroups, and back at any time: a workgroup that is interrupted on the
-//! pool goes on where it is, on the program's stack if its module is in the program's context. No
-//! workgroup runs twice.
+//! What is in brackets is a boundary, which exists only for those who watch. A dispatch can go from
+//! watched to unwatched between any two workgroups, and back at any time: a workgroup that is
+//! interrupted on the pool goes on where it is, on the program's stack if its module is in the
+//! program's context. No workgroup runs twice.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -36,8 +36,8 @@ pub(crate) struct Dispatching {
     /// What comes then: after an interrupt, workgroups that have not run are all over the dispatch.
     rest: Vec<Range<u64>>,
     stage: Stage,
-    /// Workgroups that were interrupted on the pool, each in the middle; the last one is the next that
-    /// goes on, or the one that failed.
+    /// Workgroups that were interrupted on the pool, each in the middle; the last one is the next
+    /// that goes on, or the one that failed.
     paused: Vec<Box<dyn PausedWorkgroup>>,
     /// How one has failed that has moved to the stack.
     failure: Option<Status>,
@@ -105,7 +105,8 @@ impl Dispatching {
         match self.stage {
             Stage::Inside => self.dispatch.explain(&self.name(), self.next, status),
             Stage::Adopted(workgroup) => self.dispatch.explain(&self.name(), workgroup, status),
-            // What ends it between workgroups comes from outside; what it has failed with by itself says more.
+            // What ends it between workgroups comes from outside; what it has failed with by itself
+            // says more.
             Stage::Between if !self.has_failed && self.next < self.end => {
                 self.dispatch.explain(&self.name(), self.next, status)
             }

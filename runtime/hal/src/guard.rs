@@ -5,19 +5,19 @@
 //!    16 MiB   |            whole pages                                              |  16 MiB
 //! ```
 //!
-//! An access after the end of a buffer faults where it happens, as does one before its page.
-//! Fresh memory holds *poison*: words that depend on their own address and are NaN as floats, far
-//! from 0 as integers. Nothing computes such a word by chance, so memory that still holds poison has
-//! never been written. Poison around the buffer tells of writes that missed it by less than a page.
+//! An access after the end of a buffer faults where it happens, as does one before its page. Fresh
+//! memory holds *poison*: words that depend on their own address and are NaN as floats, far from 0
+//! as integers. Nothing computes such a word by chance, so memory that still holds poison has never
+//! been written. Poison around the buffer tells of writes that missed it by less than a page.
 //!
 //! Sizes are rounded up to 64 bytes, as compiled code expects that alignment, so an access that
 //! misses the end by less than that does not fault.
 //!
 //! # Soundness
 //!
-//! A [`Guarded`] owns its mapping; the range that it hands out lies within the pages that may be read
-//! and written, and is kept until it is dropped. The slack is only ever read and written through the
-//! mapping's own pointer.
+//! A [`Guarded`] owns its mapping; the range that it hands out lies within the pages that may be
+//! read and written, and is kept until it is dropped. The slack is only ever read and written
+//! through the mapping's own pointer.
 
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
@@ -39,8 +39,8 @@ fn poison(address: usize) -> u32 {
     0xFFC0_0001 | (mixed as u32) << 1 & 0x003F_FFFE
 }
 
-/// How many bytes of a buffer's range still hold poison, and the offset of the first. Words alone are not counted,
-/// unless the range has no more: two in a row do not come by chance.
+/// How many bytes of a buffer's range still hold poison, and the offset of the first. Words alone
+/// are not counted, unless the range has no more: two in a row do not come by chance.
 #[must_use]
 pub fn unwritten(buffer: &vm::Buffer, offset: usize, length: usize) -> Option<(usize, usize)> {
     let bytes = buffer.read(offset, length);
@@ -116,8 +116,8 @@ impl Guarded {
         self.at(self.buffer.start).addr()
     }
 
-    /// The first word outside of the buffer that was written, from the buffer's start. It is mended, so
-    /// that it is told once.
+    /// The first word outside of the buffer that was written, from the buffer's start. It is
+    /// mended, so that it is told once.
     pub(crate) fn take_damage(&self) -> Option<isize> {
         let before = self.pages.start..self.buffer.start;
         // What shares a word with the buffer belongs to it.
@@ -137,8 +137,8 @@ impl Guarded {
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // SAFETY: made in `new`; nobody has the buffer any more. The system can only refuse ranges that
-        // are none.
+        // SAFETY: made in `new`; nobody has the buffer any more. The system can only refuse ranges
+        // that are none.
         unsafe {
             let _ = munmap(self.mapping.as_ptr(), self.mapped);
         }
@@ -161,8 +161,8 @@ pub(crate) fn allocate(
     let start = NonNull::new(guarded.at(guarded.buffer.start).cast::<u8>());
     let start = start.ok_or_else(|| Status::internal("guarded memory at address 0"))?;
     let keeper = Box::new((guarded.clone(), charge));
-    // SAFETY: `length` bytes from there may be read and written until the keeper is dropped, which has
-    // the mapping.
+    // SAFETY: `length` bytes from there may be read and written until the keeper is dropped, which
+    // has the mapping.
     let buffer = unsafe { vm::Buffer::foreign(start, length, Access::ReadWrite, keeper) };
     Ok((buffer, guarded))
 }

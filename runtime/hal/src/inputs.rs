@@ -10,7 +10,8 @@
 //! &2x2xf32  &2x2xf32=…              memory of that size, for functions that write their results to it
 //! ```
 //!
-//! This is `iree-run-module`'s syntax. Tensors become device memory; files are mapped while they are read.
+//! This is `iree-run-module`'s syntax. Tensors become device memory; files are mapped while they
+//! are read.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -90,8 +91,8 @@ pub struct Input {
     pub is_ignored: bool,
 }
 
-/// Reads arguments for the first parameters of `signature`. Whether there are enough of them is for the
-/// call to say.
+/// Reads arguments for the first parameters of `signature`. Whether there are enough of them is for
+/// the call to say.
 ///
 /// # Errors
 /// The first text that is no value of its parameter's type, or is one too many.

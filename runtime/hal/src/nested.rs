@@ -1,8 +1,8 @@
 //! Nested modules in the program's own context, for those who want to look into dispatches.
 //!
-//! A VMVX executable runs in contexts of its own, on any thread. Where somebody looks at the program
-//! ([`vm::Context::is_inspected`]), its module is attached to the program's context too: then a
-//! dispatch that is watched runs there, on the program's stack, with breakpoints, steps and
+//! A VMVX executable runs in contexts of its own, on any thread. Where somebody looks at the
+//! program ([`vm::Context::is_inspected`]), its module is attached to the program's context too:
+//! then a dispatch that is watched runs there, on the program's stack, with breakpoints, steps and
 //! registers as everywhere else ([`crate::submission`] decides). Which module of the context an
 //! executable is, the device remembers.
 
@@ -26,8 +26,9 @@ use crate::modules::vmvx;
 const ARCHIVE: &[u8] = b"PK\x03\x04";
 const FLATBUFFER: (usize, &[u8]) = (8, b"IREE");
 
-/// Which modules of a context executables are, by the address of the executable. An executable that is
-/// gone stays known by a weak reference, which keeps its address from becoming that of another one.
+/// Which modules of a context executables are, by the address of the executable. An executable that
+/// is gone stays known by a weak reference, which keeps its address from becoming that of another
+/// one.
 #[derive(Default)]
 pub struct NestedModules(Mutex<HashMap<usize, Known>>);
 
@@ -43,7 +44,8 @@ impl NestedModules {
         self.lock().get(&address(executable)).map(|known| known.module)
     }
 
-    /// Notes which module an executable is. Modules of executables that are gone can be those of others.
+    /// Notes which module an executable is. Modules of executables that are gone can be those of
+    /// others.
     fn enter(&self, executable: &Arc<dyn Executable>, module: ModuleIndex) {
         let known = Known { executable: Arc::downgrade(executable), module };
         self.lock().insert(address(executable), known);
@@ -142,8 +144,8 @@ impl CreateExecutable {
         Self { device, executable, constants, origin, stage: Stage::Attach }
     }
 
-    /// The module in the context: one that was attached before and that no other executable is, or a
-    /// new one.
+    /// The module in the context: one that was attached before and that no other executable is, or
+    /// a new one.
     fn attach(&self, context: &mut Context) -> Result<Option<ModuleIndex>, Status> {
         let Some(bytecode) = self.executable.bytecode() else { return Ok(None) };
         let known = self.device.nested_modules();

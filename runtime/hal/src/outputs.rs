@@ -115,8 +115,8 @@ pub enum Equality {
 
 /// What is not as expected, as `iree-run-module` says it; nothing if all is.
 ///
-/// Scalars must be equal: the reference calls any two scalars of one type a type mismatch, which cannot
-/// be meant.
+/// Scalars must be equal: the reference calls any two scalars of one type a type mismatch, which
+/// cannot be meant.
 #[must_use]
 pub fn mismatches(
     expected: &[Input],

@@ -1,8 +1,8 @@
 //! Queues: submissions wait for fences, run, and signal fences.
 //!
-//! Everything that a program submits runs in the thread that submits it, in the order of submission,
-//! except that a submission whose fence is not reached yet lets those behind it pass. When a fence
-//! is signalled from elsewhere, [`Queue::run`] runs what has become ready.
+//! Everything that a program submits runs in the thread that submits it, in the order of
+//! submission, except that a submission whose fence is not reached yet lets those behind it pass.
+//! When a fence is signalled from elsewhere, [`Queue::run`] runs what has become ready.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

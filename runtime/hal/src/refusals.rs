@@ -1,8 +1,8 @@
 //! What a program asked its device in vain, and so what to do about a program for other devices.
 //!
-//! A program looks for a device before anything else: it asks for a name (`vulkan*`), then for formats
-//! of executables. When no answer suits it, it fails with a text of the compiler's, which lists what
-//! the program was made for and leaves the user there. The questions say the rest.
+//! A program looks for a device before anything else: it asks for a name (`vulkan*`), then for
+//! formats of executables. When no answer suits it, it fails with a text of the compiler's, which
+//! lists what the program was made for and leaves the user there. The questions say the rest.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -5,8 +5,8 @@
 //!  take ──> next command ──> [before] ──> run it ──> [after] ──> next command … ──> take … ──> return
 //! ```
 //!
-//! What is in brackets are boundaries, which exist only for those who watch. How a dispatch runs is in
-//! `dispatching`.
+//! What is in brackets are boundaries, which exist only for those who watch. How a dispatch runs is
+//! in `dispatching`.
 
 use std::sync::Arc;
 

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! A signal handler cannot repair a fault, but it chooses where the thread goes on: here in Rust,
-//! at the instruction after the call, on Rust's own stack. The machine code stays where it was, with
-//! its frames on its own stack and its registers in [`Stopped`], so it can be looked at, and, after a
-//! pause, go on.
+//! at the instruction after the call, on Rust's own stack. The machine code stays where it was,
+//! with its frames on its own stack and its registers in [`Stopped`], so it can be looked at, and,
+//! after a pause, go on.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -26,12 +26,12 @@
 //!
 //! Calling machine code is trusting it, and that is the caller's promise ([`Stack::call`]). This
 //! crate adds one argument: *no frame of Rust is ever skipped*. A call that stops leaves its frames
-//! untouched on a stack that nothing else uses. It goes on later, or its frames are forgotten, which
-//! is safe because they are frames of machine code without destructors, or because the stack is leaked
-//! with all that lives on it ([`Stopped::leak`]), as if its thread slept for ever.
+//! untouched on a stack that nothing else uses. It goes on later, or its frames are forgotten,
+//! which is safe because they are frames of machine code without destructors, or because the stack
+//! is leaked with all that lives on it ([`Stopped::leak`]), as if its thread slept for ever.
 //!
-//! Processors and systems other than Linux on x86-64 call straight: [`IS_SUPPORTED`] is false there,
-//! nothing is paused, and a fault ends the process as it would without this crate.
+//! Processors and systems other than Linux on x86-64 call straight: [`IS_SUPPORTED`] is false
+//! there, nothing is paused, and a fault ends the process as it would without this crate.
 
 mod fault;
 mod pause;

@@ -1,9 +1,9 @@
 //! Asking threads in machine code to stop.
 //!
-//! A thread in machine code looks at no flag. While it is there, one thread of this process looks for
-//! it, and sends a signal to those that should stop. A signal can come too late, when the thread has
-//! left the machine code; it is ignored then. It can also stop a later call, so whoever calls machine
-//! code asks itself after each pause whether one is wanted, and goes on if not.
+//! A thread in machine code looks at no flag. While it is there, one thread of this process looks
+//! for it, and sends a signal to those that should stop. A signal can come too late, when the
+//! thread has left the machine code; it is ignored then. It can also stop a later call, so whoever
+//! calls machine code asks itself after each pause whether one is wanted, and goes on if not.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -163,8 +163,8 @@ impl Thread {
     }
 
     fn pause(self) {
-        // SAFETY: the thread lives: its `Pausable` waits for the monitor's lock, which is held here,
-        // before the thread ends.
+        // SAFETY: the thread lives: its `Pausable` waits for the monitor's lock, which is held
+        // here, before the thread ends.
         unsafe { libc::pthread_kill(self.handle, crate::signals::PAUSE) };
     }
 }

@@ -8,8 +8,8 @@
 //!
 //! The handler runs between any two instructions of the machine code, so it uses only what is safe
 //! in a signal handler: the thread's current [`Record`], whose memory was made before the call, and
-//! the context that the kernel hands over. It allocates nothing, locks nothing, and calls nothing but
-//! the handler before it.
+//! the context that the kernel hands over. It allocates nothing, locks nothing, and calls nothing
+//! but the handler before it.
 //!
 //! It touches the record only while the thread is in machine code or at the trap of a resume. The
 //! Rust code that owns the record waits in [`crate::switch::run`] then.
@@ -120,8 +120,8 @@ pub(crate) fn vector_state_bytes() -> usize {
 /// Handles a signal.
 unsafe extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     let record = switch::current();
-    // SAFETY: the kernel passes a context that is ours until we return. The record is valid while it
-    // is current, and its owner waits for us: see the top of the file.
+    // SAFETY: the kernel passes a context that is ours until we return. The record is valid while
+    // it is current, and its owner waits for us: see the top of the file.
     let is_handled = !record.is_null()
         && unsafe {
             let context = context.cast::<libc::ucontext_t>();
@@ -157,9 +157,8 @@ unsafe fn stop(
     record.context.vector_bytes = bytes;
     // SAFETY: the kernel saved that many bytes, and the copy has room for them.
     unsafe { std::ptr::copy_nonoverlapping(vectors, record.context.vectors.as_mut_ptr(), bytes) };
-    // Rust expects the old floating-point stack to be empty: its control word is the default one, its
-    // status and its tags are 0.
-    // SAFETY: the first bytes of what the kernel saved.
+    // Rust expects the old floating-point stack to be empty: its control word is the default one,
+    // its status and its tags are 0. SAFETY: the first bytes of what the kernel saved.
     unsafe { vectors.cast::<[u8; 5]>().write([0x7F, 0x03, 0, 0, 0]) };
     record.place = OUTSIDE;
     let registers = &mut context.uc_mcontext.gregs;

@@ -12,7 +12,8 @@ use crate::fault::{Cause, Registers};
 use crate::signals;
 use crate::switch::{self, Record};
 
-/// Bytes of a stack: what the main thread has by default. Pages that nothing touches take no memory.
+/// Bytes of a stack: what the main thread has by default. Pages that nothing touches take no
+/// memory.
 const STACK_BYTES: usize = 8 << 20;
 
 /// Bytes below it that may not be touched: more than a function takes at a time without probing.
@@ -56,8 +57,8 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Makes this thread ready. The first one prepares the process: signals of faults are handled from
-    /// then on.
+    /// Makes this thread ready. The first one prepares the process: signals of faults are handled
+    /// from then on.
     ///
     /// # Errors
     /// The system does not let signals be handled.
@@ -97,8 +98,8 @@ impl Stack {
     ///
     /// # Safety
     /// The address is that of a C function that takes these arguments, and it is trusted. What it
-    /// uses lives until it has returned or, if it stops, until it is given up. Where it calls back into
-    /// Rust and stops there, the stack must be leaked.
+    /// uses lives until it has returned or, if it stops, until it is given up. Where it calls back
+    /// into Rust and stops there, the stack must be leaked.
     #[inline]
     pub unsafe fn call(&mut self, _ready: Ready, entry: Entry) -> Outcome {
         let end = self.mapping.as_ptr().expose_provenance() + GUARD_BYTES + STACK_BYTES;
@@ -153,7 +154,8 @@ impl Stopped {
     /// Goes on where a pause stopped it. After a fault the same instruction is tried again.
     ///
     /// # Safety
-    /// All that was promised for the call still holds, and the machine code may go on in this thread.
+    /// All that was promised for the call still holds, and the machine code may go on in this
+    /// thread.
     pub unsafe fn resume(self, _ready: Ready) -> (Stack, Outcome) {
         let stack = self.0;
         // SAFETY: the record's context stopped, and is given up with `self`.

@@ -95,16 +95,16 @@ impl Stopped {
     }
 }
 
-/// On 64-bit Arm the floating-point mode is changed, used and restored within one block of assembly,
-/// so no Rust code ever runs in it.
+/// On 64-bit Arm the floating-point mode is changed, used and restored within one block of
+/// assembly, so no Rust code ever runs in it.
 #[cfg(target_arch = "aarch64")]
 unsafe fn call(entry: Entry, is_flushing: bool) -> u64 {
     /// Flush-to-zero, of all floats and of those of 16 bits.
     const FLUSH: u64 = 1 << 24 | 1 << 19;
     let [mut result, second, third] = entry.arguments;
     // SAFETY: the caller says what is at the address. The registers are those of the procedure call
-    // standard, which keeps x20 to x22 over a call. Everything that a function may change is declared
-    // as changed.
+    // standard, which keeps x20 to x22 over a call. Everything that a function may change is
+    // declared as changed.
     unsafe {
         std::arch::asm!(
             "mrs x20, fpcr",

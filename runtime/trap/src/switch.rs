@@ -3,13 +3,13 @@
 //! # Soundness
 //!
 //! [`go`] saves the stack pointer and the two callee-saved registers that assembly may not name
-//! (`rbx`, `rbp`), and declares every other register as changed. It can therefore be left at its last
-//! label in two ways, with any values in the other registers: when the machine code returns, and when
-//! the signal handler sends the thread there.
+//! (`rbx`, `rbp`), and declares every other register as changed. It can therefore be left at its
+//! last label in two ways, with any values in the other registers: when the machine code returns,
+//! and when the signal handler sends the thread there.
 //!
 //! It is never inlined, so there is one landing. A call that is resumed later goes there when it
-//! returns, and so to whoever resumed it: the stack pointer is read from the record, which the resumer
-//! has filled anew.
+//! returns, and so to whoever resumed it: the stack pointer is read from the record, which the
+//! resumer has filled anew.
 
 use std::arch::{asm, naked_asm};
 use std::cell::Cell;
@@ -180,8 +180,8 @@ unsafe fn go(
     result
 }
 
-/// The first frame on a stack: calls `r13` for the record in `r12`, then goes to the landing. There is
-/// nothing around it: whoever walks the stack, as C++ does for an exception, ends here.
+/// The first frame on a stack: calls `r13` for the record in `r12`, then goes to the landing. There
+/// is nothing around it: whoever walks the stack, as C++ does for an exception, ends here.
 #[unsafe(naked)]
 unsafe extern "C" fn base() {
     naked_asm!(

@@ -126,8 +126,8 @@ impl Wish for Flag {
     }
 }
 
-/// Paused and resumed many times, in this thread and in others, a loop goes on where it was, with its
-/// registers, vector registers included.
+/// Paused and resumed many times, in this thread and in others, a loop goes on where it was, with
+/// its registers, vector registers included.
 #[test]
 fn pauses_can_be_resumed() {
     let memory = code(COUNT);

@@ -1,5 +1,6 @@
-//! The library that TVM FFI loads. Through it every function of a `.vmfb` is a callable of Python (or of any other language
-//! that TVM FFI serves), which takes and gives tensors without copying them:
+//! The library that TVM FFI loads. Through it every function of a `.vmfb` is a callable of Python
+//! (or of any other language that TVM FFI serves), which takes and gives tensors without copying
+//! them:
 //!
 //! ```python
 //! library = tvm_ffi.load_module("libiree_dbg_tvm_ffi.so")
@@ -14,8 +15,8 @@
 //! | `exports` | path | the names of its functions, a line each |
 //! | `describe` | path, function | its signature |
 //!
-//! What these do is in `ffi::tvm`; here are only the symbols. The runtime library of TVM FFI is not linked: it is in the process
-//! already, or it is found.
+//! What these do is in `ffi::tvm`; here are only the symbols. The runtime library of TVM FFI is not
+//! linked: it is in the process already, or it is found.
 
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -32,7 +33,8 @@ macro_rules! packed_functions {
         #[doc = $text]
         ///
         /// # Safety
-        /// Called by TVM FFI: `args` are `count` values that live until it returns, and `result` may be written.
+        /// Called by TVM FFI: `args` are `count` values that live until it returns, and `result`
+        /// may be written.
         // SAFETY: the name is one that no other library has.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol(_handle: *mut c_void, args: *const Any, count: c_int, result: *mut Any) -> c_int {

@@ -1,11 +1,12 @@
 //! Native activities: native functions that go on in steps.
 //!
-//! A native function that only computes returns its results. One that takes its time, runs bytecode,
-//! or does something that people want to watch step by step (a device that executes recorded
-//! commands) returns an [`Activity`] instead. The activity is then a frame of the stack, between the
-//! bytecode frame that called it and those of functions that it calls itself; the invocation
-//! resumes it whenever it is the innermost frame. So nothing recurses on the host, and a program can
-//! be stopped, looked at and left in the middle of a native function as it can in bytecode.
+//! A native function that only computes returns its results. One that takes its time, runs
+//! bytecode, or does something that people want to watch step by step (a device that executes
+//! recorded commands) returns an [`Activity`] instead. The activity is then a frame of the stack,
+//! between the bytecode frame that called it and those of functions that it calls itself; the
+//! invocation resumes it whenever it is the innermost frame. So nothing recurses on the host, and a
+//! program can be stopped, looked at and left in the middle of a native function as it can in
+//! bytecode.
 //!
 //! ```text
 //!           bytecode calls the native function
@@ -167,8 +168,8 @@ impl<'a> Host<'a> {
         self.watch >= Watch::Parts || self.context.has_breakpoints(module)
     }
 
-    /// Whether somebody looks at the context as a whole: only then modules that are loaded on the way
-    /// need to be attached.
+    /// Whether somebody looks at the context as a whole: only then modules that are loaded on the
+    /// way need to be attached.
     #[must_use]
     pub fn is_inspected(&self) -> bool {
         self.context.is_inspected()

@@ -1,8 +1,8 @@
 //! How much memory a program may use where nobody says so: half of what there is to have when the
 //! process begins, so that a program that wants too much fails, and not the machine.
 //!
-//! "There is" means what the system calls available, within what each control group that the process
-//! is in has left: a container has less than its machine.
+//! "There is" means what the system calls available, within what each control group that the
+//! process is in has left: a container has less than its machine.
 
 use std::fs;
 use std::path::Path;

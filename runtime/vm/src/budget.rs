@@ -1,8 +1,8 @@
 //! What a run has to obey besides its code: a request to stop, and a budget of steps and of time.
 //!
 //! One account serves the loop of the program and all workers that run workgroups for it. Whoever
-//! works takes steps from it in blocks, so that counting costs nothing that can be measured; so a run
-//! may end some blocks before the last step was made, when other threads still hold them.
+//! works takes steps from it in blocks, so that counting costs nothing that can be measured; so a
+//! run may end some blocks before the last step was made, when other threads still hold them.
 //!
 //! ```text
 //! account   [ 1,000,000 steps | 10 s, of which the clock runs while the invocation does ]
@@ -91,8 +91,8 @@ impl Interrupt {
         Some(Busy::Native(FunctionId { module: ModuleIndex((native >> 32) as u32), function }))
     }
 
-    /// Notes a dispatch that begins or goes on, until the result is dropped. Does nothing where nobody
-    /// looks.
+    /// Notes a dispatch that begins or goes on, until the result is dropped. Does nothing where
+    /// nobody looks.
     #[must_use]
     pub fn at_dispatch(&self, name: &str, workgroup_count: [u32; 3]) -> AtDispatch<'_> {
         if self.0.is_watched {
@@ -178,7 +178,8 @@ impl Budget {
     #[must_use]
     pub fn take(&self, wanted: u64) -> u64 {
         let Some(account) = self.counted() else { return wanted };
-        // The less there is, the less at a time, so that no thread is without while others have many.
+        // The less there is, the less at a time, so that no thread is without while others have
+        // many.
         let granted = |left: u64| left.div_ceil(8).min(wanted);
         let taken = account.steps.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
             (left > 0).then(|| left - granted(left))

@@ -69,8 +69,8 @@ impl Buffer {
         Ok(buffer)
     }
 
-    /// A zeroed buffer of somebody who is going to write all of it. Where it is large, it has large pages if
-    /// the system has them, as making small ones takes longer than writing them.
+    /// A zeroed buffer of somebody who is going to write all of it. Where it is large, it has large
+    /// pages if the system has them, as making small ones takes longer than writing them.
     ///
     /// # Errors
     /// There is no memory.
@@ -90,12 +90,12 @@ impl Buffer {
         Some(Self { memory })
     }
 
-    /// Memory of somebody else, such as a tensor of a host language, shared without a copy. `keeper` is dropped when nobody
-    /// here needs it any more.
+    /// Memory of somebody else, such as a tensor of a host language, shared without a copy.
+    /// `keeper` is dropped when nobody here needs it any more.
     ///
     /// # Safety
-    /// `data..data+length` is valid for reads, and for writes unless `access` is read-only, until `keeper` is dropped, on any
-    /// thread.
+    /// `data..data+length` is valid for reads, and for writes unless `access` is read-only, until
+    /// `keeper` is dropped, on any thread.
     #[must_use]
     pub unsafe fn foreign(
         data: std::ptr::NonNull<u8>,
@@ -120,8 +120,8 @@ impl Buffer {
         Ok(Self { memory })
     }
 
-    /// A buffer with the same bytes that may be written, for devices. Of a file's bytes only the pages
-    /// that are written are copied.
+    /// A buffer with the same bytes that may be written, for devices. Of a file's bytes only the
+    /// pages that are written are copied.
     ///
     /// # Errors
     /// There is no memory.

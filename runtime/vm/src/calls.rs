@@ -1,9 +1,9 @@
 //! Where arguments and results of calls are.
 //!
-//! Arguments arrive left-aligned in each bank, in order: an i32 or f32 in the next 32-bit register, an
-//! i64 or f64 in the next register pair that is aligned, a ref in the next ref register. The
-//! bytecode lists one register an argument, the first of a pair; the callee's calling convention says
-//! which are pairs. A function without one is called by its registers alone, 32 bits each.
+//! Arguments arrive left-aligned in each bank, in order: an i32 or f32 in the next 32-bit register,
+//! an i64 or f64 in the next register pair that is aligned, a ref in the next ref register. The
+//! bytecode lists one register an argument, the first of a pair; the callee's calling convention
+//! says which are pairs. A function without one is called by its registers alone, 32 bits each.
 
 use abi::cconv::{Signature, ValueType};
 use vmfb::decode::{Operand, RegisterList};

@@ -1,21 +1,21 @@
 //! A growable sequence of numbers that threads may share without locks.
 //!
-//! A list belongs to whoever has a ref to it, and a host may give one to two contexts that run at the
-//! same time; but a lock for every access would cost more than everything else an instruction does.
-//! So elements are atomic cells in one block. A block that has become too small is copied into a
-//! larger one and kept until the sequence is gone, as somebody may still look at it.
+//! A list belongs to whoever has a ref to it, and a host may give one to two contexts that run at
+//! the same time; but a lock for every access would cost more than everything else an instruction
+//! does. So elements are atomic cells in one block. A block that has become too small is copied
+//! into a larger one and kept until the sequence is gone, as somebody may still look at it.
 //!
-//! Who races for an element gets an old or a new value, and who writes one while somebody else makes
-//! the sequence grow may have written in vain; nothing else can happen.
+//! Who races for an element gets an old or a new value, and who writes one while somebody else
+//! makes the sequence grow may have written in vain; nothing else can happen.
 //!
 //! # Soundness
 //!
 //! `length <= capacity <= cells of the block`, whatever a thread sees of the three: the block is
 //! published before the capacity that says how many cells it has, and that before any length which
-//! makes use of them, each with release and acquire; and blocks only get larger (under the lock). So
-//! who has seen an index below a length or a capacity finds that cell in the block which it sees
-//! afterwards. Blocks start zeroed, which is a valid value of every cell, and are freed by the drop of
-//! the sequence only.
+//! makes use of them, each with release and acquire; and blocks only get larger (under the lock).
+//! So who has seen an index below a length or a capacity finds that cell in the block which it sees
+//! afterwards. Blocks start zeroed, which is a valid value of every cell, and are freed by the drop
+//! of the sequence only.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
@@ -114,8 +114,8 @@ impl<C: Cell> Cells<C> {
         unsafe { &*self.first.load(Ordering::Acquire).add(index) }
     }
 
-    /// How many cells there should be room for, so that `size` fit and growing one by one copies each
-    /// cell but a few times.
+    /// How many cells there should be room for, so that `size` fit and growing one by one copies
+    /// each cell but a few times.
     pub(crate) fn roomy(&self, size: usize) -> usize {
         let capacity = self.capacity.load(Ordering::Acquire);
         if size <= capacity { capacity } else { size.max(capacity.saturating_mul(2)).max(FIRST) }

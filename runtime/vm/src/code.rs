@@ -10,7 +10,8 @@
 //! Registers fill `a`, `b`, `c`, then the 16-bit lanes of `imm` from the lowest; pairs are given as
 //! pair numbers (half the ordinal). A constant is the whole of `imm`; a global, rodata segment or
 //! table index is its low half, a type or second jump target its high half. `translate` makes this
-//! form, `cursor` checks it and adds to each instruction the handler that runs it, and [`FunctionCode::offset_at`] leads back to bytecode.
+//! form, `cursor` checks it and adds to each instruction the handler that runs it, and
+//! [`FunctionCode::offset_at`] leads back to bytecode.
 
 use std::sync::OnceLock;
 
@@ -25,8 +26,8 @@ macro_rules! codes {
         alias { $($op:ident => $code:ident,)* }
         control { $($control:ident,)* }
     ) => {
-        /// What an executable instruction does: bytecode instructions of the same name, and a few of
-        /// the machine's own.
+        /// What an executable instruction does: bytecode instructions of the same name, and a few
+        /// of the machine's own.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(u16)]
         pub(crate) enum Code { $($(#[$doc])* $machine,)* $($same,)* }
@@ -164,8 +165,8 @@ codes! {
 }
 
 impl Code {
-    /// Whether control may go on at the next instruction without a jump. Calls go on where their plan
-    /// says, and a breakpoint never goes on.
+    /// Whether control may go on at the next instruction without a jump. Calls go on where their
+    /// plan says, and a breakpoint never goes on.
     pub(crate) fn falls_through(self) -> bool {
         !matches!(
             self,
@@ -296,8 +297,8 @@ pub(crate) struct FunctionCode {
 pub(crate) const SYNTHETIC: u32 = u32::MAX;
 
 impl FunctionCode {
-    /// Where the instruction at `index` came from. Instructions that are not in the bytecode belong to
-    /// the one before them.
+    /// Where the instruction at `index` came from. Instructions that are not in the bytecode belong
+    /// to the one before them.
     pub(crate) fn offset_at(&self, index: u32) -> BytecodeOffset {
         let known = self.offsets.get(..=index as usize).unwrap_or(&self.offsets);
         let offset = known.iter().rev().find(|offset| **offset != SYNTHETIC);

@@ -1,8 +1,8 @@
 //! Contexts: modules linked to each other, with their globals and breakpoints.
 //!
-//! All bytecode functions of a context are in one table, so that a call is one index whatever module
-//! it leads to. A function is translated when it is first called; breakpoints patch a copy of its
-//! translation, which free running then uses instead.
+//! All bytecode functions of a context are in one table, so that a call is one index whatever
+//! module it leads to. A function is translated when it is first called; breakpoints patch a copy
+//! of its translation, which free running then uses instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -137,8 +137,8 @@ pub(crate) struct FunctionSlot {
     pub(crate) armed: Option<Armed>,
 }
 
-/// More breakpoints than these are changed at once: the whole function is made anew, rather than what is
-/// around each.
+/// More breakpoints than these are changed at once: the whole function is made anew, rather than
+/// what is around each.
 const FEW_CHANGES: usize = 8;
 
 /// A function's instructions with breakpoints in them.
@@ -291,8 +291,8 @@ impl Context {
         self.modules.get(index.index()).map_or("", |module| &module.name)
     }
 
-    /// The exported function `module.function`; a name without a module is looked for in the bytecode
-    /// modules from the last registered to the first.
+    /// The exported function `module.function`; a name without a module is looked for in the
+    /// bytecode modules from the last registered to the first.
     #[must_use]
     pub fn lookup(&self, name: &str) -> Option<FunctionId> {
         let in_module = |index: usize, name: &str| {
@@ -375,9 +375,10 @@ impl Context {
         self.code(slot).starts.iter().map(|(offset, _)| BytecodeOffset(*offset)).collect()
     }
 
-    /// Sets a breakpoint: the invocation stops before the instruction at `offset` runs. Block markers
-    /// are jumped over by branches, so a breakpoint on one slips to the instruction behind it. Returns
-    /// where it is. Setting it twice is the same as once. May be done at any time while nothing runs.
+    /// Sets a breakpoint: the invocation stops before the instruction at `offset` runs. Block
+    /// markers are jumped over by branches, so a breakpoint on one slips to the instruction behind
+    /// it. Returns where it is. Setting it twice is the same as once. May be done at any time while
+    /// nothing runs.
     ///
     /// # Errors
     /// No instruction starts there.
@@ -404,8 +405,8 @@ impl Context {
         Ok(set_at)
     }
 
-    /// Removes some breakpoints and sets others, those that can be. Of many in one function this is done at
-    /// once: what runs of a function depends on what is around each breakpoint.
+    /// Removes some breakpoints and sets others, those that can be. Of many in one function this is
+    /// done at once: what runs of a function depends on what is around each breakpoint.
     pub fn change_breakpoints(
         &mut self,
         cleared: impl IntoIterator<Item = (FunctionId, BytecodeOffset)>,

@@ -1,5 +1,5 @@
-//! Instructions with all ways through them checked, with the handlers that run them, and the place in
-//! them. Nothing is checked a second time when they run.
+//! Instructions with all ways through them checked, with the handlers that run them, and the place
+//! in them. Nothing is checked a second time when they run.
 //!
 //! # Soundness
 //!
@@ -7,10 +7,11 @@
 //! same code, the last instruction is one that control never falls through
 //! ([`Code::falls_through`]), and refs that handlers read without a check are refs that the frame
 //! has. The instructions are immutable from then on, but for [`Instructions::arm`], which turns one
-//! into a breakpoint, where the machine always leaves. [`CheckedCode`] is made of them alone, one for
-//! one, and only `fusion` chooses the handlers. A [`Cursor`] is made from an index that was checked
-//! and moves only by the steps that the check allowed: to the next instruction from one that falls
-//! through, and along a jump that the instruction it is at has. So it always points at an instruction.
+//! into a breakpoint, where the machine always leaves. [`CheckedCode`] is made of them alone, one
+//! for one, and only `fusion` chooses the handlers. A [`Cursor`] is made from an index that was
+//! checked and moves only by the steps that the check allowed: to the next instruction from one
+//! that falls through, and along a jump that the instruction it is at has. So it always points at
+//! an instruction.
 //!
 //! Why at all: a checked slice costs six instructions of the host for each of the program's, which
 //! needs less than a dozen in all.
@@ -115,8 +116,8 @@ impl Instructions {
         index > 0 && !self.is_target[index] && self.instructions[index - 1].code.falls_through()
     }
 
-    /// A jump by table as it runs: `imm` is where the distances are, `b` and `c` say how many are before
-    /// the last one, which is for every index that is not below that.
+    /// A jump by table as it runs: `imm` is where the distances are, `b` and `c` say how many are
+    /// before the last one, which is for every index that is not below that.
     pub(crate) fn with_table(&self, instr: Instr) -> Instr {
         let Some(distances) = self.distances.get(instr.low()) else { return instr };
         let last = distances.len().saturating_sub(1) as u32;
@@ -154,7 +155,8 @@ pub(crate) struct Executable {
     pub(crate) instr: Instr,
 }
 
-/// What runs: [`Instructions`] with handlers, at the same indices; and the distances that they refer to.
+/// What runs: [`Instructions`] with handlers, at the same indices; and the distances that they
+/// refer to.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckedCode(
     Box<[Executable]>,
@@ -178,9 +180,9 @@ impl CheckedCode {
         Self((0..instructions.len()).map(executable).collect(), instructions.distances.clone())
     }
 
-    /// Adapts code for free running to a change of the instruction at `index`: what is before it may
-    /// have jumped in its place, and what is behind it may have relied on its result.
-    /// Returns which instructions were made anew.
+    /// Adapts code for free running to a change of the instruction at `index`: what is before it
+    /// may have jumped in its place, and what is behind it may have relied on its result. Returns
+    /// which instructions were made anew.
     pub(crate) fn update(&mut self, instructions: &Instructions, index: u32) -> Range<u32> {
         let changed = index as usize;
         let first = changed.saturating_sub(1);

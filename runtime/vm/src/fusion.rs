@@ -9,9 +9,9 @@
 //! Indices stay what they are and every register is written as the bytecode says, so this shows
 //! nowhere but in time. [`crate::machine`] says what results are kept in.
 //!
-//! What is known holds from a jump's target to the next. At the head of a loop, that is what the jumps
-//! back to it have in common; who comes from elsewhere first passes through instructions that make it
-//! so (`loops` has `translate` put them there).
+//! What is known holds from a jump's target to the next. At the head of a loop, that is what the
+//! jumps back to it have in common; who comes from elsewhere first passes through instructions that
+//! make it so (`loops` has `translate` put them there).
 
 use crate::code::{Code, Instr};
 use crate::cursor::{Executable, Instructions, distance};

@@ -12,8 +12,8 @@ use crate::value::Ref;
 ///
 /// # Soundness
 ///
-/// Made from the bytes of a module's globals, which never grow. The machine borrows them for as long
-/// as it has this, and makes it anew when it enters another module or is entered itself.
+/// Made from the bytes of a module's globals, which never grow. The machine borrows them for as
+/// long as it has this, and makes it anew when it enters another module or is entered itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GlobalBytes {
     first: NonNull<u8>,

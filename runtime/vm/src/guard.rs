@@ -1,10 +1,10 @@
 //! Guards: closures that decide inside of the interpreter's loop whether a breakpoint stops.
 //!
-//! A conditional breakpoint in a hot loop is nearly always passed. Stopping to find that out costs a
-//! hundred times what the condition does; a guard is asked by the handler in the breakpoint's place,
-//! which runs the instruction itself if the guard says no. A guard is asked once a visit, so it may
-//! count: also where an instruction is run again because fuel and interrupts had to be looked at or a
-//! callee to be translated.
+//! A conditional breakpoint in a hot loop is nearly always passed. Stopping to find that out costs
+//! a hundred times what the condition does; a guard is asked by the handler in the breakpoint's
+//! place, which runs the instruction itself if the guard says no. A guard is asked once a visit, so
+//! it may count: also where an instruction is run again because fuel and interrupts had to be
+//! looked at or a callee to be translated.
 
 use std::fmt;
 use std::sync::Arc;

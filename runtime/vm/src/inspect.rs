@@ -1,7 +1,7 @@
 //! Looking at an invocation while it does not run: frames and registers, to read and to change.
 //!
-//! Frames are counted from the innermost. A native function that waits, goes on in steps or failed is
-//! a frame too, without registers; so is each part of an activity that it is in the middle of.
+//! Frames are counted from the innermost. A native function that waits, goes on in steps or failed
+//! is a frame too, without registers; so is each part of an activity that it is in the middle of.
 
 use vmfb::FunctionOrdinal;
 
@@ -204,8 +204,8 @@ impl Invocation {
         (0..self.depth()).filter_map(|index| self.place(FrameIndex(index)))
     }
 
-    /// Where a frame is kept. This passes the native functions inside of it, and no frame of bytecode: of
-    /// those there are thousands where a program calls itself without an end.
+    /// Where a frame is kept. This passes the native functions inside of it, and no frame of
+    /// bytecode: of those there are thousands where a program calls itself without an end.
     fn place(&self, frame: FrameIndex) -> Option<Place<'_>> {
         let mut left = frame.0;
         if let Some((module, function)) = self.failed_native {

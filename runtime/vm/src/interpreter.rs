@@ -1,9 +1,9 @@
 //! Running frames: what is around the machine, whose handlers run instructions.
 //!
 //! One source, instantiated twice. With [`Free`] the machine runs until something ends it; with
-//! observers it returns here before every instruction to have them asked. Either way it comes back for
-//! what handlers do not do: translating a function that is called for the first time, and native
-//! functions, which may do anything to context and invocation.
+//! observers it returns here before every instruction to have them asked. Either way it comes back
+//! for what handlers do not do: translating a function that is called for the first time, and
+//! native functions, which may do anything to context and invocation.
 
 use crate::activity::NativeFrame;
 use crate::code::{SYNTHETIC, Target};
@@ -85,7 +85,8 @@ pub(crate) fn run_loop<H: Hooks>(
                     break exit;
                 }
                 if invocation.meter.is_requested() {
-                    // It may have taken long, so whoever asked for a stop does not wait for the next poll.
+                    // It may have taken long, so whoever asked for a stop does not wait for the
+                    // next poll.
                     if H::Dispatch::OBSERVES {
                         if let Some(exit) = ask(context, invocation, hooks, false) {
                             break exit;
@@ -131,7 +132,8 @@ fn ask<H: Hooks>(
     (hooks.before(context, invocation, at) == Reaction::Stop).then_some(Exit::Observed)
 }
 
-/// Makes the call to a native function that the innermost frame is at; the exit if that ends the run.
+/// Makes the call to a native function that the innermost frame is at; the exit if that ends the
+/// run.
 fn call_out(context: &mut Context, invocation: &mut Invocation) -> Option<Exit> {
     let failed = |what| Some(Exit::Failed(Status::internal(what)));
     let is_left_alone = !context.is_inspected() && invocation.meter.is_idle();

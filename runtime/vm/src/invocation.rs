@@ -11,9 +11,9 @@
 //!        '--------------------------------------------------'
 //! ```
 //!
-//! The machine is in `interpreter`, native functions that go on in steps are driven by `driver`; here
-//! is what surrounds a run of them: what runs next, what its end means. Looking at frames is in
-//! `inspect`.
+//! The machine is in `interpreter`, native functions that go on in steps are driven by `driver`;
+//! here is what surrounds a run of them: what runs next, what its end means. Looking at frames is
+//! in `inspect`.
 
 use std::collections::VecDeque;
 
@@ -48,7 +48,8 @@ pub enum Outcome {
 pub enum Stop {
     /// Before an instruction with a breakpoint.
     Breakpoint(Position),
-    /// After one instruction, or where an [`Observer`] said so; before the instruction at the position.
+    /// After one instruction, or where an [`Observer`] said so; before the instruction at the
+    /// position.
     Step(Position),
     /// [`Interrupt::request`] was called.
     Interrupted(Position),
@@ -62,7 +63,8 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// The instruction that runs next in the innermost bytecode frame, as far as the stop is about one.
+    /// The instruction that runs next in the innermost bytecode frame, as far as the stop is about
+    /// one.
     #[must_use]
     pub fn position(self) -> Option<Position> {
         match self {
@@ -182,8 +184,8 @@ impl Invocation {
         Self::metered(context, function, arguments, Meter::new(Budget::new(&context.limits)))
     }
 
-    /// The same under a meter that comes from elsewhere: of a worker, it leaves requests for a stop to
-    /// the invocation that it works for.
+    /// The same under a meter that comes from elsewhere: of a worker, it leaves requests for a stop
+    /// to the invocation that it works for.
     ///
     /// # Errors
     /// There is no such function, or the arguments do not fit its signature.
@@ -290,8 +292,8 @@ impl Invocation {
     }
 
     /// Drops the innermost frames until the bytecode frame at `depth` (0 is the outermost) is the
-    /// innermost; it stands before its call again. References that were moved into the call are gone.
-    /// False: native code is on the stack, or there is no such frame.
+    /// innermost; it stands before its call again. References that were moved into the call are
+    /// gone. False: native code is on the stack, or there is no such frame.
     pub fn unwind(&mut self, depth: usize) -> bool {
         let is_all_bytecode = self.natives.is_empty() && self.failed_native.is_none();
         if !is_all_bytecode || self.end.is_some() || depth >= self.stack.frames.len() {

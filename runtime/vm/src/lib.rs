@@ -19,8 +19,8 @@
 //!
 //! # Adding an instruction
 //!
-//! Add its row in `vmfb::isa`; `code.rs` then fails to compile until the instruction is in one of its
-//! lists, and `handlers/table.rs` until it has a meaning.
+//! Add its row in `vmfb::isa`; `code.rs` then fails to compile until the instruction is in one of
+//! its lists, and `handlers/table.rs` until it has a meaning.
 
 mod activity;
 mod available;

@@ -12,11 +12,11 @@ use crate::status::Status;
 #[derive(Clone, Debug)]
 pub struct ExecutionLimits {
     /// Backward branches and calls that one invocation may make, those of the workgroups that it
-    /// dispatches included; each workgroup counts as a call. `None`: as many as it wants. Between two of
-    /// them only straight-line code runs, so this bounds time.
+    /// dispatches included; each workgroup counts as a call. `None`: as many as it wants. Between
+    /// two of them only straight-line code runs, so this bounds time.
     pub fuel: Option<u64>,
-    /// For how long one invocation may run; `None`: as long as it takes. While it stands still, no time
-    /// passes.
+    /// For how long one invocation may run; `None`: as long as it takes. While it stands still, no
+    /// time passes.
     pub time: Option<Duration>,
     /// Frames on the stack at a time.
     pub stack_depth: usize,
@@ -124,8 +124,8 @@ pub fn parse_bytes(text: &str) -> Result<usize, String> {
     number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is more than there can be"))
 }
 
-/// How many bytes the objects of a program may take together, and how many they take. Clones are the same
-/// account.
+/// How many bytes the objects of a program may take together, and how many they take. Clones are
+/// the same account.
 #[derive(Clone, Debug)]
 pub struct MemoryLimit {
     maximum: usize,

@@ -146,22 +146,24 @@ impl ContextBuilder {
         self
     }
 
-    /// Somebody will look at what runs: native modules then attach modules that they load on the way,
-    /// so that these can be looked at too.
+    /// Somebody will look at what runs: native modules then attach modules that they load on the
+    /// way, so that these can be looked at too.
     #[must_use]
     pub fn inspected(mut self) -> Self {
         self.is_inspected = true;
         self
     }
 
-    /// Calls within modules pass what IREE's runtimes up to 3.12 pass: the lower 32 bits of each number.
+    /// Calls within modules pass what IREE's runtimes up to 3.12 pass: the lower 32 bits of each
+    /// number.
     #[must_use]
     pub fn imitate_narrow_calls(mut self) -> Self {
         self.has_narrow_calls = true;
         self
     }
 
-    /// Links the modules. Their initialisers have not run yet: run [`crate::Invocation::initialize`].
+    /// Links the modules. Their initialisers have not run yet: run
+    /// [`crate::Invocation::initialize`].
     ///
     /// # Errors
     /// A module or an import that must be there is missing or has another signature.

@@ -78,8 +78,8 @@ impl List {
         self.len() == 0
     }
 
-    /// The element at `index` in its own type (narrow integers widened); `None` past the end and for
-    /// a variant element that was never set.
+    /// The element at `index` in its own type (narrow integers widened); `None` past the end and
+    /// for a variant element that was never set.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Value> {
         match &self.elements {
@@ -159,8 +159,8 @@ impl List {
         numbers.reserve(capacity)
     }
 
-    /// Memory for so many refs or variants. Rounded up, as the memory of a list that grows is, and for
-    /// those who grow one by one.
+    /// Memory for so many refs or variants. Rounded up, as the memory of a list that grows is, and
+    /// for those who grow one by one.
     fn pay_for(&self, size: usize) -> Option<()> {
         let bytes = |elements: usize| elements.saturating_mul(self.element_size);
         let rounded = size.checked_next_power_of_two().unwrap_or(size);

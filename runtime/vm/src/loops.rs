@@ -8,9 +8,9 @@
 //!                                stub:   i2 = i2; i3 = i3; jump head
 //! ```
 //!
-//! So what a loop counts with need not go through memory from one round to the next. Two steps: before
-//! the code is checked, [`edges`] says which jumps are to lead through a stub; when it is checked,
-//! [`heads`] takes for known what really is so on all ways to a target.
+//! So what a loop counts with need not go through memory from one round to the next. Two steps:
+//! before the code is checked, [`edges`] says which jumps are to lead through a stub; when it is
+//! checked, [`heads`] takes for known what really is so on all ways to a target.
 
 use std::collections::HashMap;
 

@@ -1,26 +1,27 @@
 //! The machine: handlers that run instructions, and how one leads to the next.
 //!
-//! Every instruction carries the function that runs it, its handler. A handler gets the state of the
-//! running frame in its arguments, few enough to stay in registers of the host, and ends by calling the
-//! next instruction's handler with what it makes of them. In optimised builds that call is a jump:
-//! nothing is left to do after it, and both have the same signature. So the host predicts each
-//! instruction's successor by itself, and no state is ever spilled for the sake of another instruction.
+//! Every instruction carries the function that runs it, its handler. A handler gets the state of
+//! the running frame in its arguments, few enough to stay in registers of the host, and ends by
+//! calling the next instruction's handler with what it makes of them. In optimised builds that call
+//! is a jump: nothing is left to do after it, and both have the same signature. So the host
+//! predicts each instruction's successor by itself, and no state is ever spilled for the sake of
+//! another instruction.
 //!
-//! The language promises no such jumps. So where optimisation does not make them (`cfg(threaded)` is
-//! off: debug builds, other processors, Miri), and in builds with debug assertions, a handler puts the
-//! state into [`Machine::saved`] and returns to a loop, which calls the next: the same handlers,
-//! another [`Dispatch`]. Observers use that form always. `handlers::tests` runs every handler so often
-//! that one that lost its jump would end on the stack at once; what a handler must not do for that is
-//! hold values that are dropped, or pass the address of a local variable: such work is in functions
-//! of its own, which are not inlined.
+//! The language promises no such jumps. So where optimisation does not make them (`cfg(threaded)`
+//! is off: debug builds, other processors, Miri), and in builds with debug assertions, a handler
+//! puts the state into [`Machine::saved`] and returns to a loop, which calls the next: the same
+//! handlers, another [`Dispatch`]. Observers use that form always. `handlers::tests` runs every
+//! handler so often that one that lost its jump would end on the stack at once; what a handler must
+//! not do for that is hold values that are dropped, or pass the address of a local variable: such
+//! work is in functions of its own, which are not inlined.
 //!
 //! # Results at hand
 //!
-//! A value that one instruction writes and another one reads soon goes through memory, and would wait
-//! there for some seven cycles. So handlers also pass the last two results of each kind on (`words`,
-//! `singles`, `doubles`), and there are variants of handlers that take operands from there. `fusion`
-//! chooses them where it knows which registers these results belong to; who comes from elsewhere, as
-//! after a stop, first loads them ([`Machine::run`]).
+//! A value that one instruction writes and another one reads soon goes through memory, and would
+//! wait there for some seven cycles. So handlers also pass the last two results of each kind on
+//! (`words`, `singles`, `doubles`), and there are variants of handlers that take operands from
+//! there. `fusion` chooses them where it knows which registers these results belong to; who comes
+//! from elsewhere, as after a stop, first loads them ([`Machine::run`]).
 
 use crate::code::FunctionCode;
 use crate::context::{Context, FunctionSlot, LinkedModule, ModuleIndex};
@@ -241,8 +242,8 @@ pub(crate) struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// Runs the innermost frame and what it calls and returns to: until there is a reason to leave, or,
-    /// if somebody observes, for one instruction. `budget` is brought up to date.
+    /// Runs the innermost frame and what it calls and returns to: until there is a reason to leave,
+    /// or, if somebody observes, for one instruction. `budget` is brought up to date.
     ///
     /// The frame's function has been translated.
     pub(crate) fn run<D: Dispatch>(

@@ -1,34 +1,38 @@
-//! Guest memory: a range of bytes that programs read and write at will. All unsafe code that touches
-//! it is in this file.
+//! Guest memory: a range of bytes that programs read and write at will. All unsafe code that
+//! touches it is in this file.
 //!
 //! # Soundness
 //!
-//! A [`Memory`] is a pointer, a length, and the owner that keeps the bytes alive: `data..data+length`
-//! stays allocated and in place until the `Memory` is dropped. Every access first checks its range
-//! against `length` (without overflow) and then copies bytes through raw pointers; no reference to
-//! guest bytes is ever made, so there is nothing that a guest's write could invalidate. Every bit
-//! pattern is a valid byte, heap memory starts zeroed, and memory of a file is never written
-//! ([`Memory::is_writable`] is asked by every write).
+//! A [`Memory`] is a pointer, a length, and the owner that keeps the bytes alive:
+//! `data..data+length` stays allocated and in place until the `Memory` is dropped. Every access
+//! first checks its range against `length` (without overflow) and then copies bytes through raw
+//! pointers; no reference to guest bytes is ever made, so there is nothing that a guest's write
+//! could invalidate. Every bit pattern is a valid byte, heap memory starts zeroed, and memory of a
+//! file is never written ([`Memory::is_writable`] is asked by every write).
 //!
 //! # Sharing between threads
 //!
-//! An invocation runs on one thread at a time and borrows its context mutably, but a buffer can be in several
-//! contexts. `hal` runs the workgroups of a dispatch so on `local-task`: each thread has a context of its own, and
-//! all of them have the dispatch's bindings. A program that is right writes each byte in one workgroup. Nothing
-//! makes a hostile module do so, and then two threads access the same bytes, one of them writing.
+//! An invocation runs on one thread at a time and borrows its context mutably, but a buffer can be
+//! in several contexts. `hal` runs the workgroups of a dispatch so on `local-task`: each thread has
+//! a context of its own, and all of them have the dispatch's bindings. A program that is right
+//! writes each byte in one workgroup. Nothing makes a hostile module do so, and then two threads
+//! access the same bytes, one of them writing.
 //!
-//! These accesses are not atomic, and Rust promises nothing for such a race. Relaxed atomics are not to be had: they
-//! need aligned addresses, and guests may use any; those of different sizes may not overlap; and one by one, bytes
-//! take eight times as long. What is relied on instead is what LLVM promises: a load that races gives any value,
-//! perhaps another one at each use of it, and a store that races does nothing else. So:
+//! These accesses are not atomic, and Rust promises nothing for such a race. Relaxed atomics are
+//! not to be had: they need aligned addresses, and guests may use any; those of different sizes may
+//! not overlap; and one by one, bytes take eight times as long. What is relied on instead is what
+//! LLVM promises: a load that races gives any value, perhaps another one at each use of it, and a
+//! store that races does nothing else. So:
 //!
-//! - Each byte that is read goes to one place, a register of the guest, a copy or a comparison of bytes, and no
-//!   decision about memory is made of it before it is there. What is in a register does not change any more. Offsets
-//!   and lengths are checked and used as they are in registers, never as they are in guest memory.
+//! - Each byte that is read goes to one place, a register of the guest, a copy or a comparison of
+//!   bytes, and no decision about memory is made of it before it is there. What is in a register
+//!   does not change any more. Offsets and lengths are checked and used as they are in registers,
+//!   never as they are in guest memory.
 //! - Nothing of the machine's own (lengths, refs, code, frames) is in guest memory.
 //!
-//! A race therefore gives a hostile module bytes that it could have written itself, and takes nothing from anybody
-//! else. The same holds for bytes of a mapped file that somebody writes (`vmfb::mapping`).
+//! A race therefore gives a hostile module bytes that it could have written itself, and takes
+//! nothing from anybody else. The same holds for bytes of a mapped file that somebody writes
+//! (`vmfb::mapping`).
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::{self, NonNull};
@@ -94,8 +98,8 @@ fn allocate_zeroed(layout: Layout) -> Option<NonNull<u8>> {
 }
 
 impl Memory {
-    /// Zeroed memory; `None` if the system has none or the size or alignment cannot be. `charge` is held as
-    /// long as the memory.
+    /// Zeroed memory; `None` if the system has none or the size or alignment cannot be. `charge` is
+    /// held as long as the memory.
     pub(crate) fn zeroed(length: usize, alignment: usize, charge: Option<Charge>) -> Option<Self> {
         if length == 0 {
             return Some(Self {
@@ -114,8 +118,8 @@ impl Memory {
         let layout = Layout::from_size_align(length.checked_add(slack)?, system).ok()?;
         let first = allocate_zeroed(layout)?;
         let behind = (first.as_ptr() as usize).wrapping_neg() & alignment.wrapping_sub(1);
-        // SAFETY: `first` is at a multiple of `system`, a power of two as `alignment` is, so the next
-        // multiple of `alignment` is at most `slack` bytes behind it.
+        // SAFETY: `first` is at a multiple of `system`, a power of two as `alignment` is, so the
+        // next multiple of `alignment` is at most `slack` bytes behind it.
         let data = unsafe { first.add(behind) };
         let owner = Some(Arc::new(Owner::Heap { data: first, layout, _charge: charge }));
         Some(Self { data, length, writable: length, is_writable: true, owner })
@@ -164,7 +168,8 @@ impl Memory {
     /// Memory of somebody else, which `keeper` keeps alive.
     ///
     /// # Safety
-    /// `data..data+length` is valid for reads, and for writes if `is_writable`, until `keeper` is dropped, on any thread.
+    /// `data..data+length` is valid for reads, and for writes if `is_writable`, until `keeper` is
+    /// dropped, on any thread.
     pub(crate) unsafe fn foreign(
         data: NonNull<u8>,
         length: usize,
@@ -289,8 +294,8 @@ impl Memory {
             return None;
         }
         self.check(offset, source.len())?;
-        // SAFETY: the target range was checked and is writable; the source is a reference and cannot
-        // overlap guest memory that is being written, to which no references exist.
+        // SAFETY: the target range was checked and is writable; the source is a reference and
+        // cannot overlap guest memory that is being written, to which no references exist.
         unsafe {
             let target = self.data.as_ptr().add(offset);
             ptr::copy_nonoverlapping(source.as_ptr(), target, source.len());
@@ -376,7 +381,8 @@ unsafe fn fill<const N: usize>(target: *mut u8, length: usize, pattern: [u8; N])
     const { assert!(size_of::<u64>().is_multiple_of(N)) };
     let word = u64::from_ne_bytes(std::array::from_fn(|index| pattern[index % N]));
     let blocks = length - length % BLOCK;
-    // SAFETY: what is written ends at `blocks` or `length`, as both loops advance by what they write.
+    // SAFETY: what is written ends at `blocks` or `length`, as both loops advance by what they
+    // write.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx") {
@@ -420,8 +426,8 @@ unsafe fn fill_blocks_wide(target: *mut u8, length: usize, word: u64) {
 unsafe fn are_equal(left: *const u8, right: *const u8, length: usize) -> bool {
     #[cfg(not(miri))]
     {
-        // SAFETY: the caller's promise. The C library compares faster than a loop of ours would, and
-        // no reference to the bytes is made.
+        // SAFETY: the caller's promise. The C library compares faster than a loop of ours would,
+        // and no reference to the bytes is made.
         unsafe { crate::ops::system::memcmp(left, right, length) == 0 }
     }
     #[cfg(miri)]
@@ -434,7 +440,8 @@ unsafe fn are_equal(left: *const u8, right: *const u8, length: usize) -> bool {
 impl Drop for Owner {
     fn drop(&mut self) {
         if let Self::Heap { data, layout, .. } = self {
-            // SAFETY: `Memory::zeroed` allocated `data` with this layout, and it is freed only here.
+            // SAFETY: `Memory::zeroed` allocated `data` with this layout, and it is freed only
+            // here.
             unsafe { dealloc(data.as_ptr(), *layout) };
         }
     }

@@ -1,8 +1,8 @@
 //! Fuel and interrupts: what the loop looks at on backward branches and calls.
 //!
 //! The loop counts a local budget down and comes here when it is used up, so that looking costs one
-//! decrement. How much may be done between two looks follows the clock: a loop around a large fill is
-//! looked after at every turn, one that adds two numbers at every few thousandth.
+//! decrement. How much may be done between two looks follows the clock: a loop around a large fill
+//! is looked after at every turn, one that adds two numbers at every few thousandth.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -28,8 +28,8 @@ const BLOCK: u64 = 1 << 14;
 pub struct Meter {
     /// Made for the first who asks for it: for most short calls, nobody does.
     interrupt: OnceLock<Interrupt>,
-    /// Whether it meters work for another invocation, which is the one to take requests for a stop and to
-    /// let the clock run.
+    /// Whether it meters work for another invocation, which is the one to take requests for a stop
+    /// and to let the clock run.
     is_worker: bool,
     budget: Budget,
     /// Steps that were taken from the budget and not made.
@@ -123,8 +123,8 @@ impl Meter {
         }
     }
 
-    /// More turns, unless something ends the run. The branch that used the last one up has yet to be
-    /// paid for.
+    /// More turns, unless something ends the run. The branch that used the last one up has yet to
+    /// be paid for.
     #[cold]
     pub(crate) fn refill(&mut self) -> Result<u32, Exit> {
         self.spend().map_err(Exit::Failed)?;
@@ -187,7 +187,8 @@ impl Drop for Meter {
     }
 }
 
-/// Brings the time between two looks near to [`PERIOD`], when the last `quantum` turns took `elapsed`.
+/// Brings the time between two looks near to [`PERIOD`], when the last `quantum` turns took
+/// `elapsed`.
 fn next_quantum(quantum: u32, elapsed: Duration) -> u32 {
     if elapsed < PERIOD / 4 {
         return (2 * quantum).min(LONGEST);

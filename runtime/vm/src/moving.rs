@@ -1,9 +1,9 @@
 //! Frames that move from one invocation to another.
 //!
-//! Workers run workgroups in contexts of their own. When one is interrupted or fails, its frames move to
-//! the stack of the program, where people look at frames and step. The module must be the same in
-//! both contexts; then its functions translate to the same instructions, and a frame is its function, an
-//! instruction in it, and registers.
+//! Workers run workgroups in contexts of their own. When one is interrupted or fails, its frames
+//! move to the stack of the program, where people look at frames and step. The module must be the
+//! same in both contexts; then its functions translate to the same instructions, and a frame is its
+//! function, an instruction in it, and registers.
 //!
 //! ```text
 //! worker's context    [ workgroup | callee ]  ── take_frames ──> MovedFrames
@@ -41,8 +41,8 @@ struct MovedFrame {
 }
 
 impl Invocation {
-    /// Takes all frames off the stack, if they are frames of bytecode of one module and there are any.
-    /// The invocation is over then.
+    /// Takes all frames off the stack, if they are frames of bytecode of one module and there are
+    /// any. The invocation is over then.
     pub fn take_frames(&mut self, context: &Context) -> Option<MovedFrames> {
         let module = self.position(context)?.function.module;
         let slots = self.stack.frames.iter().map(|frame| &context.functions[frame.slot as usize]);
@@ -72,8 +72,8 @@ impl Invocation {
         Some(frames)
     }
 
-    /// Puts frames on the stack, as functions of a module of this context, above the activity that is
-    /// innermost.
+    /// Puts frames on the stack, as functions of a module of this context, above the activity that
+    /// is innermost.
     ///
     /// # Errors
     /// The failure of the frames, if they come with one; or they do not fit the module.

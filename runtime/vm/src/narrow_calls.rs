@@ -1,19 +1,19 @@
-//! Calls within a module as IREE's runtimes up to 3.12 make them: 32 bits of each number are passed, one
-//! register after the other, whatever the signature says.
+//! Calls within a module as IREE's runtimes up to 3.12 make them: 32 bits of each number are
+//! passed, one register after the other, whatever the signature says.
 //!
-//! That is a defect of those runtimes. Here all bits are passed, unless somebody wants to see what a program
-//! does there ([`crate::ContextBuilder::imitate_narrow_calls`]).
+//! That is a defect of those runtimes. Here all bits are passed, unless somebody wants to see what
+//! a program does there ([`crate::ContextBuilder::imitate_narrow_calls`]).
 
 use abi::cconv::{Signature, ValueType};
 use vmfb::decode::Operand;
 use vmfb::{Callee, FunctionOrdinal, Module};
 
-/// The last version of bytecode that only runtimes with the defect run. Version 17 is that of 3.11 and 3.12,
-/// which have it, and of 3.13, which has not.
+/// The last version of bytecode that only runtimes with the defect run. Version 17 is that of 3.11
+/// and 3.12, which have it, and of 3.13, which has not.
 const LAST_MAJOR: u16 = 16;
 
-/// What to tell of a module that may give other results on the runtime that it was made for: it calls
-/// functions of its own with numbers of 64 bits.
+/// What to tell of a module that may give other results on the runtime that it was made for: it
+/// calls functions of its own with numbers of 64 bits.
 #[must_use]
 pub fn note(module: &Module) -> Option<String> {
     let mut ordinals = (0..module.functions().len()).map(FunctionOrdinal::from_index);

@@ -65,8 +65,8 @@ impl<'a> NativeCall<'a> {
         self.caller
     }
 
-    /// Whether nobody looks at the program, may interrupt it, or counts its steps. Then a function that
-    /// takes its time need not be an activity.
+    /// Whether nobody looks at the program, may interrupt it, or counts its steps. Then a function
+    /// that takes its time need not be an activity.
     #[must_use]
     pub fn is_left_alone(&self) -> bool {
         self.is_left_alone

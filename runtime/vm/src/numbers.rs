@@ -1,5 +1,5 @@
-//! The elements of a list of numbers: integers of 8 to 64 bits, floats of 32 or 64, in [`Cells`] as wide
-//! as the numbers are, or as i32.
+//! The elements of a list of numbers: integers of 8 to 64 bits, floats of 32 or 64, in [`Cells`] as
+//! wide as the numbers are, or as i32.
 //!
 //! What is converted, and to what, is said in [`crate::list`].
 

@@ -5,10 +5,10 @@
 //! [`Registers`] is made from a whole window ([`WINDOW`] words), and an ordinal has 16 bits, so
 //! every register that can be named is inside. [`Refs`] is made from the refs of a frame, and
 //! [`crate::cursor`] refused code that names others where handlers read them here, and took the bit
-//! that says "move" out of their operands. Both are
-//! pointers without a lifetime: whoever makes them promises that the stack does not move while they
-//! are in use. The machine makes them anew whenever it enters or returns to a frame, and handlers give
-//! the old ones up when they call it to do so.
+//! that says "move" out of their operands. Both are pointers without a lifetime: whoever makes them
+//! promises that the stack does not move while they are in use. The machine makes them anew
+//! whenever it enters or returns to a frame, and handlers give the old ones up when they call it to
+//! do so.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -81,8 +81,8 @@ impl Registers {
         unsafe { self.pair_at(number).write(value) }
     }
 
-    /// Changes a 32-bit register to the bits of a float, which need not leave the host's registers for
-    /// floats.
+    /// Changes a 32-bit register to the bits of a float, which need not leave the host's registers
+    /// for floats.
     #[inline(always)]
     pub(crate) fn set_single(self, ordinal: u16, value: f32) {
         // SAFETY: it is in the window.
@@ -121,7 +121,8 @@ impl Refs {
         Self(NonNull::from(refs).cast(), PhantomData)
     }
 
-    /// Where a register is, as instructions that [`crate::handlers::Shape::reads_ref`] have it in `imm`.
+    /// Where a register is, as instructions that [`crate::handlers::Shape::reads_ref`] have it in
+    /// `imm`.
     pub(crate) fn offset(register: u16) -> u64 {
         (usize::from(register) * size_of::<Ref>()) as u64
     }
@@ -129,7 +130,8 @@ impl Refs {
     /// The ref at the offset that such an instruction has.
     ///
     /// # Safety
-    /// The code was checked for the frame that these are of. The ref is not changed while it is used.
+    /// The code was checked for the frame that these are of. The ref is not changed while it is
+    /// used.
     #[inline(always)]
     pub(crate) unsafe fn get<'a>(self, offset: u64) -> &'a Ref {
         // SAFETY: the frame has it.

@@ -6,10 +6,10 @@
 //! refs     [ main's | f's | g's ]
 //! ```
 //!
-//! Operands have 16 bits, so a window of 2^16 words starting at a frame's first one contains whatever
-//! an instruction may name. The slack keeps a whole window there for the last frame too: the
-//! interpreter indexes fixed-size arrays, and needs no bounds checks and no unsafe code. Slack that
-//! nobody touches is zero pages that the system never makes.
+//! Operands have 16 bits, so a window of 2^16 words starting at a frame's first one contains
+//! whatever an instruction may name. The slack keeps a whole window there for the last frame too:
+//! the interpreter indexes fixed-size arrays, and needs no bounds checks and no unsafe code. Slack
+//! that nobody touches is zero pages that the system never makes.
 
 use crate::limits::ExecutionLimits;
 use crate::registers::Registers;
@@ -58,8 +58,8 @@ pub(crate) struct Stack {
     pub(crate) refs: Vec<Ref>,
     /// Frames below a native activity: the loop ends when only these are left.
     pub(crate) floor: usize,
-    /// The instruction that is run again because it had to wait, by function and index: its guard has let
-    /// it pass and is not asked once more.
+    /// The instruction that is run again because it had to wait, by function and index: its guard
+    /// has let it pass and is not asked once more.
     pub(crate) passed: Option<(u32, u32)>,
 }
 

@@ -106,8 +106,8 @@ impl From<Scalar> for Value {
     }
 }
 
-/// The values, each in a line (or more, for lists) that begins with its index: `result[0]: i32=5`. Of a
-/// tensor 1024 elements.
+/// The values, each in a line (or more, for lists) that begins with its index: `result[0]: i32=5`.
+/// Of a tensor 1024 elements.
 #[must_use]
 pub fn format_values(list_name: &str, values: &[Value]) -> String {
     format_values_up_to(list_name, values, MAX_ELEMENT_COUNT)

@@ -86,8 +86,8 @@ pub(crate) fn enter<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) ->
         return None;
     };
     let (caller, callee) = (caller.base(), callee.base());
-    // SAFETY: nothing moves the stack before these are in the state that goes on, and the caller's are
-    // not used any more.
+    // SAFETY: nothing moves the stack before these are in the state that goes on, and the caller's
+    // are not used any more.
     let (from, to) = unsafe { machine.stack.registers(caller, callee) };
     for (source, target) in &plan.pairs {
         to.set_pair(*target, from.pair(*source));
@@ -149,8 +149,8 @@ fn no_callee(machine: &mut Machine<'_>, cursor: Cursor, budget: u32) {
     machine.leave(cursor, budget, Reason::Exit(Exit::Failed(status)));
 }
 
-/// Returns to the caller of the running function: copies the results, the registers in the list of the
-/// running instruction, to where the caller's plan wants them. `None` to leave the machine.
+/// Returns to the caller of the running function: copies the results, the registers in the list of
+/// the running instruction, to where the caller's plan wants them. `None` to leave the machine.
 #[inline(always)]
 pub(crate) fn give_back<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Option<State> {
     let (cursor, budget) = (state.cursor, state.budget);
@@ -170,8 +170,8 @@ pub(crate) fn give_back<D: Dispatch>(mut state: State, machine: &mut Machine<'_>
         no_callee(machine, cursor, budget);
         return None;
     };
-    // SAFETY: nothing moves the stack before these are in the state that goes on, and the callee's are
-    // not used any more.
+    // SAFETY: nothing moves the stack before these are in the state that goes on, and the callee's
+    // are not used any more.
     let (to, from) = unsafe { machine.stack.registers(caller, callee) };
     for (register, target) in list.iter().zip(&plan.results) {
         match *target {

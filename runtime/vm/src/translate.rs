@@ -10,10 +10,10 @@
 //!                         stub: copy …; jump ^bb
 //! ```
 //!
-//! Targets are the instruction behind the block marker, as IREE's interpreter has it. Instructions of
-//! the machine's own carry no offset, so nothing ever stops at them. The code relies on the verifier:
-//! what it promised is taken for granted (and where it is not so, the function ends early and fails
-//! when it gets there; nothing panics).
+//! Targets are the instruction behind the block marker, as IREE's interpreter has it. Instructions
+//! of the machine's own carry no offset, so nothing ever stops at them. The code relies on the
+//! verifier: what it promised is taken for granted (and where it is not so, the function ends early
+//! and fails when it gets there; nothing panics).
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -115,7 +115,8 @@ impl<'a> Translation<'a> {
         self.starts.push((instruction.offset.0, first as u32));
     }
 
-    /// Packs the operands in order: registers into `a`, `b`, `c` and the lanes, the rest into `imm`.
+    /// Packs the operands in order: registers into `a`, `b`, `c` and the lanes, the rest into
+    /// `imm`.
     fn straight(&mut self, code: Code, instruction: &Instruction<'_>) {
         let mut instr = Instr { code, ..EMPTY };
         let mut registers = 0;

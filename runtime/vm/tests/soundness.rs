@@ -1,6 +1,6 @@
-//! One program that goes through every part of the machine that has unsafe code: frames, registers, refs,
-//! guest memory, rodata, calls, stops. It is small enough for Miri (`tests/run miri`), which sees what
-//! only happens to work; random programs for the same purpose are in the fuzz tests.
+//! One program that goes through every part of the machine that has unsafe code: frames, registers,
+//! refs, guest memory, rodata, calls, stops. It is small enough for Miri (`tests/run miri`), which
+//! sees what only happens to work; random programs for the same purpose are in the fuzz tests.
 
 use vm::{
     Context, ExecutionLimits, Invocation, NativeModule, Observer, Outcome, Position, Reaction,

@@ -47,8 +47,9 @@ pub fn open(path: &Path) -> Result<FileBytes, LoadError> {
     FileBytes::open_with_head(path, flatbuffer_end)
 }
 
-/// The xxh3 digest of a module, which another one does not have: of an archive that of its FlatBuffer and
-/// its end, as checksums of the rest stand there; else that of all bytes. `None` if they cannot be read.
+/// The xxh3 digest of a module, which another one does not have: of an archive that of its
+/// FlatBuffer and its end, as checksums of the rest stand there; else that of all bytes. `None` if
+/// they cannot be read.
 #[must_use]
 pub fn digest(bytes: &FileBytes) -> Option<u64> {
     let mut digest = XxHash3_64::new();
@@ -64,8 +65,8 @@ pub fn digest(bytes: &FileBytes) -> Option<u64> {
     Some(digest.finish())
 }
 
-/// How much of a file there is up to the end of its FlatBuffer, from its first bytes. Of one that is no
-/// module nothing else is needed either.
+/// How much of a file there is up to the end of its FlatBuffer, from its first bytes. Of one that
+/// is no module nothing else is needed either.
 pub(crate) fn flatbuffer_end(start: &[u8]) -> usize {
     let at = zip_member_start_if_any(start).unwrap_or(0);
     match start.get(at..).and_then(|rest| rest.first_chunk::<MINIMUM_FLATBUFFER>()) {

@@ -1,7 +1,7 @@
 //! How much memory the tables of a module may take.
 //!
-//! Tables of a FlatBuffer may be shared: thousands of imports can have one name of a megabyte. What is
-//! copied out counts each time, as it is printed and compared each time too, and may be a small
+//! Tables of a FlatBuffer may be shared: thousands of imports can have one name of a megabyte. What
+//! is copied out counts each time, as it is printed and compared each time too, and may be a small
 //! multiple of the FlatBuffer. Compilers share hardly anything, so that theirs stay far below.
 
 /// What may be copied for each byte of the FlatBuffer.

@@ -82,8 +82,8 @@ impl DebugDatabase {
         self.locations.get(index.0 as usize).unwrap_or(&Location::Unknown)
     }
 
-    /// Copies the database out of a FlatBuffer; `None` if it would take too much memory. `buffer` is the
-    /// whole verified buffer.
+    /// Copies the database out of a FlatBuffer; `None` if it would take too much memory. `buffer`
+    /// is the whole verified buffer.
     pub(crate) fn read(
         buffer: &[u8],
         options: &VerifierOptions,
@@ -108,8 +108,8 @@ impl DebugDatabase {
     }
 }
 
-/// How often, on average, the bytes of a FlatBuffer may be mentioned as the text of a location: one name
-/// of a file stands in all locations of that file.
+/// How often, on average, the bytes of a FlatBuffer may be mentioned as the text of a location: one
+/// name of a file stands in all locations of that file.
 const MENTIONS: usize = 16;
 
 struct Reader<'b> {
@@ -155,9 +155,9 @@ impl Reader<'_> {
         Some(FunctionSourceMap { local_name: local_name.to_owned(), locations })
     }
 
-    /// Reads one element of the location table. The verifier that flatc generates does not see these
-    /// tables (see `schema/module.fbs`), so each is verified here before it is looked at. A damaged
-    /// one is unknown.
+    /// Reads one element of the location table. The verifier that flatc generates does not see
+    /// these tables (see `schema/module.fbs`), so each is verified here before it is looked at. A
+    /// damaged one is unknown.
     fn location(&mut self, tag: LocationTag, position: usize) -> Option<Location> {
         if !self.budget.spend(size_of::<Location>()) {
             return None;

@@ -1,7 +1,7 @@
 //! Instructions to bytes: the inverse of [`crate::decode`], driven by the same rows of the table.
 //!
-//! Offsets within the function matter, because counted lists are aligned to two bytes from its start;
-//! so an encoder appends to the bytes of one function.
+//! Offsets within the function matter, because counted lists are aligned to two bytes from its
+//! start; so an encoder appends to the bytes of one function.
 
 use smallvec::SmallVec;
 

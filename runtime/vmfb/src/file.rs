@@ -5,8 +5,8 @@
 //! large file    owned: its head (tables, code), read once; mapped: all of it, for constants
 //! ```
 //!
-//! What is owned never changes. What is mapped is reached in two ways only: [`FileBytes::get`] copies
-//! it with a read of the file, which fails where the file has no such bytes any more, and
+//! What is owned never changes. What is mapped is reached in two ways only: [`FileBytes::get`]
+//! copies it with a read of the file, which fails where the file has no such bytes any more, and
 //! [`FileBytes::address`] gives its address to guest memory, which may change at any time (see
 //! [`crate::mapping`]). [`FileBytes::change`] tells whether the file on disk is another one now.
 
@@ -109,8 +109,8 @@ impl FileBytes {
         Self::open_with_head(path, |_| HEAD)
     }
 
-    /// Opens the file at `path`. Of a large one so many bytes are read as `head` says, which is asked
-    /// with the first of them.
+    /// Opens the file at `path`. Of a large one so many bytes are read as `head` says, which is
+    /// asked with the first of them.
     pub(crate) fn open_with_head(
         path: &Path,
         head: impl Fn(&[u8]) -> usize,
@@ -184,9 +184,9 @@ impl FileBytes {
         Some(())
     }
 
-    /// Where the bytes of a range are; `None` if there are no such. They stay there while this lives.
-    /// They may be read, unless they are somebody else's to write, and mapped ones may change at any
-    /// time.
+    /// Where the bytes of a range are; `None` if there are no such. They stay there while this
+    /// lives. They may be read, unless they are somebody else's to write, and mapped ones may
+    /// change at any time.
     #[must_use]
     pub fn address(&self, range: Range<usize>) -> Option<NonNull<u8>> {
         if let Some(owned) = self.0.owned.get(range.clone()) {
@@ -197,8 +197,8 @@ impl FileBytes {
         NonNull::new(address.wrapping_add(range.start).cast_mut())
     }
 
-    /// A second mapping of a range, which may be written; `None` if the bytes are not mapped, or the
-    /// range is empty or not there.
+    /// A second mapping of a range, which may be written; `None` if the bytes are not mapped, or
+    /// the range is empty or not there.
     #[must_use]
     pub fn map_private(&self, range: Range<usize>) -> Option<PrivateMapping> {
         let mapped = self.0.mapped.as_ref()?;
@@ -226,8 +226,8 @@ impl FileBytes {
         self.0.mapped.is_some()
     }
 
-    /// Whether what is mapped is as it was when the file was opened. It is where another file took the
-    /// name of this one, and not where this one was written.
+    /// Whether what is mapped is as it was when the file was opened. It is where another file took
+    /// the name of this one, and not where this one was written.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.0.mapped.as_ref().is_none_or(|mapped| {
@@ -238,8 +238,8 @@ impl FileBytes {
 
     /// Whether the file at the path is another one now. As long as its time, size and identity are
     /// those that it was read with, it is not looked into. After that what is owned is compared, so
-    /// that a file which was only touched is the same; of one that is mapped, and is no archive with
-    /// checksums, that is not known, and it has changed.
+    /// that a file which was only touched is the same; of one that is mapped, and is no archive
+    /// with checksums, that is not known, and it has changed.
     #[must_use]
     pub fn change(&self) -> FileChange {
         let Some(origin) = &self.0.origin else { return FileChange::Unchanged };
@@ -326,8 +326,8 @@ impl Storage {
     }
 }
 
-/// Opens a file that is no device, pipe or folder. One that is not is not even opened: a pipe would wait
-/// for its writer.
+/// Opens a file that is no device, pipe or folder. One that is not is not even opened: a pipe would
+/// wait for its writer.
 fn open_regular(path: &Path) -> io::Result<File> {
     let not_regular = || io::Error::other("not a regular file");
     if !std::fs::metadata(path)?.is_file() {

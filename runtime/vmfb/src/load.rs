@@ -27,8 +27,9 @@ use crate::schema::{
     size_prefixed_root_as_bytecode_module_def_with_opts,
 };
 
-/// What the verifier of a FlatBuffer of so many bytes allows. Tables and strings count each time that
-/// they are shared, as they will take memory each time; the depth of a module's tables is small.
+/// What the verifier of a FlatBuffer of so many bytes allows. Tables and strings count each time
+/// that they are shared, as they will take memory each time; the depth of a module's tables is
+/// small.
 fn verifier(length: usize) -> VerifierOptions {
     VerifierOptions {
         max_depth: 64,
@@ -38,16 +39,16 @@ fn verifier(length: usize) -> VerifierOptions {
     }
 }
 
-/// How many times over functions may share their bytecode. Compilers write each function's once; what
-/// is shared is verified, decoded and printed each time.
+/// How many times over functions may share their bytecode. Compilers write each function's once;
+/// what is shared is verified, decoded and printed each time.
 const MAXIMUM_SHARING: usize = 4;
 
 /// The longest name of a function, type or module. Each instruction that mentions one prints it.
 const LONGEST_NAME: usize = 4096;
 
 impl Module {
-    /// Loads the module in the file at `path`. What is checked is read, once; large constants stay in
-    /// the file and are mapped.
+    /// Loads the module in the file at `path`. What is checked is read, once; large constants stay
+    /// in the file and are mapped.
     ///
     /// # Errors
     /// The file cannot be read or is not a module that this crate reads; see [`LoadError`].

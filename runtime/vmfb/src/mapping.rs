@@ -1,18 +1,19 @@
-//! Memory that is mapped: parts of files, and large blocks of no file. The unsafe calls of this crate
-//! outside the FlatBuffer accessors are here.
+//! Memory that is mapped: parts of files, and large blocks of no file. The unsafe calls of this
+//! crate outside the FlatBuffer accessors are here.
 //!
 //! # Soundness
 //!
-//! Anybody may write to a mapped file, or cut it short, while it is mapped. So no reference to mapped
-//! bytes is ever made: they are reached by address, and what is read is a copy that is checked after
-//! it was made. A page that is beyond the end of its file now would raise SIGBUS when it is touched.
-//! [`repair`], called by a signal handler, puts a page of zeros there instead, and the access goes on.
-//! Whoever shows what was read asks [`crate::FileBytes::change`] whether the file is still the same.
+//! Anybody may write to a mapped file, or cut it short, while it is mapped. So no reference to
+//! mapped bytes is ever made: they are reached by address, and what is read is a copy that is
+//! checked after it was made. A page that is beyond the end of its file now would raise SIGBUS when
+//! it is touched. [`repair`], called by a signal handler, puts a page of zeros there instead, and
+//! the access goes on. Whoever shows what was read asks [`crate::FileBytes::change`] whether the
+//! file is still the same.
 //!
-//! The handler looks at the [`SLOTS`] of all mappings, which are atomic numbers, and calls `mmap`: it
-//! takes no lock, allocates nothing, and leaves `errno` as it was. An address of nobody's goes to the
-//! handler that was there before. The handler of crate `trap`, which is installed later, takes what
-//! machine code touches, and passes on the rest.
+//! The handler looks at the [`SLOTS`] of all mappings, which are atomic numbers, and calls `mmap`:
+//! it takes no lock, allocates nothing, and leaves `errno` as it was. An address of nobody's goes
+//! to the handler that was there before. The handler of crate `trap`, which is installed later,
+//! takes what machine code touches, and passes on the rest.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -124,9 +125,9 @@ impl PrivateMapping {
     }
 }
 
-/// Puts zeros where a mapped file has no bytes any more: from the page of `address` to the end of the
-/// mapping. Tells whether the address is in a mapped file; if so, it can be accessed now. A signal
-/// handler may call this.
+/// Puts zeros where a mapped file has no bytes any more: from the page of `address` to the end of
+/// the mapping. Tells whether the address is in a mapped file; if so, it can be accessed now. A
+/// signal handler may call this.
 #[must_use]
 pub fn repair(address: usize) -> bool {
     let found = SLOTS.iter().find(|slot| {
@@ -208,8 +209,9 @@ mod handler {
         let start = address & !(page.max(1) - 1);
         let rights = if is_private { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        // SAFETY: the range is inside of a mapping of ours, as `repair` found; it stays mapped, with
-        // the same rights. Its bytes are only reached by address, by code that expects any bytes.
+        // SAFETY: the range is inside of a mapping of ours, as `repair` found; it stays mapped,
+        // with the same rights. Its bytes are only reached by address, by code that expects any
+        // bytes.
         unsafe {
             let errno = errno();
             let before = *errno;

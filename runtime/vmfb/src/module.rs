@@ -2,8 +2,9 @@
 //!
 //! Tables are copied, with their strings; bytecode and rodata are reached by range. The file's
 //! FlatBuffer is in memory, and so is the rest of a small file; the constants of a large one are
-//! mapped, so a module with a gigabyte of them costs what its tables cost. [`Module::open`] is the way in; `load.rs` does the reading and the checking;
-//! [`crate::verify`] judges the bytecode itself.
+//! mapped, so a module with a gigabyte of them costs what its tables cost. [`Module::open`] is the
+//! way in; `load.rs` does the reading and the checking; [`crate::verify`] judges the bytecode
+//! itself.
 //!
 //! Source of the rules: IREE's `schemas/bytecode_module_def.fbs` and `vm/bytecode/module.c`.
 

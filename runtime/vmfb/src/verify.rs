@@ -232,9 +232,9 @@ impl FunctionVerifier<'_> {
         }
     }
 
-    /// Arguments are put into the first registers of each bank. A frame has room for them even where
-    /// the function declares fewer registers ([`Function::frame_size`]), but no more than a frame
-    /// can have.
+    /// Arguments are put into the first registers of each bank. A frame has room for them even
+    /// where the function declares fewer registers ([`Function::frame_size`]), but no more than a
+    /// frame can have.
     fn verify_arguments(&mut self, signature: &Signature) {
         if signature.is_variadic() {
             return self.defect("only imports can be variadic");
@@ -417,7 +417,8 @@ impl FunctionVerifier<'_> {
             (None, Callee::Internal(callee)) => {
                 return self.verify_call_by_registers(callee, arguments);
             }
-            // Nobody knows the frame of whoever provides it: such a function takes and gives nothing.
+            // Nobody knows the frame of whoever provides it: such a function takes and gives
+            // nothing.
             (None, Callee::Import(_)) => {
                 self.verify_list("it passes", &[], arguments);
                 return self.verify_list("it takes back", &[], results);

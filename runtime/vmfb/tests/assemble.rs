@@ -1,5 +1,6 @@
-//! What the assembler makes of a text: each `.vmasm` file in `assemble/` beside the diagnostics that it
-//! gets and the disassembly of the module, if there is one. `UPDATE_EXPECT=1` rewrites the latter.
+//! What the assembler makes of a text: each `.vmasm` file in `assemble/` beside the diagnostics
+//! that it gets and the disassembly of the module, if there is one. `UPDATE_EXPECT=1` rewrites the
+//! latter.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! Printing a module and assembling the text gives the module again: for generated modules whose names
-//! and strings are free text, as far as the text can tell.
+//! Printing a module and assembling the text gives the module again: for generated modules whose
+//! names and strings are free text, as far as the text can tell.
 
 use abi::cconv::{Signature, ValueType};
 use proptest::collection::vec;
@@ -25,7 +25,8 @@ const FUNCTIONS: u32 = 4;
 const BLOCKS: u32 = 3;
 const RODATA: u32 = 2;
 
-/// Names as compilers of models write them, with everything that has a meaning elsewhere in the text.
+/// Names as compilers of models write them, with everything that has a meaning elsewhere in the
+/// text.
 fn free_name() -> impl Strategy<Value = String> {
     "[A-Za-z_][A-Za-z0-9_$. ()/#=@-]{0,12}[A-Za-z0-9_$)]"
 }
@@ -137,8 +138,9 @@ fn body() -> impl Strategy<Value = Instructions> {
     })
 }
 
-/// Gives calls of the module's own functions what these take and give, as in every module that can run:
-/// where all functions are exported and calls do not fit, the text may be that of a database cut short.
+/// Gives calls of the module's own functions what these take and give, as in every module that can
+/// run: where all functions are exported and calls do not fit, the text may be that of a database
+/// cut short.
 fn fit_calls(instructions: &mut Instructions, signatures: &[Signature]) {
     for (op, values) in instructions {
         let is_variadic = matches!(op, Op::CallVariadic | Op::CallVariadicYieldable);

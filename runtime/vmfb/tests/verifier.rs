@@ -1,7 +1,7 @@
 //! Modules that try to get past the verifier: one line a way, with what it says.
 //!
-//! Each is a small sound module with one thing wrong. What is wrong in the file itself (damaged tables,
-//! bytes that end too early) is the business of `hostile.rs`.
+//! Each is a small sound module with one thing wrong. What is wrong in the file itself (damaged
+//! tables, bytes that end too early) is the business of `hostile.rs`.
 
 use vmfb::build::ModuleImage;
 use vmfb::decode::Immediate;

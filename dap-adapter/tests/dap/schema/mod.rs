@@ -2,10 +2,10 @@
 //! file.
 //!
 //! The schema uses a small part of JSON schema (draft 4): `$ref`, `allOf`, `oneOf`, `type`, `enum`,
-//! `required`, `properties`, `additionalProperties`, `items`, `minimum`, `maximum`; a keyword that is
-//! none of these fails the test, so that nothing goes unchecked. In one thing the check is stricter
-//! than the schema: a property that the protocol does not know is a mistake of ours, usually of
-//! spelling.
+//! `required`, `properties`, `additionalProperties`, `items`, `minimum`, `maximum`; a keyword that
+//! is none of these fails the test, so that nothing goes unchecked. In one thing the check is
+//! stricter than the schema: a property that the protocol does not know is a mistake of ours,
+//! usually of spelling.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

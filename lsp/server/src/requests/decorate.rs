@@ -15,8 +15,8 @@ use tower_lsp::lsp_types::{
 
 use super::View;
 
-/// Longer texts get tokens by range only, and longer ranges only for their beginning: all of them would be hundreds of
-/// megabytes of numbers.
+/// Longer texts get tokens by range only, and longer ranges only for their beginning: all of them
+/// would be hundreds of megabytes of numbers.
 const LONGEST: usize = 4 << 20;
 
 pub(crate) fn legend() -> SemanticTokensLegend {

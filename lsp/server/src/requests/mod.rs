@@ -1,8 +1,9 @@
-//! What the server answers: a file for each group of requests. Each function converts in, asks [`ide`], converts out, and runs on
-//! a worker thread.
+//! What the server answers: a file for each group of requests. Each function converts in, asks
+//! [`ide`], converts out, and runs on a worker thread.
 //!
-//! `read` places and outlines · `navigate` from name to name · `edit` what changes the text · `decorate` what is drawn over it ·
-//! `modules` compiled modules as documents · `workspace` searches over files.
+//! `read` places and outlines · `navigate` from name to name · `edit` what changes the text ·
+//! `decorate` what is drawn over it · `modules` compiled modules as documents · `workspace`
+//! searches over files.
 
 pub(crate) mod decorate;
 pub(crate) mod edit;
@@ -22,7 +23,8 @@ use crate::documents::{Documents, Open};
 use crate::positions::{self, Encoding, Walk};
 use crate::session::Session;
 
-/// What a request may look at: its document as it was when the request arrived, and what was agreed on.
+/// What a request may look at: its document as it was when the request arrived, and what was agreed
+/// on.
 pub(crate) struct View<'a> {
     pub(crate) uri: &'a Url,
     pub(crate) open: &'a Open,

@@ -1,7 +1,9 @@
-//! Compiled modules as documents, and files that editors refuse to send: the server reads them itself.
+//! Compiled modules as documents, and files that editors refuse to send: the server reads them
+//! itself.
 //!
-//! `iree-vmfb:/path/model.vmfb.vmasm` is the disassembly of that module. `iree-text:/path/big.mlir` is a text file with its long
-//! constants cut, for editors that do not open the whole. [`content`] says which files these may be.
+//! `iree-vmfb:/path/model.vmfb.vmasm` is the disassembly of that module. `iree-text:/path/big.mlir`
+//! is a text file with its long constants cut, for editors that do not open the whole. [`content`]
+//! says which files these may be.
 
 use std::path::{Path, PathBuf};
 
@@ -32,8 +34,8 @@ fn failed(message: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
 }
 
-/// Which files may be shown. A URI may come from a link in a document that somebody else wrote, so what
-/// it names is not shown for being named.
+/// Which files may be shown. A URI may come from a link in a document that somebody else wrote, so
+/// what it names is not shown for being named.
 pub(crate) struct Readable {
     /// The folders of the workspace and of open documents, and the modules that the user has set.
     pub(crate) places: Vec<PathBuf>,
@@ -64,8 +66,8 @@ pub(crate) fn content(uri: &Url, readable: &Readable) -> Result<String> {
     }
 }
 
-/// The file that a path leads to, links followed, if it is a regular one with such a name that is not too
-/// long.
+/// The file that a path leads to, links followed, if it is a regular one with such a name that is
+/// not too long.
 fn target(path: &Path, extensions: &[&str]) -> std::result::Result<PathBuf, String> {
     let target = path.canonicalize().map_err(|error| error.to_string())?;
     let extension = target.extension().unwrap_or_default();

@@ -40,7 +40,8 @@ pub(crate) fn definition(view: &View<'_>, position: Position) -> Option<GotoDefi
     })
 }
 
-/// A place that a compiler counted from 1. Its columns are bytes; the file is not read to count otherwise.
+/// A place that a compiler counted from 1. Its columns are bytes; the file is not read to count
+/// otherwise.
 fn file_range(line: u32, column: u32) -> Range {
     let at = Position::new(line.saturating_sub(1), column.saturating_sub(1));
     Range::new(at, at)

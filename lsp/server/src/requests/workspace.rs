@@ -1,4 +1,5 @@
-//! Symbols of the whole workspace: those of open documents as they are, those of other files as they are on disk.
+//! Symbols of the whole workspace: those of open documents as they are, those of other files as
+//! they are on disk.
 
 use std::sync::Arc;
 

@@ -6,7 +6,8 @@ use crate::client::{Client, markdown, place, range};
 
 const URI: &str = "file:///x.mlir";
 
-/// Astral and other non-ASCII characters before the asked token, in every encoding that can be agreed on.
+/// Astral and other non-ASCII characters before the asked token, in every encoding that can be
+/// agreed on.
 #[tokio::test]
 async fn columns_after_text_outside_ascii() {
     let line = "func.func @\"größe_😀\"() attributes {doc = \"é😀ü日\"} { call @\"größe_😀\"() call @g() }";

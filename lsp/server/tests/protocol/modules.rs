@@ -1,4 +1,5 @@
-//! Compiled modules as documents, and the ways between them and their sources; with modules that iree-compile made.
+//! Compiled modules as documents, and the ways between them and their sources; with modules that
+//! iree-compile made.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -138,7 +139,8 @@ async fn a_save_is_checked_by_the_compiler() {
     assert!(!told(&client.notifications[0], "compiler"));
 }
 
-/// In a folder that is not trusted nothing is started, whatever it sets, until the client says otherwise.
+/// In a folder that is not trusted nothing is started, whatever it sets, until the client says
+/// otherwise.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_save_starts_nothing_in_a_folder_that_is_not_trusted() {
     let folder = tempfile::tempdir().expect("a scratch folder");

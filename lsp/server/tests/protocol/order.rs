@@ -29,7 +29,8 @@ async fn no_answer_is_stale_or_too_new() {
     assert_eq!((stale, new), (0, 0));
 }
 
-/// A long text takes another way into the server, and is there for the messages right behind it all the same.
+/// A long text takes another way into the server, and is there for the messages right behind it all
+/// the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_texts_are_there_for_what_follows() {
     let mut client = Client::plain().await;

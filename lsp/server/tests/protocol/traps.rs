@@ -1,5 +1,6 @@
-//! What goes wrong in servers on this framework, each tried: clients that never answer or never read, answers that nobody waits
-//! for, work that is cancelled, bursts of edits, answers without end.
+//! What goes wrong in servers on this framework, each tried: clients that never answer or never
+//! read, answers that nobody waits for, work that is cancelled, bursts of edits, answers without
+//! end.
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,8 @@ fn functions(count: usize) -> String {
         .collect()
 }
 
-/// The server asks (to watch files, to show progress); this client never answers, and sends hundreds of messages.
+/// The server asks (to watch files, to show progress); this client never answers, and sends
+/// hundreds of messages.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_never_answers() {
     let able = json!({

@@ -1,4 +1,5 @@
-//! Affine maps as memory layouts: `affine_map<(d0, d1)[s0] -> (d0 * 8 + d1 + s0)>`, and the strides that they are, if any.
+//! Affine maps as memory layouts: `affine_map<(d0, d1)[s0] -> (d0 * 8 + d1 + s0)>`, and the strides
+//! that they are, if any.
 
 use crate::syntax::{Cursor, SyntaxError, check_depth};
 
@@ -73,8 +74,8 @@ impl Map {
             && self.results.iter().enumerate().all(|(at, result)| result.dimension() == Some(at))
     }
 
-    /// Strides and offset, if the map has one result that is linear. MLIR takes no other maps but the identity for strided,
-    /// not even permutations.
+    /// Strides and offset, if the map has one result that is linear. MLIR takes no other maps but
+    /// the identity for strided, not even permutations.
     pub(crate) fn strides(&self) -> Option<(Vec<Option<i64>>, Option<i64>)> {
         match self.results.as_slice() {
             [result] => result.parts(),

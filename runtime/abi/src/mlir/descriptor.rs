@@ -140,7 +140,8 @@ impl Descriptor {
         self.sizes.iter().try_fold(1, product).ok_or(DescriptorError::Overflow)
     }
 
-    /// The lowest and the highest element position, counted from `aligned`; `None` without elements.
+    /// The lowest and the highest element position, counted from `aligned`; `None` without
+    /// elements.
     ///
     /// # Errors
     /// Positions that do not fit.

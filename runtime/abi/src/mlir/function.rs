@@ -7,8 +7,9 @@
 //! slot     = ( "%" name ":" )? type ( "{" attributes "}" )? | "..."
 //! ```
 //!
-//! What follows a declaration (a body) is left unread. `iree.abi.declaration`, which iree-compile writes into modules, is of this
-//! form: `sync func @f(%input0: tensor<4xf32>) -> (%output0: tensor<4xf32>)`.
+//! What follows a declaration (a body) is left unread. `iree.abi.declaration`, which iree-compile
+//! writes into modules, is of this form:
+//! `sync func @f(%input0: tensor<4xf32>) -> (%output0: tensor<4xf32>)`.
 
 use super::types::{self, ArrayKeyword, parse_function_type, parse_type, skip_balanced};
 use crate::signature::{Function, Printed, Slot, Type, Unrepresentable, each_slot, note};

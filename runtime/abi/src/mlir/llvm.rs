@@ -34,7 +34,8 @@ impl Llvm {
     /// A size or an offset.
     pub const I64: Self = Self::Integer(64);
 
-    /// Size and alignment in bytes where C and LLVM agree, on a machine of 64 bits; `None` for what C has not.
+    /// Size and alignment in bytes where C and LLVM agree, on a machine of 64 bits; `None` for what
+    /// C has not.
     #[must_use]
     pub fn size_and_alignment(&self) -> Option<(u64, u64)> {
         match self {

@@ -1,4 +1,5 @@
-//! What the conversion to LLVM makes of a function: the same calling convention from MLIR 13 to today.
+//! What the conversion to LLVM makes of a function: the same calling convention from MLIR 13 to
+//! today.
 //!
 //! ```text
 //! memref<…> of rank N   ─ argument ─►  ptr allocated, ptr aligned, i64 offset, i64 size × N, i64 stride × N

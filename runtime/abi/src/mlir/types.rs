@@ -1,4 +1,5 @@
-//! MLIR types as text: scalars, `tensor`, `memref`, `vector`, `complex`, `tuple`, function types, and types of dialects.
+//! MLIR types as text: scalars, `tensor`, `memref`, `vector`, `complex`, `tuple`, function types,
+//! and types of dialects.
 //!
 //! ```text
 //! type     = scalar | "none" | "complex<" scalar ">" | "tuple<" types ">" | "vector<" ( [N] "x" | N "x" )* type ">"
@@ -128,12 +129,14 @@ pub(crate) fn parse_function_type(
     })
 }
 
-/// Whether the name of a reference is a type of MLIR: other conventions have names such as `!std::string`.
+/// Whether the name of a reference is a type of MLIR: other conventions have names such as
+/// `!std::string`.
 pub(crate) fn is_dialect_type(name: &str) -> bool {
     name.starts_with('!') && parse(name).is_ok()
 }
 
-/// `!hal.buffer_view`, `!util.list<?>`, `!torch.vtensor<[?,3],f32>`: the text up to where its brackets are closed.
+/// `!hal.buffer_view`, `!util.list<?>`, `!torch.vtensor<[?,3],f32>`: the text up to where its
+/// brackets are closed.
 fn parse_dialect_type(cursor: &mut Cursor<'_>, depth: usize) -> Result<Type, SyntaxError> {
     let start = cursor.position();
     cursor.bump();

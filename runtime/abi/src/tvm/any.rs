@@ -41,7 +41,8 @@ pub enum AnyError {
     /// A small string longer than its space.
     #[error("a small string has at most 7 bytes, this one claims {0}")]
     SmallLength(u32),
-    /// Bytes that a value does not use and that must be 0, since values are compared by their bytes.
+    /// Bytes that a value does not use and that must be 0, since values are compared by their
+    /// bytes.
     #[error("bytes {0} must be 0 for this type")]
     NotZero(&'static str),
     /// A truth value that is neither.

@@ -1,4 +1,5 @@
-//! Type indices: what a tagged value holds. Those from 64 on are counted objects; from 128 on they are given out at run time.
+//! Type indices: what a tagged value holds. Those from 64 on are counted objects; from 128 on they
+//! are given out at run time.
 
 /// A row for each static index: number, name in the C headers, key in schemas and messages.
 pub const INDICES: [(i32, &str, &str); 29] = [

@@ -1,7 +1,8 @@
-//! The structs of TVM FFI and DLPack on machines of 64 bits, field by field, and the proof that they lie where C puts them.
+//! The structs of TVM FFI and DLPack on machines of 64 bits, field by field, and the proof that
+//! they lie where C puts them.
 //!
-//! Objects begin with [`ObjectHeader`]; their own struct follows at byte 24. The crate that calls libraries reads and writes
-//! these; here they are plain data.
+//! Objects begin with [`ObjectHeader`]; their own struct follows at byte 24. The crate that calls
+//! libraries reads and writes these; here they are plain data.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::{offset_of, size_of};

@@ -1,6 +1,8 @@
-//! TVM FFI: one C signature for all functions, whose arguments and result are tagged values of 16 bytes.
+//! TVM FFI: one C signature for all functions, whose arguments and result are tagged values of 16
+//! bytes.
 //!
-//! - [`index`]: the type indices that tag a value. [`layout`]: the structs of the ABI, with assertions on their offsets.
+//! - [`index`]: the type indices that tag a value. [`layout`]: the structs of the ABI, with
+//!   assertions on their offsets.
 //! - [`schema`]: types as JSON (what a library says of its functions) and as people write them.
 //! - [`any`]: what 16 bytes mean.
 //!

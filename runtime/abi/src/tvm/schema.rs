@@ -1,4 +1,5 @@
-//! Types of TVM FFI as text: the JSON that a library's metadata holds, and the form that Python prints.
+//! Types of TVM FFI as text: the JSON that a library's metadata holds, and the form that Python
+//! prints.
 //!
 //! ```text
 //! metadata = {"type_schema": "<schema as a JSON string>"}
@@ -30,7 +31,8 @@ pub struct Schema {
 /// The key of functions.
 pub const FUNCTION: &str = "ffi.Function";
 
-/// Generic names, the key that they are written by, and how many types they take at least and at most.
+/// Generic names, the key that they are written by, and how many types they take at least and at
+/// most.
 const GENERIC: [(&str, &str, usize, usize); 19] = [
     ("ffi.Array", "ffi.Array", 0, 1),
     ("Array", "ffi.Array", 0, 1),

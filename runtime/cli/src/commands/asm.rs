@@ -18,8 +18,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "MODULE.vmfb")]
     output: PathBuf,
 
-    /// The module that the text was printed of: what text does not say (attributes, dependencies, source
-    /// locations) is taken from it
+    /// The module that the text was printed of: what text does not say (attributes, dependencies,
+    /// source locations) is taken from it
     #[arg(long, value_name = "MODULE.vmfb")]
     original: Option<PathBuf>,
 

@@ -1,11 +1,11 @@
 //! `iree-dbg check`: runs every test that a module exports, each in a context of its own.
 //!
-//! A test is an exported function without arguments. It fails if it ends with an error or if one of its
-//! `check.*` expectations does not hold.
+//! A test is an exported function without arguments. It fails if it ends with an error or if one of
+//! its `check.*` expectations does not hold.
 //!
-//! Tests of the VM itself have no expectations, and some are there to fail: in a module that imports
-//! nothing from `check`, a function whose name begins with `fail_` has to end with an error. That is how
-//! the tests of IREE's VM are written and run.
+//! Tests of the VM itself have no expectations, and some are there to fail: in a module that
+//! imports nothing from `check`, a function whose name begins with `fail_` has to end with an
+//! error. That is how the tests of IREE's VM are written and run.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -71,8 +71,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Refuses modules whose expectations this build cannot judge: calls of optional imports that are not
-/// there are passed over, and the tests would pass.
+/// Refuses modules whose expectations this build cannot judge: calls of optional imports that are
+/// not there are passed over, and the tests would pass.
 fn require_expectations(modules: &LoadedModules) -> Result<(), String> {
     for module in modules.iter() {
         let unprovided = check::unprovided(module);

@@ -15,12 +15,13 @@ pub(crate) struct Arguments {
     #[arg(value_name = "INPUT.mlir")]
     input: PathBuf,
 
-    /// The module to write; the debug companion and the sources of dispatches get its name with `.companion.mlir` and
-    /// `.dispatches.mlir` behind it
+    /// The module to write; the debug companion and the sources of dispatches get its name with
+    /// `.companion.mlir` and `.dispatches.mlir` behind it
     #[arg(short, long, value_name = "MODULE.vmfb")]
     output: PathBuf,
 
-    /// Which iree-compile to run; otherwise $IREE_COMPILE, or the one on PATH or in the `.venv` of the project
+    /// Which iree-compile to run; otherwise $IREE_COMPILE, or the one on PATH or in the `.venv` of
+    /// the project
     #[arg(long = "iree-compile", value_name = "FILE")]
     compiler: Option<PathBuf>,
 

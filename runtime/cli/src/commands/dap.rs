@@ -10,8 +10,8 @@ use crate::listening::DoorArguments;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Serve clients on this TCP address of this machine, one after the other, instead of one on standard
-    /// input and output; port 0 takes any that is free
+    /// Serve clients on this TCP address of this machine, one after the other, instead of one on
+    /// standard input and output; port 0 takes any that is free
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
 

@@ -34,7 +34,8 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "script")]
     batch: bool,
 
-    /// A module; those named later may import from those named before, the last one has the function
+    /// A module; those named later may import from those named before, the last one has the
+    /// function
     #[arg(long = "module", value_name = "MODULE.vmfb")]
     modules: Vec<PathBuf>,
 

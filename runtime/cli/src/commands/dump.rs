@@ -1,4 +1,5 @@
-//! `iree-dbg dump`: a module as text or JSON on standard output; of an archive of parameters, what is in it.
+//! `iree-dbg dump`: a module as text or JSON on standard output; of an archive of parameters, what
+//! is in it.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;

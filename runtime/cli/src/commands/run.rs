@@ -36,8 +36,8 @@ pub(crate) struct Arguments {
     )]
     error_format: ErrorFormat,
 
-    /// Let debuggers attach over this TCP address while the program runs, one after the other; port 0 takes any that
-    /// is free
+    /// Let debuggers attach over this TCP address while the program runs, one after the other; port
+    /// 0 takes any that is free
     #[arg(long, value_name = "HOST:PORT")]
     #[arg(conflicts_with_all = ["trace_execution", "inputs_json", "keywords", "outputs_json"])]
     listen: Option<String>,
@@ -49,8 +49,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     door: DoorArguments,
 
-    /// Let debuggers that attach read memory of this process by address (`r0 as memref<?xf32>`), which leads
-    /// to more than the program's own
+    /// Let debuggers that attach read memory of this process by address (`r0 as memref<?xf32>`),
+    /// which leads to more than the program's own
     #[arg(long = "foreign-memory", requires = "listen")]
     foreign_memory: bool,
 }

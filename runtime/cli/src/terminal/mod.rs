@@ -1,8 +1,8 @@
 //! The debugger in a terminal: one command a line, gdb's words.
 //!
-//! [`command`] reads lines, [`show`] writes what the program looks like, this file and [`actions`] do
-//! what is asked.
-//! Input comes from a prompt, a pipe or a script; output goes to any writer, so a test can compare it.
+//! [`command`] reads lines, [`show`] writes what the program looks like, this file and [`actions`]
+//! do what is asked. Input comes from a prompt, a pipe or a script; output goes to any writer, so a
+//! test can compare it.
 
 mod actions;
 pub(crate) mod command;

@@ -19,8 +19,8 @@ impl Debugger {
     /// Sets what one expression names to the value of another; the new value, as it is shown.
     ///
     /// # Errors
-    /// One of them is no expression or does not make sense here, the first names nothing that can be
-    /// changed, or it cannot take the value.
+    /// One of them is no expression or does not make sense here, the first names nothing that can
+    /// be changed, or it cannot take the value.
     pub fn assign(
         &mut self,
         frame: impl Into<FrameId>,

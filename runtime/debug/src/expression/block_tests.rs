@@ -1,5 +1,5 @@
-//! What is computed in blocks is what is computed of one element after the other: for all types of elements,
-//! all ways in which they can lie in memory, and the numbers that differ from others.
+//! What is computed in blocks is what is computed of one element after the other: for all types of
+//! elements, all ways in which they can lie in memory, and the numbers that differ from others.
 
 use std::sync::Arc;
 
@@ -59,7 +59,8 @@ impl Random {
         (self.next() >> 11) as usize % end
     }
 
-    /// The bits of an element: often 0, -0, an infinity, a NaN, a denormal number, a limit; often small.
+    /// The bits of an element: often 0, -0, an infinity, a NaN, a denormal number, a limit; often
+    /// small.
     fn bits(&mut self, scalar: &TensorType) -> u64 {
         let bits = u32::from(scalar.element_type.bits);
         let mask = u64::MAX >> (64 - bits);

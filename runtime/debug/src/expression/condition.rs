@@ -1,10 +1,11 @@
 //! Conditions on registers, compiled to closures that the interpreter asks by itself.
 //!
-//! A condition in a hot loop is nearly always false. If the program had to be stopped to find that out,
-//! most of the time would go into stopping. So what only compares and computes with registers becomes a
-//! closure over [`GuardFrame`], which the interpreter calls at the breakpoint and goes on if it says
-//! no. Everything else (tensors, lists, dispatches, functions) is evaluated by the debugger, as are the
-//! cases in which a closure cannot decide: an integer too large, a division by zero.
+//! A condition in a hot loop is nearly always false. If the program had to be stopped to find that
+//! out, most of the time would go into stopping. So what only compares and computes with registers
+//! becomes a closure over [`GuardFrame`], which the interpreter calls at the breakpoint and goes on
+//! if it says no. Everything else (tensors, lists, dispatches, functions) is evaluated by the
+//! debugger, as are the cases in which a closure cannot decide: an integer too large, a division by
+//! zero.
 
 use debuginfo::{Given, Recipe, RegisterSlot, Scalar};
 use vm::GuardFrame;
@@ -88,7 +89,8 @@ fn expression(expr: &Expr, names: &Names<'_>) -> Option<Compiled> {
     })
 }
 
-/// A function of numbers. Where they are of both kinds, the kind of the result is only known when it runs.
+/// A function of numbers. Where they are of both kinds, the kind of the result is only known when
+/// it runs.
 fn call(function: OnNumbers, mut arguments: Vec<Compiled>) -> Option<Compiled> {
     let pick = match function {
         OnNumbers::Pick(pick) => pick,

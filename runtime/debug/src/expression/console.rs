@@ -1,8 +1,9 @@
 //! The console: what watches may, and calls of the program's own functions.
 //!
-//! Only functions are called that change nothing but what they made themselves: no global is stored, no
-//! import is called (a device would see it), no reference is passed in. That is found out from their
-//! bytecode. They run with fuel, in an invocation of their own, and can be cancelled.
+//! Only functions are called that change nothing but what they made themselves: no global is
+//! stored, no import is called (a device would see it), no reference is passed in. That is found
+//! out from their bytecode. They run with fuel, in an invocation of their own, and can be
+//! cancelled.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -28,7 +29,8 @@ impl Debugger {
     /// The value of an expression, which may call pure functions of the program.
     ///
     /// # Errors
-    /// The text is no expression, does not make sense here, takes too long, or calls what is not pure.
+    /// The text is no expression, does not make sense here, takes too long, or calls what is not
+    /// pure.
     pub fn evaluate_in_console(
         &mut self,
         frame: impl Into<FrameId>,

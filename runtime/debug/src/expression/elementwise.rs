@@ -1,10 +1,11 @@
 //! What is computed element by element: operators on tensors, and functions of each element.
 //!
-//! `max(abs(t - u))` never makes the tensor `t - u`. Operators and functions of elements are collected
-//! ([`Computation`]) until somebody needs their elements, and then done block by block: by a reduction, which
-//! keeps none of them, or to store the whole result. A block is of f64 or of i64. What these cannot hold (an
-//! integer that is too large, a division by zero) is met by the operators of [`super::operators`] on single
-//! numbers instead, which define what everything means ([`Stop::Irregular`]).
+//! `max(abs(t - u))` never makes the tensor `t - u`. Operators and functions of elements are
+//! collected ([`Computation`]) until somebody needs their elements, and then done block by block:
+//! by a reduction, which keeps none of them, or to store the whole result. A block is of f64 or of
+//! i64. What these cannot hold (an integer that is too large, a division by zero) is met by the
+//! operators of [`super::operators`] on single numbers instead, which define what everything means
+//! ([`Stop::Irregular`]).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -606,7 +607,8 @@ fn integers(operator: Binary, left: &mut [i64], right: &[i64]) -> Result<(), Sto
     Ok(())
 }
 
-/// Sums or differences; `lost` is negative where the result was too large. It is asked once a block.
+/// Sums or differences; `lost` is negative where the result was too large. It is asked once a
+/// block.
 #[inline(always)]
 fn sums(
     left: &mut [i64],

@@ -1,5 +1,5 @@
-//! Walking a tree with the program at hand. Nothing here changes the program; calls of its functions
-//! are made by whoever asks, and only where that was allowed.
+//! Walking a tree with the program at hand. Nothing here changes the program; calls of its
+//! functions are made by whoever asks, and only where that was allowed.
 
 use std::ops::Range;
 
@@ -102,7 +102,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The value of a tree for an operator or a function; elements that are computed may still be to be.
+    /// The value of a tree for an operator or a function; elements that are computed may still be
+    /// to be.
     fn operand(&mut self, expr: &Expr) -> Result<Operand, ExpressionError> {
         let at = |message: String| ExpressionError::new(expr.span.clone(), message);
         match &expr.kind {

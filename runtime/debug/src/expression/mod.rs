@@ -11,7 +11,8 @@
 //!
 //! Evaluating never changes the program. Assigning ([`crate::Debugger::assign`]) and calling
 //! ([`crate::Debugger::evaluate_in_console`]) are separate doors. The language is described for its
-//! users in `runtime/debug/expressions.md`; `reduce::FUNCTIONS` and `evaluate::FIELDS` are its tables.
+//! users in `runtime/debug/expressions.md`; `reduce::FUNCTIONS` and `evaluate::FIELDS` are its
+//! tables.
 
 mod assign;
 #[cfg(test)]
@@ -57,8 +58,8 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Reads an expression. Behind a comma a letter says how numbers are written: `x` hexadecimal, `b`
-    /// binary, `o` octal, `d` decimal, `f` the bits as a float.
+    /// Reads an expression. Behind a comma a letter says how numbers are written: `x` hexadecimal,
+    /// `b` binary, `o` octal, `d` decimal, `f` the bits as a float.
     ///
     /// # Errors
     /// The text is none; the error says where.
@@ -77,7 +78,8 @@ impl Expression {
         &self.root
     }
 
-    /// Whether it may be a condition: a text is neither true nor false, which needs no program to see.
+    /// Whether it may be a condition: a text is neither true nor false, which needs no program to
+    /// see.
     ///
     /// # Errors
     /// It is a text.

@@ -142,7 +142,8 @@ fn is_close(known: &str, name: &str) -> bool {
 }
 
 impl Debugger {
-    /// The program's own copy of a value, for a call: numbers and references, as the callee takes them.
+    /// The program's own copy of a value, for a call: numbers and references, as the callee takes
+    /// them.
     pub(crate) fn call_argument(
         datum: &Datum,
         wanted: &abi::cconv::ValueType,

@@ -1,8 +1,8 @@
 //! Operators: on two numbers, and element by element on tensors.
 //!
-//! Integers are exact (a result beyond 128 bits is an error), `/` between integers truncates, floats
-//! are f64; an integer beside a float becomes one. Of a tensor and a number, the number goes with every
-//! element; two tensors have the same shape.
+//! Integers are exact (a result beyond 128 bits is an error), `/` between integers truncates,
+//! floats are f64; an integer beside a float becomes one. Of a tensor and a number, the number goes
+//! with every element; two tensors have the same shape.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use super::syntax::{Binary, Unary};
 use crate::number::Number;
 use crate::tensor::TensorView;
 
-/// Applies an operator to two values; `&&` and `||` are the evaluator's, which skips the second. Elements of
-/// tensors are computed later.
+/// Applies an operator to two values; `&&` and `||` are the evaluator's, which skips the second.
+/// Elements of tensors are computed later.
 pub(crate) fn binary(
     operator: Binary,
     left: &Operand,

@@ -1,6 +1,6 @@
-//! From text to trees: a scanner and operator precedence in one, since what a character means depends
-//! on what is expected (`%` begins a name where a value may stand, and is the remainder behind one;
-//! what follows `as` is a type).
+//! From text to trees: a scanner and operator precedence in one, since what a character means
+//! depends on what is expected (`%` begins a name where a value may stand, and is the remainder
+//! behind one; what follows `as` is a type).
 
 use super::error::ExpressionError;
 use super::syntax::{Binary, COMPARISON, Expr, Kind, OPERATORS, POWER, Subscript, Unary};
@@ -197,7 +197,8 @@ impl<'t> Parser<'t> {
         Ok(value)
     }
 
-    /// `4x8xf32`, `f16[4,4]`, `tensor<4x8xf32>`; the second and third as the first. `memref<…>` stays as it is.
+    /// `4x8xf32`, `f16[4,4]`, `tensor<4x8xf32>`; the second and third as the first. `memref<…>`
+    /// stays as it is.
     fn type_name(&mut self) -> Result<String, ExpressionError> {
         self.skip_space();
         if self.rest().starts_with("memref<") {
@@ -341,7 +342,8 @@ impl<'t> Parser<'t> {
         word
     }
 
-    /// A name behind its sigil: `sum`, `"a name with spaces"`, with `#1` for one of several results.
+    /// A name behind its sigil: `sum`, `"a name with spaces"`, with `#1` for one of several
+    /// results.
     fn sigil_name(&mut self) -> Result<String, ExpressionError> {
         if self.rest().starts_with('"') {
             return self.quoted('"');

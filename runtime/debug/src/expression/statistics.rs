@@ -1,9 +1,9 @@
 //! What is to be known of many numbers, from one pass over them.
 //!
-//! The order of additions is fixed, so that the same elements give the same sum however they lie in memory
-//! and whatever made them: of each block of 1,024 elements there are sixteen sums, the first of every
-//! sixteenth element from the first on, the second of those behind them and so on; these are added pairwise
-//! (halves to halves), and the blocks one after the other.
+//! The order of additions is fixed, so that the same elements give the same sum however they lie in
+//! memory and whatever made them: of each block of 1,024 elements there are sixteen sums, the first
+//! of every sixteenth element from the first on, the second of those behind them and so on; these
+//! are added pairwise (halves to halves), and the blocks one after the other.
 
 use bytemuck::Pod;
 
@@ -239,8 +239,8 @@ trait Element: Pod + PartialOrd {
     fn infinities(values: &[Self]) -> usize;
 }
 
-/// How many of a block fit a test. They are counted in numbers as wide as the elements, which the count of
-/// one of so many lanes fits.
+/// How many of a block fit a test. They are counted in numbers as wide as the elements, which the
+/// count of one of so many lanes fits.
 macro_rules! count {
     ($values:ident, $lanes:literal, $counter:ty, $test:expr) => {{
         const { assert!(BLOCK / $lanes < u8::MAX as usize) };

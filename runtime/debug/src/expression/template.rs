@@ -1,7 +1,8 @@
 //! Log messages: text with expressions in braces.
 //!
 //! `n is {%n}, norm {norm(x)}` becomes `n is 3, norm 2.5`. A format letter may stand behind a comma
-//! (`{i0,x}`); `{{` and `}}` are braces. What cannot be evaluated is written as the reason, in place.
+//! (`{i0,x}`); `{{` and `}}` are braces. What cannot be evaluated is written as the reason, in
+//! place.
 
 use super::Expression;
 use super::error::ExpressionError;

@@ -1,7 +1,7 @@
 //! A position in the text of a companion, and the small tokens of MLIR.
 //!
-//! Everything here looks at each byte at most once and copies nothing but what it returns, so a text
-//! with hundreds of megabytes of constants costs one `memchr` over them.
+//! Everything here looks at each byte at most once and copies nothing but what it returns, so a
+//! text with hundreds of megabytes of constants costs one `memchr` over them.
 
 use std::borrow::Cow;
 

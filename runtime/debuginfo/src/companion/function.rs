@@ -39,7 +39,8 @@ impl<'t, 'l> FunctionParser<'t, 'l> {
         }
     }
 
-    /// Reads from behind `vm.func` to the line that closes the function. A declaration gives nothing.
+    /// Reads from behind `vm.func` to the line that closes the function. A declaration gives
+    /// nothing.
     pub(super) fn parse(mut self, cursor: &mut Cursor<'t>) -> Result<Option<CompanionFunction>> {
         cursor.skip_spaces();
         while cursor.peek() != Some(b'@') {

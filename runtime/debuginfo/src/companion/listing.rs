@@ -1,9 +1,9 @@
 //! The VM program as a person reads it: a companion without what only we read in it.
 //!
-//! Line by line the companion is what `--iree-vm-bytecode-source-listing` writes, but that lines end in
-//! locations and carry the annotations of registers and liveness, and constants are long. So taking
-//! those out makes a listing for any module that has a companion, also for those inside of it, whose
-//! listings the compiler overwrites by that of the module around them.
+//! Line by line the companion is what `--iree-vm-bytecode-source-listing` writes, but that lines
+//! end in locations and carry the annotations of registers and liveness, and constants are long. So
+//! taking those out makes a listing for any module that has a companion, also for those inside of
+//! it, whose listings the compiler overwrites by that of the module around them.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -148,7 +148,8 @@ fn write_string(string: &[u8], text: &mut Vec<u8>) {
     text.extend_from_slice("…\"".as_bytes());
 }
 
-/// Writes the attributes of an operation without the annotations; tells whether attributes are here.
+/// Writes the attributes of an operation without the annotations; tells whether attributes are
+/// here.
 fn write_attributes(cursor: &mut Cursor<'_>, text: &mut Vec<u8>) -> bool {
     let mut reader = cursor.clone();
     reader.bump();

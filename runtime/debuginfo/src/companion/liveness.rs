@@ -1,7 +1,8 @@
 //! When values are alive, kept as ranges of operations.
 //!
-//! The text repeats the list of all live names at every operation; neighbours hardly differ. A range
-//! for each stretch in which a name stays in the list keeps memory in proportion to the changes.
+//! The text repeats the list of all live names at every operation; neighbours hardly differ. A
+//! range for each stretch in which a name stays in the list keeps memory in proportion to the
+//! changes.
 
 use std::ops::Range;
 
@@ -13,7 +14,8 @@ pub struct LiveRange {
     /// The operations.
     pub operations: Range<u32>,
     /// Whether this value is meant, or one of the several results that share its name in the list.
-    /// (`%7:2` stands for either result of one operation; it is listed once for each that is alive.)
+    /// (`%7:2` stands for either result of one operation; it is listed once for each that is
+    /// alive.)
     pub is_certain: bool,
 }
 

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use super::cursor::{Cursor, Result};
 use crate::location::{Location, LocationBuilder, LocationId, SourcePosition};
 
-/// Deeper nesting than this is refused: inlining nests one level a call, and no real text comes near.
+/// Deeper nesting than this is refused: inlining nests one level a call, and no real text comes
+/// near.
 const MAX_DEPTH: usize = 512;
 
 /// Reads locations into a table, each distinct text once.

@@ -3,9 +3,9 @@
 //! The same compilation that writes a module can print the VM program just as it is serialised
 //! (`--iree-vm-bytecode-module-output-format=annotated-mlir-text --mlir-print-debuginfo`): every
 //! function in the order of its ordinal, every operation with its location, the names and types of
-//! its results, the registers it reads and writes, and the names that are alive while it runs. That is
-//! the complete debug information of a module, where the debug database since compiler 3.11 covers a
-//! single function.
+//! its results, the registers it reads and writes, and the names that are alive while it runs. That
+//! is the complete debug information of a module, where the debug database since compiler 3.11
+//! covers a single function.
 //!
 //! ```text
 //! vm.module public @demo {
@@ -17,8 +17,8 @@
 //!   ^bb1(%1: i32 loc(…)):                                               named %bb1_arg0 in `live`
 //! ```
 //!
-//! This file holds what was read; [`parse`] (modules `module`, `function`, `operation`, `location` and
-//! `cursor`) reads it in one pass. Whether the text belongs to a given module is decided in
+//! This file holds what was read; [`parse`] (modules `module`, `function`, `operation`, `location`
+//! and `cursor`) reads it in one pass. Whether the text belongs to a given module is decided in
 //! [`crate::align`].
 
 pub(crate) mod cursor;
@@ -110,8 +110,8 @@ pub struct CompanionExport {
     pub function: String,
 }
 
-/// A constant that is itself annotated VM text, written as hexadecimal digits: an executable for the
-/// VMVX back end.
+/// A constant that is itself annotated VM text, written as hexadecimal digits: an executable for
+/// the VMVX back end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NestedText {
     /// The symbol of the constant.
@@ -300,8 +300,9 @@ impl CompanionFunction {
             .take_while(|value| matches!(value.definition, Definition::Argument { .. }))
     }
 
-    /// The values that can be read while the machine stands *before* an operation: those alive during
-    /// it, but not its own results, which do not exist yet. An operand is alive by definition.
+    /// The values that can be read while the machine stands *before* an operation: those alive
+    /// during it, but not its own results, which do not exist yet. An operand is alive by
+    /// definition.
     pub fn live_before(&self, operation: usize) -> impl Iterator<Item = &Value> {
         let index = u32::try_from(operation).unwrap_or(u32::MAX);
         let mut read: Vec<ValueId> = self

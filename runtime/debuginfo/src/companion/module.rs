@@ -1,7 +1,7 @@
 //! The outermost level of the text: the module and the lines in it.
 //!
-//! Outside functions every operation takes exactly one line, so what does not matter is skipped to the
-//! end of its line without being looked at. That is what makes constants of any size cheap.
+//! Outside functions every operation takes exactly one line, so what does not matter is skipped to
+//! the end of its line without being looked at. That is what makes constants of any size cheap.
 
 use vmfb::RodataOrdinal;
 
@@ -12,7 +12,8 @@ use super::operation::Names;
 use super::{Companion, CompanionExport, CompanionGlobal, NestedText};
 use crate::location::LocationId;
 
-/// How far into a constant's line its digits may begin; the rest of the line is only searched for their end.
+/// How far into a constant's line its digits may begin; the rest of the line is only searched for
+/// their end.
 const CONSTANT_HEAD: usize = 4096;
 
 /// `vm.module` in hexadecimal: the beginning of a nested VM text.

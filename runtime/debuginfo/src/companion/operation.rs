@@ -1,8 +1,9 @@
-//! One operation: what it is called, what it reads, writes and keeps alive, and where it comes from.
+//! One operation: what it is called, what it reads, writes and keeps alive, and where it comes
+//! from.
 //!
-//! The operations of the VM dialect print their operands in many ways, so the scan does not know their
-//! grammar. It walks the text once and picks out what has the same shape everywhere: uses (`%x#1`), the
-//! attribute dictionary, the types behind `:` and `->`, the location at the end.
+//! The operations of the VM dialect print their operands in many ways, so the scan does not know
+//! their grammar. It walks the text once and picks out what has the same shape everywhere: uses
+//! (`%x#1`), the attribute dictionary, the types behind `:` and `->`, the location at the end.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -206,9 +207,9 @@ impl<'t> OperationText<'t> {
 
     /// The type of a result.
     ///
-    /// References and the results of calls have their types printed. Of everything else the register
-    /// says how wide it is, and the mnemonic whether it is a float: comparisons of floats give integers,
-    /// all others end in the type they produce.
+    /// References and the results of calls have their types printed. Of everything else the
+    /// register says how wide it is, and the mnemonic whether it is a float: comparisons of floats
+    /// give integers, all others end in the type they produce.
     pub(super) fn result_type(&self, index: usize) -> &'t str {
         let printed = self.type_list().nth(index);
         let Some(register) = self.result_registers.get(index) else {

@@ -1,8 +1,8 @@
 //! Leaving constants out of a companion.
 //!
-//! The text has every constant in hexadecimal, twice the size of the module's data, and nothing reads
-//! it. Long digit strings are dropped while the text streams by, except those that are the text of a
-//! nested VM module.
+//! The text has every constant in hexadecimal, twice the size of the module's data, and nothing
+//! reads it. Long digit strings are dropped while the text streams by, except those that are the
+//! text of a nested VM module.
 
 use std::io::{self, Read, Write};
 

@@ -1,8 +1,9 @@
 //! Where iree-compile is.
 //!
 //! A compiler that is found is run, so it is looked for only where the user has a say: what the
-//! environment names, and Python environments of the project that the user works in. Whoever shares a
-//! temporary folder with others, or unpacks somebody's source there, does not run what they left above it.
+//! environment names, and Python environments of the project that the user works in. Whoever shares
+//! a temporary folder with others, or unpacks somebody's source there, does not run what they left
+//! above it.
 
 use std::env;
 use std::ffi::OsStr;
@@ -26,10 +27,10 @@ pub(super) struct Found {
     pub(super) ignored: Vec<String>,
 }
 
-/// Finds iree-compile: what the environment variable `IREE_COMPILE` names, else on `PATH`, else in the
-/// active Python environment, else in a `.venv` or `venv` of the project that `directory` is in: that
-/// folder and those above it up to the one with `.git`, `pyproject.toml` or `.vscode`. What lies there
-/// has to be the user's own, or the system's.
+/// Finds iree-compile: what the environment variable `IREE_COMPILE` names, else on `PATH`, else in
+/// the active Python environment, else in a `.venv` or `venv` of the project that `directory` is
+/// in: that folder and those above it up to the one with `.git`, `pyproject.toml` or `.vscode`.
+/// What lies there has to be the user's own, or the system's.
 ///
 /// # Errors
 /// It is nowhere, or `IREE_COMPILE` names something that is no file.

@@ -5,7 +5,8 @@ use std::path::Path;
 use super::CompileError;
 use crate::dispatch_calls;
 
-/// Flags that keep what a debugger shows close to what was written. Each gives way to the user's own.
+/// Flags that keep what a debugger shows close to what was written. Each gives way to the user's
+/// own.
 const DEBUGGABLE: [&str; 4] = [
     // Command buffers are recorded where they are used, so that the stack shows who does.
     "--iree-hal-memoization=false",
@@ -17,8 +18,8 @@ const DEBUGGABLE: [&str; 4] = [
     "--iree-vm-bytecode-module-strip-debug-ops=false",
 ];
 
-/// The target where the user names none: this machine, with dispatches in bytecode that can be stepped. Who
-/// names only what dispatches are compiled to means this machine too.
+/// The target where the user names none: this machine, with dispatches in bytecode that can be
+/// stepped. Who names only what dispatches are compiled to means this machine too.
 const LOCAL_VMVX: [&str; 2] =
     ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"];
 
@@ -42,8 +43,8 @@ pub(super) const COMPANION: [&str; 4] = [
 pub(super) const DISPATCHES: [&str; 4] =
     ["--compile-to=executable-sources", "--mlir-print-debuginfo", "-o", "-"];
 
-/// Flags that make it also print each call's own dispatch, to files, before equal ones become one. That
-/// needs no constants.
+/// Flags that make it also print each call's own dispatch, to files, before equal ones become one.
+/// That needs no constants.
 pub(super) fn outlined(directory: &Path) -> [String; 4] {
     [
         format!("--mlir-print-ir-after={}", dispatch_calls::PASS),

@@ -1,12 +1,13 @@
 //! Driving iree-compile so that debugging stays possible.
 //!
-//! A module, its debug companion and the sources of its dispatches come from three runs of iree-compile
-//! with the same flags, two of them printing instead of serialising. Compiling to the `vm` phase once
-//! and finishing twice from that text would be less work, but then the text of nested VMVX executables
-//! is lost, and constants go through text. The sources of dispatches could be dumped on the way, but then
-//! locations in the module lead to the dump. So whole runs print everything; they run side by side to
-//! hide most of the cost, as far as there are processors for it and the source is not large, or one after
-//! the other where both are told to write the same listing.
+//! A module, its debug companion and the sources of its dispatches come from three runs of
+//! iree-compile with the same flags, two of them printing instead of serialising. Compiling to the
+//! `vm` phase once and finishing twice from that text would be less work, but then the text of
+//! nested VMVX executables is lost, and constants go through text. The sources of dispatches could
+//! be dumped on the way, but then locations in the module lead to the dump. So whole runs print
+//! everything; they run side by side to hide most of the cost, as far as there are processors for
+//! it and the source is not large, or one after the other where both are told to write the same
+//! listing.
 //!
 //! The companion ([`crate::Companion::path_beside`]) and the sources of dispatches
 //! ([`crate::DispatchInterfaces::path_beside`]) lie beside the module. All are written to a
@@ -36,14 +37,15 @@ use crate::processes::ProcessGroup;
 /// What to compile.
 #[derive(Clone, Debug, Default)]
 pub struct CompileRequest {
-    /// The `.mlir` (or `.mlirbc`) to compile. It is passed on as it is, so that the module names it so.
+    /// The `.mlir` (or `.mlirbc`) to compile. It is passed on as it is, so that the module names it
+    /// so.
     pub input: PathBuf,
     /// The `.vmfb` to write.
     pub output: PathBuf,
     /// Further flags for iree-compile. They win over those that are added here.
     pub flags: Vec<String>,
-    /// Which iree-compile to run. Otherwise `IREE_COMPILE` names it, or it is on `PATH`, or in the active
-    /// Python environment, or in one of the project that `directory` is in.
+    /// Which iree-compile to run. Otherwise `IREE_COMPILE` names it, or it is on `PATH`, or in the
+    /// active Python environment, or in one of the project that `directory` is in.
     pub compiler: Option<PathBuf>,
     /// The directory to run in, where relative paths count from; otherwise the current one.
     pub directory: Option<PathBuf>,
@@ -140,11 +142,13 @@ impl Cancellation {
     }
 }
 
-/// Compiles a source to a module and its companion. `on_line` gets each line that the compiler prints.
+/// Compiles a source to a module and its companion. `on_line` gets each line that the compiler
+/// prints.
 ///
 /// # Errors
-/// There is no compiler, it failed, it was cancelled, or the files cannot be written. That a companion
-/// could not be made is no error: the module is there, and [`CompileOutput::companion`] says why.
+/// There is no compiler, it failed, it was cancelled, or the files cannot be written. That a
+/// companion could not be made is no error: the module is there, and [`CompileOutput::companion`]
+/// says why.
 pub fn compile(
     request: &CompileRequest,
     cancellation: &Cancellation,
@@ -189,8 +193,8 @@ pub fn compile(
     Ok(CompileOutput { module: output, companion, dispatches, compiler })
 }
 
-/// Writes above the sources of dispatches which module they are of, and where the program calls them;
-/// whether there are any.
+/// Writes above the sources of dispatches which module they are of, and where the program calls
+/// them; whether there are any.
 fn complete_dispatches(path: &Path, module: &Path, outlined: &Path) -> bool {
     let Ok(text) = std::fs::read_to_string(path) else { return false };
     let interfaces = DispatchInterfaces::parse(&text);

@@ -1,5 +1,5 @@
-//! Running iree-compile: three times, at once where nothing is against it, cancellable, with the messages
-//! of the one that makes the module as they come.
+//! Running iree-compile: three times, at once where nothing is against it, cancellable, with the
+//! messages of the one that makes the module as they come.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read};
@@ -35,7 +35,8 @@ pub(super) struct Runs<'a> {
     pub(super) dispatches: &'a Path,
     /// The directory for what is printed of the dispatches that calls have for themselves.
     pub(super) outlined: &'a Path,
-    /// What ends compilers with all that they have started. None where the system has no such thing.
+    /// What ends compilers with all that they have started. None where the system has no such
+    /// thing.
     pub(super) group: Option<&'a ProcessGroup>,
 }
 
@@ -106,8 +107,8 @@ impl Runs<'_> {
         memchr::memmem::find(&text, b".executable.").is_some()
     }
 
-    /// Whether one more compiler may run beside two others: there is a processor for it, and the source,
-    /// which each has in memory several times over, is not large.
+    /// Whether one more compiler may run beside two others: there is a processor for it, and the
+    /// source, which each has in memory several times over, is not large.
     fn has_room(&self) -> bool {
         let input = self.directory.map_or_else(|| self.input.into(), |it| it.join(self.input));
         let is_small = std::fs::metadata(input).is_ok_and(|file| file.len() < LARGE);

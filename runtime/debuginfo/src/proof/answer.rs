@@ -84,7 +84,8 @@ pub enum Given {
 pub struct Operation(pub(crate) Pure);
 
 impl Recipe {
-    /// The value, given what registers and arguments are; `None` where it cannot be computed after all.
+    /// The value, given what registers and arguments are; `None` where it cannot be computed after
+    /// all.
     pub fn evaluate(&self, read: &dyn Fn(Given) -> Option<u64>) -> Option<u64> {
         match self {
             Self::Constant(bits) => Some(*bits),

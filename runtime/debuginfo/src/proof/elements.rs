@@ -1,9 +1,11 @@
-//! The code of one element in a dispatch: which loads are which arguments of a tensor operation's body.
+//! The code of one element in a dispatch: which loads are which arguments of a tensor operation's
+//! body.
 //!
-//! The compiler makes loops of a tensor operation and puts its body inside, each operation with its own
-//! place. Before them are loads of what the body is given, in its order and at the place of the tensor
-//! operation. So far this is a guess. It becomes a proof where every operation of the body that has an
-//! instruction of its own computes just that; where one does not, nothing of the body is known.
+//! The compiler makes loops of a tensor operation and puts its body inside, each operation with its
+//! own place. Before them are loads of what the body is given, in its order and at the place of the
+//! tensor operation. So far this is a guess. It becomes a proof where every operation of the body
+//! that has an instruction of its own computes just that; where one does not, nothing of the body
+//! is known.
 //!
 //! ```text
 //! %act = linalg.generic … {          %27 = buffer.load.f32 %buffer[%26]     8:10
@@ -11,8 +13,8 @@
 //!   %s = arith.addf %a, %k : f32     %28 = add.f32 %27, %1                 10:10
 //! ```
 //!
-//! A number that the body takes from outside (`%k`) is an argument of the dispatch; it is known from an
-//! operation whose other operands are.
+//! A number that the body takes from outside (`%k`) is an argument of the dispatch; it is known
+//! from an operation whose other operands are.
 
 use std::collections::HashMap;
 
@@ -43,8 +45,8 @@ pub(crate) struct Elements<'e> {
 }
 
 impl Elements<'_> {
-    /// Finds the leaves of all tensor operations whose code is proven; changes the source where some
-    /// of them were put into one.
+    /// Finds the leaves of all tensor operations whose code is proven; changes the source where
+    /// some of them were put into one.
     pub(crate) fn find(&self, source: &mut SourceGraph) -> Leaves {
         let mut leaves = Leaves::default();
         // Those that come later may have taken earlier ones in.
@@ -148,7 +150,8 @@ impl Elements<'_> {
         found
     }
 
-    /// The instructions of each operation of a body: the last of each block that comes from it alone.
+    /// The instructions of each operation of a body: the last of each block that comes from it
+    /// alone.
     fn instructions(&self, source: &SourceGraph, element: usize) -> Vec<(Node, usize)> {
         let it = &source.elements[element];
         let function = &source.instances[it.instance].function;

@@ -1,13 +1,14 @@
 //! Which values of two graphs are the same, by value numbering over random samples.
 //!
-//! Every value is a function of the graph's leaves and of what loops carry. It is computed for a few
-//! dozen samples of these; two values that agree on all are taken for one. Samples are drawn so that
-//! numbers meet: small ones, those that the programs name and their neighbours, and random bits.
+//! Every value is a function of the graph's leaves and of what loops carry. It is computed for a
+//! few dozen samples of these; two values that agree on all are taken for one. Samples are drawn so
+//! that numbers meet: small ones, those that the programs name and their neighbours, and random
+//! bits.
 //!
-//! What a loop carries is assumed to be the same as long as nothing speaks against it: all choices at
-//! the head of a loop and of the one it is paired with begin in one class, and a class is split where
-//! its members begin or go on with different values. What remains together has the same beginning
-//! and the same step, so it is equal in every turn.
+//! What a loop carries is assumed to be the same as long as nothing speaks against it: all choices
+//! at the head of a loop and of the one it is paired with begin in one class, and a class is split
+//! where its members begin or go on with different values. What remains together has the same
+//! beginning and the same step, so it is equal in every turn.
 
 use std::collections::HashMap;
 
@@ -255,8 +256,8 @@ impl Side {
         }
     }
 
-    /// The value that control brings into a block from one above, for each sample; `head` is the loop
-    /// that it must stay in. None where the way is not understood.
+    /// The value that control brings into a block from one above, for each sample; `head` is the
+    /// loop that it must stay in. None where the way is not understood.
     fn chosen(
         &self,
         graph: &Graph,
@@ -363,8 +364,8 @@ impl Side {
 /// Loops of one side and those of the other that they are, by their heads.
 pub(crate) type Pairs = Vec<(Block, Block)>;
 
-/// Finds what the two sides have in common, given what their leaves are and which loops are the same.
-/// Fills the samples of both.
+/// Finds what the two sides have in common, given what their leaves are and which loops are the
+/// same. Fills the samples of both.
 pub(crate) fn number(
     graphs: [&Graph; 2],
     sides: [&mut Side; 2],

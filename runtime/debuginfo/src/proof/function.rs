@@ -142,8 +142,8 @@ impl Proof {
         })
     }
 
-    /// The names that are in scope at an instruction, in the frame that so many inlined calls lead to.
-    /// `path` is where the instruction is, from its function inwards.
+    /// The names that are in scope at an instruction, in the frame that so many inlined calls lead
+    /// to. `path` is where the instruction is, from its function inwards.
     pub(crate) fn scope(
         &self,
         instruction: usize,
@@ -181,8 +181,8 @@ impl Proof {
         Some(stand.names(instance, operation))
     }
 
-    /// The block that an operation is in; of one whose region was not gone into, that of the region's
-    /// operation.
+    /// The block that an operation is in; of one whose region was not gone into, that of the
+    /// region's operation.
     fn block_of(&self, instance: InstanceIndex, operation: OperationIndex) -> Option<Block> {
         let function = &self.source.instances[instance].function;
         let mut around = function.ancestors(operation);
@@ -253,8 +253,8 @@ fn last_operation(function: &WrittenFunction) -> Option<OperationIndex> {
     returns.next().filter(|_| returns.next().is_none())
 }
 
-/// A loop whose test was copied before it runs in step with the source no more: in its body the next
-/// turn begins.
+/// A loop whose test was copied before it runs in step with the source no more: in its body the
+/// next turn begins.
 fn rotated(
     source: &SourceGraph,
     source_side: &Side,
@@ -290,8 +290,8 @@ fn rotated(
     found
 }
 
-/// Whether a folded f32 reads as the f64 that it may be: code in which no double is left does not say whether the
-/// compiler made f32 of f64, or folded all of them.
+/// Whether a folded f32 reads as the f64 that it may be: code in which no double is left does not
+/// say whether the compiler made f32 of f64, or folded all of them.
 fn is_same_in_both_widths(bits: u64) -> bool {
     /// Larger whole numbers may have been rounded.
     const EXACT: f32 = 16_777_216.0;

@@ -1,9 +1,9 @@
 //! The source as a graph of values: structured control flow becomes blocks as the compiler makes
 //! them, calls that it inlined are inlined here.
 //!
-//! A value of the source has a node in each *instance* of its function: the function itself, and each
-//! copy of it that was inlined somewhere. What an operation means that is not listed here is not
-//! known: its results are leaves.
+//! A value of the source has a node in each *instance* of its function: the function itself, and
+//! each copy of it that was inlined somewhere. What an operation means that is not listed here is
+//! not known: its results are leaves.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -64,7 +64,8 @@ pub(crate) struct SourceGraph {
     pub(crate) values: HashMap<(InstanceIndex, ValueIndex), Node>,
     pub(crate) made: Vec<Made>,
     pub(crate) elements: Vec<Element>,
-    /// Whether the control flow of some operation was not understood: nothing is what it seems then.
+    /// Whether the control flow of some operation was not understood: nothing is what it seems
+    /// then.
     pub(crate) is_broken: bool,
     /// Where operations are.
     pub(crate) blocks: HashMap<(InstanceIndex, OperationIndex), Block>,
@@ -711,9 +712,9 @@ impl Lowering<'_> {
 }
 
 impl SourceGraph {
-    /// The values that an element operation is given, and that its code loads. Where what it is given
-    /// is made by another one, the compiler may have put both into one: then the values of that one
-    /// are loaded in its place (`is_fused`).
+    /// The values that an element operation is given, and that its code loads. Where what it is
+    /// given is made by another one, the compiler may have put both into one: then the values of
+    /// that one are loaded in its place (`is_fused`).
     pub(crate) fn loaded(&self, element: usize, is_fused: bool) -> Vec<Node> {
         let Some(it) = self.elements.get(element) else { return Vec::new() };
         let arguments = it.arguments.iter().zip(&it.tensors);

@@ -89,8 +89,8 @@ pub(crate) fn leaves(
     found
 }
 
-/// Arguments are in order, if there are as many of the same types. The compiler adds two fences to a
-/// function that is called asynchronously, and drops what nobody uses; then nothing is known.
+/// Arguments are in order, if there are as many of the same types. The compiler adds two fences to
+/// a function that is called asynchronously, and drops what nobody uses; then nothing is known.
 fn arguments(source: &SourceGraph, registers: &Registers) -> Vec<(Node, Node)> {
     let Some(function) = source.instances.first().map(|it| &it.function) else {
         return Vec::new();
@@ -215,8 +215,8 @@ fn is_kind(operation: &str, mnemonic: &str) -> bool {
 
 /// Loops of the source and those of the machine that have their code, by their heads.
 ///
-/// The loop that has code of a place which only one loop of the source has is that one. Where several
-/// are nested the innermost with all of it is meant.
+/// The loop that has code of a place which only one loop of the source has is that one. Where
+/// several are nested the innermost with all of it is meant.
 pub(crate) fn loops(
     source: &SourceGraph,
     source_flow: &super::graph::Flow,

@@ -2,9 +2,9 @@
 //!
 //! Registers are 32-bit cells that are written again and again; a value of 64 bits is in two. Asked
 //! for a cell at an instruction, the last write before it is looked for, in the block and then in
-//! those before it; where several ways bring different values, a choice stands for them. (This is how
-//! Braun and others build SSA form: on demand, with each choice made before its values are known, so
-//! that loops end.) Needs no debug information, so it is the same for every compiler.
+//! those before it; where several ways bring different values, a choice stands for them. (This is
+//! how Braun and others build SSA form: on demand, with each choice made before its values are
+//! known, so that loops end.) Needs no debug information, so it is the same for every compiler.
 
 use std::collections::HashMap;
 
@@ -117,8 +117,8 @@ impl Registers {
         }
     }
 
-    /// What the registers hold before an instruction: every number and reference once for each place
-    /// that it is in.
+    /// What the registers hold before an instruction: every number and reference once for each
+    /// place that it is in.
     pub(crate) fn held_at(&mut self, instruction: usize) -> Vec<(RegisterSlot, Node)> {
         let Some(block) = self.blocks.get(instruction).copied() else { return Vec::new() };
         let mut held = Vec::new();
@@ -159,7 +159,8 @@ impl Registers {
         mut before: usize,
         depth: usize,
     ) -> Node {
-        // Blocks that nothing leads to may lead to each other in a circle, in which nothing is written.
+        // Blocks that nothing leads to may lead to each other in a circle, in which nothing is
+        // written.
         for _ in 0..=self.writes.len() {
             let writes = self.writes[block].iter().rev().filter(|write| write.after < before);
             for write in writes {

@@ -1,9 +1,9 @@
 //! A function as the user wrote it: its operations, values, blocks and regions, out of the tree of
 //! [`syntax`].
 //!
-//! This is what scopes, names and types are read from. It knows how MLIR writes names (`%r#1`, labels,
-//! `%i = %low` in the head of a loop) and types, and nothing of what operations mean; that is for
-//! [`super::lower`].
+//! This is what scopes, names and types are read from. It knows how MLIR writes names (`%r#1`,
+//! labels, `%i = %low` in the head of a loop) and types, and nothing of what operations mean; that
+//! is for [`super::lower`].
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -217,8 +217,8 @@ impl WrittenFunction {
         self.text.get(leaf.start as usize..leaf.end as usize).unwrap_or_default()
     }
 
-    /// The values that are in scope at an operation, outermost first: those of blocks around it that
-    /// were made before. In a region of several blocks, those of blocks that must run before.
+    /// The values that are in scope at an operation, outermost first: those of blocks around it
+    /// that were made before. In a region of several blocks, those of blocks that must run before.
     pub(crate) fn in_scope(&self, operation: OperationIndex) -> Vec<ValueIndex> {
         let mut around: Vec<OperationIndex> = self.ancestors(operation).collect();
         around.pop();
@@ -615,7 +615,8 @@ impl Reader {
         self.loop_types(index, &arguments, &types, &leaves);
     }
 
-    /// The arguments that a loop's head names have the types of its results, after those that count.
+    /// The arguments that a loop's head names have the types of its results, after those that
+    /// count.
     fn loop_types(
         &mut self,
         index: OperationIndex,

@@ -1,4 +1,5 @@
-//! A call of native code: VM values to descriptors (or bare pointers) and scalars, and what comes back to VM values.
+//! A call of native code: VM values to descriptors (or bare pointers) and scalars, and what comes
+//! back to VM values.
 
 use std::sync::Arc;
 
@@ -158,9 +159,9 @@ pub(super) fn call(
         (_, Some(Type::Scalar(scalar))) => register(scalar).unwrap_or(Returns::Integer),
         _ => Returns::Integer,
     };
-    // SAFETY: the library has the function under the name of a C interface, or under its own if its text says that it takes
-    // bare pointers, and the user's text says that these are its types. The caller keeps the library loaded, and `kept` what
-    // the arguments lead to.
+    // SAFETY: the library has the function under the name of a C interface, or under its own if its
+    // text says that it takes bare pointers, and the user's text says that these are its types. The
+    // caller keeps the library loaded, and `kept` what the arguments lead to.
     let returned = unsafe { invoke(*address, &arguments, returns) }.ok_or_else(|| {
         Status::unimplemented(format!("@{name} takes more arguments than can be passed"))
     })?;
@@ -318,8 +319,9 @@ fn results(
     blocks.sort_unstable();
     blocks.dedup();
     for block in blocks {
-        // SAFETY: by the convention, the receiver of a memref frees the block that it was allocated as. It is no argument's and
-        // no constant, its elements were copied, and each block stands in the list once.
+        // SAFETY: by the convention, the receiver of a memref frees the block that it was allocated
+        // as. It is no argument's and no constant, its elements were copied, and each block stands
+        // in the list once.
         unsafe { free(block) };
     }
     match failure {
@@ -349,8 +351,8 @@ fn elements(descriptor: &Descriptor, count: usize, size: usize) -> Result<Vec<u8
     }
     let mut bytes = Vec::new();
     if descriptor.span().map_err(|error| error.to_string())?.is_some() {
-        // SAFETY: the library has returned the descriptor, which says that these elements are there; they are no more than can
-        // be believed, and their span does not overflow.
+        // SAFETY: the library has returned the descriptor, which says that these elements are
+        // there; they are no more than can be believed, and their span does not overflow.
         unsafe { gather(descriptor.aligned, size, descriptor.positions(count), &mut bytes) };
     }
     Ok(bytes)

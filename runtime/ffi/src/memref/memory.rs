@@ -1,11 +1,12 @@
-//! Everything unsafe about calling into a library that MLIR compiled: its code, and the memory that its descriptors lead to.
+//! Everything unsafe about calling into a library that MLIR compiled: its code, and the memory that
+//! its descriptors lead to.
 //!
 //! # Soundness
 //!
-//! A library's code and the addresses that it returns cannot be checked; running it is the user's decision. What is ours is kept
-//! right: descriptors live until the call is over, shared memory is that of buffers that the arguments keep alive and is only
-//! lent where it may be written, what is read back is bounded by the descriptor's own words without overflow, and nothing is
-//! freed twice.
+//! A library's code and the addresses that it returns cannot be checked; running it is the user's
+//! decision. What is ours is kept right: descriptors live until the call is over, shared memory is
+//! that of buffers that the arguments keep alive and is only lent where it may be written, what is
+//! read back is bounded by the descriptor's own words without overflow, and nothing is freed twice.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -47,7 +48,8 @@ pub(crate) fn symbol(library: &libloading::Library, name: &str) -> Option<CodeAd
 /// Calls a function; `None` if it takes more than can be passed.
 ///
 /// # Safety
-/// The address is that of a function that takes these arguments and returns this, and whose code is loaded.
+/// The address is that of a function that takes these arguments and returns this, and whose code is
+/// loaded.
 pub(crate) unsafe fn invoke(
     function: CodeAddress,
     arguments: &[Argument],
@@ -57,7 +59,8 @@ pub(crate) unsafe fn invoke(
     unsafe { call(function.0, arguments, returns) }
 }
 
-/// Copies elements from where a descriptor says that they are: `positions` count elements of `size` bytes from `aligned`.
+/// Copies elements from where a descriptor says that they are: `positions` count elements of `size`
+/// bytes from `aligned`.
 ///
 /// # Safety
 /// The elements may be read.
@@ -94,7 +97,8 @@ pub(crate) unsafe fn read(address: u64, length: usize) -> Vec<u8> {
 /// Frees what a library got from `malloc`.
 ///
 /// # Safety
-/// The address is null or that of a block that `malloc` gave, and nobody frees or uses it afterwards.
+/// The address is null or that of a block that `malloc` gave, and nobody frees or uses it
+/// afterwards.
 pub(crate) unsafe fn free(address: u64) {
     unsafe extern "C" {
         fn free(block: *mut c_void);

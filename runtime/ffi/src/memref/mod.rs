@@ -1,19 +1,23 @@
-//! Libraries that MLIR compiled: functions over memrefs, called by their C interface or with bare pointers.
+//! Libraries that MLIR compiled: functions over memrefs, called by their C interface or with bare
+//! pointers.
 //!
-//! A library does not say what its functions take, so their MLIR text comes with it: `lib.mlir` beside `lib.so`, or given by
-//! the user. Each function that the text declares and for which the library has `_mlir_ciface_<name>` becomes a function of a
-//! native module, with buffer views for memrefs:
+//! A library does not say what its functions take, so their MLIR text comes with it: `lib.mlir`
+//! beside `lib.so`, or given by the user. Each function that the text declares and for which the
+//! library has `_mlir_ciface_<name>` becomes a function of a native module, with buffer views for
+//! memrefs:
 //!
 //! ```text
 //! buffer view ─► descriptor on our side, its memory shared ─► _mlir_ciface_f(result*, descriptor*…, scalars…)
 //! descriptor written by the callee ─► its elements gathered into a dense buffer view; its memory freed
 //! ```
 //!
-//! A callee may write into the memory of its arguments; memory that may not be written is copied first. Who owns a returned
-//! memref is the caller: it is freed, unless it lies in an argument or is a constant of the library.
+//! A callee may write into the memory of its arguments; memory that may not be written is copied
+//! first. Who owns a returned memref is the caller: it is freed, unless it lies in an argument or
+//! is a constant of the library.
 //!
-//! A declaration with the attribute `llvm.bareptr` is of a function that takes and gives plain pointers to dense elements, under
-//! its own name. What such a pointer leads to is copied and never freed: nothing tells constants from what was allocated.
+//! A declaration with the attribute `llvm.bareptr` is of a function that takes and gives plain
+//! pointers to dense elements, under its own name. What such a pointer leads to is copied and never
+//! freed: nothing tells constants from what was allocated.
 
 mod convert;
 mod memory;
@@ -122,7 +126,8 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads a library. Its functions are those that `signatures` declare or, without any, those of the text beside it.
+    /// Loads a library. Its functions are those that `signatures` declare or, without any, those of
+    /// the text beside it.
     ///
     /// # Errors
     /// See [`LibraryError`].
@@ -284,7 +289,8 @@ fn declarations_beside(library: &Path) -> Result<Vec<(String, String)>, LibraryE
         line += before.matches('\n').count();
         from = at + KEYWORD.len();
         if indent.trim().is_empty() {
-            // Only the head is read, which ends before the next function; the body may be of any dialect.
+            // Only the head is read, which ends before the next function; the body may be of any
+            // dialect.
             let end = text[from..].find(KEYWORD).map_or(text.len(), |next| from + next);
             found.push((format!("{}:{line}", path.display()), text[at..end].to_owned()));
         }

@@ -1,12 +1,13 @@
 //! The runtime library of TVM FFI, found while the process runs.
 //!
-//! Inside Python it is loaded already, with its symbols open to all. A program of ours loads it: from `TVM_FFI_LIBRARY`, else as
-//! the system finds `libtvm_ffi.so`, else from where `tvm-ffi-config --libdir` says.
+//! Inside Python it is loaded already, with its symbols open to all. A program of ours loads it:
+//! from `TVM_FFI_LIBRARY`, else as the system finds `libtvm_ffi.so`, else from where
+//! `tvm-ffi-config --libdir` says.
 //!
 //! # Soundness
 //!
-//! The symbols have the types that the headers of TVM FFI give them; those used here are the same in all versions since 0.1.8.
-//! Nothing unloads the library.
+//! The symbols have the types that the headers of TVM FFI give them; those used here are the same
+//! in all versions since 0.1.8. Nothing unloads the library.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
@@ -68,7 +69,8 @@ fn find() -> Result<Core, String> {
     }
     let mut tried = Vec::new();
     for path in candidates() {
-        // SAFETY: loading the library runs its constructors; it is TVM FFI's own, which the user installed.
+        // SAFETY: loading the library runs its constructors; it is TVM FFI's own, which the user
+        // installed.
         match unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) } {
             Ok(library) => {
                 let core = resolve(&library);
@@ -157,8 +159,8 @@ impl Core {
         unsafe { (self.error_raise_text)(kind.as_ptr(), message.as_ptr()) };
     }
 
-    /// The frames of the caller, a line each, the most recent call first; as they end a backtrace that begins within a call
-    /// from there.
+    /// The frames of the caller, a line each, the most recent call first; as they end a backtrace
+    /// that begins within a call from there.
     pub(crate) fn backtrace(&self) -> String {
         // SAFETY: no frame is added at the top; the text stays until the next call of this thread.
         let text = unsafe { (self.backtrace)(std::ptr::null(), 0, std::ptr::null(), 0).as_ref() };

@@ -1,7 +1,8 @@
 //! A function of a program as a packed function: what the library that Python loads is made of.
 //!
-//! A program is loaded, verified, linked and initialised once; each of its functions is a function object that runs it. One call
-//! runs at a time in a program. Errors of the VM carry its frames as backtrace.
+//! A program is loaded, verified, linked and initialised once; each of its functions is a function
+//! object that runs it. One call runs at a time in a program. Errors of the VM carry its frames as
+//! backtrace.
 
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -263,7 +264,8 @@ impl ProgramFunction {
 }
 
 impl Program {
-    /// A function object that gives the functions of the program by their names, as an owned value. They share its state.
+    /// A function object that gives the functions of the program by their names, as an owned value.
+    /// They share its state.
     ///
     /// # Errors
     /// The library cannot make one.
@@ -276,10 +278,12 @@ impl Program {
     }
 }
 
-/// The body of a packed function: arguments in, an owned value or an error out. A panic is an error too.
+/// The body of a packed function: arguments in, an owned value or an error out. A panic is an error
+/// too.
 ///
 /// # Safety
-/// The caller is a packed function: `args` are `count` values that live until it returns, and `result` may be written.
+/// The caller is a packed function: `args` are `count` values that live until it returns, and
+/// `result` may be written.
 pub unsafe fn packed(
     args: *const Any,
     count: c_int,

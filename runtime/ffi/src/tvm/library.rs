@@ -1,8 +1,10 @@
-//! A library of packed functions as a module: imports of a program are satisfied by `__tvm_ffi_<name>`.
+//! A library of packed functions as a module: imports of a program are satisfied by
+//! `__tvm_ffi_<name>`.
 //!
-//! A library does not list types; what a program imports says how it calls. Arguments are lent; the result must be what the
-//! import wants, several results an array of them. Tensors are objects, which functions may keep longer than the call.
-//! An error's backtrace begins with the library's own frames; those that follow are of this program and are cut off.
+//! A library does not list types; what a program imports says how it calls. Arguments are lent; the
+//! result must be what the import wants, several results an array of them. Tensors are objects,
+//! which functions may keep longer than the call. An error's backtrace begins with the library's
+//! own frames; those that follow are of this program and are cut off.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -149,7 +151,8 @@ fn invoke(
     let mut result = Any::default();
     let count = i32::try_from(arguments.len())
         .map_err(|_| FfiError::new("ValueError", "too many arguments"))?;
-    // SAFETY: a packed function; the arguments are lent until it returns, and the result holds no object.
+    // SAFETY: a packed function; the arguments are lent until it returns, and the result holds no
+    // object.
     let code = unsafe { function(std::ptr::null_mut(), arguments.as_ptr(), count, &mut result) };
     if code != 0 {
         let mut error = raised(boundary.core);
@@ -161,7 +164,8 @@ fn invoke(
     values
 }
 
-/// A backtrace without the frames at its end that `ours`, taken where the call was made, has as well.
+/// A backtrace without the frames at its end that `ours`, taken where the call was made, has as
+/// well.
 fn without_frames_of(backtrace: &str, ours: &str) -> String {
     // The innermost of them is at another line in each.
     let name = |frame: &&str| frame.rsplit(", in ").next().map(str::to_owned);

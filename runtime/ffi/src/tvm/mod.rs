@@ -8,10 +8,11 @@
 //! - [`core`]: the runtime library `libtvm_ffi`, found at run time; nothing links it.
 //! - [`object`]: counted objects and what is in them; tensors lent in both directions.
 //! - [`value`]: tagged values and VM values.
-//! - [`library`]: a library of packed functions as a module. [`export`]: a function of a program as a packed function.
+//! - [`library`]: a library of packed functions as a module. [`export`]: a function of a program as
+//!   a packed function.
 //!
-//! Tensors are shared, not copied, wherever their memory allows it: dense, on the CPU, and aligned as machine code of the
-//! program wants it.
+//! Tensors are shared, not copied, wherever their memory allows it: dense, on the CPU, and aligned
+//! as machine code of the program wants it.
 
 pub mod core;
 pub mod export;
@@ -36,7 +37,8 @@ impl FfiError {
         Self { kind: kind.to_owned(), message: message.into(), backtrace: String::new() }
     }
 
-    /// The same, with a place before what is wrong there: `[1]: expected …` becomes `["a"][1]: expected …`.
+    /// The same, with a place before what is wrong there: `[1]: expected …` becomes
+    /// `["a"][1]: expected …`.
     fn within(mut self, place: &str) -> Self {
         let separator = if self.message.starts_with('[') { "" } else { ": " };
         self.message = format!("{place}{separator}{}", self.message);

@@ -1,10 +1,12 @@
-//! Counted objects of TVM FFI: keeping them, looking into them, and tensors lent in both directions.
+//! Counted objects of TVM FFI: keeping them, looking into them, and tensors lent in both
+//! directions.
 //!
 //! # Soundness
 //!
-//! An [`Object`] owns one strong reference and gives it back when it is dropped. The cells behind object headers are read only
-//! for the type indices that have them, and copied out at once. A lent tensor's memory is kept by what lends it: a foreign
-//! tensor by its object, ours by the buffer view that a DLPack manager holds.
+//! An [`Object`] owns one strong reference and gives it back when it is dropped. The cells behind
+//! object headers are read only for the type indices that have them, and copied out at once. A lent
+//! tensor's memory is kept by what lends it: a foreign tensor by its object, ours by the buffer
+//! view that a DLPack manager holds.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -36,7 +38,8 @@ pub struct Object {
     handle: NonNull<c_void>,
 }
 
-// SAFETY: reference counts are atomic, and objects may be shared between threads by the library's own rules.
+// SAFETY: reference counts are atomic, and objects may be shared between threads by the library's
+// own rules.
 unsafe impl Send for Object {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Object {}
@@ -191,8 +194,8 @@ fn parameters() -> BufferParameters {
     }
 }
 
-/// A tensor of somebody else as a buffer view. Its memory is shared if it is dense, starts at a multiple of `alignment`, and
-/// belongs to an object that can be kept.
+/// A tensor of somebody else as a buffer view. Its memory is shared if it is dense, starts at a
+/// multiple of `alignment`, and belongs to an object that can be kept.
 ///
 /// # Safety
 /// The value holds a tensor (index 7 or 70) that is alive.

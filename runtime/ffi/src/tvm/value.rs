@@ -405,7 +405,8 @@ fn expected(what: &str, any: &Any) -> FfiError {
     FfiError::new("TypeError", format!("expected {what}, got {found}"))
 }
 
-/// A tensor must be of the element type and shape that the signature declares: the module would say so too, but less clearly.
+/// A tensor must be of the element type and shape that the signature declares: the module would say
+/// so too, but less clearly.
 fn check_tensor(declared: Option<&Type>, view: &BufferView) -> Result<(), FfiError> {
     let Some(ty @ Type::Array(array)) = declared else { return Ok(()) };
     let found = TensorElement::from_any_code(view.element_code());

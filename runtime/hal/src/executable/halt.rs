@@ -8,8 +8,8 @@
 //!                                  rest [13..20, 58..100] these have not begun
 //! ```
 //!
-//! A workgroup that was interrupted goes on where it is and is never run again from its start: it may
-//! have changed memory already.
+//! A workgroup that was interrupted goes on where it is and is never run again from its start: it
+//! may have changed memory already.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -43,7 +43,8 @@ pub trait PausedWorkgroup: Send + Debug {
     /// Which one it is, counted with x fastest.
     fn workgroup(&self) -> u64;
 
-    /// Its frames, if it is bytecode: to go on on the stack of the program. Then it cannot be resumed.
+    /// Its frames, if it is bytecode: to go on on the stack of the program. Then it cannot be
+    /// resumed.
     fn take_frames(&mut self) -> Option<MovedFrames> {
         None
     }

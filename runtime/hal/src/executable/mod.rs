@@ -1,8 +1,9 @@
 //! Executables: compiled dispatches, whatever they are made of.
 //!
-//! A program hands over the bytes of an executable with the name of their format; [`load`] finds who
-//! can run it. From then on everything else knows only the trait: names and sizes of exports, and
-//! how to run some workgroups of a dispatch on the calling thread, as far as a [`RunControl`] lets it.
+//! A program hands over the bytes of an executable with the name of their format; [`load`] finds
+//! who can run it. From then on everything else knows only the trait: names and sizes of exports,
+//! and how to run some workgroups of a dispatch on the calling thread, as far as a [`RunControl`]
+//! lets it.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -37,7 +38,8 @@ pub struct Export {
     pub workgroup_size: Option<[u32; 3]>,
     /// Where it comes from, if it says.
     pub source: Option<SourceLocation>,
-    /// Sources that the compiler embedded: what they are of (a stage of compilation) and their text.
+    /// Sources that the compiler embedded: what they are of (a stage of compilation) and their
+    /// text.
     pub embedded_sources: Vec<(String, String)>,
 }
 
@@ -165,11 +167,13 @@ pub trait Executable: Send + Sync + Debug {
     /// The functions that a dispatch can name.
     fn exports(&self) -> &[Export];
 
-    /// Runs workgroups `range`, counted with x fastest, on the calling thread. Several threads may do
-    /// so at the same time with different ranges. Each workgroup costs a step of the budget at least.
+    /// Runs workgroups `range`, counted with x fastest, on the calling thread. Several threads may
+    /// do so at the same time with different ranges. Each workgroup costs a step of the budget at
+    /// least.
     ///
     /// # Errors
-    /// A workgroup failed, which may be because the budget is used up; or somebody asked for a stop.
+    /// A workgroup failed, which may be because the budget is used up; or somebody asked for a
+    /// stop.
     fn run(&self, dispatch: &Dispatch, range: Range<u64>, control: &RunControl)
     -> Result<(), Halt>;
 
@@ -212,8 +216,8 @@ pub enum NativeCode {
 }
 
 /// Loads an executable of any format that can run here. `data` stays alive with the executable, so
-/// that nothing needs to be copied; `constants` are those that the program specialises it with; `limits`
-/// bound each workgroup of bytecode.
+/// that nothing needs to be copied; `constants` are those that the program specialises it with;
+/// `limits` bound each workgroup of bytecode.
 ///
 /// # Errors
 /// The format is for other devices, or the data is not what it claims to be.

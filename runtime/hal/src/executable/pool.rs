@@ -6,8 +6,8 @@
 //! worker   [looks for a moment, then sleeps] ─> job posted ─> take chunks ─> none left ─> [looks …]
 //! ```
 //! Most dispatches of a model are over before a sleeping thread would wake up, so the caller always
-//! begins alone and asks for help only when what is left is worth it. Workers that just had work look
-//! for more for a moment before they sleep, as dispatches come in bursts.
+//! begins alone and asks for help only when what is left is worth it. Workers that just had work
+//! look for more for a moment before they sleep, as dispatches come in bursts.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -22,8 +22,8 @@ use super::{Dispatch, Executable, Halt};
 /// Less work than this is not shared: about what waking a thread costs.
 const WORTH_SHARING: Duration = Duration::from_micros(40);
 
-/// About how long a thread keeps what it takes: short, so that all end together, and long against the
-/// cost of taking.
+/// About how long a thread keeps what it takes: short, so that all end together, and long against
+/// the cost of taking.
 const CHUNK: Duration = Duration::from_micros(40);
 
 /// How long a worker looks for more work before it sleeps.
@@ -67,7 +67,8 @@ impl WorkerPool {
         self.worker_count + 1
     }
 
-    /// Runs all workgroups of a dispatch and waits for them, where nobody asks for a stop or counts.
+    /// Runs all workgroups of a dispatch and waits for them, where nobody asks for a stop or
+    /// counts.
     ///
     /// # Errors
     /// A workgroup failed; others may or may not have run.
@@ -82,8 +83,8 @@ impl WorkerPool {
     /// Runs some workgroups of a dispatch and waits for them.
     ///
     /// # Errors
-    /// A workgroup failed; others may or may not have run. Or somebody asked for a stop; then no thread
-    /// is in any of them, and the halt says which are left.
+    /// A workgroup failed; others may or may not have run. Or somebody asked for a stop; then no
+    /// thread is in any of them, and the halt says which are left.
     pub fn run_range(
         &self,
         executable: &Arc<dyn Executable>,
@@ -165,7 +166,8 @@ impl Job {
         (start < self.end).then(|| start..self.end.min(start.saturating_add(self.chunk)))
     }
 
-    /// One thread has halted: nobody takes workgroups any more, and those that nobody took are left.
+    /// One thread has halted: nobody takes workgroups any more, and those that nobody took are
+    /// left.
     fn halt(&self, halt: Halt) {
         let untaken = self.next.swap(self.end, Ordering::SeqCst).min(self.end)..self.end;
         let halt = halt.and_not_begun(untaken);

@@ -1,11 +1,12 @@
 //! VMVX executables: nested VM modules whose exports are dispatches.
 //!
-//! The nested module sees nothing of the program around it: it is linked with the `vmvx` module alone
-//! and gets memory through the list of bindings. Running changes a context (it is one activity with
-//! its globals), so every thread that runs workgroups takes a context of its own; contexts that are
-//! not in use wait in a list. A debugger does not come here: it runs [`Executable::bytecode`] in the
-//! program's own context, with the arguments that [`arguments`] makes. A workgroup that is interrupted
-//! or fails is kept as it stands ([`Paused`]), so that it can move there.
+//! The nested module sees nothing of the program around it: it is linked with the `vmvx` module
+//! alone and gets memory through the list of bindings. Running changes a context (it is one
+//! activity with its globals), so every thread that runs workgroups takes a context of its own;
+//! contexts that are not in use wait in a list. A debugger does not come here: it runs
+//! [`Executable::bytecode`] in the program's own context, with the arguments that [`arguments`]
+//! makes. A workgroup that is interrupted or fails is kept as it stands ([`Paused`]), so that it
+//! can move there.
 
 use std::fmt;
 use std::ops::Range;
@@ -29,12 +30,12 @@ const CALLING_CONVENTION: &str = "0rrriiiiiiiii_v";
 /// The compiler's function that takes the constants which specialise an executable.
 pub(crate) const SET_CONSTANTS: &str = "__set_constants";
 
-/// Exports that the VM or the loader calls. Others may begin with underscores too and are dispatches: the
-/// compiler's own, such as `__builtin_splat_i64`.
+/// Exports that the VM or the loader calls. Others may begin with underscores too and are
+/// dispatches: the compiler's own, such as `__builtin_splat_i64`.
 const NO_DISPATCHES: [&str; 4] = ["__init", "__deinit", "__notify", SET_CONSTANTS];
 
-/// Steps that the module may take before its first dispatch, where nothing interrupts it: it stores constants, and
-/// this takes less than a second.
+/// Steps that the module may take before its first dispatch, where nothing interrupts it: it stores
+/// constants, and this takes less than a second.
 const MOST_INITIAL_STEPS: u64 = 1 << 22;
 
 /// The bytecode module's place in the contexts made here: behind `vmvx`.
@@ -107,7 +108,8 @@ impl VmvxExecutable {
         let (functions, exports) = dispatch_functions(module.module())?;
         let bytecode = Bytecode { module: module.clone(), functions };
         let constants = constants.to_vec();
-        // Workgroups take their steps from the call that dispatches them; these are for the initialiser.
+        // Workgroups take their steps from the call that dispatches them; these are for the
+        // initialiser.
         let fuel = limits.fuel.unwrap_or(u64::MAX).min(MOST_INITIAL_STEPS);
         let limits = ExecutionLimits { fuel: Some(fuel), ..limits.clone() };
         let idle = IdleContexts::default();

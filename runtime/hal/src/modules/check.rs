@@ -3,9 +3,9 @@
 //! An expectation that does not hold does not end the test; it is noted in [`Expectations`] and the
 //! test goes on, so that one run tells of all of them.
 //!
-//! The compiler marks these imports optional and guards each call by whether it is there. A signature
-//! that this module lacked would make tests pass without checking anything, so every signature that a
-//! compiler has written is declared, and [`unprovided`] names what is not.
+//! The compiler marks these imports optional and guards each call by whether it is there. A
+//! signature that this module lacked would make tests pass without checking anything, so every
+//! signature that a compiler has written is declared, and [`unprovided`] names what is not.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,6 +1,6 @@
-//! The `hal_inline` module: buffers and buffer views for programs whose dispatches run as part of them
-//! (`--iree-execution-model=inline-static` and `inline-dynamic`). There is no device and no queue: a
-//! program works on the bytes of its buffers directly, through `buffer.storage`.
+//! The `hal_inline` module: buffers and buffer views for programs whose dispatches run as part of
+//! them (`--iree-execution-model=inline-static` and `inline-dynamic`). There is no device and no
+//! queue: a program works on the bytes of its buffers directly, through `buffer.storage`.
 
 use std::sync::Arc;
 

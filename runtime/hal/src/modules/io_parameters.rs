@@ -8,8 +8,8 @@
 //! spans       u64 offset in the parameter, u64 offset in the buffer, u64 length
 //! ```
 //!
-//! A constant that is loaded as a whole becomes a view of the archive's mapping. Everything else is copied
-//! from the mapping by the device's queue, when the batch's fence is reached.
+//! A constant that is loaded as a whole becomes a view of the archive's mapping. Everything else is
+//! copied from the mapping by the device's queue, when the batch's fence is reached.
 
 use std::sync::Arc;
 
@@ -90,8 +90,8 @@ fn gather(call: &NativeCall<'_>, parameters: &Parameters) -> Result<(), Status> 
     submit(call, commands)
 }
 
-/// Copies parts of one buffer into parameters: if there are any to copy, an error, because archives are
-/// open for reading only, as those of IREE's tools are.
+/// Copies parts of one buffer into parameters: if there are any to copy, an error, because archives
+/// are open for reading only, as those of IREE's tools are.
 fn scatter(call: &NativeCall<'_>, parameters: &Parameters) -> Result<(), Status> {
     call.hal_buffer(4)?;
     let index = scope(call, 5, parameters)?;
@@ -168,8 +168,8 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 impl Request<'_> {
-    /// The parameter as a view of the archive, if the program will not change it and its place in the
-    /// mapping is good enough for native code.
+    /// The parameter as a view of the archive, if the program will not change it and its place in
+    /// the mapping is good enough for native code.
     fn mapped(&self, device: &Device, wanted: BufferParameters) -> Result<Option<Buffer>, Status> {
         let is_constant = wanted.usage.contains(BufferUsage::SHARING_IMMUTABLE);
         if !is_constant || self.buffer_offset != 0 {

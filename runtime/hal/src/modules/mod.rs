@@ -41,18 +41,21 @@ pub struct Config {
     pub libraries: Vec<Arc<dyn NativeLibrary>>,
     /// How much they may use.
     pub limits: ExecutionLimits,
-    /// Whether calls within modules pass as little as on runtimes up to 3.12: see [`vm::narrow_calls`].
+    /// Whether calls within modules pass as little as on runtimes up to 3.12: see
+    /// [`vm::narrow_calls`].
     pub imitates_narrow_calls: bool,
     /// Whether device memory is guarded: see [`crate::guard`].
     pub is_guarded: bool,
 }
 
-/// A library of the user's whose functions satisfy imports. How they are called is its own business.
+/// A library of the user's whose functions satisfy imports. How they are called is its own
+/// business.
 pub trait NativeLibrary: std::fmt::Debug + Send + Sync {
     /// The name that programs import from.
     fn name(&self) -> &str;
 
-    /// The library as a module. `imports` are the functions that the program asks of it, each with its calling convention.
+    /// The library as a module. `imports` are the functions that the program asks of it, each with
+    /// its calling convention.
     fn module(&self, host: &Host, imports: &[(&str, &str)]) -> NativeModule;
 
     /// The functions that it has but that cannot be called, and why.
@@ -61,7 +64,8 @@ pub trait NativeLibrary: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// The surroundings of one program: its device, its parameters, and what its tests expected in vain.
+/// The surroundings of one program: its device, its parameters, and what its tests expected in
+/// vain.
 #[derive(Clone, Debug)]
 pub struct Host {
     device: Arc<Device>,
@@ -93,7 +97,8 @@ impl Host {
         }
     }
 
-    /// Whether calls within modules pass as little as on runtimes up to 3.12: see [`vm::narrow_calls`].
+    /// Whether calls within modules pass as little as on runtimes up to 3.12: see
+    /// [`vm::narrow_calls`].
     #[must_use]
     pub fn imitates_narrow_calls(&self) -> bool {
         self.imitates_narrow_calls

@@ -1,5 +1,5 @@
-//! Module `yieldable_test`, which the tests of IREE's VM import: functions that wait a given number of
-//! times. Whoever tests calls of imports that wait can use it too.
+//! Module `yieldable_test`, which the tests of IREE's VM import: functions that wait a given number
+//! of times. Whoever tests calls of imports that wait can use it too.
 //!
 //! | function | | result |
 //! | --- | --- | --- |

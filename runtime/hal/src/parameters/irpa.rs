@@ -9,8 +9,9 @@
 //!   data     range storage
 //! ```
 //!
-//! Fields are packed; entries begin at multiples of 16 of their table. The three ranges of a header count
-//! from the header, the names and metadata of entries from the metadata range, data from the storage range.
+//! Fields are packed; entries begin at multiples of 16 of their table. The three ranges of a header
+//! count from the header, the names and metadata of entries from the metadata range, data from the
+//! storage range.
 
 use vm::Status;
 use vmfb::FileBytes;
@@ -48,7 +49,8 @@ pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
     }
 }
 
-/// What the entries of an archive may still be: no more than the file has room for, if they share nothing.
+/// What the entries of an archive may still be: no more than the file has room for, if they share
+/// nothing.
 struct Room {
     entries: u64,
     /// Bytes of their names.

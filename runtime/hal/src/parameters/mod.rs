@@ -1,5 +1,5 @@
-//! Parameters: named bytes outside of modules, in archives. Large ones are mapped and never read as a
-//! whole.
+//! Parameters: named bytes outside of modules, in archives. Large ones are mapped and never read as
+//! a whole.
 //!
 //! ```text
 //! Parameters   scope → Index          --parameters=[scope=]file, several files to a scope
@@ -129,8 +129,8 @@ impl Entry {
         )))
     }
 
-    /// A range as a read-only buffer over the archive's mapping; `None` for a splat, which has no bytes
-    /// of its own.
+    /// A range as a read-only buffer over the archive's mapping; `None` for a splat, which has no
+    /// bytes of its own.
     ///
     /// # Errors
     /// The parameter does not have the range.

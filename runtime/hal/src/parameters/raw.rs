@@ -1,5 +1,5 @@
-//! Files that are one parameter: `.npy` (its data), `.bin` and `.raw` (all of it). The key is the file's
-//! name without the extension.
+//! Files that are one parameter: `.npy` (its data), `.bin` and `.raw` (all of it). The key is the
+//! file's name without the extension.
 
 use vm::Status;
 

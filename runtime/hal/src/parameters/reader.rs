@@ -1,6 +1,6 @@
-//! Reading the tables of untrusted archives: every number and range is checked against the file before it
-//! is used, and an error says at which offset of the file it stands. What is read is in memory, or a
-//! copy of what is in the file.
+//! Reading the tables of untrusted archives: every number and range is checked against the file
+//! before it is used, and an error says at which offset of the file it stands. What is read is in
+//! memory, or a copy of what is in the file.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! Arguments: JSON to VM values, by the types of a signature.
 //!
-//! An array is nested JSON arrays of numbers, `"@file.npy"`, or text as on the command line (`"2x2xf32=1 2 3 4"`). Integers of 64
-//! bits keep all of them: numbers are read from their text.
+//! An array is nested JSON arrays of numbers, `"@file.npy"`, or text as on the command line
+//! (`"2x2xf32=1 2 3 4"`). Integers of 64 bits keep all of them: numbers are read from their text.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -30,7 +30,8 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Takes a JSON array of arguments, or an object with `args` and `kwargs`; any other object is arguments by name.
+    /// Takes a JSON array of arguments, or an object with `args` and `kwargs`; any other object is
+    /// arguments by name.
     ///
     /// # Errors
     /// It is neither.
@@ -125,7 +126,8 @@ pub fn pack(
     Ok(values)
 }
 
-/// A value as the calling convention passes it: the compiler may have demoted f64, or `index` may travel as i32.
+/// A value as the calling convention passes it: the compiler may have demoted f64, or `index` may
+/// travel as i32.
 fn convert(value: Value, wanted: &ValueType, path: &str) -> Result<Value, StructureError> {
     let found = value.value_type();
     Ok(match (value, wanted) {
@@ -450,7 +452,8 @@ impl Packer<'_> {
         }
     }
 
-    /// An array of references: a list of its values in row-major order and a list of its dimensions, both in a list.
+    /// An array of references: a list of its values in row-major order and a list of its
+    /// dimensions, both in a list.
     fn references(
         &self,
         element: &Type,

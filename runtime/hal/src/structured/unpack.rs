@@ -221,7 +221,8 @@ fn is_unsigned(scalar: &ScalarType) -> bool {
     matches!(scalar, ScalarType::Integer(abi::signature::Signedness::Unsigned, _))
 }
 
-/// The view with the element type that the signature has for it: functions may return bytes that mean something else.
+/// The view with the element type that the signature has for it: functions may return bytes that
+/// mean something else.
 fn checked(array: &Array, view: &BufferView, path: &str) -> Result<BufferView, StructureError> {
     let found = ElementType::from_any_code(view.element_code());
     let shape = view.shape().to_vec();
@@ -378,7 +379,8 @@ impl Unpacked {
     }
 }
 
-/// The shortest text that is read back as the same float of that width; as Python writes what JSON has not.
+/// The shortest text that is read back as the same float of that width; as Python writes what JSON
+/// has not.
 fn write_float(out: &mut String, value: f64, bits: u32) {
     let _ = match value {
         value if value.is_nan() => write!(out, "NaN"),

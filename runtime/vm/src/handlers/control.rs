@@ -242,7 +242,8 @@ impl<A: Source> Operation for JumpTable<A> {
     #[inline(always)]
     fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
         let index: i32 = A::read(state, state.cursor.instr().a);
-        // SAFETY: `fusion` gave the instruction its table, whose distances are from here: no other uses it.
+        // SAFETY: `fusion` gave the instruction its table, whose distances are from here: no other
+        // uses it.
         unsafe {
             let distance = state.cursor.table_distance(index.cast_unsigned());
             state.jump::<D>(machine, distance)

@@ -1,5 +1,6 @@
-//! Loads and stores: buffers, globals, lists. The way that most of them take is here; where something
-//! is wrong, and for lists that convert what they hold, the slow instruction is run instead.
+//! Loads and stores: buffers, globals, lists. The way that most of them take is here; where
+//! something is wrong, and for lists that convert what they hold, the slow instruction is run
+//! instead.
 
 /// An instruction with a slow one to run instead where the fast one is not sure.
 macro_rules! slow_instead {

@@ -113,8 +113,8 @@ handler! {
 }
 
 handler! {
-    /// An operation that is rare, and that others jump to: in their place it would cost them time, as
-    /// it needs room on the host's stack.
+    /// An operation that is rare, and that others jump to: in their place it would cost them time,
+    /// as it needs room on the host's stack.
     #[cold]
     #[inline(never)]
     cold_handler

@@ -1,11 +1,11 @@
-//! Every handler of every instruction, one by one: that it leads where it should, and in builds where
-//! handlers jump to each other, that it does so by a jump.
+//! Every handler of every instruction, one by one: that it leads where it should, and in builds
+//! where handlers jump to each other, that it does so by a jump.
 //!
-//! What follows the handler is a probe, which notes where its own variables are on the host's stack. A
-//! handler that jumped leaves no frame behind: the probe is where it is when it is called directly.
-//! Nothing in the language makes the optimiser do that, so this runs in optimised builds too
-//! (`tests/run unit`), and a handler that lost its jump fails here instead of filling the stack of
-//! whoever runs a long loop.
+//! What follows the handler is a probe, which notes where its own variables are on the host's
+//! stack. A handler that jumped leaves no frame behind: the probe is where it is when it is called
+//! directly. Nothing in the language makes the optimiser do that, so this runs in optimised builds
+//! too (`tests/run unit`), and a handler that lost its jump fails here instead of filling the stack
+//! of whoever runs a long loop.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -196,8 +196,8 @@ fn absolute(instr: Instr) -> Instr {
     }
 }
 
-/// The instruction with operands that make it succeed: register 0 of each type is 1, register 1 is 0;
-/// ref 0 is the object, ref 1 is null.
+/// The instruction with operands that make it succeed: register 0 of each type is 1, register 1 is
+/// 0; ref 0 is the object, ref 1 is null.
 fn instruction(code: Code) -> Instr {
     let mut instr = Instr { code, a: 0, b: 0, c: 0, imm: 0 };
     let away = distance(0, BEHIND);
@@ -242,7 +242,8 @@ fn run<D: Dispatch>(context: &mut Context, trial: Trial, is_direct: bool) -> Arr
     let object = trial.object.make(context);
     let tested = function(trial.instr, trial.handler);
     context.functions[CALLER as usize].code = OnceLock::from(tested);
-    // What is called, which goes on behind its block marker; or what called, which goes on behind that.
+    // What is called, which goes on behind its block marker; or what called, which goes on behind
+    // that.
     let other =
         instruction(if trial.instr.code == Code::Return { Code::Call } else { Code::Block });
     context.functions[CALLEE as usize].code = OnceLock::from(function(other, probe));

@@ -1,12 +1,12 @@
 //! Float instructions, for f32 and f64 alike.
 //!
 //! As in IREE: `fma` rounds twice (its builds do not fuse), `rem` is IEEE's remainder (the quotient
-//! rounded to nearest), `min` and `max` give the left operand unless the right one compares
-//! beyond it (so a NaN on the left stays and a NaN on the right is passed over), ordered comparisons
-//! are false on NaN except `ne`, which is C's `!=`.
+//! rounded to nearest), `min` and `max` give the left operand unless the right one compares beyond
+//! it (so a NaN on the left stays and a NaN on the right is passed over), ordered comparisons are
+//! false on NaN except `ne`, which is C's `!=`.
 //!
-//! The bits of a NaN show: its sign is printed, and programs may look at the rest. So they too are what
-//! IREE's x86-64 builds give: arithmetic on a signalling NaN makes it quiet.
+//! The bits of a NaN show: its sign is printed, and programs may look at the rest. So they too are
+//! what IREE's x86-64 builds give: arithmetic on a signalling NaN makes it quiet.
 
 macro_rules! floats {
     ($module:ident $float:ty, $remainder:path, $erf:path) => {
@@ -74,8 +74,8 @@ macro_rules! floats {
 floats!(f32s f32, crate::ops::system::remainderf, crate::ops::system::erff);
 floats!(f64s f64, crate::ops::system::remainder, crate::ops::system::erf);
 
-/// The logarithm. That of a negative number is a positive NaN: IREE's builds call the function as old
-/// versions of the C library had it.
+/// The logarithm. That of a negative number is a positive NaN: IREE's builds call the function as
+/// old versions of the C library had it.
 pub(crate) fn ln(a: f64) -> f64 {
     if a < 0.0 { f64::NAN } else { a.ln() }
 }

@@ -1,8 +1,8 @@
 //! What the system's C library has and `std` does not offer: the error function, IEEE's remainder,
 //! and a comparison of memory that makes no references to it.
 //!
-//! `std` calls the same library for sines and logarithms, and so does IREE: results equal its results
-//! to the last bit only if the library is the same.
+//! `std` calls the same library for sines and logarithms, and so does IREE: results equal its
+//! results to the last bit only if the library is the same.
 
 // SAFETY: C's standard declares these so. The safe ones take and give numbers by value and touch no
 // memory but `errno`; `std` links the library that has them.

@@ -1,7 +1,7 @@
 //! A function's bytecode from its lines.
 //!
-//! Instructions are encoded twice: their sizes do not depend on where branches lead, so the first time
-//! tells where each block begins and the second time uses it.
+//! Instructions are encoded twice: their sizes do not depend on where branches lead, so the first
+//! time tells where each block begins and the second time uses it.
 
 use std::collections::HashMap;
 

@@ -7,9 +7,9 @@
 //! | `@module.name`, `@name` | the function with that name |
 //!
 //! One quirk of printed text has to be undone. Compilers since 3.11 store a debug database with one
-//! entry: the name of the *last* function, at index 0 (see [`crate::debug_database`]). Printing takes it
-//! for the name of function 0. So two functions may have that name in the text, and calls of function 0
-//! are printed with it even where its header has another.
+//! entry: the name of the *last* function, at index 0 (see [`crate::debug_database`]). Printing
+//! takes it for the name of function 0. So two functions may have that name in the text, and calls
+//! of function 0 are printed with it even where its header has another.
 
 use std::collections::{HashMap, HashSet};
 
@@ -81,8 +81,8 @@ impl<'l, 's> Callees<'l, 's> {
         callees
     }
 
-    /// Calls by ordinal, and functions that are called `fn3` for want of a name, are printed where the
-    /// debug database has no name; with a whole database there are neither.
+    /// Calls by ordinal, and functions that are called `fn3` for want of a name, are printed where
+    /// the debug database has no name; with a whole database there are neither.
     fn looks_cut_short(&self) -> bool {
         let mut functions = self.listing.functions.iter().enumerate();
         functions.any(|(index, lines)| {
@@ -98,8 +98,8 @@ impl<'l, 's> Callees<'l, 's> {
         })
     }
 
-    /// Functions that are not exported have their names from the debug database. One that is cut short
-    /// has none for them, or that of the last function for function 0.
+    /// Functions that are not exported have their names from the debug database. One that is cut
+    /// short has none for them, or that of the last function for function 0.
     fn looks_whole(&self) -> bool {
         let functions = &self.listing.functions;
         let Some(last) = functions.last() else { return true };

@@ -1,11 +1,12 @@
 //! `.vmasm` text to a module: what `iree-as-module` does, for everything that it accepts and for
 //! everything that `iree-dump-module --output=disassembly` prints.
 //!
-//! The text does not say everything that a module holds. Feature bits and register counts follow from
-//! the instructions. Names of functions that are not exported become a debug database without locations,
-//! which is where printing finds them. Dependencies, attributes and locations are not in the text; a module
-//! made from it has none, unless [`Assembly::complete_from`] takes them from the module that was printed. What the bytecode verifier would refuse is assembled all the same, as the
-//! reference does, and reported as a warning by [`Assembly::verify`].
+//! The text does not say everything that a module holds. Feature bits and register counts follow
+//! from the instructions. Names of functions that are not exported become a debug database without
+//! locations, which is where printing finds them. Dependencies, attributes and locations are not in
+//! the text; a module made from it has none, unless [`Assembly::complete_from`] takes them from the
+//! module that was printed. What the bytecode verifier would refuse is assembled all the same, as
+//! the reference does, and reported as a warning by [`Assembly::verify`].
 //!
 //! | file | holds |
 //! | --- | --- |

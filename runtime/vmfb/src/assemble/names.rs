@@ -82,9 +82,9 @@ impl<'l, 's> Names<'l, 's> {
         }
     }
 
-    /// A debug database with the names that printing takes from there, up to the last one; its maps are
-    /// empty. An exported function is printed with its first export's name, so another name of its own
-    /// would only be in the way of reading the print again.
+    /// A debug database with the names that printing takes from there, up to the last one; its maps
+    /// are empty. An exported function is printed with its first export's name, so another name of
+    /// its own would only be in the way of reading the print again.
     pub(super) fn debug_database(&self, exports: &[Export]) -> Option<DebugDatabase> {
         let mut functions = Vec::new();
         let mut named = 0;
@@ -138,8 +138,9 @@ impl<'l, 's> Names<'l, 's> {
         exports
     }
 
-    /// The export's name if the text is `name` or `alias = @name` with the name of the function that
-    /// follows, as it is when it is printed. Names are free text, so nothing else tells where one ends.
+    /// The export's name if the text is `name` or `alias = @name` with the name of the function
+    /// that follows, as it is when it is printed. Names are free text, so nothing else tells where
+    /// one ends.
     fn printed_export<'t>(&self, text: &'t str, before: usize) -> Option<&'t str> {
         let next = self.listing.functions.get(before)?.name.text;
         if text == next {

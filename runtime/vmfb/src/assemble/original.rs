@@ -1,9 +1,9 @@
 //! What the text of a module does not say, taken from the module that the text was printed of.
 //!
-//! The text has no attributes, dependencies and locations, and does not say which rodata is outside of
-//! the FlatBuffer. Somebody who changes a line of a listing and assembles it again still wants them.
-//! What belongs to a function is taken over if it is still called the same way, its locations if its
-//! bytecode is still the same: offsets of other bytecode mean other instructions.
+//! The text has no attributes, dependencies and locations, and does not say which rodata is outside
+//! of the FlatBuffer. Somebody who changes a line of a listing and assembles it again still wants
+//! them. What belongs to a function is taken over if it is still called the same way, its locations
+//! if its bytecode is still the same: offsets of other bytecode mean other instructions.
 
 use crate::build::ModuleImage;
 use crate::debug_database::{DebugDatabase, FunctionSourceMap};

@@ -62,8 +62,8 @@ fn may_fail(op: Op) -> bool {
         && ["buffer.", "list.", "call", "fail"].iter().any(|prefix| mnemonic.starts_with(prefix))
 }
 
-/// The features of each function, those of the functions that it calls included: `YIELD` and `UNWIND`
-/// spread from callee to caller until nothing changes.
+/// The features of each function, those of the functions that it calls included: `YIELD` and
+/// `UNWIND` spread from callee to caller until nothing changes.
 pub(super) fn features(needs: &[Needs]) -> Vec<Features> {
     let mut features: Vec<Features> = needs.iter().map(Needs::own).collect();
     let mut callers = vec![Vec::new(); needs.len()];

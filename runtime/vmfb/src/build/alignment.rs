@@ -1,5 +1,5 @@
-//! Byte vectors whose contents are aligned: the builder aligns a vector by its element type only, and
-//! rodata is bytes that are read as wider elements.
+//! Byte vectors whose contents are aligned: the builder aligns a vector by its element type only,
+//! and rodata is bytes that are read as wider elements.
 
 use flatbuffers::{FlatBufferBuilder, Push, PushAlignment, Vector, WIPOffset};
 

@@ -1,5 +1,5 @@
-//! Writing the debug database. Its location table is a vector of unions, stored as two vectors, tags
-//! and offsets (see `schema/module.fbs`); an unknown location is tag `NONE` and offset 0.
+//! Writing the debug database. Its location table is a vector of unions, stored as two vectors,
+//! tags and offsets (see `schema/module.fbs`); an unknown location is tag `NONE` and offset 0.
 
 use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, WIPOffset};
 

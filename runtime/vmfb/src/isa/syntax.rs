@@ -1,9 +1,9 @@
 //! How instructions are written where no rule tells: templates that the printer fills in and the
 //! assembler reads, so that the two cannot drift apart.
 //!
-//! In a template, `{N}` is field N in encoding order; other braces stand for themselves. Results are
-//! not in templates, they come first (`%i0 = `). An instruction without a template lists its operands
-//! in encoding order with commas between.
+//! In a template, `{N}` is field N in encoding order; other braces stand for themselves. Results
+//! are not in templates, they come first (`%i0 = `). An instruction without a template lists its
+//! operands in encoding order with commas between.
 
 use super::Op;
 

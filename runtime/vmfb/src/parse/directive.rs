@@ -318,8 +318,8 @@ fn signature(mut cursor: Cursor<'_>) -> Parsed<Signature> {
     Ok(signature)
 }
 
-/// The register that the next argument is in. Pairs are aligned; the reference's tools count without
-/// alignment in headers, so both ways are right.
+/// The register that the next argument is in. Pairs are aligned; the reference's tools count
+/// without alignment in headers, so both ways are right.
 #[derive(Default)]
 struct Numbering {
     unaligned: u16,

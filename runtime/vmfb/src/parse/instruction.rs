@@ -195,7 +195,8 @@ impl<'s> Reader<'s> {
         )
     }
 
-    /// The general rule as a template: operands in encoding order, commas between, types behind colons.
+    /// The general rule as a template: operands in encoding order, commas between, types behind
+    /// colons.
     fn by_rule(&self) -> Pieces {
         let mut pieces = Pieces::new();
         for (index, field) in self.fields().iter().enumerate() {

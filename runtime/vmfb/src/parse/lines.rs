@@ -60,9 +60,10 @@ impl<'s> Lines<'s> {
         self.position = position;
     }
 
-    /// The line together with one more, two more, … of those after it, each with the place behind it: strings are
-    /// printed without escapes, so one with a newline in it reaches over lines. Ends before what begins a
-    /// block or ends a function, so that a missing quote costs one block at most.
+    /// The line together with one more, two more, … of those after it, each with the place behind
+    /// it: strings are printed without escapes, so one with a newline in it reaches over lines.
+    /// Ends before what begins a block or ends a function, so that a missing quote costs one block
+    /// at most.
     pub(super) fn joined_with_next(
         &self,
         line: &SourceLine<'s>,

@@ -113,8 +113,8 @@ pub(crate) enum OperandText<'s> {
 #[derive(Clone, Debug)]
 pub(crate) struct FunctionName<'s> {
     pub(crate) name: Name<'s>,
-    /// The same with what looks like a comment behind it, and may belong to the name, where the line
-    /// ends with the name. Rare, so it is kept out of line.
+    /// The same with what looks like a comment behind it, and may belong to the name, where the
+    /// line ends with the name. Rare, so it is kept out of line.
     pub(crate) with_comment: Option<Box<Name<'s>>>,
 }
 

@@ -1,10 +1,10 @@
 //! `.vmasm` text to a [`Listing`]: what is written, line by line, before names mean anything.
 //!
-//! The language is what `iree-as-module` accepts and `iree-dump-module --output=disassembly` prints;
-//! the latter is wider: names are free text there, and strings hold quotes and newlines without
-//! escapes. So a line is read twice if need be: first without its comment, as the reference reads it, then as it
-//! stands, then together with the lines that a string reaches over. A line that cannot be read is
-//! reported and left out, and reading goes on with the next.
+//! The language is what `iree-as-module` accepts and `iree-dump-module --output=disassembly`
+//! prints; the latter is wider: names are free text there, and strings hold quotes and newlines
+//! without escapes. So a line is read twice if need be: first without its comment, as the reference
+//! reads it, then as it stands, then together with the lines that a string reaches over. A line
+//! that cannot be read is reported and left out, and reading goes on with the next.
 //!
 //! | file | holds |
 //! | --- | --- |

@@ -86,7 +86,8 @@ impl WrittenRegister {
         }))
     }
 
-    /// The register as an entry of a list that `bank` is for: the halves of pairs may be left out there.
+    /// The register as an entry of a list that `bank` is for: the halves of pairs may be left out
+    /// there.
     pub(super) fn encode_in_list(&self, bank: Bank) -> Parsed<Register> {
         let is_pair_bank = matches!(bank, Bank::I64 | Bank::F64);
         self.encode(if is_pair_bank && self.high.is_none() { Bank::I32 } else { bank })
@@ -293,7 +294,8 @@ fn scale(mantissa: u64, exponent: i32) -> Option<f64> {
     let highest = 63 - mantissa.leading_zeros() as i32;
     let is_exact =
         highest <= 52 && (-1074..=1023).contains(&exponent) && exponent + highest <= 1023;
-    // Two steps, because 2^-1074 is smaller than the smallest power that powi reaches without rounding.
+    // Two steps, because 2^-1074 is smaller than the smallest power that powi reaches without
+    // rounding.
     let half = exponent / 2;
     is_exact.then(|| mantissa as f64 * 2_f64.powi(half) * 2_f64.powi(exponent - half))
 }

@@ -97,7 +97,8 @@ impl Writer<'_, '_> {
         self.operands(op)
     }
 
-    /// `%i0 = `, nothing for an instruction without results. Yieldable calls name theirs at the end.
+    /// `%i0 = `, nothing for an instruction without results. Yieldable calls name theirs at the
+    /// end.
     fn results(&mut self) -> fmt::Result {
         if syntax::results_come_last(self.instruction.op) {
             return Ok(());

@@ -1,9 +1,9 @@
 //! Modules as text: the disassembly (`.vmasm`) and the metadata report.
 //!
-//! The texts equal those of `iree-dump-module` byte for byte, quirks included, for every module that
-//! it accepts; hostile modules print as far as they can be read. The one difference is the default
-//! [`Rodata::Elide`]. A [`Disassembly`] also says which instruction each of its lines is, so that
-//! editors can show the text and set breakpoints in it.
+//! The texts equal those of `iree-dump-module` byte for byte, quirks included, for every module
+//! that it accepts; hostile modules print as far as they can be read. The one difference is the
+//! default [`Rodata::Elide`]. A [`Disassembly`] also says which instruction each of its lines is,
+//! so that editors can show the text and set breakpoints in it.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -98,15 +98,15 @@ impl Disassembly {
     }
 }
 
-/// How much text a disassembly may have for each byte of its module, beside [`LEAST_TEXT`]. Compilers'
-/// modules have less than 10.
+/// How much text a disassembly may have for each byte of its module, beside [`LEAST_TEXT`].
+/// Compilers' modules have less than 10.
 const TEXT_FACTOR: usize = 32;
 
 /// How much text the disassembly of any module may have.
 const LEAST_TEXT: usize = 4 << 20;
 
-/// Disassembles a module. A hostile module whose text would be very long, as each of its instructions
-/// mentions a long name, is printed in part.
+/// Disassembles a module. A hostile module whose text would be very long, as each of its
+/// instructions mentions a long name, is printed in part.
 #[must_use]
 pub fn disassemble(module: &Module, options: &DisassemblyOptions) -> Disassembly {
     let names = Names::new(module);

@@ -2,8 +2,8 @@
 //!
 //! The names are those of `iree-dump-module`, which takes internal names from the debug database by
 //! ordinal. That is wrong for compilers since 3.11, whose databases hold one function at index 0
-//! (see [`crate::debug_database`]); the text has to be the same all the same, because it is compared
-//! and set breakpoints in. Crate `debuginfo` knows the true names.
+//! (see [`crate::debug_database`]); the text has to be the same all the same, because it is
+//! compared and set breakpoints in. Crate `debuginfo` knows the true names.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write};

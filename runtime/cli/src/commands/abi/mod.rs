@@ -1,5 +1,5 @@
-//! `iree-dbg abi`: signatures read, written, converted and explained. What they mean is in the `abi` crate; here are the
-//! command line and the JSON.
+//! `iree-dbg abi`: signatures read, written, converted and explained. What they mean is in the
+//! `abi` crate; here are the command line and the JSON.
 
 mod explain;
 mod json;
@@ -27,7 +27,8 @@ pub(crate) struct Arguments {
 enum Command {
     /// Decode a signature string into JSON
     Decode(DecodeArguments),
-    /// Write the signature that JSON on the command line (or `-`: standard input) describes, as `decode` prints it
+    /// Write the signature that JSON on the command line (or `-`: standard input) describes, as
+    /// `decode` prints it
     Encode(EncodeArguments),
     /// Write a signature in the text of another convention; what is lost goes to standard error
     Convert(ConvertArguments),
@@ -179,7 +180,8 @@ fn print_signature(printed: &Printed) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A text as it was given, and as parsers read it. JSON copied from an MLIR file has its quotes as `\22`.
+/// A text as it was given, and as parsers read it. JSON copied from an MLIR file has its quotes as
+/// `\22`.
 struct Text<'a> {
     given: &'a str,
     plain: String,

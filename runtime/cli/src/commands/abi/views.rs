@@ -1,4 +1,5 @@
-//! What `decode` shows of each kind: the signature in the words of its own convention, before the model that all share.
+//! What `decode` shows of each kind: the signature in the words of its own convention, before the
+//! model that all share.
 
 use abi::cconv::ValueType;
 use abi::cconv_layout::{self, Layout, Packing, layout};

@@ -1,8 +1,9 @@
-//! The structures that IREE's compiled dispatches are called with, and calls of what is not a dispatch.
+//! The structures that IREE's compiled dispatches are called with, and calls of what is not a
+//! dispatch.
 //!
-//! Layouts are those of IREE's `executable_library.h`, versions 0.3, 0.5 and 0.6, which are the same here;
-//! what differs between them is only read (`library`). They are asserted below, field by field.
-//! Dispatches are called in `call`.
+//! Layouts are those of IREE's `executable_library.h`, versions 0.3, 0.5 and 0.6, which are the
+//! same here; what differs between them is only read (`library`). They are asserted below, field by
+//! field. Dispatches are called in `call`.
 
 use std::ffi::c_void;
 use std::mem::offset_of;

@@ -1,8 +1,8 @@
-//! One thread's calls of a dispatch: what machine code looks at while it runs, the stack that it runs
-//! on, and what becomes of it when it stops.
+//! One thread's calls of a dispatch: what machine code looks at while it runs, the stack that it
+//! runs on, and what becomes of it when it stops.
 //!
-//! A [`Call`] is in one piece on the heap, so that a paused workgroup can be put aside with all that
-//! its code points to. Each thread keeps one for the next run.
+//! A [`Call`] is in one piece on the heap, so that a paused workgroup can be put aside with all
+//! that its code points to. Each thread keeps one for the next run.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -33,8 +33,8 @@ pub(super) struct Call {
     scratch: Vec<Line>,
 }
 
-// SAFETY: the pointers are to memory that the dispatch and the executable keep alive, which are sent
-// along; nothing is read through them here.
+// SAFETY: the pointers are to memory that the dispatch and the executable keep alive, which are
+// sent along; nothing is read through them here.
 unsafe impl Send for Call {}
 
 thread_local! {
@@ -68,8 +68,8 @@ impl Call {
     /// Prepares to run workgroups of a dispatch, with what the thread has from its last run.
     ///
     /// # Errors
-    /// There are more constants, bindings or workgroups than the structures of a call can say, or no
-    /// memory.
+    /// There are more constants, bindings or workgroups than the structures of a call can say, or
+    /// no memory.
     pub(super) fn new(
         code: &Code,
         dispatch: &Dispatch,
@@ -151,8 +151,8 @@ impl Call {
     /// It failed or was interrupted; the call is not kept then.
     ///
     /// # Safety
-    /// The code is trusted, and the dispatch, for which this call was made, has as many constants and
-    /// bindings as the export declares.
+    /// The code is trusted, and the dispatch, for which this call was made, has as many constants
+    /// and bindings as the export declares.
     pub(super) unsafe fn run(
         mut self: Box<Self>,
         run: &Run<'_>,
@@ -172,8 +172,8 @@ impl Call {
             (&raw const self.workgroup).expose_provenance(),
         ];
         let Some(stack) = &mut self.stack else { return Err(no_stack(&"it is gone").into()) };
-        // SAFETY: the caller vouches for the code. What the arguments are the addresses of stays where
-        // it is: this call is on the heap, and goes with the workgroup if that is put aside.
+        // SAFETY: the caller vouches for the code. What the arguments are the addresses of stays
+        // where it is: this call is on the heap, and goes with the workgroup if that is put aside.
         let outcome = unsafe { stack.call(run.ready, Entry { address, arguments }) };
         if outcome == Outcome::Returned(0) {
             return Ok(self);

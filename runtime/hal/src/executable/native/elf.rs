@@ -5,8 +5,8 @@
 //! file  --program headers--> segments copied into fresh memory --relocations--> --rights--> image
 //! ```
 //! All of it is arithmetic on slices with checks: a damaged file ends in an error. What is not
-//! supported, because such files do not have it: imports, thread-local storage, segments that are both
-//! writable and executable.
+//! supported, because such files do not have it: imports, thread-local storage, segments that are
+//! both writable and executable.
 
 use memmap2::{MmapMut, MmapOptions};
 use object::LittleEndian as Little;

@@ -1,9 +1,10 @@
-//! Machine code in memory: where it is, what of it may be read and executed, and who keeps it there.
+//! Machine code in memory: where it is, what of it may be read and executed, and who keeps it
+//! there.
 //!
 //! # Soundness
 //!
-//! An [`Image`] owns the mapping that its segments are in, so addresses within them stay valid until
-//! it is dropped. Reading copies bytes from readable segments after a check of the range; no
+//! An [`Image`] owns the mapping that its segments are in, so addresses within them stay valid
+//! until it is dropped. Reading copies bytes from readable segments after a check of the range; no
 //! references to the image's memory are made once code in it may run, which may change its data.
 
 use std::ops::Range;
@@ -37,8 +38,8 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Takes memory with relocated contents and gives every segment its rights, and no more: what is
-    /// executable is not writable from then on.
+    /// Takes memory with relocated contents and gives every segment its rights, and no more: what
+    /// is executable is not writable from then on.
     ///
     /// # Errors
     /// The system refuses.
@@ -106,9 +107,9 @@ impl Image {
             return None;
         }
         let mut bytes = vec![0; length];
-        // SAFETY: the range is within a segment, which is mapped and readable while `self` lives; the
-        // target is ours. Nothing runs in the image while it is being described, and if it did, the
-        // bytes would only be others.
+        // SAFETY: the range is within a segment, which is mapped and readable while `self` lives;
+        // the target is ours. Nothing runs in the image while it is being described, and if it did,
+        // the bytes would only be others.
         unsafe {
             let source = std::ptr::with_exposed_provenance::<u8>(address);
             std::ptr::copy_nonoverlapping(source, bytes.as_mut_ptr(), length);

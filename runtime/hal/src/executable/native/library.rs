@@ -1,7 +1,8 @@
 //! What an executable library says about itself: IREE's `iree_hal_executable_library_v0_t`.
 //!
-//! The library returns a pointer to its description; everything that the description points to is read
-//! field by field, each only where the image has it, and becomes plain data before any dispatch runs.
+//! The library returns a pointer to its description; everything that the description points to is
+//! read field by field, each only where the image has it, and becomes plain data before any
+//! dispatch runs.
 //!
 //! ```text
 //! query -> library ─┬─ header ── version, name, features, sanitizer
@@ -330,8 +331,8 @@ fn location(reader: Reader<'_>, address: usize) -> Result<SourceLocation, Status
     Ok(SourceLocation { file, line: reader.u32(address)? })
 }
 
-/// The stages of compilation that an export has locations for, each with the text of its file if that
-/// is embedded.
+/// The stages of compilation that an export has locations for, each with the text of its file if
+/// that is embedded.
 fn stages(
     reader: Reader<'_>,
     library: usize,

@@ -53,8 +53,8 @@ const SYSTEM: &str = "system-elf-arm_64";
 /// The function that describes an executable.
 const QUERY: &str = "iree_hal_executable_library_query";
 
-/// What programs ask about the processor: 1 if it has a feature (`avx2`), 0 if not; `None` if there is
-/// no such feature.
+/// What programs ask about the processor: 1 if it has a feature (`avx2`), 0 if not; `None` if there
+/// is no such feature.
 #[must_use]
 pub fn processor_feature(name: &str) -> Option<i64> {
     processor::feature(name).map(i64::from)
@@ -79,8 +79,8 @@ struct Code {
     image: Image,
 }
 
-/// Takes an ELF file in as far as none of its code runs: headers, segments, symbols, relocations. For tests
-/// of what damaged files may claim.
+/// Takes an ELF file in as far as none of its code runs: headers, segments, symbols, relocations.
+/// For tests of what damaged files may claim.
 ///
 /// # Errors
 /// It is damaged, is for another machine, or needs what is not supported.
@@ -102,7 +102,8 @@ impl NativeExecutable {
         if native_code == NativeCode::Refused {
             return Err(refused(format));
         }
-        // Copied once more into pages of their own, or into a file; the program may change its bytes.
+        // Copied once more into pages of their own, or into a file; the program may change its
+        // bytes.
         let data = data.read(0, data.len());
         let (format, image, query) = if format == SYSTEM {
             // SAFETY: the user allows machine code: the code of the program is trusted.
@@ -199,8 +200,8 @@ impl Executable for NativeExecutable {
                     call.keep();
                     return Err(dispatch.explain(&export.name, index, status).into());
                 }
-                // SAFETY: the executable was loaded as trusted code, and there are as many constants
-                // and bindings as the export declares.
+                // SAFETY: the executable was loaded as trusted code, and there are as many
+                // constants and bindings as the export declares.
                 call = unsafe { call.run(&run, index) }
                     .map_err(|halt| halt.and_not_begun(index + 1..range.end))?;
             }

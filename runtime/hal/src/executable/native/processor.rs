@@ -1,6 +1,6 @@
-//! What the processor can do, as compiled dispatches and programs ask for it: bits that IREE numbers
-//! per architecture (`cpu_feature_bits.inl`). Code uses them to choose between variants of a kernel,
-//! so a bit that is missing here costs speed, not correctness.
+//! What the processor can do, as compiled dispatches and programs ask for it: bits that IREE
+//! numbers per architecture (`cpu_feature_bits.inl`). Code uses them to choose between variants of
+//! a kernel, so a bit that is missing here costs speed, not correctness.
 
 /// A feature: its bit in the first field of the processor data, its name, whether it is there.
 type Feature = (u32, &'static str, bool);

@@ -1,5 +1,5 @@
-//! System libraries: shared objects that the system's own loader brings into memory, as they may need
-//! other libraries (`system-elf-*`).
+//! System libraries: shared objects that the system's own loader brings into memory, as they may
+//! need other libraries (`system-elf-*`).
 //!
 //! That loader wants a file, so the bytes go into a temporary one, which is gone again once it is
 //! mapped. What the description of the executable may point to is known from the program headers.

@@ -96,8 +96,8 @@ fn import(
     } else {
         Arc::new(source.subspan(start, length).map_err(|_| out_of_bounds())?)
     };
-    // Compilers let dispatches work in place on constants that are not used again, although they have
-    // declared them immutable.
+    // Compilers let dispatches work in place on constants that are not used again, although they
+    // have declared them immutable.
     let storage = match storage.access() {
         vm::Access::ReadOnly => Arc::new(storage.private_copy()?),
         vm::Access::ReadWrite => storage,

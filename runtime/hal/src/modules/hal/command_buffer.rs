@@ -151,7 +151,8 @@ fn dispatch_indirect(call: &NativeCall<'_>, function: u64) -> Result<(), Status>
     record_dispatch(call, function, WorkgroupCount::Indirect(count), 7)
 }
 
-/// Records a dispatch whose constants are the span at `spans`, and whose bindings the one behind it.
+/// Records a dispatch whose constants are the span at `spans`, and whose bindings the one behind
+/// it.
 fn record_dispatch(
     call: &NativeCall<'_>,
     function: u64,

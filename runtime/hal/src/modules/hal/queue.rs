@@ -127,8 +127,8 @@ fn submission(call: &Arguments<'_>, work: Option<Execution>) -> Result<Submissio
     Ok(Submission { wait, signal: call.fence(3)?, work })
 }
 
-/// Submits work. Where there is some, and somebody may want to stop and look at it, executing it is an
-/// activity.
+/// Submits work. Where there is some, and somebody may want to stop and look at it, executing it is
+/// an activity.
 fn submit_work(call: &NativeCall<'_>, work: Option<Execution>) -> Result<NativeReturn, Status> {
     let device = call.device(0)?;
     let is_done_at_once = work.is_none() || call.is_left_alone();

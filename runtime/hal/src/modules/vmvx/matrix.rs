@@ -4,9 +4,9 @@
 //! lhs [m][k][m0][k0]    rhs [n][k][n0][k0]    out [m][n][m0][n0]
 //! out[i][j][i0][j0] (+)= sum over l, l0 of lhs[i][l][i0][l0] * rhs[j][l][j0][l0]
 //! ```
-//! Each outermost row is contiguous; rows are a stride apart. Rows of both operands are widened to the
-//! type of the sums before they are multiplied, that of the right one with `n0` innermost, so that
-//! the innermost loop runs over memory in order.
+//! Each outermost row is contiguous; rows are a stride apart. Rows of both operands are widened to
+//! the type of the sums before they are multiplied, that of the right one with `n0` innermost, so
+//! that the innermost loop runs over memory in order.
 
 use bytemuck::Pod;
 use half::{bf16, f16};

@@ -4,9 +4,10 @@
 //!
 //! [`Plane::new`] checks that every element of the window is within its buffer, and that the buffer
 //! may be written if it is to be. A plane borrows its buffer, which keeps the memory where it is.
-//! Everything here reads and writes guest memory by copying elements through raw pointers, unaligned,
-//! and makes no reference to it: another plane of the same memory may overlap (then kernels see what
-//! they wrote, element by element), and elements are plain data, for which any bits will do.
+//! Everything here reads and writes guest memory by copying elements through raw pointers,
+//! unaligned, and makes no reference to it: another plane of the same memory may overlap (then
+//! kernels see what they wrote, element by element), and elements are plain data, for which any
+//! bits will do.
 
 use std::marker::PhantomData;
 
@@ -113,8 +114,8 @@ impl<'a, T: Pod> Plane<'a, T> {
     #[inline]
     pub(super) fn set(&self, row: usize, column: usize, value: T) {
         assert!(row < self.rows && column < self.columns);
-        // SAFETY: the element is in the window, and planes for reading are not given to writers; see
-        // the module's notes.
+        // SAFETY: the element is in the window, and planes for reading are not given to writers;
+        // see the module's notes.
         unsafe { self.first.add(self.position(row, column)).write_unaligned(value) };
     }
 

@@ -98,9 +98,24 @@ pub(crate) fn can_pass(arguments: &[Argument]) -> bool {
 macro_rules! universal {
     ($function:expr, $result:ty, $sorted:expr) => {{
         type Universal = unsafe extern "C" fn(
-            u64, u64, u64, u64, u64, u64, f64, f64, f64, f64, f64, f64, f64, f64, Stack,
+            u64,
+            u64,
+            u64,
+            u64,
+            u64,
+            u64,
+            f64,
+            f64,
+            f64,
+            f64,
+            f64,
+            f64,
+            f64,
+            f64,
+            Stack,
         ) -> $result;
-        let Sorted { integers: [a, b, c, d, e, f], floats: [s, t, u, v, w, x, y, z], stack } = $sorted;
+        let Sorted { integers: [a, b, c, d, e, f], floats: [s, t, u, v, w, x, y, z], stack } =
+            $sorted;
         // SAFETY: an address of code is a function pointer on this platform; the caller vouches for
         // it.
         let function = unsafe { std::mem::transmute::<*const c_void, Universal>($function) };
@@ -114,9 +129,25 @@ macro_rules! universal {
 macro_rules! universal {
     ($function:expr, $result:ty, $sorted:expr) => {{
         type Universal = unsafe extern "C" fn(
-            u64, u64, u64, u64, u64, u64, u64, u64, f64, f64, f64, f64, f64, f64, f64, f64,
+            u64,
+            u64,
+            u64,
+            u64,
+            u64,
+            u64,
+            u64,
+            u64,
+            f64,
+            f64,
+            f64,
+            f64,
+            f64,
+            f64,
+            f64,
+            f64,
         ) -> $result;
-        let Sorted { integers: [a, b, c, d, e, f, g, h], floats: [s, t, u, v, w, x, y, z], .. } = $sorted;
+        let Sorted { integers: [a, b, c, d, e, f, g, h], floats: [s, t, u, v, w, x, y, z], .. } =
+            $sorted;
         // SAFETY: an address of code is a function pointer on this platform; the caller vouches for
         // it.
         let function = unsafe { std::mem::transmute::<*const c_void, Universal>($function) };

@@ -151,18 +151,19 @@ fn syntax_message(kind: SyntaxErrorKind) -> (&'static str, String) {
     }
 }
 
-/// Operations that end a block of a function whatever stands before them.
+/// Operations that end a block of a function whatever stands before them. Those of the VM dialect
+/// have the names of its instructions.
 fn is_terminator(op: &str) -> bool {
+    let instruction = op.strip_prefix("vm.").and_then(vmfb::Op::from_mnemonic);
+    if let Some(instruction) = instruction {
+        return instruction.is_terminator();
+    }
     matches!(
         op,
         "return"
             | "func.return"
             | "util.return"
             | "util.unreachable"
-            | "vm.return"
-            | "vm.br"
-            | "vm.cond_br"
-            | "vm.fail"
             | "cf.br"
             | "cf.cond_br"
             | "cf.switch"

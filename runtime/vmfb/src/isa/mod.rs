@@ -6,6 +6,7 @@
 //!
 //! How each kind of field is encoded is in [`crate::decode`].
 
+mod meaning;
 pub(crate) mod syntax;
 mod table;
 
@@ -117,6 +118,8 @@ pub struct OpInfo {
     pub mnemonic: &'static str,
     /// Its fields in encoding order.
     pub fields: &'static [Field],
+    /// Whether it is a terminator.
+    pub ends_block: bool,
     /// The first bytecode major version that has it; 14 stands for "or before".
     pub since: u16,
 }
@@ -151,22 +154,11 @@ impl Op {
         table::TABLE.iter().find(|row| row.mnemonic == mnemonic).map(|row| row.op)
     }
 
-    /// Whether control never falls through to the next instruction.
+    /// Whether the instruction is a terminator: it ends its block, and the next instruction begins
+    /// another.
     #[must_use]
     pub fn is_terminator(self) -> bool {
-        matches!(
-            self,
-            Op::Branch
-                | Op::CondBranch
-                | Op::BranchTable
-                | Op::Return
-                | Op::Fail
-                | Op::Yield
-                | Op::Break
-                | Op::CondBreak
-                | Op::CallYieldable
-                | Op::CallVariadicYieldable
-        )
+        self.info().ends_block
     }
 }
 
@@ -180,6 +172,15 @@ mod tests {
             assert_eq!(row.op as usize, index, "{}", row.mnemonic);
             assert_eq!(Op::from_opcode(row.set, row.opcode), Some(row.op));
             assert_eq!(Op::from_mnemonic(row.mnemonic), Some(row.op));
+        }
+    }
+
+    #[test]
+    fn instructions_with_a_target_end_their_block() {
+        for row in table::TABLE {
+            let has_target = row.fields.iter().any(|field| field.kind == FieldKind::Target);
+            let leaves = matches!(row.op, Op::Return | Op::Fail);
+            assert_eq!(row.ends_block, has_target || leaves, "{}", row.mnemonic);
         }
     }
 }

@@ -1,7 +1,8 @@
-//! The table of instructions (bytecode v17, with the few that v16 and v17 added marked `since`).
+//! The table of instructions, as of bytecode version 17.
 //!
 //! A row reads: opcode, name, mnemonic, fields in encoding order. A field is its name in IREE's
 //! ISA and its kind; `read(I64)` is a register pair that is read, `reads(Any)` a counted list.
+//! `ends block` marks terminators; `since N` the instructions that version N added.
 
 use super::{Bank, Field, FieldKind, OpInfo, OpcodeSet};
 
@@ -47,6 +48,15 @@ macro_rules! kind {
     };
 }
 
+macro_rules! ends_block {
+    () => {
+        false
+    };
+    (block) => {
+        true
+    };
+}
+
 macro_rules! since {
     () => {
         14
@@ -59,7 +69,7 @@ macro_rules! since {
 macro_rules! instructions {
     ($($set:ident { $(
         $code:literal $name:ident $mnemonic:literal
-            [$($field:ident: $kind:ident $(($bank:ident))?),*] $(since $since:literal)?;
+            [$($field:ident: $kind:ident $(($bank:ident))?),*] $(ends $block:ident)? $(since $since:literal)?;
     )* })*) => {
         /// An instruction of the VM, of any of the three opcode spaces.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -73,6 +83,7 @@ macro_rules! instructions {
             opcode: $code,
             mnemonic: $mnemonic,
             fields: &[$(Field { name: stringify!($field), kind: kind!($kind $($bank)?) },)*],
+            ends_block: ends_block!($($block)?),
             since: since!($($since)?),
         },)*)*];
     };
@@ -179,18 +190,18 @@ instructions! {
         0x53 CmpEQRef               "cmp.eq.ref"                 [left: read(Ref), right: read(Ref), result: write(I32)];
         0x54 CmpNERef               "cmp.ne.ref"                 [left: read(Ref), right: read(Ref), result: write(I32)];
         0x55 CmpNZRef               "cmp.nz.ref"                 [operand: read(Ref), result: write(I32)];
-        0x56 Branch                 "br"                         [dest_pc: target, operands: remap];
-        0x57 CondBranch             "cond_br"                    [condition: read(I32), true_dest_pc: target, true_operands: remap, false_dest_pc: target, false_operands: remap];
+        0x56 Branch                 "br"                         [dest_pc: target, operands: remap] ends block;
+        0x57 CondBranch             "cond_br"                    [condition: read(I32), true_dest_pc: target, true_operands: remap, false_dest_pc: target, false_operands: remap] ends block;
         0x58 Call                   "call"                       [callee_ordinal: function, operands: reads(Any), results: writes(Any)];
         0x59 CallVariadic           "call.variadic"              [callee_ordinal: function, segment_sizes: reads(I32), operands: reads(Any), results: writes(Any)];
-        0x5a Return                 "return"                     [operands: reads(Any)];
-        0x5b Fail                   "fail"                       [status: read(I32), message: string];
+        0x5a Return                 "return"                     [operands: reads(Any)] ends block;
+        0x5b Fail                   "fail"                       [status: read(I32), message: string] ends block;
         0x5c ImportResolved         "import.resolved"            [import_ordinal: function, result: write(I32)];
-        0x5d Yield                  "yield"                      [dest_pc: target, operands: remap];
+        0x5d Yield                  "yield"                      [dest_pc: target, operands: remap] ends block;
         0x5e Trace                  "trace"                      [event_name: string, operands: reads(Any)];
         0x5f Print                  "print"                      [event_name: string, operands: reads(Any)];
-        0x60 CondBreak              "cond_break"                 [condition: read(I32), dest_pc: target, operands: remap];
-        0x61 Break                  "break"                      [dest_pc: target, operands: remap];
+        0x60 CondBreak              "cond_break"                 [condition: read(I32), dest_pc: target, operands: remap] ends block;
+        0x61 Break                  "break"                      [dest_pc: target, operands: remap] ends block;
         0x62 BufferLoadI8U          "buffer.load.i8.u"           [source_buffer: read(Ref), source_offset: read(I64), result: write(I32)];
         0x63 BufferLoadI8S          "buffer.load.i8.s"           [source_buffer: read(Ref), source_offset: read(I64), result: write(I32)];
         0x64 BufferLoadI16U         "buffer.load.i16.u"          [source_buffer: read(Ref), source_offset: read(I64), result: write(I32)];
@@ -224,12 +235,12 @@ instructions! {
         0x80 MaxI64S                "max.i64.s"                  [left: read(I64), right: read(I64), result: write(I64)];
         0x81 MaxI64U                "max.i64.u"                  [left: read(I64), right: read(I64), result: write(I64)];
         0x82 CastAnyRef             "cast.any.ref"               [operand: read(RefMove), result_type: ty, result: write(RefMove)];
-        0x83 BranchTable            "br_table"                   [index: read(I32), default_dest_pc: target, default_operands: remap, cases: cases];
+        0x83 BranchTable            "br_table"                   [index: read(I32), default_dest_pc: target, default_operands: remap, cases: cases] ends block;
         0x84 BufferHash             "buffer.hash"                [source_buffer: read(Ref), source_offset: read(I64), length: read(I64), result: write(I64)];
         0x85 DiscardRefs            "discard.refs"               [refs: reads(Any)] since 16;
         0x86 AssignRef              "assign.ref"                 [source: read(RefMove), result: write(RefMove)] since 16;
-        0x87 CallYieldable          "call.yieldable"             [callee_ordinal: function, operands: reads(Any), dest_pc: target, results: writes(Any)] since 17;
-        0x88 CallVariadicYieldable  "call.variadic.yieldable"    [callee_ordinal: function, segment_sizes: reads(I32), operands: reads(Any), dest_pc: target, results: writes(Any)] since 17;
+        0x87 CallYieldable          "call.yieldable"             [callee_ordinal: function, operands: reads(Any), dest_pc: target, results: writes(Any)] ends block since 17;
+        0x88 CallVariadicYieldable  "call.variadic.yieldable"    [callee_ordinal: function, segment_sizes: reads(I32), operands: reads(Any), dest_pc: target, results: writes(Any)] ends block since 17;
     }
     ExtF32 {
         0x00 GlobalLoadF32          "global.load.f32"            [byte_offset: global, result: write(F32)];

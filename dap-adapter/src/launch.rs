@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
+use compile::{Cancellation, CompileRequest, compile};
 use debug::{Debugger, Granularity, LaunchOptions, Level, ModuleSource, Resume, SourceMap};
-use debuginfo::compile::{Cancellation, CompileRequest, compile};
 use serde::Deserialize;
 use tempfile::TempDir;
 

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use compile::{Cancellation, CompileRequest, compile};
 use conformance::tools::repository;
-use debuginfo::compile::{Cancellation, CompileRequest, compile};
 
 /// A program and what lies beside it.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use debuginfo::compile::{Cancellation, CompileRequest, compile};
+use compile::{Cancellation, CompileRequest, compile};
 use serde_json::{Value, json};
 
 use crate::client::Client;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use debuginfo::compile::{Cancellation, CompileRequest, compile};
+use compile::{Cancellation, CompileRequest, compile};
 use serde_json::{Value, json};
 
 static MODULE: LazyLock<PathBuf> = LazyLock::new(|| compiled("program"));

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use debuginfo::ProcessGroup;
+use compile::ProcessGroup;
 use ide::{Diagnostic, Severity};
 use tokio::process::Command;
 use tokio::task::AbortHandle;

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use debuginfo::compile::{Cancellation, CompileRequest, compile};
+use compile::{Cancellation, CompileRequest, compile};
 use vm::Position;
 
 use crate::debugger::Debugger;

@@ -22,8 +22,8 @@ use crate::dispatch_text::{
     DispatchBody, Places, WrittenAt, WrittenPath, definition, statements, symbol,
 };
 
-/// The pass behind which each call has a dispatch of its own.
-pub(crate) const PASS: &str = "iree-flow-outline-dispatch-regions";
+/// The pass after which each call has a dispatch of its own.
+pub(crate) const OUTLINING_PASS: &str = "iree-flow-outline-dispatch-regions";
 
 const CALL: &str = "// call @";
 const OPERATION: &str = "//   ";
@@ -100,7 +100,7 @@ fn is_on(path: &WrittenPath, file: &str, line: u32) -> bool {
     path.first().is_some_and(|at| at.line == line && at.file == file)
 }
 
-/// The calls as lines, from what the compiler prints behind [`PASS`] and the names that dispatches
+/// The calls as lines, from what the compiler prints after [`OUTLINING_PASS`] and the names that dispatches
 /// have in the end.
 pub(crate) fn written<'n>(outlined: &str, exports: impl Iterator<Item = &'n str>) -> String {
     let outlined = Outlined::parse(outlined);
@@ -119,7 +119,7 @@ pub(crate) fn written<'n>(outlined: &str, exports: impl Iterator<Item = &'n str>
     text
 }
 
-/// What the compiler prints behind [`PASS`].
+/// What the compiler prints after [`OUTLINING_PASS`].
 #[derive(Default)]
 struct Outlined {
     bodies: HashMap<String, Body>,

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_64;
 use vmfb::{FileBytes, archive};
 
-use crate::dispatch_calls::DispatchCall;
+use crate::dispatch_calls::{self, DispatchCall};
 use crate::dispatch_text::{
     DispatchBody, Places, Statement, WrittenAt, definition, operands, statements, symbol,
 };
@@ -104,6 +104,9 @@ enum Dimension {
 }
 
 impl DispatchInterfaces {
+    /// The compiler's pass after which each call has a dispatch of its own.
+    pub const OUTLINING_PASS: &str = dispatch_calls::OUTLINING_PASS;
+
     /// The file that belongs to a module: its name with `.dispatches.mlir` appended.
     #[must_use]
     pub fn path_beside(module: &Path) -> PathBuf {
@@ -132,8 +135,22 @@ impl DispatchInterfaces {
         is_of_module.then(|| (Self::parse(sources), file.clone()))
     }
 
+    /// The text to keep beside a module, at [`DispatchInterfaces::path_beside`]: a heading that
+    /// identifies the module, the calls of its dispatches, and their sources as iree-compile prints
+    /// them. `outlined` is its text after [`DispatchInterfaces::OUTLINING_PASS`], or empty. `None`
+    /// without any dispatch.
+    #[must_use]
+    pub fn text_beside(module: &FileBytes, sources: &str, outlined: &str) -> Option<String> {
+        let interfaces = Self::parse(sources);
+        if interfaces.is_empty() {
+            return None;
+        }
+        let calls = dispatch_calls::written(outlined, interfaces.names());
+        Some(format!("{}\n{calls}{sources}", Self::heading(module)?))
+    }
+
     /// The first line of the sources beside a module: it says which module they are of.
-    pub(crate) fn heading(module: &FileBytes) -> Option<String> {
+    fn heading(module: &FileBytes) -> Option<String> {
         let digest = archive::digest(module)?;
         let length = module.len();
         Some(format!("// dispatches of a module of {length} bytes, xxh3 {digest:016x}"))

@@ -15,12 +15,10 @@
 //! | and in the VM program? | [`DebugInfo::listing_position_at`], [`DebugInfo::live_values`] |
 //! | what does a dispatch read and write? | [`DispatchInterfaces`] |
 //! | what is missing? | [`DebugInfo::completeness`] |
-//! | how do I get it all? | [`compile::compile`] |
 
 mod align;
 mod code;
 pub mod companion;
-pub mod compile;
 mod completeness;
 mod database;
 mod dispatch_calls;
@@ -37,7 +35,6 @@ mod locals;
 pub mod location;
 mod long_text;
 mod places;
-mod processes;
 mod proof;
 mod register;
 mod register_types;
@@ -62,7 +59,6 @@ pub use locals::LocalValue;
 pub use location::{FileId, Location, LocationId, LocationTable, SourcePosition};
 pub use long_text::LongText;
 pub use places::Recording;
-pub use processes::ProcessGroup;
 pub use proof::{Answer, Given, Operation, Reason, Recipe, Scalar, ScopedValue};
 pub use register::RegisterSlot;
 pub use register_types::RegisterTypes;

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use debuginfo::compile::{Cancellation, CompileRequest, compile};
+use compile::{Cancellation, CompileRequest, compile};
 
 use super::Failure;
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use compile::{Cancellation, CompileRequest, compile};
 use debug::{InterruptHandle, LaunchOptions, ModuleSource};
-use debuginfo::compile::{Cancellation, CompileRequest, compile};
 use rustyline::error::ReadlineError;
 
 use super::Failure;

@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use super::CompileError;
+use crate::error::CompileError;
 
 const NAME: &str = if cfg!(windows) { "iree-compile.exe" } else { "iree-compile" };
 const SCRIPTS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
@@ -21,10 +21,10 @@ const TOPS: [&str; 3] = [".git", "pyproject.toml", ".vscode"];
 
 /// A compiler, and others that were passed over.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
-    pub(super) path: PathBuf,
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
     /// Compilers that others may have made or changed, each with the reason.
-    pub(super) ignored: Vec<String>,
+    pub(crate) ignored: Vec<String>,
 }
 
 /// Finds iree-compile: what the environment variable `IREE_COMPILE` names, else on `PATH`, else in
@@ -34,7 +34,7 @@ pub(super) struct Found {
 ///
 /// # Errors
 /// It is nowhere, or `IREE_COMPILE` names something that is no file.
-pub(super) fn find(directory: Option<&Path>) -> Result<Found, CompileError> {
+pub(crate) fn find(directory: Option<&Path>) -> Result<Found, CompileError> {
     if let Some(named) = env::var_os("IREE_COMPILE").filter(|named| !named.is_empty()) {
         let path = PathBuf::from(&named);
         return if path.is_file() {

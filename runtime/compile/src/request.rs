@@ -1,38 +1,14 @@
-//! Driving iree-compile so that debugging stays possible.
-//!
-//! A module, its debug companion and the sources of its dispatches come from three runs of
-//! iree-compile with the same flags, two of them printing instead of serialising. Compiling to the
-//! `vm` phase once and finishing twice from that text would be less work, but then the text of
-//! nested VMVX executables is lost, and constants go through text. The sources of dispatches could
-//! be dumped on the way, but then locations in the module lead to the dump. So whole runs print
-//! everything; they run side by side to hide most of the cost, as far as there are processors for
-//! it and the source is not large, or one after the other where both are told to write the same
-//! listing.
-//!
-//! The companion ([`crate::Companion::path_beside`]) and the sources of dispatches
-//! ([`crate::DispatchInterfaces::path_beside`]) lie beside the module. All are written to a
-//! scratch directory beside their destination and renamed into place, so a failed or cancelled run
-//! leaves what was there before.
-//!
-//! - [`find`]: where iree-compile is
-//! - [`flags`]: what it is told
-//! - [`process`]: running it, cancellable, with its messages as they come
-//! - [`elide`]: leaving constants out of the companion
-
-mod elide;
-mod find;
-mod flags;
-mod process;
+//! What to compile, and [`compile`]: finding the compiler, running it, and putting its output in
+//! place.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::companion::Companion;
-use crate::dispatch_calls;
-use crate::interface::DispatchInterfaces;
-use crate::processes::ProcessGroup;
+use debuginfo::{Companion, DispatchInterfaces};
+
+use crate::cancellation::Cancellation;
+use crate::error::CompileError;
+use crate::process_group::ProcessGroup;
+use crate::{find_compiler, flags, runs};
 
 /// What to compile.
 #[derive(Clone, Debug, Default)]
@@ -66,82 +42,6 @@ pub struct CompileOutput {
     pub compiler: PathBuf,
 }
 
-/// Why nothing was written.
-#[derive(Debug, thiserror::Error)]
-pub enum CompileError {
-    /// There is no compiler.
-    #[error(
-        "cannot find iree-compile (looked at {tried}); install it with `pip install iree-base-compiler`, or name it with \
-         the environment variable IREE_COMPILE"
-    )]
-    NoCompiler {
-        /// Where it was looked for.
-        tried: String,
-    },
-    /// The compiler could not be started.
-    #[error("cannot run {}: {source}", compiler.display())]
-    NotStarted {
-        /// The compiler.
-        compiler: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// A flag that would break what this does.
-    #[error("flag {flag} cannot be passed to iree-compile here: {reason}")]
-    ReservedFlag {
-        /// The flag.
-        flag: String,
-        /// Why.
-        reason: &'static str,
-    },
-    /// The compiler said no; what it said went to the callback.
-    #[error("iree-compile could not compile {}{}", input.display(), explain(*status, message))]
-    Failed {
-        /// The source.
-        input: PathBuf,
-        /// How it ended.
-        status: ExitStatus,
-        /// The first error that it printed.
-        message: Option<String>,
-    },
-    /// Somebody asked to stop.
-    #[error("the compilation was cancelled")]
-    Cancelled,
-    /// A file could not be written.
-    #[error("cannot write {}: {source}", path.display())]
-    NotWritten {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-}
-
-fn explain(status: ExitStatus, message: &Option<String>) -> String {
-    match (message, status.code()) {
-        (Some(message), _) => format!(": {message}"),
-        (None, Some(code)) => format!(" and said nothing (exit code {code})"),
-        (None, None) => format!(": it crashed ({status})"),
-    }
-}
-
-/// Asks a running compilation to stop. Clones share the request.
-#[derive(Clone, Debug, Default)]
-pub struct Cancellation(Arc<AtomicBool>);
-
-impl Cancellation {
-    /// Asks to stop.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether somebody asked.
-    #[must_use]
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// Compiles a source to a module and its companion. `on_line` gets each line that the compiler
 /// prints.
 ///
@@ -157,7 +57,7 @@ pub fn compile(
     let compiler = match &request.compiler {
         Some(compiler) => compiler.clone(),
         None => {
-            let found = find::find(request.directory.as_deref())?;
+            let found = find_compiler::find(request.directory.as_deref())?;
             for ignored in &found.ignored {
                 on_line(&format!("iree-dbg: ignored {ignored}"));
             }
@@ -169,7 +69,7 @@ pub fn compile(
     let scratch = scratch_beside(&output)?;
     // Compilers that are left behind are better than none.
     let group = ProcessGroup::new().ok();
-    let runs = process::Runs {
+    let runs = runs::Runs {
         compiler: &compiler,
         input: &request.input,
         flags: &flags,
@@ -193,18 +93,14 @@ pub fn compile(
     Ok(CompileOutput { module: output, companion, dispatches, compiler })
 }
 
-/// Writes above the sources of dispatches which module they are of, and where the program calls
-/// them; whether there are any.
+/// Completes the sources of dispatches with the module that they belong to and the places where the
+/// program calls them; whether there are any.
 fn complete_dispatches(path: &Path, module: &Path, outlined: &Path) -> bool {
-    let Ok(text) = std::fs::read_to_string(path) else { return false };
-    let interfaces = DispatchInterfaces::parse(&text);
-    if interfaces.is_empty() {
-        return false;
-    }
+    let Ok(sources) = std::fs::read_to_string(path) else { return false };
+    let Ok(module) = vmfb::archive::open(module) else { return false };
     let outlined = printed_in(outlined).unwrap_or_default();
-    let calls = dispatch_calls::written(&outlined, interfaces.names());
-    let heading = vmfb::archive::open(module).ok().and_then(|it| DispatchInterfaces::heading(&it));
-    heading.is_some_and(|heading| std::fs::write(path, format!("{heading}\n{calls}{text}")).is_ok())
+    let text = DispatchInterfaces::text_beside(&module, &sources, &outlined);
+    text.is_some_and(|text| std::fs::write(path, text).is_ok())
 }
 
 /// The text that the compiler has printed into a directory, which it has made more directories in.

@@ -9,10 +9,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::elide::copy_without_constants;
-use super::flags::{COMPANION, DISPATCHES, is_listing, outlined};
-use super::{Cancellation, CompileError};
-use crate::processes::ProcessGroup;
+use crate::cancellation::Cancellation;
+use crate::elide_constants::copy_without_constants;
+use crate::error::CompileError;
+use crate::flags::{COMPANION, DISPATCHES, is_listing, outlined};
+use crate::process_group::ProcessGroup;
 
 /// How often a request to stop is looked at while the compiler says nothing.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -21,36 +22,36 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const LARGE: u64 = 32 << 20;
 
 /// The runs of one compilation.
-pub(super) struct Runs<'a> {
-    pub(super) compiler: &'a Path,
-    pub(super) input: &'a Path,
-    pub(super) flags: &'a [String],
-    pub(super) directory: Option<&'a Path>,
-    pub(super) environment: &'a [(String, String)],
+pub(crate) struct Runs<'a> {
+    pub(crate) compiler: &'a Path,
+    pub(crate) input: &'a Path,
+    pub(crate) flags: &'a [String],
+    pub(crate) directory: Option<&'a Path>,
+    pub(crate) environment: &'a [(String, String)],
     /// Where the module goes.
-    pub(super) module: &'a Path,
+    pub(crate) module: &'a Path,
     /// Where the companion goes.
-    pub(super) companion: &'a Path,
+    pub(crate) companion: &'a Path,
     /// Where the sources of dispatches go.
-    pub(super) dispatches: &'a Path,
+    pub(crate) dispatches: &'a Path,
     /// The directory for what is printed of the dispatches that calls have for themselves.
-    pub(super) outlined: &'a Path,
+    pub(crate) outlined: &'a Path,
     /// What ends compilers with all that they have started. None where the system has no such
     /// thing.
-    pub(super) group: Option<&'a ProcessGroup>,
+    pub(crate) group: Option<&'a ProcessGroup>,
 }
 
 /// What became of the files beside the module.
-pub(super) struct Beside {
+pub(crate) struct Beside {
     /// The companion is there, or why not.
-    pub(super) companion: Result<(), String>,
+    pub(crate) companion: Result<(), String>,
     /// Whether the sources of dispatches are there.
-    pub(super) has_dispatches: bool,
+    pub(crate) has_dispatches: bool,
 }
 
 impl Runs<'_> {
     /// Runs them all.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         cancellation: &Cancellation,
         on_line: &mut dyn FnMut(&str),

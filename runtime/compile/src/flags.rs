@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::CompileError;
-use crate::dispatch_calls;
+use debuginfo::DispatchInterfaces;
+
+use crate::error::CompileError;
 
 /// Flags that keep what a debugger shows close to what was written. Each gives way to the user's
 /// own.
@@ -32,7 +33,7 @@ const NAMES_TARGET: [&str; 4] = [
 ];
 
 /// Flags that make the second run print the companion.
-pub(super) const COMPANION: [&str; 4] = [
+pub(crate) const COMPANION: [&str; 4] = [
     "--iree-vm-bytecode-module-output-format=annotated-mlir-text",
     "--mlir-print-debuginfo",
     "-o",
@@ -40,14 +41,14 @@ pub(super) const COMPANION: [&str; 4] = [
 ];
 
 /// Flags that make the third run print the sources of dispatches.
-pub(super) const DISPATCHES: [&str; 4] =
+pub(crate) const DISPATCHES: [&str; 4] =
     ["--compile-to=executable-sources", "--mlir-print-debuginfo", "-o", "-"];
 
 /// Flags that make it also print each call's own dispatch, to files, before equal ones become one.
 /// That needs no constants.
-pub(super) fn outlined(directory: &Path) -> [String; 4] {
+pub(crate) fn outlined(directory: &Path) -> [String; 4] {
     [
-        format!("--mlir-print-ir-after={}", dispatch_calls::PASS),
+        format!("--mlir-print-ir-after={}", DispatchInterfaces::OUTLINING_PASS),
         format!("--mlir-print-ir-tree-dir={}", directory.display()),
         "--mlir-elide-elementsattrs-if-larger=1024".to_owned(),
         "--mlir-elide-resource-strings-if-larger=1024".to_owned(),
@@ -63,7 +64,7 @@ const RESERVED: [(&str, &str); 4] = [
 ];
 
 /// The user's flags with those added that they do not set.
-pub(super) fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
+pub(crate) fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
     for flag in user {
         if let Some((_, reason)) = RESERVED.iter().find(|(name, _)| is_flag(flag, name)) {
             return Err(CompileError::ReservedFlag { flag: flag.clone(), reason });
@@ -77,7 +78,7 @@ pub(super) fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
 }
 
 /// Whether a flag has the compiler write a listing of the VM program.
-pub(super) fn is_listing(flag: &str) -> bool {
+pub(crate) fn is_listing(flag: &str) -> bool {
     is_flag(flag, "--iree-vm-bytecode-source-listing")
 }
 

@@ -15,7 +15,7 @@ const LOOKAHEAD: usize = START.len() + KEPT;
 const CHUNK: usize = 1 << 16;
 
 /// Copies a text without the digits of its constants.
-pub(super) fn copy_without_constants(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
+pub(crate) fn copy_without_constants(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
     let mut window = Window::new();
     loop {
         window.fill(&mut from, LOOKAHEAD)?;

@@ -7,13 +7,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use debuginfo::compile::{Cancellation, CompileRequest, compile};
+use compile::{Cancellation, CompileRequest, compile};
 use debuginfo::{Companion, DebugInfo, RegisterTypes};
 use vmfb::{FileBytes, Module, Op};
 
 /// The corpora: this crate's own, and those of the whole.
 const CORPORA: [&str; 4] =
-    ["tests/corpus", "tests/golden", "../../tests/corpus", "../../tests/models"];
+    ["tests/corpus", "../debuginfo/tests/golden", "../../tests/corpus", "../../tests/models"];
 
 /// Programs for several devices, or for machine code only.
 const LEFT_OUT: [&str; 2] = ["devices.mlir", "half_floats.mlir"];

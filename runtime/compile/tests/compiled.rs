@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use debuginfo::compile::{Cancellation, CompileError, CompileOutput, CompileRequest, compile};
+use compile::{Cancellation, CompileError, CompileOutput, CompileRequest, compile};
 use debuginfo::{Companion, CompanionText, DebugInfo, DispatchInterfaces, MapSource, RegisterSlot};
 use vmfb::{BytecodeOffset, FileBytes, FunctionOrdinal, Module};
 
@@ -23,7 +23,7 @@ fn tests() -> PathBuf {
 }
 
 fn sources() -> Vec<PathBuf> {
-    let mut sources: Vec<PathBuf> = ["corpus", "golden"]
+    let mut sources: Vec<PathBuf> = ["corpus", "../../debuginfo/tests/golden"]
         .iter()
         .flat_map(|folder| {
             std::fs::read_dir(tests().join(folder)).expect("the folder of sources is there")
@@ -167,7 +167,8 @@ fn a_listing_is_a_second_level() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let listing = folder.path().join("demo.vm.mlir");
     let flag = format!("--iree-vm-bytecode-source-listing={}", listing.display());
-    let output = compiled(&tests().join("golden/demo.mlir"), &[&flag], folder.path());
+    let output =
+        compiled(&tests().join("../../debuginfo/tests/golden/demo.mlir"), &[&flag], folder.path());
     let module = Module::open(&output.module).expect("the module loads");
     let companion = Companion::beside(&output.module).expect("it is readable");
     for companion in [companion.as_ref(), None] {

@@ -1,0 +1,63 @@
+//! [`CompileError`]: why a compilation failed.
+
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// No compiler was found.
+    #[error(
+        "cannot find iree-compile (looked at {tried}); install it with `pip install iree-base-compiler`, or name it with \
+         the environment variable IREE_COMPILE"
+    )]
+    NoCompiler {
+        /// The places that were searched.
+        tried: String,
+    },
+    /// The compiler could not be started.
+    #[error("cannot run {}: {source}", compiler.display())]
+    NotStarted {
+        /// The compiler.
+        compiler: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The flags contain one that [`compile`](crate::compile) sets itself.
+    #[error("flag {flag} cannot be passed to iree-compile here: {reason}")]
+    ReservedFlag {
+        /// The flag.
+        flag: String,
+        /// Why it is reserved.
+        reason: &'static str,
+    },
+    /// The compiler failed. Its messages went to the callback.
+    #[error("iree-compile could not compile {}{}", input.display(), explain(*status, message))]
+    Failed {
+        /// The source.
+        input: PathBuf,
+        /// The compiler's exit status.
+        status: ExitStatus,
+        /// The first error that it printed.
+        message: Option<String>,
+    },
+    /// The caller asked to stop.
+    #[error("the compilation was cancelled")]
+    Cancelled,
+    /// A file could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    NotWritten {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+}
+
+fn explain(status: ExitStatus, message: &Option<String>) -> String {
+    match (message, status.code()) {
+        (Some(message), _) => format!(": {message}"),
+        (None, Some(code)) => format!(" and said nothing (exit code {code})"),
+        (None, None) => format!(": it crashed ({status})"),
+    }
+}

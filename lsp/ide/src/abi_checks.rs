@@ -3,7 +3,7 @@
 use abi::cconv_layout;
 use abi::convention::Convention;
 use abi::explain::Origin;
-use syntax::chunks::Placed;
+use syntax::Placed;
 use syntax::{OpClass, Symbol};
 
 use crate::Document;

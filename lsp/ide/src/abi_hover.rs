@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use abi::explain::{Explanation, Origin, explain};
-use syntax::lexer::TokenKind;
+use syntax::TokenKind;
 use syntax::{Lexer, OpClass, Symbol, TextRange};
 
 use crate::Document;

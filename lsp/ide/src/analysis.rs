@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use syntax::chunks::Placed;
+use syntax::Placed;
 use syntax::{Language, Shape, Source, TextRange, Tree};
 
 use crate::names::{Names, Span};

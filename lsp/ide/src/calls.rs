@@ -1,7 +1,7 @@
 //! Who calls whom: call hierarchy, and the signature of a call while it is typed.
 
-use syntax::chunks::Placed;
-use syntax::lexer::TokenKind;
+use syntax::Placed;
+use syntax::TokenKind;
 use syntax::{ChunkKind, Lexer, OpClass, Symbol, TextRange};
 
 use crate::Document;

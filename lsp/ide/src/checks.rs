@@ -6,10 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use syntax::chunks::{Placed, name_hash};
-use syntax::lexer::TokenKind;
-use syntax::tree::{NodeId, NodeKind, SyntaxErrorKind};
+use syntax::TokenKind;
 use syntax::{ChunkKind, OpClass, Symbol, TextRange};
+use syntax::{NodeId, NodeKind, SyntaxErrorKind};
+use syntax::{Placed, name_hash};
 
 use crate::Document;
 use crate::analysis::Analysed;
@@ -286,8 +286,7 @@ impl Check<'_> {
         let body = &self.analysed.analysis.names.scopes[value.scope as usize];
         let parameter = seen.get(&(body.parent?, value.hash))?;
         let op = self.op_name(parameter.node);
-        (syntax::ops::class_of(&op) == OpClass::Function
-            && parameter.kind == ValueKind::RegionArgument)
+        (syntax::class_of(&op) == OpClass::Function && parameter.kind == ValueKind::RegionArgument)
             .then_some(parameter)
     }
 

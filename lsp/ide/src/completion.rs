@@ -1,8 +1,8 @@
 //! Completion: what can be named here, and what can be written where an operation or an attribute
 //! begins.
 
-use syntax::lexer::TokenKind;
-use syntax::tree::NodeKind;
+use syntax::NodeKind;
+use syntax::TokenKind;
 use syntax::{Language, Lexer, OpClass, Symbol, TextRange};
 
 use crate::Document;

@@ -73,7 +73,7 @@ pub fn file_definition(document: &Document, offset: usize) -> Option<(TextRange,
 
 pub(crate) fn line_end(document: &Document, offset: usize) -> usize {
     let text = document.text();
-    syntax::search::find_all(text, offset..text.len().min(offset + 4096), "\n")
+    syntax::find_all(text, offset..text.len().min(offset + 4096), "\n")
         .next()
         .unwrap_or(text.len().min(offset + 4096))
 }

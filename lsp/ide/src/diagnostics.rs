@@ -153,11 +153,7 @@ fn first_token(document: &Document, start: usize) -> TextRange {
     Lexer::new(document.text(), start).next().map_or(start..start, |token| token.range)
 }
 
-fn report_open(
-    document: &Document,
-    open: &mut Vec<syntax::chunks::Placed>,
-    found: &mut Vec<Diagnostic>,
-) {
+fn report_open(document: &Document, open: &mut Vec<syntax::Placed>, found: &mut Vec<Diagnostic>) {
     found.extend(open.drain(..).map(|placed| {
         Diagnostic::error(
             first_token(document, placed.op_start()),

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use syntax::chunks::Placed;
+use syntax::Placed;
 use syntax::{ChunkTable, Language, Source, TextEdit};
 
 use crate::analysis::{Analysed, Analyses};

@@ -1,7 +1,7 @@
 //! What the text at a place means: a value, a block, a symbol, an alias, or an operation's name.
 
-use syntax::lexer::TokenKind;
-use syntax::tree::{NodeId, NodeKind};
+use syntax::TokenKind;
+use syntax::{NodeId, NodeKind};
 use syntax::{OpClass, TextRange};
 
 use crate::Document;

@@ -1,8 +1,8 @@
 //! What can be folded: regions, dictionaries and other groups over several lines, runs of comments,
 //! and files of a split file.
 
-use syntax::lexer::TokenKind;
-use syntax::tree::NodeKind;
+use syntax::NodeKind;
+use syntax::TokenKind;
 use syntax::{ChunkKind, TextRange};
 
 use crate::Document;
@@ -70,7 +70,7 @@ pub fn folds(document: &Document, limit: usize) -> Vec<Fold> {
     folds
 }
 
-fn inner(document: &Document, placed: &syntax::chunks::Placed, folds: &mut Vec<Fold>) {
+fn inner(document: &Document, placed: &syntax::Placed, folds: &mut Vec<Fold>) {
     let analysed = document.analysis(placed);
     let tree = &analysed.analysis.tree;
     for (id, node) in tree.nodes().iter().enumerate() {

@@ -5,9 +5,9 @@
 //! each. There a name is searched for by its text first, so that only chunks that mention it are
 //! read.
 
-use syntax::chunks::{IN_FUNCTION, Placed};
-use syntax::search::find_all;
+use syntax::find_all;
 use syntax::{ChunkKind, OpClass, TextRange};
+use syntax::{IN_FUNCTION, Placed};
 
 use crate::Document;
 use crate::analysis::Analysed;

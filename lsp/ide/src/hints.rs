@@ -3,9 +3,9 @@
 
 use abi::cconv::Signature;
 use abi::element_type::ElementType;
-use syntax::lexer::TokenKind;
-use syntax::tree::{NodeId, NodeKind};
+use syntax::TokenKind;
 use syntax::{ChunkKind, Language, Symbol, TextRange};
+use syntax::{NodeId, NodeKind};
 
 use crate::Document;
 use crate::analysis::Analysed;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use syntax::TextRange;
-use syntax::lexer::TokenKind;
+use syntax::TokenKind;
 
 use crate::Document;
 use crate::analysis::Analysed;
@@ -94,7 +94,7 @@ fn link_to(range: TextRange, (path, line, column): &(PathBuf, u32, u32)) -> Link
 pub fn link_at(document: &Document, offset: usize) -> Option<Link> {
     if let Some(module) = module_of(document) {
         let text = document.text();
-        let breaks = syntax::search::find_all(text, 0..offset.min(text.len()), "\n");
+        let breaks = syntax::find_all(text, 0..offset.min(text.len()), "\n");
         let (start, number) = breaks.fold((0, 0), |(_, number), at| (at + 1, number + 1));
         let place = module.places.get(number)?.as_ref()?;
         let line = text.slice(start..text.len().min(start + 4096));

@@ -12,9 +12,9 @@
 
 use std::collections::HashMap;
 
-use syntax::lexer::TokenKind;
-use syntax::tree::{Leaf, NodeId, NodeKind, Tree};
+use syntax::TokenKind;
 use syntax::{Language, OpClass, Source};
+use syntax::{Leaf, NodeId, NodeKind, Tree};
 
 /// Bytes relative to the chunk.
 pub type Span = std::ops::Range<u32>;
@@ -220,7 +220,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
     }
 
     fn class(&self, id: NodeId) -> OpClass {
-        syntax::ops::class_of(&self.tree.op_name(self.source, self.base, id))
+        syntax::class_of(&self.tree.op_name(self.source, self.base, id))
     }
 
     fn is_function(&self, id: NodeId) -> bool {

@@ -105,7 +105,7 @@ impl Builder {
     }
 }
 
-fn item(document: &Document, placed: &syntax::chunks::Placed) -> Option<OutlineItem> {
+fn item(document: &Document, placed: &syntax::Placed) -> Option<OutlineItem> {
     let text = document.text();
     let Some(symbol) = Symbol::read(text, placed) else {
         let is_shown = matches!(placed.chunk.class, OpClass::Module | OpClass::Initializer);

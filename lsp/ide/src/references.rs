@@ -3,8 +3,8 @@
 //! Lookup compares name hashes in the chunk table and reads text only where they agree, so it costs
 //! microseconds in a file of a hundred thousand functions.
 
-use syntax::chunks::{Placed, name_hash};
 use syntax::{ChunkKind, Language, Lexer, OpClass, Symbol, TextRange, Token, TokenKind};
+use syntax::{Placed, name_hash};
 
 use crate::Document;
 

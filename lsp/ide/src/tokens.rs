@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use syntax::lexer::TokenKind as Lexeme;
-use syntax::tree::NodeKind;
+use syntax::NodeKind;
+use syntax::TokenKind as Lexeme;
 use syntax::{Language, TextRange};
 
 use crate::Document;

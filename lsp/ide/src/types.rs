@@ -4,10 +4,10 @@
 //! `-> types`, or `: types`, with the few exceptions of [`result_type`] where an operation states
 //! its operands' type instead.
 
-use syntax::function_type::read_types;
-use syntax::lexer::TokenKind;
-use syntax::tree::{Leaf, NodeId, NodeKind};
+use syntax::TokenKind;
+use syntax::read_types;
 use syntax::{Language, Slot};
+use syntax::{Leaf, NodeId, NodeKind};
 
 use crate::Document;
 use crate::analysis::Analysed;

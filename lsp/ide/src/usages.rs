@@ -4,8 +4,8 @@
 //! and each hit is checked against the tree around it: that costs a hundredth of reading all trees,
 //! and comments and strings do not count.
 
-use syntax::chunks::Placed;
-use syntax::search::find_all;
+use syntax::Placed;
+use syntax::find_all;
 use syntax::{ChunkKind, Language, TextRange};
 
 use crate::Document;

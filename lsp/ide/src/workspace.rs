@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use syntax::chunks::Placed;
+use syntax::Placed;
 use syntax::{ChunkTable, Language, OpClass, Symbol};
 
 use crate::Document;

@@ -1,59 +1,58 @@
 //! Text of MLIR and `.vmasm`: what is where, without meaning.
 //!
-//! Two levels, because files reach hundreds of megabytes and are broken most of the time while
-//! someone types:
+//! Files reach hundreds of megabytes and are broken most of the time while they are typed, so text
+//! is read on two levels:
 //!
-//! 1. [`ChunkTable`] cuts a whole text into *chunks*, one a top-level operation (descending into
-//!    modules and executables), with a brace, string and comment aware scan. It holds lengths, not
-//!    offsets, so an edit rescans only the chunks that it touches. Damage stays in its chunk: an
-//!    unclosed brace ends at the next line that must be a new symbol.
+//! 1. [`ChunkTable`] cuts a whole text into *chunks*, one per top-level operation (modules and
+//!    executables are opened up), with a scan that knows braces, strings and comments. The table
+//!    holds lengths, not offsets, so an edit rescans only the chunks that it touches. Damage stays
+//!    in its chunk: an unclosed brace ends at the next line that must begin a new symbol.
 //! 2. [`Tree`] is one chunk's operations, regions and blocks; [`Symbol`] and [`FunctionType`] read
-//!    only its head. Each is made when somebody asks.
+//!    only its head. Each is made on demand.
 //!
-//! Both read through [`Source`], so a rope is never copied and large constants (`dense<"0x…">`,
-//! resources, rodata) are stepped over where they lie. Both languages share one lexical shape, so
-//! one scanner serves them.
+//! Both read through [`Source`], so a rope is never copied, and large constants (`dense<"0x…">`,
+//! resources, rodata) are skipped in place. MLIR and `.vmasm` share one lexical shape, so one
+//! scanner serves both.
 //!
-//! This crate knows no dialect: [`ops`] lists the operations whose *shape* matters (they define
-//! symbols or contain such), and everything else is read by the same rules. It never fails: any
-//! bytes give some table.
+//! This crate knows no dialect: `ops` lists the operations whose *shape* matters because they define
+//! or contain symbols; all others follow the same rules. Nothing here fails: any bytes give a table
+//! and a tree.
 //!
-//! Where to look: [`source`] reading text · [`lexer`] tokens · [`chunks`] level 1 (`scan` finds the
-//! end of one) · [`tree`], [`symbol`], [`function_type`] level 2 · [`search`] text by content.
+//! Lowest first; a module uses only modules above it in this table.
+//!
+//! | module | what lives there |
+//! | --- | --- |
+//! | `language` | the two languages |
+//! | `source` | text in pieces, read through a trait |
+//! | `edit` | a replacement of text |
+//! | `search` | finding a string across pieces |
+//! | `cursor` | reading bytes across pieces |
+//! | `lexer` | tokens |
+//! | `ops` | the operations whose shape matters |
+//! | `function_type` | parameters and results of a function |
+//! | `chunks` | level 1: the chunk table, the scan of one chunk, rescans after edits |
+//! | `symbol` | level 2: the head of a chunk as a symbol |
+//! | `tree` | level 2: the tree of a chunk and its parser |
 
-pub mod chunks;
+mod chunks;
 mod cursor;
-pub mod function_type;
-pub mod lexer;
-pub mod ops;
-mod parser;
-mod scan;
-pub mod search;
-pub mod source;
-pub mod symbol;
-pub mod tree;
+mod edit;
+mod function_type;
+mod language;
+mod lexer;
+mod ops;
+mod search;
+mod source;
+mod symbol;
+mod tree;
 
-pub use chunks::{Chunk, ChunkKind, ChunkTable, TextEdit};
-pub use function_type::{FunctionType, Slot};
-pub use lexer::{Lexer, Token, TokenKind};
-pub use ops::OpClass;
-pub use parser::Shape;
+pub use chunks::{Chunk, ChunkKind, ChunkTable, Damage, IN_FUNCTION, Placed, name_hash};
+pub use edit::TextEdit;
+pub use function_type::{FunctionType, Slot, read_types};
+pub use language::Language;
+pub use lexer::{Lexer, Token, TokenKind, unquote};
+pub use ops::{OpClass, class_of};
+pub use search::find_all;
 pub use source::{Source, TextRange};
 pub use symbol::{Symbol, Visibility};
-pub use tree::{NodeId, NodeKind, SyntaxErrorKind, Tree};
-
-/// The languages that this crate reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Language {
-    /// MLIR, any dialect, pretty or generic form.
-    Mlir,
-    /// The VM's assembly text, as `iree-dump-module --output=disassembly` prints it.
-    Vmasm,
-}
-
-impl Language {
-    /// The language of a file by its name: `.vmasm`, or else MLIR.
-    pub fn of_path(path: &str) -> Self {
-        if path.ends_with(".vmasm") { Self::Vmasm } else { Self::Mlir }
-    }
-}
+pub use tree::{Leaf, Node, NodeId, NodeKind, Shape, SyntaxError, SyntaxErrorKind, Tree};

@@ -96,18 +96,18 @@ pub fn class_of(name: &str) -> OpClass {
 }
 
 /// Whether the region of this operation holds symbols, so that each is a chunk of its own.
-pub fn is_container(name: &str) -> bool {
+pub(crate) fn is_container(name: &str) -> bool {
     find(name).map_or_else(|| name.ends_with(".module"), |row| row.2)
 }
 
 /// Whether a line that begins with this word, no deeper than an open operation, must be outside of
 /// it.
-pub fn is_anchor(name: &str) -> bool {
+pub(crate) fn is_anchor(name: &str) -> bool {
     find(name).is_some()
 }
 
 /// Longer words cannot be anchors; the scanner looks no further.
-pub const LONGEST_ANCHOR: usize = 32;
+pub(crate) const LONGEST_ANCHOR: usize = 32;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! The chunk table on whole texts: what is cut where, what survives damage, and that edits give
 //! what a fresh scan gives.
 
-use syntax::chunks::name_hash;
+use syntax::name_hash;
 use syntax::{ChunkKind, ChunkTable, Symbol, TextEdit};
 
 /// One line a chunk: nesting, kind, class, and the symbol that it defines.

@@ -7,8 +7,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use syntax::chunks::{IN_FUNCTION, Placed};
 use syntax::{ChunkKind, ChunkTable, Language, NodeId, NodeKind, OpClass, Shape, Source, Tree};
+use syntax::{IN_FUNCTION, Placed};
 
 use crate::long_text::line_starts;
 

@@ -636,7 +636,7 @@ impl Lowering<'_> {
             return None;
         }
         let head = function.head(operation);
-        let symbol = head.iter().find(|(kind, _)| *kind == syntax::lexer::TokenKind::Symbol)?;
+        let symbol = head.iter().find(|(kind, _)| *kind == syntax::TokenKind::Symbol)?;
         let callee = self.function(&super::symbol_name(symbol.1))?;
         // A function that calls itself cannot have been inlined into itself for ever.
         let is_within = |it: &Instance| Arc::ptr_eq(&it.function, &callee);
@@ -698,7 +698,7 @@ impl Lowering<'_> {
         let [value] = function.operations[operation].results[..] else { return None };
         let scalar = self.scalar(function, value)?;
         let head = function.head(operation);
-        let symbol = head.iter().find(|(kind, _)| *kind == syntax::lexer::TokenKind::Symbol)?;
+        let symbol = head.iter().find(|(kind, _)| *kind == syntax::TokenKind::Symbol)?;
         let text = self.sources.file.global(self.sources.text, &super::symbol_name(symbol.1))?;
         if text.split('=').next()?.split_whitespace().any(|word| word == "mutable") {
             return None;

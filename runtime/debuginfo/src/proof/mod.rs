@@ -42,7 +42,7 @@ pub(crate) use written::WrittenFile;
 fn symbol_name(text: &str) -> String {
     let text = text.strip_prefix('@').unwrap_or(text);
     match text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
-        Some(quoted) => syntax::lexer::unquote(quoted),
+        Some(quoted) => syntax::unquote(quoted),
         None => text.to_owned(),
     }
 }

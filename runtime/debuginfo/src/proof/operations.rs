@@ -1,6 +1,6 @@
 //! What operations of the source compute: `arith`, `math`, `index`, and the VM dialect's own.
 
-use syntax::lexer::TokenKind;
+use syntax::TokenKind;
 
 use super::arithmetic::{Binary, Cast, Compare, Pure, Relation, Scalar, Unary};
 use super::mnemonic;

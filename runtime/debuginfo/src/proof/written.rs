@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use syntax::lexer::TokenKind;
-use syntax::tree::{Leaf, NodeId, NodeKind, Tree};
+use syntax::TokenKind;
 use syntax::{ChunkTable, Language, OpClass, Shape};
+use syntax::{Leaf, NodeId, NodeKind, Tree};
 
 /// Regions nested deeper are not read.
 const DEEPEST: usize = 64;

@@ -1,24 +1,6 @@
-//! Level 2: the tree of one chunk: operations, regions, blocks, groups.
-//!
-//! Compact arrays instead of linked nodes. Tokens are 12 bytes, nodes 24, both relative to the
-//! chunk's start, so a tree is as good for a chunk that moved. Nodes lie in preorder: the children
-//! of a node follow it, and [`Node::end`] is where its subtree ends. Every byte of the chunk is in
-//! a token or in the white space between two, and tokens only refer to the text: nothing is lost
-//! and no constant is copied.
-//!
-//! ```text
-//! Root
-//! └─ Operation            %0 = scf.if %c -> (i32) { … }
-//!    ├─ Results           %0
-//!    ├─ Name              scf.if
-//!    ├─ Paren             (i32)
-//!    └─ Region            { … }
-//!       └─ Block          everything, or what follows a ^label
-//!          └─ Operation …
-//! ```
-//!
-//! What a parser of a known dialect would know, the shape of the text has to tell here;
-//! `crate::parser` says how.
+//! [`Tree`] and its nodes: the data, and how to walk it.
+
+use std::borrow::Cow;
 
 use crate::lexer::TokenKind;
 use crate::{Source, TextRange};
@@ -58,6 +40,18 @@ pub enum NodeKind {
     Error,
 }
 
+impl NodeKind {
+    /// Whether it is a pair of brackets within an operation.
+    pub(super) fn is_group(self) -> bool {
+        matches!(self, Self::Paren | Self::Bracket | Self::Angle | Self::Dictionary | Self::Brace)
+    }
+
+    /// Whether it is a group or a region.
+    pub(super) fn is_bracket(self) -> bool {
+        self.is_group() || self == Self::Region
+    }
+}
+
 /// A token of a tree, relative to its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leaf {
@@ -76,6 +70,11 @@ impl Leaf {
     /// Whether it is the punctuation `byte`.
     pub fn is(&self, byte: u8) -> bool {
         self.kind == TokenKind::Punct(byte)
+    }
+
+    /// Its text. `base` is where the tree begins in `source`.
+    pub(super) fn text<'s, S: Source + ?Sized>(&self, source: &'s S, base: usize) -> Cow<'s, str> {
+        source.slice(base + self.start as usize..base + self.end as usize)
     }
 }
 
@@ -125,9 +124,9 @@ pub enum SyntaxErrorKind {
 /// The tree of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tree {
-    pub(crate) tokens: Vec<Leaf>,
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) errors: Vec<SyntaxError>,
+    pub(super) tokens: Vec<Leaf>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) errors: Vec<SyntaxError>,
 }
 
 /// The index of a node.
@@ -263,8 +262,8 @@ impl Tree {
         source: &'s S,
         base: usize,
         token: &Leaf,
-    ) -> std::borrow::Cow<'s, str> {
-        source.slice(base + token.start as usize..base + token.end as usize)
+    ) -> Cow<'s, str> {
+        token.text(source, base)
     }
 
     /// The tree as text, one node a line, for tests.

@@ -4,8 +4,8 @@
 //! Outside of regions it goes token by token; the body of a region is passed over by looking for
 //! braces, quotes, comments and line starts only.
 
+use super::chunk::{Chunk, ChunkKind, Damage, IN_FUNCTION, name_hash};
 use crate::Source;
-use crate::chunks::{Chunk, ChunkKind, Damage, IN_FUNCTION, name_hash};
 use crate::cursor::Cursor;
 use crate::lexer::{Lexer, Token, TokenKind};
 use crate::ops::{self, OpClass};

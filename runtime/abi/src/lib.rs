@@ -16,7 +16,7 @@
 //! - [`scalar`], [`tensor`], [`element_type`]: values as the text of command lines, in and out.
 //! - [`npy`]: tensors as NumPy files; [`compare`]: whether tensors are equal, or near. [`json`]:
 //!   JSON with places.
-//! - [`c_float`]: floats as C prints them, because IREE's tools do.
+//! - [`c_float`]: floats as C prints them, because IREE's tools do. [`glob`]: patterns for names.
 
 pub mod c_float;
 pub mod cconv;
@@ -26,6 +26,7 @@ pub mod convention;
 pub mod element_type;
 pub mod explain;
 pub mod foreign;
+pub mod glob;
 pub mod iree_v1;
 pub mod json;
 pub mod mlir;

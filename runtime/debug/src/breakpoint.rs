@@ -14,7 +14,6 @@ use crate::address::LinearAddress;
 use crate::commands::CommandPlace;
 use crate::expression::template::Template;
 use crate::expression::{Expression, ExpressionError};
-use crate::glob;
 use crate::level::Level;
 use crate::watch::DataAccess;
 use crate::watched::WatchTarget;
@@ -139,7 +138,7 @@ impl BreakpointSpec {
             BoundaryKind::BeforePart => return false,
         };
         // Steps without a name are commands of other kinds.
-        moment == *when && !boundary.name.is_empty() && glob::matches(pattern, &boundary.name)
+        moment == *when && !boundary.name.is_empty() && abi::glob::matches(pattern, &boundary.name)
     }
 }
 

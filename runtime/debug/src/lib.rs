@@ -8,7 +8,7 @@
 //! | `debugger`, `running` | how far the program has come; running and stopping it |
 //! | `stepping` | where a step ends |
 //! | `level` | which text is shown and stepped: source, VM program, instructions |
-//! | `breakpoint`, `resolve`, `glob` | what was asked for, and which instructions that is |
+//! | `breakpoint`, `resolve`, `symbol` | what was asked for, and which instructions that is |
 //! | `commands`, `reach` | the lines of commands that share dispatches; which functions can run |
 //! | `catalog` | modules, sources and lines with code, for lists of them |
 //! | `arming` | breakpoints in the machine: guards, hits, log messages |
@@ -46,7 +46,6 @@ mod expression;
 mod files;
 mod floats;
 mod foreign;
-mod glob;
 mod globals;
 mod guard_traps;
 mod inlined;
@@ -78,6 +77,7 @@ mod stepping;
 #[cfg(test)]
 mod stepping_model;
 mod stop;
+mod symbol;
 mod tensor;
 mod view;
 mod watch;
@@ -94,7 +94,6 @@ pub use debugger::{Debugger, InterruptHandle};
 pub use debuginfo::SourceMap;
 pub use expression::{Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits};
 pub use files::ChangedFile;
-pub use glob::bare_symbol;
 pub use inlined::FrameId;
 pub use inspect::value_text;
 pub use level::Level;
@@ -102,6 +101,7 @@ pub use memory::Memory;
 pub use moves::{Call, StepInTarget, Summary};
 pub use program::{LaunchError, LaunchOptions, ModuleSource, Program};
 pub use stop::{Granularity, Resume, StepKind, StopReason};
+pub use symbol::bare_symbol;
 pub use tensor::TensorView;
 pub use view::{
     BufferView, Children, DisassembledInstruction, Frame, Node, ScopeKind, SourceLine, Variable,

@@ -13,10 +13,10 @@ use vm::{FunctionId, Position};
 use vmfb::decode::Instruction;
 use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, ImportOrdinal};
 
-use crate::glob::{self, bare_symbol};
 use crate::moves::callee;
 use crate::program::{LoadedModule, Program};
 use crate::resolve::first_instruction;
+use crate::symbol::bare_symbol;
 
 /// A name, or a pattern for names.
 struct Wanted {
@@ -32,7 +32,7 @@ impl Wanted {
     }
 
     fn fits(&self, name: &str) -> bool {
-        self.text == name || (self.is_pattern && glob::matches(&self.text, name))
+        self.text == name || (self.is_pattern && abi::glob::matches(&self.text, name))
     }
 
     /// Whether a function of a module is meant, whose name may stand before it.

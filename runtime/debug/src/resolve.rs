@@ -11,7 +11,6 @@ use crate::address::LinearAddress;
 use crate::breakpoint::{BreakpointSpec, Resolution};
 use crate::columns::Operation;
 use crate::commands::CommandPlace;
-use crate::glob;
 use crate::program::{LoadedModule, Program};
 
 /// What stands for a line without code.
@@ -334,7 +333,7 @@ impl Program {
 
     /// Dispatches have no instruction of their own; the message says if none is known by now.
     fn resolve_dispatch(&self, pattern: &str) -> Resolution {
-        if self.dispatch_names().any(|name| glob::matches(pattern, name)) {
+        if self.dispatch_names().any(|name| abi::glob::matches(pattern, name)) {
             return Resolution::default();
         }
         Resolution::nowhere(format!("no dispatch is called {pattern:?} so far"))

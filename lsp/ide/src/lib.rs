@@ -1,55 +1,73 @@
 //! Language features for MLIR, `.vmasm` and `.vmfb`; no protocol.
 //!
-//! Everything here is a function from an immutable [`Document`] and a byte offset to a plain
-//! answer. No LSP type, no line and column, no editor: [`hover()`] can be asked from a test, a
-//! terminal or a server alike.
+//! Each feature is a function from an immutable [`Document`] and a byte offset to a plain answer: no
+//! LSP type, no line and column, no editor. So a test, a terminal and a server can all ask for a
+//! [`hover()`].
 //!
-//! One feature is one file: [`outline`](mod@outline) symbols of a document · [`hover`](mod@hover)
-//! what a symbol's signature and ABI are · [`definition`](mod@definition) where it is defined ·
-//! [`diagnostics`](mod@diagnostics) what is visibly broken.
+//! Nothing here executes anything, writes a file, or keeps state except [`Modules`] and
+//! [`Workspace`], which cache what they read of files.
 //!
-//! What they stand on: [`document`] a version of a text with its chunk table · [`references`] which
-//! symbol a place means · [`calling`] signatures as the VM passes them, from types as written ·
-//! [`compiled`] what a compiled module near the source really contains.
+//! Lowest first; a folder uses only folders above it in this table.
 //!
-//! Nothing here executes anything, writes a file, or keeps state, apart from [`compiled::Modules`],
-//! a cache of file contents.
+//! | module | what lives there |
+//! | --- | --- |
+//! | `text` | a document, the trees of its chunks, and the names in them |
+//! | `resolve` | what a place means: symbols, values, blocks, aliases, usages, types |
+//! | `calling` | signatures as the VM passes them and under every other ABI |
+//! | `modules` | compiled modules near a source; a module as a document |
+//! | `check` | diagnostics |
+//! | `navigate` | definitions, links, call hierarchy, outline, workspace symbols, folds, selections |
+//! | `describe` | hovers, signature help, inlay hints, semantic tokens |
+//! | `edit` | completion, rename, code actions, formatting |
+//!
+//! And where each feature is:
+//!
+//! | feature | function | file |
+//! | --- | --- | --- |
+//! | diagnostics | [`diagnostics()`] | `check/diagnostics.rs`, `chunk.rs`, `abi_attributes.rs` |
+//! | definition | [`definition()`], [`file_definition`] | `navigate/definition.rs` |
+//! | references, highlights | [`usages_at`] | `resolve/usages.rs` |
+//! | call hierarchy | [`callable_at`], [`incoming_calls`], [`outgoing_calls`] | `navigate/call_hierarchy.rs` |
+//! | links | [`links()`] | `navigate/links.rs` |
+//! | outline | [`outline()`] | `navigate/outline.rs` |
+//! | workspace symbols | [`Workspace`], [`file_symbols`] | `navigate/workspace.rs` |
+//! | folding ranges | [`folds`] | `navigate/folding.rs` |
+//! | selection ranges | [`selection_ranges`] | `navigate/selection.rs` |
+//! | code lenses | [`exported_functions`] | `navigate/exports.rs` |
+//! | hover | [`hover()`] | `describe/hover.rs`, `instructions.rs` |
+//! | signature help | [`signature_help()`] | `describe/signature_help.rs` |
+//! | inlay hints | [`inlay_hints`] | `describe/hints.rs` |
+//! | semantic tokens | [`semantic_tokens`] | `describe/tokens.rs` |
+//! | completion | [`complete`] | `edit/completion.rs` |
+//! | rename | [`prepare_rename`], [`rename()`] | `edit/rename.rs` |
+//! | code actions | [`code_actions`] | `edit/actions.rs` |
+//! | formatting | [`format()`] | `edit/format.rs` |
+//! | a module as a document | [`module_text`] | `modules/disassembly.rs` |
 
-mod abi_checks;
-pub mod abi_hover;
-pub mod actions;
-pub mod analysis;
-pub mod calling;
-pub mod calls;
-mod checks;
-pub mod compiled;
-pub mod completion;
-pub mod definition;
-pub mod diagnostics;
-pub mod document;
-pub mod entity;
-pub mod folding;
-pub mod format;
-pub mod functions;
-pub mod hints;
-pub mod hover;
-pub mod instructions;
-pub mod links;
-pub mod module_text;
-pub mod names;
-pub mod outline;
-pub mod references;
-pub mod rename;
-pub mod selection;
-pub mod tokens;
-pub mod types;
-pub mod usages;
-pub mod workspace;
+mod calling;
+mod check;
+mod describe;
+mod edit;
+mod modules;
+mod navigate;
+mod resolve;
+mod text;
 
-pub use compiled::Modules;
-pub use definition::definition;
-pub use diagnostics::{Diagnostic, Severity, diagnostics, diagnostics_unless};
-pub use document::{Document, Text};
-pub use hover::{Hover, hover};
-pub use outline::{Outline, OutlineItem, outline};
+pub use check::{Diagnostic, Severity, diagnostics, diagnostics_unless};
+pub use describe::{
+    CallSignature, Hover, InlayHint, InlayHintKind, SemanticToken, TokenClass, hover, inlay_hints,
+    semantic_tokens, signature_help,
+};
+pub use edit::{
+    Action, Completions, Item, ItemKind, Renamable, Renaming, Replacement, code_actions, complete,
+    format, prepare_rename, rename,
+};
+pub use modules::{ModuleText, Modules, module_text};
+pub use navigate::{
+    Callable, Calls, FilePlace, FileSymbol, Fold, FoldKind, Link, Outline, OutlineItem, Target,
+    Workspace, callable_at, definition, exported_functions, file_definition, file_symbols, fits,
+    folds, incoming_calls, links, outgoing_calls, outline, selection_ranges,
+};
+pub use resolve::{Usage, usages_at};
 pub use syntax::{Language, OpClass, TextEdit, TextRange};
+pub use text::{Document, Text};

@@ -23,15 +23,15 @@ fn ask_everything(text: String) {
     let outline = ide::outline(&document, 1000);
     assert!(depth(&outline.items) < DEEPEST_ANSWER);
     let _ = ide::diagnostics(&document);
-    let _ = ide::folding::folds(&document, 1000);
-    let _ = ide::hints::hints(&document, &(0..length), &|| false);
-    let _ = ide::workspace::file_symbols(&document);
+    let _ = ide::folds(&document, 1000);
+    let _ = ide::inlay_hints(&document, &(0..length), &|| false);
+    let _ = ide::file_symbols(&document);
     for at in [0, middle, length] {
-        assert!(ide::selection::selection(&document, at).len() < DEEPEST_ANSWER);
+        assert!(ide::selection_ranges(&document, at).len() < DEEPEST_ANSWER);
         let _ = ide::hover(&document, &Modules::default(), at);
         let _ = ide::definition(&document, at);
-        let _ = ide::references::reference_at(&document, at);
-        let _ = ide::completion::complete(&document, at);
+        let _ = ide::callable_at(&document, at);
+        let _ = ide::complete(&document, at);
     }
 }
 

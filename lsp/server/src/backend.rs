@@ -462,7 +462,7 @@ impl LanguageServer for Backend {
             return Err(Error::invalid_params("expected a document's URI and a function's name"));
         };
         let answer = self.with_document(&uri, move |view| {
-            let function = ide::calls::exports(view.document(), usize::MAX)
+            let function = ide::exported_functions(view.document(), usize::MAX)
                 .into_iter()
                 .find(|function| function.name == name)?;
             let at = function.selection.start + 1;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use ide::Modules;
-use ide::workspace::Workspace;
+use ide::Workspace;
 use tower_lsp::lsp_types::{SemanticToken, Url};
 
 use crate::documents::Documents;

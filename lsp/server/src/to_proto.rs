@@ -100,7 +100,7 @@ pub fn symbol_kind(class: OpClass) -> lsp::SymbolKind {
 pub fn definition(
     uri: &lsp::Url,
     rope: &Rope,
-    target: &ide::definition::Target,
+    target: &ide::Target,
     encoding: Encoding,
     links: bool,
 ) -> lsp::GotoDefinitionResponse {

@@ -3,9 +3,9 @@
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ide::folding::FoldKind;
-use ide::hints::HintKind;
-use ide::tokens::{Class, semantic_tokens};
+use ide::FoldKind;
+use ide::InlayHintKind as HintKind;
+use ide::{TokenClass, semantic_tokens};
 use serde_json::json;
 use tower_lsp::lsp_types::{
     CodeLens, Command, FoldingRange, FoldingRangeKind, InlayHint, InlayHintKind, InlayHintLabel,
@@ -20,22 +20,22 @@ use super::View;
 const LONGEST: usize = 4 << 20;
 
 pub(crate) fn legend() -> SemanticTokensLegend {
-    let name = |class: &Class| match class {
-        Class::Operation => SemanticTokenType::KEYWORD,
-        Class::Symbol => SemanticTokenType::FUNCTION,
-        Class::Value => SemanticTokenType::VARIABLE,
-        Class::Argument => SemanticTokenType::PARAMETER,
-        Class::Block => SemanticTokenType::new("label"),
-        Class::Type => SemanticTokenType::TYPE,
-        Class::Attribute => SemanticTokenType::MACRO,
-        Class::Key => SemanticTokenType::PROPERTY,
-        Class::Keyword => SemanticTokenType::MODIFIER,
-        Class::Number => SemanticTokenType::NUMBER,
-        Class::String => SemanticTokenType::STRING,
-        Class::Comment => SemanticTokenType::COMMENT,
+    let name = |class: &TokenClass| match class {
+        TokenClass::Operation => SemanticTokenType::KEYWORD,
+        TokenClass::Symbol => SemanticTokenType::FUNCTION,
+        TokenClass::Value => SemanticTokenType::VARIABLE,
+        TokenClass::Argument => SemanticTokenType::PARAMETER,
+        TokenClass::Block => SemanticTokenType::new("label"),
+        TokenClass::Type => SemanticTokenType::TYPE,
+        TokenClass::Attribute => SemanticTokenType::MACRO,
+        TokenClass::Key => SemanticTokenType::PROPERTY,
+        TokenClass::Keyword => SemanticTokenType::MODIFIER,
+        TokenClass::Number => SemanticTokenType::NUMBER,
+        TokenClass::String => SemanticTokenType::STRING,
+        TokenClass::Comment => SemanticTokenType::COMMENT,
     };
     SemanticTokensLegend {
-        token_types: Class::ALL.iter().map(name).collect(),
+        token_types: TokenClass::ALL.iter().map(name).collect(),
         token_modifiers: vec![SemanticTokenModifier::DECLARATION],
     }
 }
@@ -61,7 +61,7 @@ fn encoded(view: &View<'_>, range: &std::ops::Range<usize>) -> Vec<SemanticToken
             delta_line,
             delta_start,
             length: place.end.character - place.start.character,
-            token_type: Class::ALL.iter().position(|class| *class == token.class).unwrap_or(0)
+            token_type: TokenClass::ALL.iter().position(|class| *class == token.class).unwrap_or(0)
                 as u32,
             token_modifiers_bitset: u32::from(token.is_definition),
         });
@@ -140,7 +140,7 @@ pub(crate) fn inlay_hints(view: &View<'_>, range: Range) -> Vec<InlayHint> {
         return Vec::new();
     }
     let mut walk = view.walk();
-    ide::hints::hints(view.document(), &bounded(view, range), &|| view.cancelled.is_set())
+    ide::inlay_hints(view.document(), &bounded(view, range), &|| view.cancelled.is_set())
         .into_iter()
         .map(|hint| InlayHint {
             position: walk.position(hint.offset),
@@ -162,7 +162,7 @@ pub(crate) fn folds(view: &View<'_>) -> Vec<FoldingRange> {
     let limit = view.session.abilities.folds.map_or(FOLDS, |limit| limit as usize);
     let by_character = view.session.abilities.folds_by_character;
     let mut folds: Vec<FoldingRange> = Vec::new();
-    for fold in ide::folding::folds(view.document(), limit.max(16) * 4) {
+    for fold in ide::folds(view.document(), limit.max(16) * 4) {
         let range = view.range(&fold.range);
         // The closing bracket stays in sight.
         let shows_end = fold.kind == FoldKind::Code;
@@ -199,7 +199,7 @@ pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
         return Vec::new();
     }
     let mut lenses = Vec::new();
-    for function in ide::calls::exports(view.document(), LENSES) {
+    for function in ide::exported_functions(view.document(), LENSES) {
         let range = view.range(&function.selection);
         let arguments = Some(vec![json!(view.uri), json!(function.name)]);
         for (title, command) in [

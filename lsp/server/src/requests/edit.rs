@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use ide::completion::{ItemKind, complete};
-use ide::format::Replacement;
+use ide::Replacement;
+use ide::{ItemKind, complete};
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CompletionItem, CompletionItemKind,
@@ -22,7 +22,7 @@ pub(crate) fn prepare_rename(
     view: &View<'_>,
     position: Position,
 ) -> Result<Option<PrepareRenameResponse>> {
-    let found = ide::rename::prepare(view.document(), view.offset(position)).map_err(refused)?;
+    let found = ide::prepare_rename(view.document(), view.offset(position)).map_err(refused)?;
     Ok(Some(PrepareRenameResponse::RangeWithPlaceholder {
         range: view.range(&found.range),
         placeholder: found.name,
@@ -35,8 +35,7 @@ pub(crate) fn rename(
     new_name: &str,
 ) -> Result<Option<WorkspaceEdit>> {
     let document = view.document();
-    let renaming =
-        ide::rename::rename(document, view.offset(position), new_name).map_err(refused)?;
+    let renaming = ide::rename(document, view.offset(position), new_name).map_err(refused)?;
     let edits = renaming
         .ranges
         .iter()
@@ -103,7 +102,7 @@ fn kind(kind: ItemKind) -> CompletionItemKind {
 }
 
 pub(crate) fn code_actions(view: &View<'_>, range: Range) -> Vec<CodeActionOrCommand> {
-    ide::actions::actions(view.document(), &view.bytes(range))
+    ide::code_actions(view.document(), &view.bytes(range))
         .into_iter()
         .map(|action| {
             let kind = if action.is_fix {
@@ -125,5 +124,5 @@ pub(crate) fn code_actions(view: &View<'_>, range: Range) -> Vec<CodeActionOrCom
 /// The edits that format a range, or everything.
 pub(crate) fn format(view: &View<'_>, range: Option<Range>) -> Vec<TextEdit> {
     let bytes = range.map_or(0..view.open.rope.len_bytes(), |range| view.bytes(range));
-    text_edits(view, &ide::format::format(view.document(), &bytes))
+    text_edits(view, &ide::format(view.document(), &bytes))
 }

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ide::module_text::module_text;
+use ide::module_text;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::{Location, Position, Range, Url};
 

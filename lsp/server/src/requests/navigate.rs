@@ -1,8 +1,6 @@
 //! From name to name: definition, references, highlights, call hierarchy, links, selections.
 
-use ide::calls::{self, Callable, Calls};
-use ide::entity::entity_at;
-use ide::usages::usages;
+use ide::{Callable, Calls};
 use serde_json::json;
 use tower_lsp::lsp_types::{
     CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, DocumentHighlight,
@@ -25,7 +23,7 @@ pub(crate) fn definition(view: &View<'_>, position: Position) -> Option<GotoDefi
             links,
         ));
     }
-    let (origin, place) = ide::definition::file_definition(view.document(), offset)?;
+    let (origin, place) = ide::file_definition(view.document(), offset)?;
     let uri = Url::from_file_path(&place.path).ok()?;
     let range = file_range(place.line, place.column);
     Some(if view.session.abilities.links {
@@ -48,8 +46,7 @@ fn file_range(line: u32, column: u32) -> Range {
 }
 
 pub(crate) fn references(view: &View<'_>, position: Position, declaration: bool) -> Vec<Location> {
-    let Some(named) = entity_at(view.document(), view.offset(position)) else { return Vec::new() };
-    usages(view.document(), &named)
+    ide::usages_at(view.document(), view.offset(position))
         .iter()
         .filter(|usage| declaration || !usage.is_definition)
         .map(|usage| view.location(&usage.range))
@@ -57,8 +54,7 @@ pub(crate) fn references(view: &View<'_>, position: Position, declaration: bool)
 }
 
 pub(crate) fn highlights(view: &View<'_>, position: Position) -> Vec<DocumentHighlight> {
-    let Some(named) = entity_at(view.document(), view.offset(position)) else { return Vec::new() };
-    usages(view.document(), &named)
+    ide::usages_at(view.document(), view.offset(position))
         .iter()
         .map(|usage| DocumentHighlight {
             range: view.range(&usage.range),
@@ -74,7 +70,7 @@ pub(crate) fn highlights(view: &View<'_>, position: Position) -> Vec<DocumentHig
 /// One chain for each position, innermost first; the protocol wants none left out.
 pub(crate) fn selection_ranges(view: &View<'_>, positions: &[Position]) -> Vec<SelectionRange> {
     let chains = positions.iter().map(|&position| {
-        let ranges = ide::selection::selection(view.document(), view.offset(position));
+        let ranges = ide::selection_ranges(view.document(), view.offset(position));
         let mut chain: Option<SelectionRange> = None;
         for range in ranges.iter().rev() {
             let parent = chain.take().map(Box::new);
@@ -86,7 +82,7 @@ pub(crate) fn selection_ranges(view: &View<'_>, positions: &[Position]) -> Vec<S
 }
 
 pub(crate) fn links(view: &View<'_>) -> Vec<DocumentLink> {
-    ide::links::links(view.document())
+    ide::links(view.document())
         .into_iter()
         .filter_map(|link| {
             let mut target = Url::from_file_path(&link.path).ok()?;
@@ -116,7 +112,7 @@ fn item(view: &View<'_>, function: &Callable) -> CallHierarchyItem {
 }
 
 pub(crate) fn prepare_calls(view: &View<'_>, position: Position) -> Option<Vec<CallHierarchyItem>> {
-    let function = calls::callable_at(view.document(), view.offset(position))?;
+    let function = ide::callable_at(view.document(), view.offset(position))?;
     Some(vec![item(view, &function)])
 }
 
@@ -126,7 +122,7 @@ fn places(view: &View<'_>, calls: &Calls) -> Vec<Range> {
 
 pub(crate) fn incoming(view: &View<'_>, of: &CallHierarchyItem) -> Vec<CallHierarchyIncomingCall> {
     let offset = view.offset(of.selection_range.start) + 1;
-    calls::incoming(view.document(), offset)
+    ide::incoming_calls(view.document(), offset)
         .iter()
         .map(|calls| CallHierarchyIncomingCall {
             from: item(view, &calls.function),
@@ -137,7 +133,7 @@ pub(crate) fn incoming(view: &View<'_>, of: &CallHierarchyItem) -> Vec<CallHiera
 
 pub(crate) fn outgoing(view: &View<'_>, of: &CallHierarchyItem) -> Vec<CallHierarchyOutgoingCall> {
     let offset = view.offset(of.selection_range.start) + 1;
-    calls::outgoing(view.document(), offset)
+    ide::outgoing_calls(view.document(), offset)
         .iter()
         .map(|calls| CallHierarchyOutgoingCall {
             to: item(view, &calls.function),

@@ -63,7 +63,7 @@ fn diagnostic(view: &View<'_>, found: ide::Diagnostic) -> Diagnostic {
 }
 
 pub(crate) fn signature_help(view: &View<'_>, position: Position) -> Option<SignatureHelp> {
-    let found = ide::calls::signature(view.document(), view.offset(position))?;
+    let found = ide::signature_help(view.document(), view.offset(position))?;
     let parameters = found
         .parameters
         .iter()

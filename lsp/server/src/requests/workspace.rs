@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ide::workspace::{FileSymbol, file_symbols, fits};
+use ide::{FileSymbol, file_symbols, fits};
 use tower_lsp::lsp_types::{Location, Position, Range, SymbolInformation, Url};
 
 use crate::documents::Documents;

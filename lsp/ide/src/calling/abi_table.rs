@@ -1,0 +1,140 @@
+//! A function under each convention that applies to it, as a Markdown table. [`abi::explain`] knows
+//! the conventions; here is what it is told of a function in a text, and how its answer is laid
+//! out.
+
+use std::fmt::Write;
+
+use abi::explain::{Explanation, Origin, explain};
+use syntax::{Lexer, OpClass, Symbol, TextRange, TokenKind};
+
+use crate::Document;
+
+/// A string attribute of a function: `key = "value"`, also within `iree.reflection`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StringAttribute {
+    /// Its key.
+    pub key: String,
+    /// Its value, escapes undone.
+    pub value: String,
+    /// Where the value stands, without quotes.
+    pub range: TextRange,
+}
+
+/// The string attributes of a function as written.
+pub(crate) fn string_attributes(document: &Document, symbol: &Symbol) -> Vec<StringAttribute> {
+    let mut found = Vec::new();
+    let Some(range) = symbol.attributes.clone() else { return found };
+    let text = document.text();
+    let mut key = None;
+    let mut assigned = false;
+    for token in Lexer::new(text, range.start).take_while(|token| token.range.end <= range.end) {
+        match token.kind {
+            TokenKind::String if assigned => {
+                if let Some(key) = key.take() {
+                    let range = token.name_range(text);
+                    found.push(StringAttribute { key, value: token.name(text), range });
+                }
+            }
+            TokenKind::Word | TokenKind::String => key = Some(token.name(text)),
+            TokenKind::Punct(b'=') => {
+                assigned = true;
+                continue;
+            }
+            _ => {}
+        }
+        assigned = false;
+    }
+    found
+}
+
+/// `sync func @f(%a: i32) -> (f32)`, what a compiler would state of the function.
+pub(crate) fn declaration(symbol: &Symbol) -> Option<String> {
+    let ty = symbol.function_type.as_ref()?;
+    let parameters: Vec<String> = ty
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(index, slot)| {
+            let name = slot.name.clone().unwrap_or_else(|| format!("input{index}"));
+            format!("%{name}: {}", slot.ty)
+        })
+        .collect();
+    let results: Vec<String> = ty
+        .results
+        .iter()
+        .enumerate()
+        .map(|(index, slot)| format!("%output{index}: {}", slot.ty))
+        .collect();
+    Some(format!(
+        "sync func @{}({}) -> ({})",
+        symbol.name,
+        parameters.join(", "),
+        results.join(", ")
+    ))
+}
+
+/// What is known about the calling conventions of a function in a text.
+pub(crate) fn explanation(
+    document: &Document,
+    symbol: &Symbol,
+    cconv: Option<&str>,
+) -> Option<Explanation> {
+    if !matches!(symbol.class, OpClass::Function | OpClass::Import) {
+        return None;
+    }
+    let stated = string_attributes(document, symbol);
+    let declared = declaration(symbol);
+    let mut pairs: Vec<(&str, &str)> =
+        stated.iter().map(|attribute| (attribute.key.as_str(), attribute.value.as_str())).collect();
+    if let Some(declared) = declared.as_deref()
+        && !pairs.iter().any(|(key, _)| *key == "iree.abi.declaration")
+    {
+        pairs.push(("iree.abi.declaration", declared));
+    }
+    Some(explain(cconv, &pairs))
+}
+
+/// Rows of the table that repeat what a hover says anyway are left out.
+pub(crate) fn abi_table(explanation: &Explanation, skip: &[&str]) -> String {
+    let mut out = String::new();
+    for row in explanation.rows.iter().filter(|row| !skip.contains(&row.name)) {
+        if out.is_empty() {
+            out.push_str("| ABI | | signature |\n| --- | --- | --- |\n");
+        }
+        let word = match row.origin {
+            Origin::Malformed => "**malformed**",
+            origin => origin.word(),
+        };
+        let mut text = cell(&row.text);
+        if let Some(meaning) = &row.meaning {
+            let _ = write!(text, " = {}", cell(meaning));
+        }
+        for note in &row.notes {
+            let _ = write!(text, "<br>{}", plain_cell(note));
+        }
+        let _ = writeln!(out, "| {} | {word} | {text} |", plain_cell(row.name));
+    }
+    out
+}
+
+/// Longer texts make a table that nobody can read.
+const LONGEST: usize = 600;
+
+/// Code in a cell: a bar would end it, a backquote the code.
+fn cell(text: &str) -> String {
+    let cut: String = text.chars().take(LONGEST).collect();
+    let more = if cut.len() < text.len() { " …" } else { "" };
+    let lines: Vec<String> = cut
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| {
+            let line = line.replace('|', "\\|");
+            if line.contains('`') { line } else { format!("`{line}`") }
+        })
+        .collect();
+    lines.join("<br>") + more
+}
+
+fn plain_cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', "<br>")
+}

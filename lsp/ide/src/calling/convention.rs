@@ -1,0 +1,196 @@
+//! How the VM passes what a function's type says.
+//!
+//! Two cases, kept apart because one is a fact and the other a prediction. A VM function's types
+//! (`vm.func`, `vm.import`, `.vmasm`) *are* what is passed. A `func.func` or `util.func` becomes an
+//! export through a wrapper that iree-compile makes; its convention follows from the types by rules
+//! that hold for the compiler's default options, and a compiled module can tell what really came
+//! out ([`crate::compiled`]).
+
+use abi::cconv::{Signature, ValueType};
+use syntax::{FunctionType, OpClass, Slot, Symbol, Visibility};
+
+/// Where a signature comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The text says it.
+    Stated,
+    /// What iree-compile makes of the types by default.
+    Derived,
+}
+
+/// A function as the VM calls it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CallingConvention {
+    /// What is passed.
+    pub signature: Signature,
+    /// Whether that is said or derived.
+    pub origin: Origin,
+    /// What a reader should know about the derivation.
+    pub notes: Vec<String>,
+}
+
+/// Why there is no convention to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoConvention {
+    /// The symbol is no function.
+    NoFunction,
+    /// It is private: no wrapper is made, and the compiler may inline it away.
+    Private,
+    /// This type has no form at the boundary.
+    Type(String),
+    /// The convention that the text states is wrong.
+    Malformed(abi::cconv::CconvError),
+}
+
+/// The convention of a function or import.
+///
+/// # Errors
+/// Where there is none, why.
+pub(crate) fn convention(
+    symbol: &Symbol,
+    attributes: &str,
+) -> Result<CallingConvention, NoConvention> {
+    if let Some((text, _)) = &symbol.calling_convention {
+        let signature = Signature::parse(text).map_err(NoConvention::Malformed)?;
+        return Ok(CallingConvention { signature, origin: Origin::Stated, notes: Vec::new() });
+    }
+    let Some(function_type) = &symbol.function_type else { return Err(NoConvention::NoFunction) };
+    match symbol.op.as_str() {
+        "vm.func" | "vm.import" => stated(function_type),
+        "func.func" | "func" | "util.func" => derived(symbol, function_type, attributes),
+        _ => Err(NoConvention::NoFunction),
+    }
+}
+
+fn stated(function_type: &FunctionType) -> Result<CallingConvention, NoConvention> {
+    let items = |slots: &[Slot]| slots.iter().map(vm_item).collect::<Result<Vec<_>, _>>();
+    let signature = Signature {
+        arguments: items(&function_type.parameters)?,
+        results: items(&function_type.results)?,
+    };
+    Ok(CallingConvention { signature, origin: Origin::Stated, notes: Vec::new() })
+}
+
+fn vm_item(slot: &Slot) -> Result<ValueType, NoConvention> {
+    if !slot.variadic {
+        return vm_type(&slot.ty);
+    }
+    let inner = slot.ty.strip_prefix("tuple<").and_then(|text| text.strip_suffix('>'));
+    let tuple = match inner {
+        Some(list) => split_types(list).into_iter().map(vm_type).collect::<Result<_, _>>()?,
+        None => vec![vm_type(&slot.ty)?],
+    };
+    Ok(ValueType::Span(tuple))
+}
+
+fn vm_type(ty: &str) -> Result<ValueType, NoConvention> {
+    Ok(match ty {
+        "i32" => ValueType::I32,
+        "i64" => ValueType::I64,
+        "f32" => ValueType::F32,
+        "f64" => ValueType::F64,
+        _ if ty.starts_with('!') => ValueType::Ref,
+        _ => return Err(NoConvention::Type(ty.to_owned())),
+    })
+}
+
+/// Splits `a, b<c, d>` at the commas outside of brackets.
+fn split_types(list: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut nest) = (Vec::new(), 0, 0_u32);
+    for (at, c) in list.char_indices() {
+        match c {
+            '<' | '(' | '[' | '{' => nest += 1,
+            '>' | ')' | ']' | '}' => nest = nest.saturating_sub(1),
+            ',' if nest == 0 => {
+                parts.push(list[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(list[start..].trim());
+    parts
+}
+
+fn derived(
+    symbol: &Symbol,
+    function_type: &FunctionType,
+    attributes: &str,
+) -> Result<CallingConvention, NoConvention> {
+    if !symbol.is_public() {
+        return Err(NoConvention::Private);
+    }
+    let mut notes = Vec::new();
+    let mut items = |slots: &[Slot]| {
+        slots.iter().map(|slot| boundary_type(&slot.ty, &mut notes)).collect::<Result<Vec<_>, _>>()
+    };
+    let mut arguments = items(&function_type.parameters)?;
+    let results = items(&function_type.results)?;
+    if symbol.op == "util.func" && attributes.contains("coarse-fences") {
+        arguments.extend([ValueType::Ref, ValueType::Ref]);
+        note(
+            &mut notes,
+            "`iree.abi.model` = `coarse-fences` appends a wait fence and a signal fence",
+        );
+    }
+    Ok(CallingConvention {
+        signature: Signature { arguments, results },
+        origin: Origin::Derived,
+        notes,
+    })
+}
+
+/// What the export wrapper makes of a type, under iree-compile's default options.
+fn boundary_type(ty: &str, notes: &mut Vec<String>) -> Result<ValueType, NoConvention> {
+    Ok(match ty {
+        "i1" | "i8" | "i16" => {
+            note(notes, "integers narrower than 32 bits travel as `i32`");
+            ValueType::I32
+        }
+        "i32" => ValueType::I32,
+        "i64" => ValueType::I64,
+        "index" => {
+            note(notes, "`index` travels as `i64`");
+            ValueType::I64
+        }
+        "f16" | "bf16" => {
+            note(notes, "16-bit floats travel as their raw bits in an `i32`");
+            ValueType::I32
+        }
+        "f32" => ValueType::F32,
+        "f64" => {
+            note(notes, "`f64` is demoted to `f32` unless `--iree-input-demote-f64-to-f32=false`");
+            ValueType::F32
+        }
+        _ if ty.starts_with("tensor<") => {
+            note(notes, "a tensor travels as a ref to a `!hal.buffer_view`");
+            ValueType::Ref
+        }
+        _ if ty.starts_with('!') => ValueType::Ref,
+        _ => return Err(NoConvention::Type(ty.to_owned())),
+    })
+}
+
+fn note(notes: &mut Vec<String>, text: &str) {
+    if !notes.iter().any(|known| known == text) {
+        notes.push(text.to_owned());
+    }
+}
+
+/// `(i32, tensor<4xf32>) -> (i64)`: the types alone.
+pub(crate) fn type_line(function_type: &FunctionType) -> String {
+    let list = |slots: &[Slot]| {
+        let shown: Vec<_> = slots
+            .iter()
+            .map(|slot| format!("{}{}", slot.ty, if slot.variadic { " ..." } else { "" }))
+            .collect();
+        shown.join(", ")
+    };
+    format!("({}) -> ({})", list(&function_type.parameters), list(&function_type.results))
+}
+
+/// Whether a symbol is one that iree-compile exports, if the file is its input.
+pub(crate) fn is_exported(symbol: &Symbol) -> bool {
+    symbol.class == OpClass::Function
+        && !matches!(symbol.visibility, Some(Visibility::Private | Visibility::Nested))
+}

@@ -1,0 +1,319 @@
+//! What a chunk's tree and names show to be wrong: syntax, values, blocks, terminators, symbols and
+//! aliases.
+//!
+//! Dialects are unknown here, so each check only speaks where every dialect would agree, or where
+//! the operation is one of the few whose rules are known.
+
+use std::collections::HashMap;
+
+use syntax::{
+    ChunkKind, NodeId, NodeKind, OpClass, Placed, Symbol, SyntaxErrorKind, TextRange, TokenKind,
+    name_hash,
+};
+
+use super::diagnostic::Diagnostic;
+use super::file_names::FileNames;
+use crate::Document;
+use crate::resolve::{reference_at, resolve_symbol};
+use crate::text::{
+    AnalysedChunk, Span, ValueKind, block_elsewhere, is_beyond_search, value_elsewhere,
+};
+
+/// The faults of a chunk that is not visibly broken.
+pub(super) fn faults(document: &Document, files: &FileNames, placed: &Placed) -> Vec<Diagnostic> {
+    let analysed = document.analysis(placed);
+    let tree = &analysed.analysis.tree;
+    if !tree.errors().is_empty() {
+        let errors = tree.errors().iter().map(|error| {
+            let (code, message) = syntax_message(error.kind);
+            Diagnostic::error(analysed.absolute(&error.range), code, message)
+        });
+        return errors.collect();
+    }
+    let mut found = Vec::new();
+    let check = Check { document, files, analysed: &analysed };
+    check.values(&mut found);
+    check.blocks(&mut found);
+    check.terminators(&mut found);
+    check.aliases(&mut found);
+    check.symbols(&mut found);
+    found.extend(super::abi_attributes::chunk(document, placed));
+    found
+}
+
+fn syntax_message(kind: SyntaxErrorKind) -> (&'static str, String) {
+    match kind {
+        SyntaxErrorKind::Unclosed(byte) => (
+            "unclosed-bracket",
+            format!("this `{}` is not closed before the next operation begins", byte as char),
+        ),
+        SyntaxErrorKind::Stray(byte) => (
+            "stray-bracket",
+            format!(
+                "this `{}` closes nothing: remove it, or add the bracket that it belongs to",
+                byte as char
+            ),
+        ),
+        SyntaxErrorKind::TooDeep => (
+            "too-deep",
+            "this is nested too deeply: nothing in it is checked or found".into(),
+        ),
+        SyntaxErrorKind::NoOperation => (
+            "no-operation",
+            "an operation is missing here: expected its name, such as `arith.addi` or `\"dialect.op\"`".into(),
+        ),
+        SyntaxErrorKind::NotAnOperation => (
+            "no-operation",
+            "no operation begins like this: expected its results, its name, or a block's label".into(),
+        ),
+        SyntaxErrorKind::OpenString => {
+            ("open-string", "this string is not closed on its line: a `\"` is missing".into())
+        }
+    }
+}
+
+/// Operations that end a block of a function whatever stands before them. Those of the VM dialect
+/// have the names of its instructions.
+fn is_terminator(op: &str) -> bool {
+    let instruction = op.strip_prefix("vm.").and_then(vmfb::Op::from_mnemonic);
+    if let Some(instruction) = instruction {
+        return instruction.is_terminator();
+    }
+    matches!(
+        op,
+        "return"
+            | "func.return"
+            | "util.return"
+            | "util.unreachable"
+            | "cf.br"
+            | "cf.cond_br"
+            | "cf.switch"
+            | "llvm.return"
+            | "llvm.br"
+            | "llvm.cond_br"
+            | "llvm.unreachable"
+    )
+}
+
+/// Operations that surely end no block.
+fn is_no_terminator(op: &str) -> bool {
+    matches!(op, "call" | "func.call" | "util.call" | "vm.call" | "func.constant")
+        || ["arith.", "math.", "tensor.", "complex.", "memref.load", "memref.store"]
+            .iter()
+            .any(|dialect| op.starts_with(dialect))
+            && !op.ends_with(".yield")
+}
+
+/// Operations that refer to a function by their first symbol.
+fn calls(op: &str) -> bool {
+    matches!(
+        op,
+        "call" | "func.call" | "util.call" | "vm.call" | "vm.call.variadic" | "func.constant"
+    )
+}
+
+struct Check<'a> {
+    document: &'a Document,
+    files: &'a FileNames,
+    analysed: &'a AnalysedChunk,
+}
+
+impl Check<'_> {
+    fn text(&self, span: &Span) -> String {
+        self.document.text().slice(self.analysed.absolute(span)).into_owned()
+    }
+
+    fn values(&self, found: &mut Vec<Diagnostic>) {
+        let names = &self.analysed.analysis.names;
+        for used in names.value_uses.iter().filter(|used| used.definition.is_none()) {
+            let range = self.analysed.absolute(&used.span);
+            // `-> %x as type`: what a result is tied to is a name that no dialect looks up.
+            let behind = self.analysed.analysis.tree.tokens();
+            let next = behind.partition_point(|token| token.start < used.span.end);
+            if behind.get(next).is_some_and(|next| self.text(&(next.start..next.end)) == "as") {
+                continue;
+            }
+            if value_elsewhere(self.document, self.analysed, used.hash).is_some()
+                || is_beyond_search(self.document, self.analysed)
+            {
+                continue;
+            }
+            let name = self.text(&used.span);
+            let mut message = format!("`{name}` is not defined here");
+            let mut related = Vec::new();
+            if let Some(other) = names.values.iter().find(|value| value.hash == used.hash) {
+                message += ": the value of this name is only visible in another region";
+                related.push((self.analysed.absolute(&other.span), "this one".to_owned()));
+            }
+            found.push(Diagnostic {
+                related,
+                ..Diagnostic::error(range, "undefined-value", message)
+            });
+        }
+        let mut seen: HashMap<(u32, u64), &crate::text::Value> = HashMap::new();
+        for value in &names.values {
+            let first = seen.insert((value.scope, value.hash), value);
+            let Some(first) = first.or_else(|| self.hidden_parameter(&seen, value)) else {
+                continue;
+            };
+            // What a head means by a name is a guess where it is no argument of a function.
+            if value.kind == ValueKind::RegionArgument && first.node == value.node {
+                continue;
+            }
+            let range = self.analysed.absolute(&value.span);
+            let message = format!("`{}` is already defined", self.text(&value.span));
+            let related = vec![(self.analysed.absolute(&first.span), "first defined here".into())];
+            found.push(Diagnostic {
+                related,
+                ..Diagnostic::error(range, "duplicate-value", message)
+            });
+        }
+    }
+
+    fn blocks(&self, found: &mut Vec<Diagnostic>) {
+        let names = &self.analysed.analysis.names;
+        for used in names.block_uses.iter().filter(|used| used.definition.is_none()) {
+            if block_elsewhere(self.document, self.analysed, used.hash).is_some() {
+                continue;
+            }
+            let name = self.text(&used.span);
+            let message = format!("no block `{name}` is in this region");
+            found.push(Diagnostic::error(
+                self.analysed.absolute(&used.span),
+                "undefined-block",
+                message,
+            ));
+        }
+        let mut seen: HashMap<(u32, u64), &Span> = HashMap::new();
+        for block in &names.blocks {
+            let Some(first) = seen.insert((block.scope, block.hash), &block.span) else { continue };
+            let message = format!("block `{}` is already defined", self.text(&block.span));
+            let related = vec![(self.analysed.absolute(first), "first defined here".into())];
+            let range = self.analysed.absolute(&block.span);
+            found.push(Diagnostic {
+                related,
+                ..Diagnostic::error(range, "duplicate-block", message)
+            });
+        }
+    }
+
+    /// The parameter of a function whose name a value in the function's own body takes: bodies do
+    /// not hide names.
+    fn hidden_parameter<'v>(
+        &self,
+        seen: &HashMap<(u32, u64), &'v crate::text::Value>,
+        value: &crate::text::Value,
+    ) -> Option<&'v crate::text::Value> {
+        let body = &self.analysed.analysis.names.scopes[value.scope as usize];
+        let parameter = seen.get(&(body.parent?, value.hash))?;
+        let op = self.op_name(parameter.node);
+        (syntax::class_of(&op) == OpClass::Function && parameter.kind == ValueKind::RegionArgument)
+            .then_some(parameter)
+    }
+
+    fn op_name(&self, id: NodeId) -> String {
+        let tree = &self.analysed.analysis.tree;
+        tree.op_name(self.document.text(), self.analysed.base(), id)
+    }
+
+    fn name_range(&self, id: NodeId) -> TextRange {
+        let tree = &self.analysed.analysis.tree;
+        let range = tree.range(tree.child(id, NodeKind::Name).unwrap_or(id));
+        self.analysed.base() + range.start..self.analysed.base() + range.end
+    }
+
+    /// In the blocks of functions whose dialects are known.
+    fn terminators(&self, found: &mut Vec<Diagnostic>) {
+        let tree = &self.analysed.analysis.tree;
+        for function in tree.operations() {
+            let op = self.op_name(function);
+            if !matches!(op.as_str(), "func.func" | "util.func" | "vm.func" | "util.initializer") {
+                continue;
+            }
+            let Some(region) = tree.child(function, NodeKind::Region) else { continue };
+            if tree.node(region).unclosed || self.analysed.placed.chunk.kind == ChunkKind::Open {
+                continue;
+            }
+            for block in tree.children(region) {
+                self.terminator_of(block, found);
+            }
+        }
+    }
+
+    fn terminator_of(&self, block: NodeId, found: &mut Vec<Diagnostic>) {
+        let tree = &self.analysed.analysis.tree;
+        let operations: Vec<_> = tree
+            .children(block)
+            .filter(|&child| tree.node(child).kind == NodeKind::Operation)
+            .collect();
+        let Some((&last, earlier)) = operations.split_last() else { return };
+        for &id in earlier {
+            let op = self.op_name(id);
+            if is_terminator(&op) {
+                let message = format!("`{op}` ends its block, and more operations follow it");
+                found.push(Diagnostic::error(self.name_range(id), "terminator", message));
+            }
+        }
+        let op = self.op_name(last);
+        if is_no_terminator(&op) {
+            let message = format!(
+                "this block does not end: behind `{op}` a terminator is missing, such as a return or a branch"
+            );
+            found.push(Diagnostic::error(self.name_range(last), "terminator", message));
+        }
+    }
+
+    fn aliases(&self, found: &mut Vec<Diagnostic>) {
+        for span in &self.analysed.analysis.names.aliases {
+            let range = self.analysed.absolute(span);
+            let name = self.text(span);
+            // Locations may be defined behind their uses, and by printers far behind.
+            if name.starts_with("#loc") || self.files.has_alias(range.start, &name) {
+                continue;
+            }
+            let kind = if name.starts_with('!') { "type" } else { "attribute" };
+            let message = format!("no alias `{name}` is in this file: expected `{name} = {kind}`");
+            found.push(Diagnostic::error(range, "undefined-alias", message));
+        }
+    }
+
+    fn symbols(&self, found: &mut Vec<Diagnostic>) {
+        if let Some(earlier) = self.files.earlier_definition(&self.analysed.placed) {
+            self.duplicate(earlier, found);
+        }
+        let tree = &self.analysed.analysis.tree;
+        for id in tree.operations() {
+            if !calls(&self.op_name(id)) {
+                continue;
+            }
+            let tokens = tree.tokens_of(id);
+            let Some(callee) = tokens.iter().find(|token| token.kind == TokenKind::Symbol) else {
+                continue;
+            };
+            let range = self.analysed.absolute(&(callee.start..callee.end));
+            let Some(reference) = reference_at(self.document, range.start + 1) else { continue };
+            let is_there =
+                matches!(reference.path.as_slice(), [name] if self.files.has_symbol(name));
+            if !is_there && resolve_symbol(self.document, &reference, range.start).is_none() {
+                let message = format!("no function `{}` is in this file", reference.shown());
+                found.push(Diagnostic::error(reference.range, "undefined-symbol", message));
+            }
+        }
+    }
+
+    fn duplicate(&self, earlier: &Placed, found: &mut Vec<Diagnostic>) {
+        let text = self.document.text();
+        let read = |placed: &Placed| Symbol::read(text, placed);
+        let (Some(first), Some(second)) = (read(earlier), read(&self.analysed.placed)) else {
+            return;
+        };
+        if first.name != second.name || name_hash(&first.name) != earlier.chunk.name {
+            return;
+        }
+        let message = format!("symbol `@{}` is already defined here", second.name);
+        found.push(Diagnostic {
+            related: vec![(first.name_token, "first defined here".into())],
+            ..Diagnostic::error(second.name_token, "duplicate-symbol", message)
+        });
+    }
+}

@@ -1,0 +1,99 @@
+//! The names that are visible in a whole file: aliases, symbols, and symbols defined twice.
+
+use std::collections::{HashMap, HashSet};
+
+use syntax::{ChunkKind, OpClass, Placed, Symbol, name_hash};
+
+use crate::Document;
+use crate::resolve::is_vm_export;
+use crate::text::hash;
+
+/// Names that are visible in a whole file, or between two `// -----`.
+#[derive(Debug, Default)]
+pub(super) struct FileNames {
+    /// Where each file begins, and its aliases.
+    files: Vec<(usize, HashSet<u64>)>,
+    /// The names of all symbols: looking each reference up in the chunks would take the square of
+    /// their number.
+    symbols: HashSet<u32>,
+    /// Chunks that define a symbol that an earlier one of the same table defines, with that one.
+    duplicates: HashMap<usize, Placed>,
+}
+
+impl FileNames {
+    /// The names of a document.
+    pub(super) fn of(document: &Document) -> Self {
+        let mut found = Self { files: vec![(0, HashSet::new())], ..Self::default() };
+        // Symbol tables, outermost first: the names in each.
+        let mut tables: Vec<HashMap<u32, Placed>> = vec![HashMap::new()];
+        for placed in document.chunks().iter() {
+            if placed.chunk.class == OpClass::Alias {
+                let first = syntax::Lexer::new(document.text(), placed.op_start()).next();
+                if let (Some(token), Some((_, aliases))) = (first, found.files.last_mut()) {
+                    aliases.insert(hash(&token.text(document.text())));
+                }
+            }
+            if placed.chunk.name != 0 && !only_exports(document, &placed) {
+                found.symbols.insert(placed.chunk.name);
+            }
+            if placed.chunk.name != 0 && defines_symbol(document, &placed) {
+                let earlier = tables.last_mut().and_then(|table| {
+                    let earlier = table.get(&placed.chunk.name).copied();
+                    table.entry(placed.chunk.name).or_insert(placed);
+                    earlier
+                });
+                if let Some(earlier) = earlier {
+                    found.duplicates.insert(placed.index, earlier);
+                }
+            }
+            match placed.chunk.kind {
+                ChunkKind::Open => tables.push(HashMap::new()),
+                ChunkKind::Close if tables.len() > 1 => {
+                    tables.pop();
+                }
+                ChunkKind::Separator => {
+                    tables = vec![HashMap::new()];
+                    found.files.push((placed.start, HashSet::new()));
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Whether an alias of this name is defined in the file that holds `offset`.
+    pub(super) fn has_alias(&self, offset: usize, name: &str) -> bool {
+        let file = self.files.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+        self.files.get(file).is_some_and(|(_, aliases)| aliases.contains(&hash(name)))
+    }
+
+    /// Whether a symbol of this name is defined anywhere in the document.
+    pub(super) fn has_symbol(&self, name: &str) -> bool {
+        self.symbols.contains(&name_hash(name))
+    }
+
+    /// The chunk that already defines the symbol of this one, in the same symbol table.
+    pub(super) fn earlier_definition(&self, placed: &Placed) -> Option<&Placed> {
+        self.duplicates.get(&placed.index)
+    }
+}
+
+/// Of operations whose rules are known: does it define its name in the table around it?
+fn defines_symbol(document: &Document, placed: &Placed) -> bool {
+    match placed.chunk.class {
+        OpClass::Function
+        | OpClass::Import
+        | OpClass::Global
+        | OpClass::Rodata
+        | OpClass::Module
+        | OpClass::Executable => true,
+        OpClass::Export => !only_exports(document, placed),
+        _ => false,
+    }
+}
+
+/// Whether a chunk names what another one defines.
+fn only_exports(document: &Document, placed: &Placed) -> bool {
+    placed.chunk.class == OpClass::Export
+        && Symbol::read(document.text(), placed).is_none_or(|symbol| is_vm_export(&symbol))
+}

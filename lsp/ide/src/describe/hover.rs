@@ -1,0 +1,375 @@
+//! Hover: what a name means. Of a value its type and definition; of an operation what it is; of a
+//! symbol its signature, how the VM passes it, and what the compiled module really has.
+//!
+//! For symbols the answer is Markdown in three parts, each only where there is something to say:
+//! the definition as written; the VM calling convention that the types state or lead to; and, for
+//! each compiled module that belongs to the source, the facts in it with a warning where it is
+//! older than the text.
+
+use std::fmt::Write;
+
+use abi::cconv::Signature;
+use syntax::{NodeKind, OpClass, Symbol, TextRange};
+
+use super::instructions;
+use crate::calling::{CallingConvention, NoConvention, Origin, convention, is_exported};
+use crate::modules::{CompiledFunction, Modules, NearbyModule};
+use crate::resolve::{
+    Entity, Named, Reference, SymbolDefinition, alias_definition, entity_at, is_vm_export,
+    reference_at, resolve_symbol, stated_types, symbol_at, type_of,
+};
+use crate::text::{AnalysedChunk, ValueKind, is_in_long_function, uses_of_block, uses_of_value};
+use crate::{Document, calling};
+
+/// What to show, and for which text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hover {
+    /// The text that it is about.
+    pub range: TextRange,
+    /// Markdown.
+    pub markdown: String,
+}
+
+/// Longer heads are cut: no one reads the types of six hundred arguments in a hover.
+const LONGEST_HEAD: usize = 2000;
+/// Longer attribute values are cut.
+const LONGEST_VALUE: usize = 4000;
+
+/// What is known about what stands at `offset`.
+pub fn hover(document: &Document, modules: &Modules, offset: usize) -> Option<Hover> {
+    symbol_hover(document, modules, offset).or_else(|| name_hover(document, offset))
+}
+
+/// Values, blocks, aliases and operations.
+fn name_hover(document: &Document, offset: usize) -> Option<Hover> {
+    let Named { entity, range } = entity_at(document, offset)?;
+    let mut out = String::new();
+    match entity {
+        Entity::Value(found) => {
+            let name = document.text().slice(found.value_range());
+            match type_of(document, &found) {
+                Some(ty) => code(&mut out, &format!("{name}: {}", cut(&ty, LONGEST_VALUE))),
+                None => code(&mut out, &name),
+            }
+            let value = &found.analysed.analysis.names.values[found.index as usize];
+            let what = match value.kind {
+                ValueKind::Result(index) => format!("Result {index} of"),
+                ValueKind::BlockArgument => "Argument of the block".into(),
+                ValueKind::RegionArgument => "Argument of".into(),
+            };
+            let _ = writeln!(out, "{what}\n");
+            code(&mut out, &first_lines(document, &found.analysed, value.node));
+            // In a long function they would have to be searched for.
+            if !is_in_long_function(&found.analysed) {
+                let uses = uses_of_value(document, &found).len();
+                let _ = writeln!(out, "{uses} {}", if uses == 1 { "use" } else { "uses" });
+            }
+        }
+        Entity::Block(found) => {
+            let block = &found.analysed.analysis.names.blocks[found.index as usize];
+            let tree = &found.analysed.analysis.tree;
+            let label = tree.child(block.node, NodeKind::Label).unwrap_or(block.node);
+            code(&mut out, &first_lines(document, &found.analysed, label));
+            let uses = uses_of_block(document, &found);
+            let _ = writeln!(
+                out,
+                "{} to it",
+                if uses.len() == 1 {
+                    "1 branch".into()
+                } else {
+                    format!("{} branches", uses.len())
+                }
+            );
+        }
+        Entity::Alias(name) => {
+            let (range, _) = alias_definition(document, &name, offset)?;
+            code(&mut out, &cut(&document.text().slice(range), LONGEST_HEAD));
+        }
+        Entity::Operation { analysed, node, name } => {
+            if let Some(op) = name.strip_prefix("vm.").and_then(vmfb::Op::from_mnemonic) {
+                out.push_str(&instructions::describe(op).markdown);
+                out.push('\n');
+            }
+            code(&mut out, &first_lines(document, &analysed, node));
+            let types = stated_types(document, &analysed, node);
+            if !types.is_empty() && document.language() == syntax::Language::Mlir {
+                let shown: Vec<_> = types.iter().map(|slot| format!("`{}`", slot.ty)).collect();
+                let _ = writeln!(out, "Type: {}", cut(&shown.join(", "), LONGEST_VALUE));
+            }
+        }
+        Entity::Symbol(_) => return None,
+    }
+    Some(Hover { range, markdown: out })
+}
+
+/// A node's text up to its first region, cut.
+fn first_lines(document: &Document, analysed: &AnalysedChunk, node: syntax::NodeId) -> String {
+    let tree = &analysed.analysis.tree;
+    let range = tree.range(node);
+    let end = tree
+        .child(node, NodeKind::Region)
+        .map_or(range.end, |region| tree.range(region).start)
+        .min(range.start + LONGEST_HEAD);
+    let text = document.text().slice(analysed.base() + range.start..analysed.base() + end);
+    let lines: Vec<&str> = text.lines().take(12).collect();
+    cut(lines.join("\n").trim_end(), LONGEST_HEAD)
+}
+
+fn symbol_hover(document: &Document, modules: &Modules, offset: usize) -> Option<Hover> {
+    if let Some(found) = own_symbol(document, offset) {
+        let range = if touches(&found.symbol.op_range, offset) {
+            found.symbol.op_range.clone()
+        } else {
+            found.symbol.name_token.clone()
+        };
+        let markdown = describe(document, modules, &found);
+        return Some(Hover { range, markdown });
+    }
+    let reference = reference_at(document, offset)?;
+    let markdown = match resolve_symbol(document, &reference, offset) {
+        Some(found) => describe(document, modules, &found),
+        None => describe_absent(document, modules, &reference)?,
+    };
+    Some(Hover { range: reference.range, markdown })
+}
+
+/// The symbol whose own name or operation is at `offset`.
+fn own_symbol(document: &Document, offset: usize) -> Option<SymbolDefinition> {
+    symbol_at(document, offset).filter(|found| {
+        let name = &found.symbol.name_token;
+        touches(&found.symbol.op_range, offset) || touches(name, offset)
+    })
+}
+
+fn touches(range: &TextRange, offset: usize) -> bool {
+    range.start <= offset && offset <= range.end
+}
+
+fn describe(document: &Document, modules: &Modules, found: &SymbolDefinition) -> String {
+    let mut out = String::new();
+    code(&mut out, &cut(&document.text().slice(found.symbol.head.clone()), LONGEST_HEAD));
+    let exported = found.symbol.name.clone();
+    let function = exported_function(document, found);
+    let callee = function.as_ref().unwrap_or(found);
+    if function.is_some() {
+        code(&mut out, &cut(&document.text().slice(callee.symbol.head.clone()), LONGEST_HEAD));
+    }
+    let attributes = callee.symbol.attributes.clone().map(|range| document.text().slice(range));
+    let known = convention(&callee.symbol, attributes.as_deref().unwrap_or_default());
+    describe_convention(&mut out, &callee.symbol, &known);
+    describe_abi(&mut out, document, &callee.symbol, &known);
+    if callee.symbol.class == OpClass::Function || callee.symbol.class == OpClass::Import {
+        let names = names_in_module(&exported, &callee.symbol);
+        for module in modules.of(document) {
+            describe_module(&mut out, &module, &names, &callee.symbol, known.as_ref().ok());
+        }
+    }
+    out
+}
+
+/// The function that `vm.export` exports.
+fn exported_function(document: &Document, found: &SymbolDefinition) -> Option<SymbolDefinition> {
+    if !is_vm_export(&found.symbol) {
+        return None;
+    }
+    let name = match &found.symbol.target {
+        Some((target, _)) => target,
+        None => &found.symbol.name,
+    };
+    let reference = Reference {
+        path: vec![name.clone()],
+        ordinal: None,
+        range: found.symbol.name_range.clone(),
+    };
+    resolve_symbol(document, &reference, found.placed.op_start())
+}
+
+/// A name that nothing in this text defines may still be in a compiled module.
+fn describe_absent(
+    document: &Document,
+    modules: &Modules,
+    reference: &Reference,
+) -> Option<String> {
+    let name = reference.path.last()?;
+    let mut out = String::new();
+    for found in modules.of(document) {
+        let Ok(module) = &found.module else { continue };
+        let mut all = module.exports.iter().chain(&module.imports);
+        if let Some(function) = all.find(|function| &function.name == name) {
+            code(&mut out, &format!("@{name}"));
+            module_heading(&mut out, &found);
+            describe_function(&mut out, function);
+        }
+    }
+    (!out.is_empty()).then_some(out)
+}
+
+fn describe_convention(
+    out: &mut String,
+    symbol: &Symbol,
+    known: &Result<CallingConvention, NoConvention>,
+) {
+    match known {
+        Ok(CallingConvention { signature, origin, notes }) => {
+            let _ = writeln!(
+                out,
+                "**VM calling convention** `{}` = `{signature}`\n",
+                signature.to_cconv()
+            );
+            if *origin == Origin::Derived {
+                let _ = writeln!(
+                    out,
+                    "*Derived from the types: what the export that iree-compile makes of it takes and gives.*\n"
+                );
+            }
+            for note in notes {
+                let _ = writeln!(out, "- {note}");
+            }
+            if !notes.is_empty() {
+                out.push('\n');
+            }
+        }
+        Err(NoConvention::Private) => {
+            out.push_str(
+                "*Not exported: private, so it has no VM calling convention of its own.*\n\n",
+            );
+        }
+        Err(NoConvention::Type(ty)) if is_exported(symbol) => {
+            let _ = writeln!(
+                out,
+                "*No VM calling convention can be derived: `{ty}` has no form at the boundary.*\n"
+            );
+        }
+        Err(NoConvention::Malformed(error)) => {
+            let _ = writeln!(out, "**The calling convention is wrong:** {error}\n");
+        }
+        Err(NoConvention::Type(_) | NoConvention::NoFunction) => {}
+    }
+}
+
+/// The other conventions, for what is called from outside.
+fn describe_abi(
+    out: &mut String,
+    document: &Document,
+    symbol: &Symbol,
+    known: &Result<CallingConvention, NoConvention>,
+) {
+    if matches!(known, Err(NoConvention::Private)) {
+        return;
+    }
+    let cconv = known.as_ref().ok().map(|known| known.signature.to_cconv());
+    if let Some(explanation) = calling::explanation(document, symbol, cconv.as_deref()) {
+        let stated = calling::string_attributes(document, symbol);
+        let declares = stated.iter().any(|attribute| attribute.key == "iree.abi.declaration");
+        // The heads above show the types, and the line above the convention.
+        let skip: &[&str] = if declares { &["cconv"] } else { &["cconv", "iree.abi.declaration"] };
+        out.push_str(&calling::abi_table(&explanation, skip));
+        out.push('\n');
+    }
+}
+
+/// The names under which a compiled module may hold a symbol; importers of PyTorch models add
+/// `$async`.
+fn names_in_module(exported: &str, symbol: &Symbol) -> Vec<String> {
+    let mut names = vec![exported.to_owned()];
+    if symbol.op != "vm.func" && symbol.op != "vm.import" {
+        names.push(format!("{exported}$async"));
+    }
+    names
+}
+
+fn describe_module(
+    out: &mut String,
+    found: &NearbyModule,
+    names: &[String],
+    symbol: &Symbol,
+    known: Option<&CallingConvention>,
+) {
+    let module = match &found.module {
+        Ok(module) => module,
+        Err(error) => {
+            module_heading(out, found);
+            let _ = writeln!(out, "cannot be read: {error}\n");
+            return;
+        }
+    };
+    let list = if symbol.class == OpClass::Import { &module.imports } else { &module.exports };
+    let functions: Vec<_> = list.iter().filter(|function| names.contains(&function.name)).collect();
+    if functions.is_empty() {
+        if is_exported(symbol) && symbol.op != "vm.func" {
+            module_heading(out, found);
+            let _ = writeln!(out, "exports no `{}`\n", names[0]);
+        }
+        return;
+    }
+    module_heading(out, found);
+    for function in functions {
+        if function.name != names[0] {
+            let _ = writeln!(out, "export `{}`\n", function.name);
+        }
+        describe_function(out, function);
+        if function.name == names[0] {
+            describe_difference(out, function, known);
+        }
+    }
+}
+
+fn module_heading(out: &mut String, found: &NearbyModule) {
+    let name = found.path.file_name().unwrap_or(found.path.as_os_str()).to_string_lossy();
+    let _ = writeln!(out, "---\n**Compiled module** `{name}`\n");
+    if found.is_stale {
+        out.push_str("⚠ *Stale: older than this text. Compile again to see what it is now.*\n\n");
+    }
+}
+
+fn describe_function(out: &mut String, function: &CompiledFunction) {
+    match function.calling_convention.as_deref().map(|text| (text, Signature::parse(text))) {
+        Some((text, Ok(signature))) => {
+            let _ = writeln!(out, "calling convention `{text}` = `{signature}`\n");
+        }
+        Some((text, Err(error))) => {
+            let _ = writeln!(out, "calling convention `{text}`: {error}\n");
+        }
+        None => {}
+    }
+    for (key, value) in &function.attributes {
+        let value = cut(value, LONGEST_VALUE);
+        if key == "iree.abi.declaration" || value.len() > 60 || value.contains('`') {
+            let _ = writeln!(out, "`{key}`\n");
+            code(out, &value);
+        } else {
+            let _ = writeln!(out, "`{key}` = `{value}`\n");
+        }
+    }
+}
+
+fn describe_difference(
+    out: &mut String,
+    function: &CompiledFunction,
+    known: Option<&CallingConvention>,
+) {
+    let real = function.calling_convention.as_deref().and_then(|text| Signature::parse(text).ok());
+    if let (Some(real), Some(known)) = (real, known)
+        && real != known.signature
+    {
+        let _ = writeln!(
+            out,
+            "*This is not what the types here lead to (`{}`): other options, or another version of the text.*\n",
+            known.signature.to_cconv()
+        );
+    }
+}
+
+/// A code block; the fence is longer than any in the text.
+fn code(out: &mut String, text: &str) {
+    let fence = if text.contains("```") { "``````" } else { "```" };
+    let _ = writeln!(out, "{fence}mlir\n{}\n{fence}\n", text.trim());
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    if text.len() <= longest {
+        return text.to_owned();
+    }
+    let end = (0..=longest).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    format!("{} …", &text[..end])
+}

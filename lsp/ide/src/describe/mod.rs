@@ -1,0 +1,14 @@
+//! What is shown about a text without changing it: hovers, inlay hints, semantic tokens, signatures.
+//!
+//! Answers are text for people, in Markdown where the protocol allows it.
+
+mod hints;
+mod hover;
+pub(crate) mod instructions;
+mod signature_help;
+mod tokens;
+
+pub use hints::{InlayHint, InlayHintKind, inlay_hints};
+pub use hover::{Hover, hover};
+pub use signature_help::{CallSignature, signature_help};
+pub use tokens::{SemanticToken, TokenClass, semantic_tokens};

@@ -1,0 +1,85 @@
+//! Signature help: the signature of a call while it is typed.
+
+use syntax::{Lexer, TextRange, TokenKind};
+
+use crate::Document;
+use crate::resolve::{line_start, reference_at, resolve_symbol};
+
+/// The signature of the call around a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallSignature {
+    /// `@f(%a: i32, %b: f32) -> i64`.
+    pub label: String,
+    /// The parameters in the label.
+    pub parameters: Vec<TextRange>,
+    /// The one that the place is at.
+    pub active: usize,
+}
+
+/// The signature of the call whose parentheses hold `offset`.
+pub fn signature_help(document: &Document, offset: usize) -> Option<CallSignature> {
+    let text = document.text();
+    // From the line's start: this works in a text that is being typed.
+    let start = line_start(text, offset);
+    let mut callee = None;
+    let mut open: Vec<(Option<TextRange>, usize)> = Vec::new();
+    for token in Lexer::new(text, start).take_while(|token| token.range.start < offset) {
+        match token.kind {
+            TokenKind::Symbol => callee = Some(token.range.clone()),
+            // `@f[%n](%a`: sizes before the operands; `@m:3(`: a number.
+            TokenKind::Punct(b'(' | b'[' | b'{' | b'<') => {
+                open.push((if token.is(b'(') { callee.clone() } else { None }, 0));
+            }
+            TokenKind::Punct(b')' | b']' | b'}' | b'>') => {
+                open.pop();
+            }
+            TokenKind::Punct(b',') => {
+                if let Some((_, commas)) = open.last_mut() {
+                    *commas += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    let (callee, active) =
+        open.into_iter().rev().find_map(|(callee, commas)| Some((callee?, commas)))?;
+    let reference = reference_at(document, callee.start + 1)?;
+    let symbol = resolve_symbol(document, &reference, callee.start)?.symbol;
+    // In its own declaration there is nothing to be told.
+    if symbol.name_token == callee {
+        return None;
+    }
+    let mut label = format!("@{}(", symbol.name);
+    let mut parameters = Vec::new();
+    let (inputs, outputs) = match (&symbol.function_type, &symbol.calling_convention) {
+        (Some(ty), _) => {
+            let show = |slots: &[syntax::Slot]| -> Vec<String> {
+                slots
+                    .iter()
+                    .map(|slot| match &slot.name {
+                        Some(name) => format!("%{name}: {}", slot.ty),
+                        None => slot.ty.clone(),
+                    })
+                    .collect()
+            };
+            (show(&ty.parameters), show(&ty.results))
+        }
+        (None, Some((text, _))) => {
+            let signature = abi::cconv::Signature::parse(text).ok()?;
+            let show = |values: &[abi::cconv::ValueType]| -> Vec<String> {
+                values.iter().map(ToString::to_string).collect()
+            };
+            (show(&signature.arguments), show(&signature.results))
+        }
+        (None, None) => return None,
+    };
+    for (index, input) in inputs.iter().enumerate() {
+        if index > 0 {
+            label += ", ";
+        }
+        parameters.push(label.len()..label.len() + input.len());
+        label += input;
+    }
+    label += &format!(") -> ({})", outputs.join(", "));
+    Some(CallSignature { label, parameters, active })
+}

@@ -1,0 +1,157 @@
+//! Code actions: repairs of diagnostics, and metadata for exports.
+
+use abi::cconv::Signature;
+use syntax::{Language, OpClass, Symbol, TextRange};
+
+use super::replacement::Replacement;
+use crate::Document;
+use crate::calling::{convention, declaration, is_exported};
+use crate::resolve::symbol_at;
+
+/// Something that can be done with the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Action {
+    /// What it does, as a menu shows it.
+    pub title: String,
+    /// Whether it repairs something.
+    pub is_fix: bool,
+    /// The edits.
+    pub edits: Vec<Replacement>,
+}
+
+/// The actions at a range of the text.
+pub fn code_actions(document: &Document, range: &TextRange) -> Vec<Action> {
+    let mut found = Vec::new();
+    let Some(here) = symbol_at(document, range.start) else { return found };
+    let symbol = here.symbol;
+    found.extend(convention_fix(&symbol));
+    let is_function = symbol.class == OpClass::Function && document.language() == Language::Mlir;
+    if is_function
+        && matches!(symbol.op.as_str(), "func.func" | "util.func")
+        && is_exported(&symbol)
+    {
+        found.extend(declare(document, &symbol));
+        found.extend(describe_as_json(document, &symbol));
+    }
+    found
+}
+
+/// `cconv "rii_r"` lacks its version; `0i` lacks its results; old spellings have `.` and brackets.
+fn convention_fix(symbol: &Symbol) -> Option<Action> {
+    let (text, range) = symbol.calling_convention.clone()?;
+    let error = Signature::parse(&text).err()?;
+    let mut repaired: String = text
+        .chars()
+        .map(|c| match c {
+            '.' => '_',
+            '[' => 'C',
+            ']' => 'D',
+            c => c,
+        })
+        .filter(|c| "0123456789iIfFrvCD_".contains(*c))
+        .collect();
+    if !repaired.starts_with('0') {
+        repaired.insert(0, '0');
+    }
+    if !repaired.contains('_') {
+        repaired.push_str("_v");
+    }
+    let repaired = Signature::parse(&repaired).ok()?.to_cconv();
+    let title = format!("Change the calling convention to `{repaired}` ({error})");
+    Some(Action { title, is_fix: true, edits: vec![Replacement { range, text: repaired }] })
+}
+
+/// The edit that adds `entry` to a function's attributes, inside of `iree.reflection` where `key`
+/// says so.
+fn attribute_edit(
+    document: &Document,
+    symbol: &Symbol,
+    key: &str,
+    entry: &str,
+) -> Option<Replacement> {
+    let text = document.text();
+    if let Some(range) = &symbol.attributes {
+        let content = text.slice(range.clone());
+        if content.contains(key) {
+            return None;
+        }
+        let at = range.start + 1;
+        let is_empty = content[1..content.len().saturating_sub(1)].trim().is_empty();
+        let comma = if is_empty { "" } else { ", " };
+        return Some(Replacement { range: at..at, text: format!("{entry}{comma}") });
+    }
+    let at = symbol.function_type.as_ref()?.range.end;
+    Some(Replacement { range: at..at, text: format!(" attributes {{{entry}}}") })
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// `iree.reflection = {iree.abi.declaration = "sync func @f(%a: i32) -> (%out0: i32)"}`: names for
+/// tools to show.
+fn declare(document: &Document, symbol: &Symbol) -> Option<Action> {
+    let declaration = declaration(symbol)?;
+    let entry =
+        format!("iree.reflection = {{iree.abi.declaration = \"{}\"}}", escaped(&declaration));
+    let edit = attribute_edit(document, symbol, "iree.reflection", &entry)?;
+    Some(Action {
+        title: format!("Name the arguments and results of @{} in `iree.reflection`", symbol.name),
+        is_fix: false,
+        edits: vec![edit],
+    })
+}
+
+/// The JSON record of a type, as `iree.abi` has it.
+fn record(ty: &str) -> String {
+    let shaped = ty.strip_prefix("tensor<").and_then(|inner| inner.strip_suffix('>'));
+    let Some(shaped) = shaped else {
+        let known =
+            matches!(ty, "i1" | "i8" | "i16" | "i32" | "i64" | "f16" | "bf16" | "f32" | "f64");
+        return if known { format!("\"{ty}\"") } else { "\"unknown\"".into() };
+    };
+    let shaped = shaped.split(',').next().unwrap_or(shaped);
+    let mut dimensions: Vec<&str> = shaped.split('x').collect();
+    let element = dimensions.pop().unwrap_or_default();
+    let shown: String = dimensions
+        .iter()
+        .map(|dimension| if *dimension == "?" { ",null".into() } else { format!(",{dimension}") })
+        .collect();
+    format!("[\"ndarray\",\"{element}\",{}{shown}]", dimensions.len())
+}
+
+/// Wraps an export with `iree.abi` metadata.
+fn describe_as_json(document: &Document, symbol: &Symbol) -> Option<Action> {
+    convention(symbol, "").ok()?;
+    let ty = symbol.function_type.as_ref()?;
+    let list = |slots: &[syntax::Slot]| {
+        slots.iter().map(|slot| record(&slot.ty)).collect::<Vec<_>>().join(",")
+    };
+    let json =
+        format!("{{\"a\":[{}],\"r\":[{}],\"v\":1}}", list(&ty.parameters), list(&ty.results));
+    // Of `func.func` only what stands in `iree.reflection` reaches the module.
+    let (key, entry) = if symbol.op == "util.func" {
+        ("iree.abi ", format!("iree.abi = \"{}\"", escaped(&json)))
+    } else {
+        ("iree.reflection", format!("iree.reflection = {{iree.abi = \"{}\"}}", escaped(&json)))
+    };
+    let edit = attribute_edit(document, symbol, key, &entry)?;
+    Some(Action {
+        title: format!("Describe @{} for hosts with `iree.abi`", symbol.name),
+        is_fix: false,
+        edits: vec![edit],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::record;
+
+    #[test]
+    fn records_of_types() {
+        assert_eq!(record("i32"), "\"i32\"");
+        assert_eq!(record("tensor<4x?xf32>"), "[\"ndarray\",\"f32\",2,4,null]");
+        assert_eq!(record("tensor<f64>"), "[\"ndarray\",\"f64\",0]");
+        assert_eq!(record("!hal.buffer"), "\"unknown\"");
+    }
+}

@@ -1,0 +1,332 @@
+//! Completion: what can be named here, and what can be written where an operation or an attribute
+//! begins.
+
+use syntax::{Language, Lexer, NodeKind, OpClass, Symbol, TextRange, TokenKind};
+
+use crate::Document;
+use crate::describe::instructions;
+use crate::resolve::{file_around, line_start, type_of};
+use crate::text::{LocalDefinition, chunks_sharing_values, hash};
+
+/// What an item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemKind {
+    /// A value.
+    Value,
+    /// A symbol.
+    Symbol,
+    /// A block.
+    Block,
+    /// An alias.
+    Alias,
+    /// An operation.
+    Operation,
+    /// An attribute's key.
+    Key,
+}
+
+/// Something that can be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// What is shown and written.
+    pub label: String,
+    /// What it is.
+    pub kind: ItemKind,
+    /// One line about it.
+    pub detail: String,
+    /// Markdown about it.
+    pub documentation: String,
+    /// What is written instead, with `${1:name}` for what is to be filled in.
+    pub snippet: Option<String>,
+}
+
+/// Items and the text that they replace.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Completions {
+    /// What was typed of the name already, sigil included.
+    pub replaces: TextRange,
+    /// The items, nearest first.
+    pub items: Vec<Item>,
+    /// Whether there are more.
+    pub is_incomplete: bool,
+}
+
+/// At most so many.
+const LIMIT: usize = 500;
+
+/// Keys that IREE reads of functions, and what they mean.
+const KEYS: &[(&str, &str, &str)] = &[
+    ("iree.abi.stub", "", "The function already has the types of the ABI: no wrapper is made."),
+    (
+        "iree.abi.model",
+        " = \"coarse-fences\"",
+        "Two fences are appended to the arguments: one to wait for, one to signal. Read of `util.func`.",
+    ),
+    (
+        "iree.abi.declaration",
+        " = \"${1:sync func @f()}\"",
+        "The signature that tools show for the export. Read of `util.func`.",
+    ),
+    (
+        "iree.abi",
+        " = \"{\\\"a\\\":[$1],\\\"r\\\":[$2],\\\"v\\\":1}\"",
+        "The signature for hosts as JSON. Read of `util.func`, or in `iree.reflection`.",
+    ),
+    ("iree.reflection", " = {$1}", "Pairs of strings that are copied into the module."),
+    ("iree.abi.name", " = \"$1\"", "Of an argument or result: its name in the declaration."),
+    (
+        "iree.abi.output",
+        " = ${1:0} : index",
+        "Of a `!hal.buffer` argument: it provides the storage of this result.",
+    ),
+    ("iree.abi.encoding", " = $1", "Of an argument or result: its encoding at the boundary."),
+    ("iree.abi.affinity", " = $1", "Of an argument or result: the device that it lives on."),
+    ("iree.abi.consume", "", "Of an argument: the callee may reuse its storage."),
+    (
+        "iree.abi.transients",
+        "",
+        "Of a `!hal.buffer` argument: it provides the storage of transient values.",
+    ),
+    (
+        "llvm.emit_c_interface",
+        "",
+        "A wrapper `_mlir_ciface_<name>` is made, which takes descriptors by pointer.",
+    ),
+    ("sym_visibility", " = \"${1|public,private,nested|}\"", "Who may refer to the symbol."),
+];
+
+/// What can be written at `offset`.
+pub fn complete(document: &Document, offset: usize) -> Completions {
+    let text = document.text();
+    let start = line_start(text, offset);
+    let tokens: Vec<_> =
+        Lexer::new(text, start).take_while(|token| token.range.start < offset).collect();
+    // Brackets and the like end what is written before them.
+    let current = tokens.last().filter(|token| {
+        let is_word = !matches!(token.kind, TokenKind::Punct(sign) if !b"%@^#!".contains(&sign));
+        token.range.end >= offset && is_word
+    });
+    if current.is_some_and(|token| {
+        matches!(token.kind, TokenKind::Comment | TokenKind::String | TokenKind::UnterminatedString)
+    }) {
+        return Completions::default();
+    }
+    let replaces = current.map_or(offset..offset, |token| token.range.start..offset);
+    let before = tokens.len().checked_sub(1 + usize::from(current.is_some())).map(|at| &tokens[at]);
+    let mut items = match current.map(|token| token.kind) {
+        Some(TokenKind::Value | TokenKind::Punct(b'%')) => values(document, offset),
+        Some(TokenKind::Symbol | TokenKind::Punct(b'@')) => symbols(document, offset),
+        Some(TokenKind::Block | TokenKind::Punct(b'^')) => blocks(document, offset),
+        Some(TokenKind::Attribute | TokenKind::Punct(b'#')) => aliases(document, offset, "#"),
+        Some(TokenKind::Type | TokenKind::Punct(b'!')) => aliases(document, offset, "!"),
+        Some(TokenKind::Word) | None => {
+            let replaced = current.map_or(0, |_| 1);
+            words(
+                document,
+                offset,
+                &tokens[..tokens.len() - replaced],
+                before.is_none_or(|token| token.is(b'=') || token.is(b']')),
+            )
+        }
+        _ => return Completions { replaces: offset..offset, ..Completions::default() },
+    };
+    let typed = text.slice(replaces.clone());
+    items.retain(|item| {
+        item.label.starts_with(&*typed)
+            || typed.len() <= 1
+            || item.label.contains(typed.trim_start_matches(['%', '@', '^', '#', '!']))
+    });
+    let is_incomplete = items.len() > LIMIT;
+    items.truncate(LIMIT);
+    let replaces = match current.map(|token| token.kind) {
+        Some(
+            TokenKind::Punct(b'%' | b'@' | b'^' | b'#' | b'!')
+            | TokenKind::Word
+            | TokenKind::Value
+            | TokenKind::Symbol
+            | TokenKind::Block
+            | TokenKind::Attribute
+            | TokenKind::Type,
+        ) => replaces,
+        _ => offset..offset,
+    };
+    Completions { replaces, items, is_incomplete }
+}
+
+fn item(label: String, kind: ItemKind, detail: String) -> Item {
+    Item { label, kind, detail, documentation: String::new(), snippet: None }
+}
+
+/// Values in scope, the latest first.
+fn values(document: &Document, offset: usize) -> Vec<Item> {
+    let Some(here) = document.analysis_at(offset) else { return Vec::new() };
+    let tree = &here.analysis.tree;
+    let names = &here.analysis.names;
+    let at = here.relative(offset);
+    // The scope of the nearest thing before that has one.
+    let scope = {
+        let node = tree.node_at(at);
+        let ancestors: Vec<_> = tree.ancestors(node).collect();
+        names
+            .scopes
+            .iter()
+            .enumerate()
+            .filter(|(_, scope)| ancestors.contains(&scope.node))
+            .map(|(index, _)| index as u32)
+            .next_back()
+            .unwrap_or(0)
+    };
+    let mut items = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    let mut offer = |analysed: &crate::text::AnalysedChunk, index: usize| {
+        let value = &analysed.analysis.names.values[index];
+        let place = analysed.absolute(&value.span);
+        let label = document.text().slice(place.clone()).into_owned();
+        if items.len() > LIMIT || !seen.insert(label.clone()) {
+            return;
+        }
+        let found = LocalDefinition { analysed: analysed.clone(), index: index as u32 };
+        items.push(item(label, ItemKind::Value, type_of(document, &found).unwrap_or_default()));
+    };
+    for index in (0..names.values.len()).rev() {
+        let value = &names.values[index];
+        let is_before = (value.span.start as usize) < at;
+        let is_itself = value.span.start as usize <= at && at <= value.span.end as usize;
+        if is_before && !is_itself && names.sees(scope, value.scope) {
+            offer(&here, index);
+        }
+    }
+    for placed in chunks_sharing_values(document, &here.placed).iter().rev() {
+        if placed.index >= here.placed.index {
+            continue;
+        }
+        let analysed = document.analysis(placed);
+        for index in (0..analysed.analysis.names.values.len()).rev() {
+            if analysed.analysis.names.values[index].scope == 0 || placed.chunk.is_long_function() {
+                offer(&analysed, index);
+            }
+        }
+    }
+    items
+}
+
+fn symbols(document: &Document, offset: usize) -> Vec<Item> {
+    let within = file_around(document, offset);
+    let text = document.text();
+    let mut items = Vec::new();
+    for placed in document.chunks().iter().filter(|placed| placed.chunk.name != 0) {
+        if placed.start < within.start || placed.start >= within.end {
+            continue;
+        }
+        let Some(symbol) = Symbol::read(text, &placed) else { continue };
+        if crate::resolve::is_vm_export(&symbol) {
+            continue;
+        }
+        let name = text.slice(symbol.name_token.clone()).into_owned();
+        let label = if name.starts_with('@') { name } else { format!("@{}", symbol.name) };
+        let detail = symbol.function_type.as_ref().map_or(symbol.op.clone(), |ty| {
+            format!("{} {}", symbol.op, crate::calling::type_line(ty))
+        });
+        items.push(item(label, ItemKind::Symbol, detail));
+        if items.len() > LIMIT * 4 {
+            break;
+        }
+    }
+    items
+}
+
+fn blocks(document: &Document, offset: usize) -> Vec<Item> {
+    let Some(here) = document.analysis_at(offset) else { return Vec::new() };
+    let mut items = Vec::new();
+    for placed in chunks_sharing_values(document, &here.placed) {
+        let analysed = document.analysis(&placed);
+        for block in &analysed.analysis.names.blocks {
+            let label = document.text().slice(analysed.absolute(&block.span)).into_owned();
+            items.push(item(label, ItemKind::Block, "block".into()));
+        }
+    }
+    items
+}
+
+fn aliases(document: &Document, offset: usize, sigil: &str) -> Vec<Item> {
+    let within = file_around(document, offset);
+    let text = document.text();
+    let chunks = document.chunks().iter().filter(|placed| placed.chunk.class == OpClass::Alias);
+    chunks
+        .filter(|placed| within.contains(&placed.op_start()))
+        .filter_map(|placed| {
+            let token = Lexer::new(text, placed.op_start()).next()?;
+            let label = token.text(text).into_owned();
+            let detail = text.slice(token.range.end..placed.range().end.min(token.range.end + 120));
+            let detail = detail.trim_start_matches([' ', '=']).trim().to_owned();
+            label.starts_with(sigil).then(|| item(label, ItemKind::Alias, detail))
+        })
+        .take(LIMIT)
+        .collect()
+}
+
+/// Operations where one begins, keys in a dictionary.
+fn words(document: &Document, offset: usize, before: &[syntax::Token], begins: bool) -> Vec<Item> {
+    if begins {
+        return operations(document, offset);
+    }
+    let in_dictionary = document.analysis_at(offset).is_some_and(|here| {
+        let tree = &here.analysis.tree;
+        tree.node(tree.node_at(here.relative(offset))).kind == NodeKind::Dictionary
+    });
+    let opens = before.last().is_some_and(|token| token.is(b'{'));
+    let after = opens || before.last().is_some_and(|token| token.is(b','));
+    // An empty dictionary at the end of the text may look like a region.
+    let announced = before
+        .len()
+        .checked_sub(2)
+        .is_some_and(|at| before[at].is(b'=') || before[at].text(document.text()) == "attributes");
+    if document.language() == Language::Mlir && after && (in_dictionary || opens && announced) {
+        return KEYS
+            .iter()
+            .map(|(key, rest, about)| Item {
+                documentation: (*about).to_owned(),
+                snippet: Some(format!("{key}{rest}")),
+                ..item((*key).to_owned(), ItemKind::Key, "attribute".into())
+            })
+            .collect();
+    }
+    Vec::new()
+}
+
+fn operations(document: &Document, offset: usize) -> Vec<Item> {
+    let mut items = Vec::new();
+    let in_vm = document.language() == Language::Vmasm
+        || document.chunks().at(offset).is_some_and(|placed| {
+            let ancestors = document.chunks().ancestors(placed.index);
+            ancestors.iter().chain([&placed]).any(|open| {
+                Symbol::read(document.text(), open)
+                    .is_some_and(|symbol| symbol.op.starts_with("vm."))
+            })
+        });
+    if in_vm {
+        for op in vmfb::Op::all() {
+            let about = instructions::describe(op);
+            items.push(Item {
+                documentation: about.markdown,
+                snippet: (document.language() == Language::Vmasm).then_some(about.snippet),
+                ..item(format!("vm.{}", op.mnemonic()), ItemKind::Operation, about.syntax)
+            });
+        }
+    }
+    if document.language() == Language::Mlir {
+        // What this chunk and its neighbours use already.
+        let mut seen = std::collections::HashSet::new();
+        let index = document.chunks().at(offset).map_or(0, |placed| placed.index);
+        for placed in document.chunks().iter().skip(index.saturating_sub(20)).take(40) {
+            let analysed = document.analysis(&placed);
+            for id in analysed.analysis.tree.operations() {
+                let name = analysed.analysis.tree.op_name(document.text(), analysed.base(), id);
+                if !name.is_empty() && seen.insert(hash(&name)) && !name.starts_with("vm.") {
+                    items.push(item(name, ItemKind::Operation, "used nearby".into()));
+                }
+            }
+        }
+    }
+    items
+}

@@ -1,0 +1,98 @@
+//! Formatting of `.vmasm`: as the disassembler indents, with comments where they are.
+//!
+//! Only white space changes, and never inside of a line's tokens: every line keeps its words, so
+//! the text assembles to the same module. Lines that begin with a bytecode offset are a listing's
+//! and stay as they are.
+
+use syntax::{Language, Lexer, TextRange, TokenKind};
+
+use super::replacement::Replacement;
+use crate::Document;
+
+/// Longer texts are left alone.
+const LONGEST: usize = 16 << 20;
+
+/// The replacements that format the lines in `range`; none for MLIR, whose layout belongs to its
+/// printers.
+pub fn format(document: &Document, range: &TextRange) -> Vec<Replacement> {
+    let text = document.text();
+    if document.language() != Language::Vmasm || text.len() > LONGEST {
+        return Vec::new();
+    }
+    let whole = text.slice(0..text.len());
+    let mut edits = Vec::new();
+    let mut depth = 0_usize;
+    let mut blank = 0;
+    let mut at = 0;
+    for line in whole.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let content = line.trim_end_matches(['\n', '\r']);
+        let trimmed = content.trim();
+        let closes = trimmed.starts_with('}');
+        let indent = match depth.saturating_sub(usize::from(closes)) {
+            0 => 0,
+            // Labels stand at the margin of their function.
+            1 if trimmed.starts_with('^') => 0,
+            depth => 2 * depth,
+        };
+        depth = depth_after(depth, trimmed);
+        blank = if trimmed.is_empty() { blank + 1 } else { 0 };
+        if start >= range.end || at <= range.start {
+            continue;
+        }
+        if blank > 1 {
+            edits.push(Replacement { range: start..at, text: String::new() });
+            continue;
+        }
+        if trimmed.starts_with('[') {
+            continue;
+        }
+        let wanted = if trimmed.is_empty() {
+            String::new()
+        } else {
+            format!("{}{}", " ".repeat(indent), spaced(trimmed))
+        };
+        if wanted != content {
+            edits.push(Replacement { range: start..start + content.len(), text: wanted });
+        }
+    }
+    if !whole.is_empty() && !whole.ends_with('\n') && range.end >= whole.len() {
+        edits.push(Replacement { range: whole.len()..whole.len(), text: "\n".into() });
+    }
+    edits
+}
+
+fn depth_after(depth: usize, line: &str) -> usize {
+    let mut depth = depth;
+    for token in Lexer::new(line, 0) {
+        match token.kind {
+            TokenKind::Punct(b'{') => depth += 1,
+            TokenKind::Punct(b'}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    depth
+}
+
+/// One space between words, none before commas, one after them; strings and comments as they are.
+fn spaced(line: &str) -> String {
+    let mut out = String::new();
+    let mut last_end = 0;
+    for token in Lexer::new(line, 0) {
+        let gap = &line[last_end..token.range.start];
+        let text = &line[token.range.clone()];
+        let is_tail = token.kind == TokenKind::Comment && !out.is_empty();
+        if is_tail {
+            // Trailing comments may be aligned.
+            out.push_str(if gap.len() < 2 { "  " } else { gap });
+        } else if token.is(b',') {
+            // No space before a comma.
+        } else if !gap.is_empty() || out.ends_with(',') {
+            out.push(' ');
+        }
+        out.push_str(text);
+        last_end = token.range.end;
+    }
+    out.trim_end().to_owned()
+}

@@ -1,0 +1,15 @@
+//! What changes a text: completion, rename, code actions, formatting.
+//!
+//! Answers are replacements; nothing is applied here.
+
+mod actions;
+mod completion;
+mod format;
+mod rename;
+mod replacement;
+
+pub use actions::{Action, code_actions};
+pub use completion::{Completions, Item, ItemKind, complete};
+pub use format::format;
+pub use rename::{Renamable, Renaming, prepare_rename, rename};
+pub use replacement::Replacement;

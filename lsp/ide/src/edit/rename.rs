@@ -1,0 +1,178 @@
+//! Rename of values, blocks, symbols and aliases. A new name that something else in sight already
+//! has is refused.
+
+use syntax::TextRange;
+
+use crate::Document;
+use crate::resolve::{
+    Entity, Named, Reference, alias_definition, entity_at, resolve_symbol, usages,
+};
+use crate::text::{block_elsewhere, chunks_sharing_values, hash};
+
+/// What can be renamed: the text to edit, without sigil and quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Renamable {
+    /// Where the name stands.
+    pub range: TextRange,
+    /// The name as it is.
+    pub name: String,
+}
+
+/// The edits of a rename.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Renaming {
+    /// Ranges, names with their sigil included.
+    pub ranges: Vec<TextRange>,
+    /// The text for each, sigil included.
+    pub text: String,
+}
+
+/// What can be renamed at `offset`.
+///
+/// # Errors
+/// Why the thing there cannot be.
+pub fn prepare_rename(document: &Document, offset: usize) -> Result<Renamable, String> {
+    let named = renamable(document, offset)?;
+    let text = document.text().slice(named.range.clone()).into_owned();
+    let quoted = text[1..].starts_with('"');
+    let range = if quoted {
+        named.range.start + 2..named.range.end - 1
+    } else {
+        named.range.start + 1..named.range.end
+    };
+    let name = document.text().slice(range.clone()).into_owned();
+    Ok(Renamable { range, name })
+}
+
+fn renamable(document: &Document, offset: usize) -> Result<Named, String> {
+    let named = entity_at(document, offset).ok_or("nothing here has a name that can be changed")?;
+    match &named.entity {
+        Entity::Operation { name, .. } => Err(format!("`{name}` is an operation of its dialect")),
+        Entity::Symbol(reference) if reference.ordinal.is_some() => {
+            Err("this names a function by its number".into())
+        }
+        Entity::Symbol(reference) if resolve_symbol(document, reference, offset).is_none() => {
+            Err(format!("`{}` is not defined in this file", reference.shown()))
+        }
+        Entity::Alias(name) if alias_definition(document, name, offset).is_none() => {
+            Err(format!("`{name}` is not defined in this file"))
+        }
+        _ => Ok(named),
+    }
+}
+
+/// Renames what stands at `offset`. The new name may have its sigil or not.
+///
+/// # Errors
+/// Why not: it is no name, or it is taken.
+pub fn rename(document: &Document, offset: usize, new_name: &str) -> Result<Renaming, String> {
+    let named = renamable(document, offset)?;
+    let sigil = document.text().slice(named.range.start..named.range.start + 1).into_owned();
+    let bare = new_name.strip_prefix(&*sigil).unwrap_or(new_name);
+    let bare = bare.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(bare);
+    let text = match &named.entity {
+        Entity::Symbol(_) => format!("@{}", symbol_text(bare)?),
+        _ => format!("{sigil}{}", name_text(bare)?),
+    };
+    if let Some(taken) = conflict(document, &named, bare, &text) {
+        return Err(taken);
+    }
+    let ranges: Vec<TextRange> =
+        usages(document, &named).into_iter().map(|usage| usage.range).collect();
+    // In generic form a symbol is defined by a string, and a register may be given away as `%R0`.
+    Ok(Renaming { ranges, text })
+}
+
+impl Renaming {
+    /// The text that replaces what stands at `range`: a string stays a string.
+    pub fn text_for(&self, document: &Document, range: &TextRange) -> String {
+        let old = document.text().slice(range.start..range.end);
+        if old.starts_with('"') {
+            let bare = self.text.trim_start_matches('@').trim_matches('"');
+            return format!("\"{bare}\"");
+        }
+        self.text.clone()
+    }
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-')
+}
+
+fn name_text(name: &str) -> Result<String, String> {
+    let digits = name.bytes().all(|byte| byte.is_ascii_digit());
+    let valid = !name.is_empty()
+        && name.chars().all(is_name_char)
+        && (digits || !name.starts_with(|c: char| c.is_ascii_digit()));
+    if valid && !name.ends_with('-') {
+        return Ok(name.to_owned());
+    }
+    Err(format!("`{name}` is no name: expected letters, digits, `_`, `$`, `.` or `-`, or a number"))
+}
+
+/// Symbols may be named anything, in quotes.
+fn symbol_text(name: &str) -> Result<String, String> {
+    if name.is_empty() {
+        return Err("a symbol needs a name".into());
+    }
+    let plain = name.chars().all(is_name_char)
+        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && !name.ends_with('-');
+    if plain {
+        return Ok(name.to_owned());
+    }
+    if name.chars().any(char::is_control) {
+        return Err("a symbol's name cannot hold control characters".into());
+    }
+    Ok(format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")))
+}
+
+fn conflict(document: &Document, named: &Named, bare: &str, text: &str) -> Option<String> {
+    let old = document.text().slice(named.range.clone());
+    if old == text {
+        return None;
+    }
+    match &named.entity {
+        Entity::Value(found) => {
+            let names = &found.analysed.analysis.names;
+            let value = &names.values[found.index as usize];
+            let wanted = hash(text);
+            let clash = names.values.iter().any(|other| {
+                other.hash == wanted
+                    && (names.sees(other.scope, value.scope)
+                        || names.sees(value.scope, other.scope))
+            });
+            let elsewhere = clash
+                || names.value_uses.iter().any(|used| used.hash == wanted)
+                || chunks_sharing_values(document, &found.analysed.placed)
+                    .iter()
+                    .filter(|placed| placed.index != found.analysed.placed.index)
+                    .any(|placed| {
+                        let other = document.analysis(placed);
+                        other.analysis.names.values.iter().any(|value| value.hash == wanted)
+                    });
+            elsewhere.then(|| format!("`{text}` is already a value of this function"))
+        }
+        Entity::Block(found) => {
+            let names = &found.analysed.analysis.names;
+            let block = &names.blocks[found.index as usize];
+            let wanted = hash(text);
+            let taken =
+                names.blocks.iter().any(|other| other.hash == wanted && other.scope == block.scope)
+                    || block_elsewhere(document, &found.analysed, wanted).is_some();
+            taken.then(|| format!("`{text}` is already a block of this region"))
+        }
+        Entity::Symbol(reference) => {
+            let mut path = reference.path.clone();
+            if let Some(last) = path.last_mut() {
+                *last = bare.to_owned();
+            }
+            let wanted = Reference { path, ordinal: None, range: reference.range.clone() };
+            let taken = resolve_symbol(document, &wanted, named.range.start);
+            taken.map(|_| format!("`{text}` is already a symbol here"))
+        }
+        Entity::Alias(_) => alias_definition(document, text, named.range.start)
+            .map(|_| format!("`{text}` is already an alias")),
+        Entity::Operation { .. } => None,
+    }
+}

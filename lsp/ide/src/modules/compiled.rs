@@ -1,0 +1,144 @@
+//! What a compiled module near the source really contains.
+//!
+//! A module belongs to a source by name: `x.vmfb` beside `x.mlir`, or in a folder or file that the
+//! user named. Whether it was made from this very text nobody can know; its age says when it surely
+//! was not.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use crate::Document;
+
+/// A function of a compiled module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompiledFunction {
+    /// The name that it is exported under, or `module.function` of an import.
+    pub name: String,
+    /// Its calling convention, if the module says.
+    pub calling_convention: Option<String>,
+    /// What the compiler attached: `iree.abi.declaration`, `iree.abi`, reflection.
+    pub attributes: Vec<(String, String)>,
+}
+
+/// The facts of a compiled module that features use.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CompiledModule {
+    /// The module's own name.
+    pub name: String,
+    /// Exports, in order.
+    pub exports: Vec<CompiledFunction>,
+    /// Imports, in order.
+    pub imports: Vec<CompiledFunction>,
+}
+
+/// When a file was written and how long it is: enough to notice a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    modified: SystemTime,
+    length: u64,
+}
+
+type Loaded = Result<Arc<CompiledModule>, String>;
+
+/// Reads modules, each file once until it changes.
+#[derive(Debug, Default)]
+pub struct Modules {
+    configured: Vec<PathBuf>,
+    cache: Mutex<HashMap<PathBuf, (Stamp, Loaded)>>,
+}
+
+/// A module that belongs to a document.
+#[derive(Debug, Clone)]
+pub struct NearbyModule {
+    /// The file.
+    pub path: PathBuf,
+    /// Its content, or why it cannot be read.
+    pub module: Loaded,
+    /// Whether the source is newer: the module was not made from this text.
+    pub is_stale: bool,
+}
+
+impl Modules {
+    /// `configured` are files, or folders to look for `<name of the source>.vmfb` in, besides the
+    /// source's own folder.
+    pub fn new(configured: Vec<PathBuf>) -> Self {
+        Self { configured, cache: Mutex::default() }
+    }
+
+    /// The files and folders that the user named.
+    pub fn configured(&self) -> &[PathBuf] {
+        &self.configured
+    }
+
+    /// The modules that belong to a document, those beside it first.
+    pub fn of(&self, document: &Document) -> Vec<NearbyModule> {
+        let Some(source) = document.path() else { return Vec::new() };
+        let written = stamp(source).map(|stamp| stamp.modified);
+        self.candidates(source)
+            .into_iter()
+            .filter_map(|path| {
+                let stamp = stamp(&path)?;
+                let is_module_itself = path == source;
+                let older = written.is_some_and(|written| stamp.modified < written);
+                let is_stale = !is_module_itself && (older || document.is_unsaved());
+                Some(NearbyModule { module: self.load(&path, stamp), path, is_stale })
+            })
+            .collect()
+    }
+
+    fn candidates(&self, source: &Path) -> Vec<PathBuf> {
+        let beside = source.with_extension("vmfb");
+        let named = beside.file_name().map(PathBuf::from).unwrap_or_default();
+        let mut candidates = vec![beside];
+        for path in &self.configured {
+            let candidate = if path.is_dir() { path.join(&named) } else { path.clone() };
+            if !candidates.contains(&candidate) {
+                candidates.push(candidate);
+            }
+        }
+        candidates
+    }
+
+    fn load(&self, path: &Path, stamp: Stamp) -> Loaded {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, loaded)) = cache.get(path).filter(|(known, _)| *known == stamp) {
+            debug_assert_eq!(*known, stamp);
+            return loaded.clone();
+        }
+        let loaded = read(path).map(Arc::new);
+        cache.insert(path.to_owned(), (stamp, loaded.clone()));
+        loaded
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    Some(Stamp { modified: metadata.modified().ok()?, length: metadata.len() })
+}
+
+/// Reads what features need; the file is not kept open.
+fn read(path: &Path) -> Result<CompiledModule, String> {
+    let module = vmfb::Module::open(path).map_err(|error| error.to_string())?;
+    let function = |name: &str, signature: &vmfb::module::FunctionSignature| CompiledFunction {
+        name: name.to_owned(),
+        calling_convention: signature.calling_convention.clone(),
+        attributes: signature
+            .attributes
+            .iter()
+            .map(|attribute| (attribute.key.clone(), attribute.value.clone()))
+            .collect(),
+    };
+    let exports = module.exports().iter().filter_map(|export| {
+        let internal = module.function(export.function)?;
+        Some(function(&export.name, &internal.signature))
+    });
+    let imports =
+        module.imports().iter().map(|import| function(&import.full_name, &import.signature));
+    Ok(CompiledModule {
+        name: module.name().to_owned(),
+        exports: exports.collect(),
+        imports: imports.collect(),
+    })
+}

@@ -1,0 +1,10 @@
+//! Compiled modules: those near a source, and one as a document.
+//!
+//! The only folder that reads `.vmfb` files. It executes nothing.
+
+mod compiled;
+mod disassembly;
+
+pub use compiled::Modules;
+pub(crate) use compiled::{CompiledFunction, NearbyModule};
+pub use disassembly::{ModuleText, module_text};

@@ -1,0 +1,77 @@
+//! Go to definition: of values, blocks, symbols and aliases in the text, and of
+//! `loc("file":line:column)` in its file.
+
+use std::path::PathBuf;
+
+use syntax::TextRange;
+
+use super::links::{Link, link_at};
+use crate::Document;
+use crate::resolve::{Entity, alias_definition, entity_at, resolve_symbol};
+
+/// Where something is defined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The name that was asked about, for the editor to underline.
+    pub origin: TextRange,
+    /// All of the definition.
+    pub range: TextRange,
+    /// The name in it, sigil included.
+    pub selection: TextRange,
+}
+
+/// A place in another file, counted from 1 as compilers do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePlace {
+    /// The file, absolute where the document's own place is known.
+    pub path: PathBuf,
+    /// The line.
+    pub line: u32,
+    /// The column, in bytes.
+    pub column: u32,
+}
+
+/// The definition of what stands at `offset`, in this document.
+pub fn definition(document: &Document, offset: usize) -> Option<Target> {
+    let named = entity_at(document, offset)?;
+    let origin = named.range.clone();
+    match named.entity {
+        Entity::Value(found) => {
+            let value = &found.analysed.analysis.names.values[found.index as usize];
+            let around = found.analysed.analysis.tree.range(value.node);
+            let range = found.analysed.base() + around.start..found.analysed.base() + around.end;
+            let selection = found.value_range();
+            // An editor shows the range: of an operation with regions, its first line.
+            let range = range.start.min(selection.start)
+                ..line_end(document, selection.end).min(range.end.max(selection.end));
+            Some(Target { origin, range, selection })
+        }
+        Entity::Block(found) => {
+            let selection = found.block_range();
+            let range = selection.start..line_end(document, selection.end);
+            Some(Target { origin, range, selection })
+        }
+        Entity::Symbol(reference) => {
+            let symbol = resolve_symbol(document, &reference, offset)?.symbol;
+            Some(Target { origin, range: symbol.range, selection: symbol.name_token })
+        }
+        Entity::Alias(name) => {
+            let (range, selection) = alias_definition(document, &name, offset)?;
+            Some(Target { origin, range, selection })
+        }
+        Entity::Operation { .. } => None,
+    }
+}
+
+/// The place in another file that `offset` names.
+pub fn file_definition(document: &Document, offset: usize) -> Option<(TextRange, FilePlace)> {
+    let Link { range, path, line, column } = link_at(document, offset)?;
+    Some((range, FilePlace { path, line, column }))
+}
+
+pub(crate) fn line_end(document: &Document, offset: usize) -> usize {
+    let text = document.text();
+    syntax::find_all(text, offset..text.len().min(offset + 4096), "\n")
+        .next()
+        .unwrap_or(text.len().min(offset + 4096))
+}

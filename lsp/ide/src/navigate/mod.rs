@@ -1,0 +1,21 @@
+//! From place to place: definitions, links, calls, and the structure of a document and a workspace.
+//!
+//! Answers are ranges and names, never text to show or to write.
+
+mod call_hierarchy;
+mod definition;
+mod exports;
+mod folding;
+mod links;
+mod outline;
+mod selection;
+mod workspace;
+
+pub use call_hierarchy::{Callable, Calls, callable_at, incoming_calls, outgoing_calls};
+pub use definition::{FilePlace, Target, definition, file_definition};
+pub use exports::exported_functions;
+pub use folding::{Fold, FoldKind, folds};
+pub use links::{Link, links};
+pub use outline::{Outline, OutlineItem, outline};
+pub use selection::selection_ranges;
+pub use workspace::{FileSymbol, Workspace, file_symbols, fits};

@@ -1,0 +1,236 @@
+//! The type of a value, from the text alone.
+//!
+//! Arguments have theirs behind a colon. Results get theirs from what the operation says last:
+//! `-> types`, or `: types`, with the few exceptions of [`result_type`] where an operation states
+//! its operands' type instead.
+
+use syntax::{Language, Leaf, NodeId, NodeKind, Slot, TokenKind, read_types};
+
+use crate::Document;
+use crate::text::{AnalysedChunk, LocalDefinition, ValueKind};
+
+/// The type of a value, where the text tells.
+pub(crate) fn type_of(document: &Document, found: &LocalDefinition) -> Option<String> {
+    let value = &found.analysed.analysis.names.values[found.index as usize];
+    if document.language() == Language::Vmasm {
+        let range = found.value_range();
+        return register_type(&document.text().slice(range.start..range.end + 8));
+    }
+    match value.kind {
+        ValueKind::Result(index) => {
+            let count = result_count(document, &found.analysed, value.node);
+            result_type(document, &found.analysed, value.node, index as usize, count)
+        }
+        ValueKind::BlockArgument | ValueKind::RegionArgument => argument_type(document, found),
+    }
+}
+
+/// `%i4:5` is a pair, `%i4` one register, `%r0` a reference.
+fn register_type(text: &str) -> Option<String> {
+    let name = text.strip_prefix('%')?;
+    let number = |text: &str| -> String { text.chars().take_while(char::is_ascii_digit).collect() };
+    let first = number(name.get(1..)?);
+    let second = name[1 + first.len()..].strip_prefix(':').map(number).unwrap_or_default();
+    let is_pair = match (first.parse::<u32>(), second.parse::<u32>()) {
+        (Ok(first), Ok(second)) => first.checked_add(1) == Some(second),
+        _ => false,
+    };
+    match name.as_bytes().first()? {
+        b'i' if is_pair => Some("a pair of 32-bit registers: i64 or f64".into()),
+        b'i' => Some("a 32-bit register: i32 or f32".into()),
+        b'r' | b'R' => Some("a reference register".into()),
+        _ => None,
+    }
+}
+
+fn argument_type(document: &Document, found: &LocalDefinition) -> Option<String> {
+    let value = &found.analysed.analysis.names.values[found.index as usize];
+    let tree = &found.analysed.analysis.tree;
+    let after = tree.tokens().partition_point(|token| token.start < value.span.end);
+    let base = found.analysed.base();
+    let next = tree.tokens().get(after)?;
+    let end = found.analysed.placed.range().end;
+    if next.is(b':') {
+        let types = read_types(document.text(), base + next.end as usize, end);
+        return Some(types.into_iter().next()?.ty);
+    }
+    // `%a = %b`: the type of what it is given first, or a loop's counter.
+    if next.is(b'=')
+        && let Some(given) = tree.tokens().get(after + 1)
+    {
+        let names = &found.analysed.analysis.names;
+        let used = names.value_uses.iter().find(|used| used.span.start == given.start)?;
+        let definition = crate::text::value_of_use(document, &found.analysed, used)?;
+        let same = definition.index == found.index && definition.analysed.base() == base;
+        return if same { None } else { type_of(document, &definition) };
+    }
+    None
+}
+
+/// How many results the operation names, packs counted whole.
+fn result_count(document: &Document, analysed: &AnalysedChunk, operation: NodeId) -> usize {
+    let tree = &analysed.analysis.tree;
+    let Some(results) = tree.child(operation, NodeKind::Results) else { return 0 };
+    let mut count = 0;
+    for token in tree.tokens_of(results) {
+        match token.kind {
+            TokenKind::Value => count += 1,
+            TokenKind::Number => {
+                let text = tree.text(document.text(), analysed.base(), token);
+                count += text.parse::<usize>().unwrap_or(1).saturating_sub(1);
+            }
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Tokens of an operation that are in none of its groups, with their indices.
+fn own_tokens(analysed: &AnalysedChunk, operation: NodeId) -> Vec<Leaf> {
+    let tree = &analysed.analysis.tree;
+    let node = tree.node(operation);
+    let mut own = Vec::new();
+    let mut at = node.first;
+    for child in tree.children(operation) {
+        let child = tree.node(child);
+        own.extend_from_slice(&tree.tokens()[at as usize..child.first.max(at) as usize]);
+        at = child.last.max(at);
+    }
+    own.extend_from_slice(&tree.tokens()[at as usize..(node.last as usize).max(at as usize)]);
+    own
+}
+
+/// The types that an operation states for its results: behind its last arrow, else behind its last
+/// colon.
+pub(crate) fn stated_types(
+    document: &Document,
+    analysed: &AnalysedChunk,
+    operation: NodeId,
+) -> Vec<Slot> {
+    let tree = &analysed.analysis.tree;
+    let base = analysed.base();
+    let end = base + tree.range(operation).end;
+    let own = own_tokens(analysed, operation);
+    let text = |token: &Leaf| tree.text(document.text(), base, token);
+    let stop = own
+        .iter()
+        .position(|token| token.kind == TokenKind::Word && text(token) == "loc")
+        .unwrap_or(own.len());
+    let own = &own[..stop];
+    let end = own.last().map_or(end, |_| end);
+    if let Some(arrow) = own.iter().rfind(|token| token.kind == TokenKind::Arrow) {
+        return read_types(document.text(), base + arrow.end as usize, end);
+    }
+    let Some(colon) = own.iter().rfind(|token| token.is(b':')) else { return Vec::new() };
+    let cast = own.iter().rfind(|token| {
+        token.start > colon.start
+            && token.kind == TokenKind::Word
+            && matches!(&*text(token), "to" | "into")
+    });
+    let from = cast.map_or(colon.end, |cast| cast.end);
+    read_types(document.text(), base + from as usize, end)
+}
+
+fn result_type(
+    document: &Document,
+    analysed: &AnalysedChunk,
+    operation: NodeId,
+    index: usize,
+    count: usize,
+) -> Option<String> {
+    let tree = &analysed.analysis.tree;
+    let op = tree.op_name(document.text(), analysed.base(), operation);
+    let types = stated_types(document, analysed, operation);
+    let last = types.last().map(|slot| slot.ty.clone());
+    match op.as_str() {
+        "arith.cmpi" | "arith.cmpf" => return last.map(|ty| with_element(&ty, "i1")),
+        "tensor.dim" | "memref.dim" | "tensor.rank" | "memref.rank" => return Some("index".into()),
+        "affine.apply" | "affine.min" | "affine.max" | "vector.vscale" => {
+            return Some("index".into());
+        }
+        "tensor.extract" | "memref.load" | "affine.load" => {
+            return last.and_then(|ty| element(&ty).map(str::to_owned));
+        }
+        "vector.extract" if types.len() == 1 => return element(&types[0].ty).map(str::to_owned),
+        "arith.constant" if types.is_empty() => {
+            let tokens = tree.tokens_of(operation);
+            let is_bool = tokens.iter().any(|token| {
+                let text = tree.text(document.text(), analysed.base(), token);
+                text == "true" || text == "false"
+            });
+            return is_bool.then(|| "i1".into());
+        }
+        _ => {}
+    }
+    if types.is_empty() {
+        // `vm.const.i32 5` says it in its name.
+        let suffix = op.rsplit('.').find(|part| matches!(*part, "i32" | "i64" | "f32" | "f64"));
+        return suffix
+            .filter(|_| op.starts_with("vm.const") || op.starts_with("vm.global.load"))
+            .map(str::to_owned);
+    }
+    if types.len() == count {
+        return types.get(index).map(|slot| slot.ty.clone());
+    }
+    // One type for all of several results, or operands' types before the result's.
+    if types.len() == 1 || count == 1 { last } else { None }
+}
+
+/// The element type of a shaped type.
+pub(crate) fn element(ty: &str) -> Option<&str> {
+    let inner =
+        ["tensor<", "vector<", "memref<"].iter().find_map(|prefix| ty.strip_prefix(prefix))?;
+    let mut rest = inner;
+    while let Some(at) = rest.find('x') {
+        let dimension = rest[..at].trim();
+        let is_dimension = !dimension.is_empty()
+            && (dimension == "?"
+                || dimension == "*"
+                || dimension.trim_matches(['[', ']']).bytes().all(|byte| byte.is_ascii_digit()));
+        if !is_dimension {
+            break;
+        }
+        rest = &rest[at + 1..];
+    }
+    let mut nest = 0_i32;
+    let end = rest.find(|c: char| {
+        nest += i32::from(c == '<') - i32::from(c == '>');
+        nest < 0 || nest == 0 && c == ','
+    });
+    Some(rest[..end?].trim())
+}
+
+/// A type with another element type.
+fn with_element(ty: &str, with: &str) -> String {
+    match element(ty) {
+        Some(old) => {
+            let at = ty.find(old).unwrap_or(0);
+            format!("{}{with}{}", &ty[..at], &ty[at + old.len()..])
+        }
+        None => with.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{element, register_type, with_element};
+
+    #[test]
+    fn elements() {
+        for (ty, expected) in [
+            ("tensor<4x?xf32>", Some("f32")),
+            ("tensor<f32>", Some("f32")),
+            ("tensor<*xi8>", Some("i8")),
+            ("memref<2x[4]xindex, strided<[1]>>", Some("index")),
+            ("vector<4xcomplex<f32>>", Some("complex<f32>")),
+            ("i32", None),
+            ("tensor<4x", None),
+        ] {
+            assert_eq!(element(ty), expected, "{ty}");
+        }
+        assert_eq!(with_element("tensor<4xf32, #e>", "i1"), "tensor<4xi1, #e>");
+        assert_eq!(with_element("i32", "i1"), "i1");
+        assert!(register_type("%i4:5: i").unwrap().contains("pair"));
+        assert!(!register_type("%i4: i32").unwrap().contains("pair"));
+    }
+}

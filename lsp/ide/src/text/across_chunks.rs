@@ -1,0 +1,267 @@
+//! Values and blocks across chunks.
+//!
+//! Most functions are one chunk, and what they name is in it. Two cases are not: a long function is
+//! cut into parts ([`syntax::ChunkKind::Part`]), and operations outside of functions are a chunk
+//! each. There a name is searched for by its text first, so that only chunks that mention it are
+//! read.
+
+use syntax::{ChunkKind, IN_FUNCTION, OpClass, Placed, TextRange, find_all};
+
+use super::analysis::AnalysedChunk;
+use super::names::{Span, Use};
+use crate::Document;
+
+/// The chunks that may share values with a chunk: the parts of its long function; of an operation
+/// outside of functions those around it; else only itself.
+pub(crate) fn chunks_sharing_values(document: &Document, placed: &Placed) -> Vec<Placed> {
+    let in_body = placed.chunk.depth & IN_FUNCTION != 0;
+    if !in_body && !placed.chunk.is_long_function() {
+        return if stands_alone(placed) { vec![*placed] } else { around(document, placed) };
+    }
+    let mut function: Vec<Placed> = Vec::new();
+    for other in document.chunks().iter() {
+        let starts = other.chunk.is_long_function();
+        if starts && other.index > placed.index {
+            break;
+        }
+        if starts {
+            function.clear();
+        }
+        if starts || other.chunk.depth & IN_FUNCTION != 0 {
+            function.push(other);
+            if other.chunk.kind == ChunkKind::Close && other.index >= placed.index {
+                break;
+            }
+        }
+    }
+    function
+}
+
+/// Whether nothing outside of the chunk can be a value in it.
+fn stands_alone(placed: &Placed) -> bool {
+    placed.chunk.class != OpClass::Other
+        || matches!(placed.chunk.kind, ChunkKind::Separator | ChunkKind::Trivia)
+}
+
+/// Operations outside of functions in the same file, no deeper than this one.
+fn around(document: &Document, placed: &Placed) -> Vec<Placed> {
+    let mut found = Vec::new();
+    for other in document.chunks().iter() {
+        if other.chunk.kind == ChunkKind::Separator {
+            if other.index > placed.index {
+                break;
+            }
+            found.clear();
+        } else if !stands_alone(&other)
+            && other.chunk.depth & IN_FUNCTION == 0
+            && other.chunk.depth <= placed.chunk.depth
+        {
+            found.push(other);
+        }
+    }
+    // With so many, looking through all for each name would never end.
+    if found.len() > MOST_AROUND { vec![*placed] } else { found }
+}
+
+/// Whether names that a chunk does not define are simply unknown, because there are too many chunks
+/// to look at.
+pub(crate) fn is_beyond_search(document: &Document, analysed: &AnalysedChunk) -> bool {
+    shares(analysed)
+        && analysed.placed.chunk.depth & IN_FUNCTION == 0
+        && document.chunks().len() > MOST_AROUND
+        && chunks_sharing_values(document, &analysed.placed).len() <= 1
+}
+
+/// More operations outside of functions than this are not searched for values.
+const MOST_AROUND: usize = 2000;
+
+/// The other chunks that mention `name`, those before `from` first, nearest first.
+fn mentioning<'a>(
+    document: &'a Document,
+    from: &AnalysedChunk,
+    name: &'a str,
+) -> impl Iterator<Item = AnalysedChunk> + 'a {
+    let index = from.placed.index;
+    let function = chunks_sharing_values(document, &from.placed);
+    let (before, after): (Vec<_>, Vec<_>) = function
+        .into_iter()
+        .filter(|placed| placed.index != index)
+        .partition(|placed| placed.index < index);
+    before
+        .into_iter()
+        .rev()
+        .chain(after)
+        .filter(move |placed| find_all(document.text(), placed.range(), name).next().is_some())
+        .map(|placed| document.analysis(&placed))
+}
+
+/// Whether a name in the outermost scope of a chunk is visible in all of its long function.
+fn is_outer(analysed: &AnalysedChunk, scope: u32) -> bool {
+    match analysed.placed.chunk.kind {
+        // The function's arguments, and the region that goes on.
+        ChunkKind::Open => true,
+        _ => scope == 0,
+    }
+}
+
+/// A definition in a document.
+#[derive(Debug, Clone)]
+pub(crate) struct LocalDefinition {
+    /// The chunk.
+    pub analysed: AnalysedChunk,
+    /// The value or block in it.
+    pub index: u32,
+}
+
+impl LocalDefinition {
+    /// Where the name of the value stands.
+    pub(crate) fn value_range(&self) -> TextRange {
+        let value = &self.analysed.analysis.names.values[self.index as usize];
+        self.analysed.absolute(&value.span)
+    }
+
+    /// Where the name of the block stands.
+    pub(crate) fn block_range(&self) -> TextRange {
+        let block = &self.analysed.analysis.names.blocks[self.index as usize];
+        self.analysed.absolute(&block.span)
+    }
+}
+
+/// Whether a chunk is of a function that is cut into parts.
+pub(crate) fn is_in_long_function(analysed: &AnalysedChunk) -> bool {
+    let chunk = &analysed.placed.chunk;
+    chunk.depth & IN_FUNCTION != 0 || chunk.is_long_function()
+}
+
+/// Whether a chunk shares values with others.
+fn shares(analysed: &AnalysedChunk) -> bool {
+    is_in_long_function(analysed) || !stands_alone(&analysed.placed)
+}
+
+fn name_of(document: &Document, analysed: &AnalysedChunk, hash: u64) -> Option<String> {
+    let names = &analysed.analysis.names;
+    let uses = names.value_uses.iter().chain(&names.block_uses);
+    let spans = uses.map(|used| (&used.span, used.hash));
+    let values = names.values.iter().map(|value| (&value.span, value.hash));
+    let blocks = names.blocks.iter().map(|block| (&block.span, block.hash));
+    let span = spans.chain(values).chain(blocks).find(|(_, other)| *other == hash)?.0;
+    Some(document.text().slice(analysed.absolute(span)).into_owned())
+}
+
+/// A value of this name in another chunk that shares values with this one.
+pub(crate) fn value_elsewhere(
+    document: &Document,
+    from: &AnalysedChunk,
+    hash: u64,
+) -> Option<LocalDefinition> {
+    elsewhere(document, from, hash, |analysed| {
+        let mut values = analysed.analysis.names.values.iter();
+        values.rposition(|value| value.hash == hash && is_outer(analysed, value.scope))
+    })
+}
+
+/// A block of this name in another chunk of the same long function.
+pub(crate) fn block_elsewhere(
+    document: &Document,
+    from: &AnalysedChunk,
+    hash: u64,
+) -> Option<LocalDefinition> {
+    elsewhere(document, from, hash, |analysed| {
+        let mut blocks = analysed.analysis.names.blocks.iter();
+        blocks.position(|block| block.hash == hash && is_outer(analysed, block.scope))
+    })
+}
+
+/// What `index_in` finds first in the chunks that mention the name of this hash and share values
+/// with `from`.
+fn elsewhere(
+    document: &Document,
+    from: &AnalysedChunk,
+    hash: u64,
+    index_in: impl Fn(&AnalysedChunk) -> Option<usize>,
+) -> Option<LocalDefinition> {
+    if !shares(from) {
+        return None;
+    }
+    let name = name_of(document, from, hash)?;
+    mentioning(document, from, &name).find_map(|analysed| {
+        let index = index_in(&analysed)? as u32;
+        Some(LocalDefinition { index, analysed })
+    })
+}
+
+/// The definition that a use of a value means.
+pub(crate) fn value_of_use(
+    document: &Document,
+    analysed: &AnalysedChunk,
+    used: &Use,
+) -> Option<LocalDefinition> {
+    match used.definition {
+        Some(index) => Some(LocalDefinition { analysed: analysed.clone(), index }),
+        None => value_elsewhere(document, analysed, used.hash),
+    }
+}
+
+/// The definition that a use of a block means.
+pub(crate) fn block_of_use(
+    document: &Document,
+    analysed: &AnalysedChunk,
+    used: &Use,
+) -> Option<LocalDefinition> {
+    match used.definition {
+        Some(index) => Some(LocalDefinition { analysed: analysed.clone(), index }),
+        None => block_elsewhere(document, analysed, used.hash),
+    }
+}
+
+/// Uses of a definition: in its chunk, and, in a long function, those in others that nothing nearer
+/// defines.
+fn uses_of(
+    document: &Document,
+    found: &LocalDefinition,
+    hash: u64,
+    scope: u32,
+    uses: impl Fn(&AnalysedChunk) -> Vec<Use>,
+) -> Vec<TextRange> {
+    let own = uses(&found.analysed);
+    let mut ranges: Vec<TextRange> = own
+        .iter()
+        .filter(|used| used.definition == Some(found.index))
+        .map(|used| found.analysed.absolute(&used.span))
+        .collect();
+    if shares(&found.analysed) && is_outer(&found.analysed, scope) {
+        let name = name_of(document, &found.analysed, hash).unwrap_or_default();
+        for other in mentioning(document, &found.analysed, &name) {
+            let elsewhere = uses(&other);
+            ranges.extend(
+                elsewhere
+                    .iter()
+                    .filter(|used| used.hash == hash && used.definition.is_none())
+                    .map(|used| other.absolute(&used.span)),
+            );
+        }
+        ranges.sort_by_key(|range| range.start);
+    }
+    ranges
+}
+
+/// Where a value is used.
+pub(crate) fn uses_of_value(document: &Document, found: &LocalDefinition) -> Vec<TextRange> {
+    let value = found.analysed.analysis.names.values[found.index as usize].clone();
+    uses_of(document, found, value.hash, value.scope, |analysed| {
+        analysed.analysis.names.value_uses.clone()
+    })
+}
+
+/// Where a block is used.
+pub(crate) fn uses_of_block(document: &Document, found: &LocalDefinition) -> Vec<TextRange> {
+    let block = found.analysed.analysis.names.blocks[found.index as usize].clone();
+    uses_of(document, found, block.hash, block.scope, |analysed| {
+        analysed.analysis.names.block_uses.clone()
+    })
+}
+
+/// Whether a span holds a byte, or ends there.
+pub(crate) fn touches(span: &Span, at: usize) -> bool {
+    span.start as usize <= at && at <= span.end as usize
+}

@@ -1,0 +1,139 @@
+//! A chunk's tree and names, made once for a text however often it is asked about.
+//!
+//! The cache goes by content, so it needs no invalidation: a chunk that moved is found again, one
+//! that changed is another. It is shared by all versions of a document and forgets the oldest when
+//! it holds too much.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use syntax::{Language, Placed, Shape, Source, TextRange, Tree};
+
+use super::names::{Names, Span};
+
+/// What is known about a chunk. Offsets count from the chunk's start.
+#[derive(Debug, Default)]
+pub(crate) struct Analysis {
+    /// Its operations.
+    pub tree: Tree,
+    /// Its names.
+    pub names: Names,
+}
+
+/// An analysis where it lies in a document.
+#[derive(Debug, Clone)]
+pub(crate) struct AnalysedChunk {
+    /// The chunk.
+    pub placed: Placed,
+    /// What is known about it.
+    pub analysis: Arc<Analysis>,
+}
+
+impl AnalysedChunk {
+    /// Where the chunk begins.
+    pub(crate) fn base(&self) -> usize {
+        self.placed.start
+    }
+
+    /// Bytes of the document from bytes of the chunk.
+    pub(crate) fn absolute(&self, span: &Span) -> TextRange {
+        self.base() + span.start as usize..self.base() + span.end as usize
+    }
+
+    /// Bytes of the chunk from a byte of the document; 0 for what lies before it.
+    pub(crate) fn relative(&self, offset: usize) -> usize {
+        offset.saturating_sub(self.base())
+    }
+}
+
+/// Chunks up to this size are copied to be read; larger ones (constants) are read where they lie.
+const COPIED: usize = 256 << 10;
+/// How many tokens the cache may hold: some 80 MB.
+const CAPACITY: usize = 2 << 20;
+
+/// Analyses by the content that they are of.
+#[derive(Debug, Default)]
+pub(crate) struct Analyses {
+    cache: Mutex<Cache>,
+}
+
+#[derive(Debug, Default)]
+struct Cache {
+    by_content: HashMap<(u64, usize), Arc<Analysis>>,
+    order: VecDeque<((u64, usize), usize)>,
+    tokens: usize,
+}
+
+impl Analyses {
+    /// The analysis of a chunk.
+    pub(crate) fn of<S: Source + ?Sized>(
+        &self,
+        source: &S,
+        placed: &Placed,
+        language: Language,
+    ) -> AnalysedChunk {
+        let range = placed.range();
+        let key = (content_hash(source, &range, language, placed), range.len());
+        let known = self.lock().by_content.get(&key).cloned();
+        let analysis = known.unwrap_or_else(|| {
+            let made = Arc::new(analyse(source, placed, language));
+            self.lock().insert(key, &made);
+            made
+        });
+        AnalysedChunk { placed: *placed, analysis }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cache {
+    fn insert(&mut self, key: (u64, usize), made: &Arc<Analysis>) {
+        let size = made.tree.tokens().len() + 16;
+        if self.by_content.insert(key, made.clone()).is_none() {
+            self.tokens += size;
+            self.order.push_back((key, size));
+        }
+        while self.tokens > CAPACITY
+            && let Some((oldest, size)) = self.order.pop_front()
+        {
+            self.by_content.remove(&oldest);
+            self.tokens -= size;
+        }
+    }
+}
+
+fn analyse<S: Source + ?Sized>(source: &S, placed: &Placed, language: Language) -> Analysis {
+    let range = placed.range();
+    let shape = Shape::of(placed.chunk.kind);
+    if range.len() <= COPIED {
+        let text = source.slice(range.clone());
+        // Damaged UTF-8 would shift what follows.
+        if text.len() == range.len() {
+            let tree = Tree::parse(&*text, 0..text.len(), language, shape);
+            let names = Names::of(&*text, 0, &tree, language);
+            return Analysis { tree, names };
+        }
+    }
+    let tree = Tree::parse(source, range.clone(), language, shape);
+    let names = Names::of(source, range.start, &tree, language);
+    Analysis { tree, names }
+}
+
+fn content_hash<S: Source + ?Sized>(
+    source: &S,
+    range: &TextRange,
+    language: Language,
+    placed: &Placed,
+) -> u64 {
+    let mut hash = placed.chunk.kind as u64 * 2 + language as u64;
+    let mut at = range.start;
+    while at < range.end {
+        let (piece, start) = source.piece(at);
+        let end = (start + piece.len()).min(range.end);
+        hash = twox_hash::XxHash3_64::oneshot_with_seed(hash, &piece[at - start..end - start]);
+        at = end;
+    }
+    hash
+}

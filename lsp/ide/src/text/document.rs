@@ -1,0 +1,114 @@
+//! [`Document`]: one version of one text, immutable.
+//!
+//! An edit makes a new document. The chunk table is made when a feature first asks for it, from the
+//! last table that was made and the edits since; so typing costs nothing until somebody asks, and a
+//! burst of edits is one rescan.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use syntax::{ChunkTable, Language, Placed, Source, TextEdit};
+
+use super::analysis::{AnalysedChunk, Analyses};
+
+/// Text as features read it: in pieces, from any thread.
+pub type Text = dyn Source + Send + Sync;
+
+/// One version of a text.
+pub struct Document {
+    language: Language,
+    path: Option<PathBuf>,
+    text: Arc<Text>,
+    is_unsaved: bool,
+    table: OnceLock<Arc<ChunkTable>>,
+    /// An older version's table and the edit from it to this text.
+    base: Option<(Arc<ChunkTable>, TextEdit)>,
+    /// Shared by all versions.
+    analyses: Arc<Analyses>,
+}
+
+impl Document {
+    /// A text as it was opened. `path` is where it lies on disk, if it does.
+    pub fn new(language: Language, path: Option<PathBuf>, text: Arc<Text>) -> Self {
+        Self {
+            language,
+            path,
+            text,
+            is_unsaved: false,
+            table: OnceLock::new(),
+            base: None,
+            analyses: Arc::default(),
+        }
+    }
+
+    /// The next version: `text` is this one's with `edit` applied.
+    #[must_use]
+    pub fn edited(&self, text: Arc<Text>, edit: TextEdit) -> Self {
+        let base = match (self.table.get(), &self.base) {
+            (Some(table), _) => Some((table.clone(), edit)),
+            (None, Some((table, earlier))) => Some((table.clone(), earlier.then(edit))),
+            (None, None) => None,
+        };
+        let (language, path) = (self.language, self.path.clone());
+        let analyses = self.analyses.clone();
+        Self { language, path, text, is_unsaved: true, table: OnceLock::new(), base, analyses }
+    }
+
+    /// The same version, now on disk.
+    #[must_use]
+    pub fn saved(&self) -> Self {
+        let table = OnceLock::new();
+        if let Some(made) = self.table.get() {
+            let _ = table.set(made.clone());
+        }
+        Self {
+            language: self.language,
+            path: self.path.clone(),
+            text: self.text.clone(),
+            is_unsaved: false,
+            table,
+            base: self.base.clone(),
+            analyses: self.analyses.clone(),
+        }
+    }
+
+    /// What it is written in.
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// Where it lies on disk.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &Text {
+        &*self.text
+    }
+
+    /// Whether it was edited since it was opened or saved.
+    pub fn is_unsaved(&self) -> bool {
+        self.is_unsaved
+    }
+
+    /// Its chunks. The first call on a version scans; others share what it found.
+    pub fn chunks(&self) -> &ChunkTable {
+        self.table.get_or_init(|| {
+            Arc::new(match &self.base {
+                Some((table, edit)) => table.edited(self.text(), *edit),
+                None => ChunkTable::scan(self.text()),
+            })
+        })
+    }
+
+    /// What is known about a chunk.
+    pub(crate) fn analysis(&self, placed: &Placed) -> AnalysedChunk {
+        self.analyses.of(self.text(), placed, self.language)
+    }
+
+    /// What is known about the chunk that holds `offset`.
+    pub(crate) fn analysis_at(&self, offset: usize) -> Option<AnalysedChunk> {
+        Some(self.analysis(&self.chunks().at(offset)?))
+    }
+}

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hal::executable::NativeCode;
-use hal::modules::Config;
-use hal::parameters::Parameters;
+use hal::{Config, NativeCode, Parameters};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Files of bytes that are no modules: archives of parameters, tensors of NumPy, machine code as
 //! far as none of it runs.
 
-use hal::parameters::Parameters;
+use hal::Parameters;
 
 use crate::files;
 use crate::random::Random;
@@ -48,7 +48,7 @@ pub(crate) fn elf(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) ->
     } else {
         files::damage(bytes, random)
     };
-    hal::executable::native::examine(kept).is_ok()
+    hal::examine_machine_code(kept).is_ok()
 }
 
 /// Now and then a piece of a file twice, or not at all.

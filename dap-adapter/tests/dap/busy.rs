@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use dap_adapter::{Beginning, Options, Reach, TcpServer};
 use debug::{Debugger, LaunchOptions, ModuleSource};
-use hal::modules::{Config, Host, NativeLibrary};
+use hal::{Config, Host, NativeLibrary};
 use serde_json::{Value, json};
 
 use crate::client::Client;

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use hal::device::DeviceKind;
+use hal::DeviceKind;
 
 const FLAG: &str = "--list_devices";
 

@@ -3,8 +3,7 @@
 
 use std::path::PathBuf;
 
-use hal::buffer_view::BufferView;
-use hal::modules::{Host, NativeLibrary};
+use hal::{BufferView, Host, NativeLibrary};
 use vm::{Context, FunctionId, Value};
 
 /// Modules of bytecode and native libraries, each in the order of the command line.

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hal::modules::Host;
+use hal::Host;
 use vm::{Context, LinkError};
 use vmfb::verify::{VerifiedModule, verify};
 use vmfb::{LoadError, Module};
@@ -47,7 +47,7 @@ impl LoadedModules {
     /// A new context of the host's native modules and these after them.
     pub(crate) fn link(&self, host: &Host) -> Result<Context, String> {
         let mut builder = host.context();
-        for module in host.modules_for(self.iter().map(|module| &**module)) {
+        for module in hal::modules_for(host, self.iter().map(|module| &**module)) {
             builder = builder.add_native(module);
         }
         for (_, module) in &self.0 {

@@ -1,12 +1,11 @@
 //! What becomes of results: printed, written to files, or compared with what the user expects.
 //!
-//! The flags and the words are those of `iree-run-module`; [`hal::outputs`] does the work.
+//! The flags and the words are those of `iree-run-module`; [`values`] does the work.
 
 use std::process::ExitCode;
 
 use abi::compare::Tolerances;
-use hal::inputs::parse_values;
-use hal::outputs::{Equality, check_tensors, mismatches, write};
+use values::{Equality, check_tensors, mismatches, parse_values, write_output};
 use vm::Value;
 use vm::text::{format_value, format_values_up_to};
 
@@ -88,7 +87,7 @@ impl OutputArguments {
             match output.as_str() {
                 "" => {}
                 "-" => println!("{}", format_value(result, self.max_element_count)),
-                file => write(result, file).map_err(|status| status.to_string())?,
+                file => write_output(result, file).map_err(|status| status.to_string())?,
             }
         }
         Ok(())

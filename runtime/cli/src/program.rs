@@ -6,12 +6,8 @@ use std::sync::Arc;
 
 use abi::cconv::Signature;
 use debug::{LaunchOptions, ModuleSource};
-use hal::device::DeviceKind;
-use hal::executable::NativeCode;
-use hal::fence::append_fences;
-use hal::inputs::parse_inputs;
-use hal::modules::{Config, Host, NativeLibrary};
-use hal::parameters::{Parameters, Source};
+use hal::{Config, DeviceKind, Host, NativeCode, NativeLibrary, Parameters, Source, append_fences};
+use values::parse_inputs;
 use vm::{
     Context, Failure, FunctionId, Invocation, ModuleIndex, Observer, Outcome, Status, StatusCode,
     Stop, Value,

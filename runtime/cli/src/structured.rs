@@ -4,8 +4,8 @@
 use abi::explain::explain;
 use abi::json::{Json, Value as JsonValue};
 use abi::signature::Function;
-use hal::modules::Host;
-use hal::structured::{Inputs, Unpacked, pack, unpack};
+use hal::Host;
+use values::{Inputs, Unpacked, pack, unpack};
 use vm::Value;
 use vmfb::Module;
 use vmfb::module::Export;

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use debuginfo::{DispatchCall, FileId, Recording, SourcePosition, WrittenAt, WrittenPath};
-use hal::submission::{QueueActivity, Step};
+use hal::{QueueActivity, Step};
 use vm::{FrameIndex, FunctionId, Position};
 
 use crate::debugger::Debugger;

@@ -65,7 +65,7 @@ impl InterruptHandle {
         Some(match state.current.busy()? {
             Busy::Dispatch(dispatch, workgroup) => {
                 let BusyDispatch { name, workgroup_count } = dispatch;
-                let [x, y, z] = hal::executable::workgroup(workgroup_count, workgroup);
+                let [x, y, z] = hal::workgroup_at(workgroup_count, workgroup);
                 format!("in dispatch @{name}, workgroup ({x},{y},{z}); stops at its end")
             }
             Busy::Native(function) => {

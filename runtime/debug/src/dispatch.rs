@@ -22,11 +22,7 @@ use std::sync::Arc;
 
 use abi::tensor::TensorType;
 use debuginfo::{DispatchInterface, DispatchOperand, OperandAccess};
-use hal::buffer::Buffer;
-use hal::buffer_view::BufferView;
-use hal::executable::Export;
-use hal::execution::ResolvedDispatch;
-use hal::submission::QueueActivity;
+use hal::{Buffer, BufferView, Export, QueueActivity, ResolvedDispatch};
 use vm::{Activity, FrameFunction, FrameIndex, FunctionId, Ref, Value};
 use vmfb::Module;
 

@@ -3,7 +3,7 @@
 
 use abi::element_type::NumericalKind;
 use debuginfo::OperandAccess;
-use hal::execution::ResolvedDispatch;
+use hal::ResolvedDispatch;
 use vm::{BoundaryKind, FrameIndex};
 
 use crate::breakpoint::BreakpointId;

@@ -166,7 +166,7 @@ impl Named {
         let rest = self.symbol.strip_prefix(PARAMETER)?;
         let (_, shape) = rest.rsplit_once("_tensor_")?;
         let tensor_type = TensorType::parse(shape).ok()?;
-        let buffer: &hal::buffer::Buffer = value.downcast()?;
+        let buffer: &hal::Buffer = value.downcast()?;
         let bytes = tensor_type.byte_length(buffer.len()).ok()?;
         if bytes != buffer.len() {
             return None;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use abi::tensor::TensorType;
 use debuginfo::{DispatchOperand, OperandAccess};
-use hal::execution::ResolvedDispatch;
+use hal::ResolvedDispatch;
 use vm::{BoundaryKind, Buffer, FrameIndex};
 
 use crate::debugger::Debugger;
@@ -115,7 +115,7 @@ impl Debugger {
         });
         let (index, tensor, length, (count, first)) = read.find_map(|(index, tensor)| {
             let length = byte_length(tensor.tensor_type())?;
-            let found = hal::guard::unwritten(tensor.buffer(), 0, length)?;
+            let found = hal::unwritten_bytes(tensor.buffer(), 0, length)?;
             Some((index, tensor, length, found))
         })?;
         let TensorType { element_type, .. } = tensor.tensor_type();

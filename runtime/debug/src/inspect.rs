@@ -8,8 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use debuginfo::RegisterSlot;
-use hal::command_buffer::CommandBuffer;
-use hal::executable::ExecutableRef;
+use hal::{CommandBuffer, ExecutableRef};
 use vm::{Access, Buffer, FrameIndex, Invocation, List, Ref, Value};
 
 use crate::dispatch::tensor_type_of;
@@ -48,7 +47,7 @@ fn object_text(value: &Ref) -> String {
     if let Some(tensor) = tensor_of(value) {
         return format!("{} {}", tensor.type_name(), tensor.short());
     }
-    if let Some(buffer) = value.downcast::<hal::buffer::Buffer>() {
+    if let Some(buffer) = value.downcast::<hal::Buffer>() {
         let from = match buffer.offset() {
             0 => String::new(),
             offset => format!(" from {offset} of an allocation"),
@@ -68,14 +67,14 @@ fn object_text(value: &Ref) -> String {
             Err(_) => "being recorded".to_owned(),
         };
     }
-    if let Some(fence) = value.downcast::<hal::fence::Fence>() {
+    if let Some(fence) = value.downcast::<hal::Fence>() {
         return match fence.is_reached() {
             Ok(true) => "reached".to_owned(),
             Ok(false) => "not reached".to_owned(),
             Err(status) => status.to_string(),
         };
     }
-    if let Some(device) = value.downcast::<hal::device::DeviceRef>() {
+    if let Some(device) = value.downcast::<hal::DeviceRef>() {
         return device.0.kind().name().to_owned();
     }
     format!("{value:?}")
@@ -87,7 +86,7 @@ fn dispatches(count: usize) -> &'static str {
 
 /// A buffer view as a tensor, if it is one that its buffer has room for.
 fn tensor_of(value: &Ref) -> Option<TensorView> {
-    let view: &hal::buffer_view::BufferView = value.downcast()?;
+    let view: &hal::BufferView = value.downcast()?;
     TensorView::new(view.buffer().storage(), tensor_type_of(view)?).ok()
 }
 
@@ -118,7 +117,7 @@ fn children_of(value: &Value) -> Option<Children> {
                 let indexed = tensor.length();
                 return indexed.map(|_| Children { node: Node::Tensor(tensor), indexed });
             }
-            let buffer: &hal::buffer::Buffer = value.downcast()?;
+            let buffer: &hal::Buffer = value.downcast()?;
             let node = Node::Buffer(buffer.storage(), BufferView::Choice);
             Some(Children { node, indexed: None })
         }

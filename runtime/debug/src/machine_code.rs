@@ -5,8 +5,7 @@
 //! operation, which the frame has, says more.
 
 use debuginfo::OperandAccess;
-use hal::executable::machine::MachineState;
-use hal::submission::QueueActivity;
+use hal::{MachineState, QueueActivity};
 use trap::Access;
 use vm::FrameIndex;
 

@@ -8,8 +8,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use hal::device::DeviceKind;
-use hal::modules::Config;
+use hal::{Config, DeviceKind};
 
 use crate::breakpoint::BreakpointSpec;
 use crate::debugger::Debugger;

@@ -12,7 +12,7 @@ use debuginfo::{
     DebugInfo, DispatchInterface, DispatchInterfaces, FileId, RegisterSlot, RegisterTypes,
     SourceMap, SourcePosition,
 };
-use hal::modules::{Config, Host};
+use hal::{Config, Host};
 use vm::{
     Context, ContextBuilder, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Status,
     Value,
@@ -225,7 +225,7 @@ impl Program {
             loaded.push(load_module(source)?);
         }
         let program = loaded.iter().map(|parts| &**parts.verified.module());
-        let natives = host.modules_for(program).into_iter();
+        let natives = hal::modules_for(&host, program).into_iter();
         let builder = natives.fold(host.context().inspected(), ContextBuilder::add_native);
         let modules = loaded.iter().map(|parts| parts.verified.clone());
         let mut context = modules.fold(builder, ContextBuilder::add_bytecode).link()?;
@@ -240,7 +240,7 @@ impl Program {
         let mut files: Vec<ReadFile> =
             archives.map(|archive| ReadFile::new(archive.bytes().clone())).collect();
         for (parts, index) in loaded.into_iter().zip(indices) {
-            hal::nested::attach_all(&mut context, index);
+            hal::attach_nested_modules(&mut context, index);
             let module = Arc::clone(parts.verified.module());
             let info = DebugInfo::load(&module, parts.companion.as_ref());
             let info = info.with_source_roots(options.source_directories.clone());
@@ -265,7 +265,7 @@ impl Program {
         let entry = entry_function(&context, main, options.function.as_deref())?;
         let signature = context.signature(entry).unwrap_or_default();
         let arguments =
-            hal::inputs::parse_inputs(&host, &signature, &options.inputs).map_err(|error| {
+            values::parse_inputs(&host, &signature, &options.inputs).map_err(|error| {
                 LaunchError::Inputs(format!("{error}; the function takes {signature}"))
             })?;
         let source_directories = options.source_directories;
@@ -454,7 +454,7 @@ impl Program {
         let module = self.module(self.entry.module).map(|loaded| &loaded.module);
         if let Some(function) = module.and_then(|module| module.function(self.entry.function)) {
             // A device that is done with everything at once needs no wait for the fence.
-            hal::fence::append_fences(function, &mut arguments);
+            hal::append_fences(function, &mut arguments);
         }
         Invocation::new(context, self.entry, arguments)
     }

@@ -14,7 +14,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hal::modules::NativeLibrary;
+use hal::NativeLibrary;
 
 mod call;
 mod guarded;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ffi::memref::{Library, LibraryError};
-use hal::modules::{Config, Host, NativeLibrary};
+use hal::{Config, Host, NativeLibrary};
 use vm::{Context, FunctionId, Invocation, ModuleIndex, Outcome, Value};
 
 const CODE: &str = "int _mlir_ciface_two(int a, int b) { return a + 10 * b; }\n\

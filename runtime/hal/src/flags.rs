@@ -7,27 +7,21 @@ use std::fmt;
 use std::ops::BitOr;
 
 macro_rules! flags {
-    ($(#[$doc:meta])* $name:ident { $($flag:ident = $bits:expr;)* } in text $table:tt) => {
+    ($(#[$doc:meta])* $vis:vis $name:ident { $($flag:ident = $bits:expr;)* } in text $table:tt) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-        pub struct $name(pub u32);
+        $vis struct $name($vis u32);
 
         #[allow(missing_docs, reason = "the names are the documentation, and IREE's")]
         impl $name {
-            $(pub const $flag: Self = Self($bits);)*
+            $($vis const $flag: Self = Self($bits);)*
         }
 
         impl $name {
             /// Whether all of `flags` are in the set.
             #[must_use]
-            pub fn contains(self, flags: Self) -> bool {
+            $vis fn contains(self, flags: Self) -> bool {
                 self.0 & flags.0 == flags.0
-            }
-
-            /// Whether any of `flags` is in the set.
-            #[must_use]
-            pub fn intersects(self, flags: Self) -> bool {
-                self.0 & flags.0 != 0
             }
         }
 
@@ -66,7 +60,7 @@ fn write_names(f: &mut fmt::Formatter<'_>, bits: u32, names: &[(&str, u32)]) -> 
 
 flags! {
     /// Where memory is and who can reach it.
-    MemoryType {
+    pub MemoryType {
         OPTIMAL = 1;
         HOST_VISIBLE = 1 << 1;
         HOST_COHERENT = 1 << 2;
@@ -82,7 +76,7 @@ flags! {
 
 flags! {
     /// What may be done with memory.
-    MemoryAccess {
+    pub MemoryAccess {
         READ = 1;
         WRITE = 1 << 1;
         DISCARD = 1 << 2;
@@ -96,7 +90,7 @@ flags! {
 
 flags! {
     /// What a buffer is meant for.
-    BufferUsage {
+    pub BufferUsage {
         TRANSFER_SOURCE = 1;
         TRANSFER_TARGET = 1 << 1;
         TRANSFER = 0b11;
@@ -130,9 +124,16 @@ flags! {
     ]
 }
 
+impl BufferUsage {
+    /// Whether any of `flags` is in the set.
+    pub(crate) fn intersects(self, flags: Self) -> bool {
+        self.0 & flags.0 != 0
+    }
+}
+
 flags! {
     /// What an allocator can do with a buffer, and queues with it.
-    Compatibility {
+    pub(crate) Compatibility {
         ALLOCATABLE = 1;
         IMPORTABLE = 1 << 1;
         EXPORTABLE = 1 << 2;
@@ -147,7 +148,7 @@ flags! {
 
 flags! {
     /// What kinds of commands a command buffer may hold.
-    CommandCategories {
+    pub(crate) CommandCategories {
         TRANSFER = 1;
         DISPATCH = 1 << 1;
         ANY = 0b11;
@@ -157,7 +158,7 @@ flags! {
 
 flags! {
     /// How a command buffer is meant to be used.
-    CommandBufferMode {
+    pub(crate) CommandBufferMode {
         ONE_SHOT = 1;
         ALLOW_INLINE_EXECUTION = 1 << 4;
         UNVALIDATED = 1 << 5;

@@ -1,45 +1,49 @@
 //! IREE's runtime beside the bytecode: devices, buffers, executables, and the native modules that
 //! give programs access to them.
 //!
-//! | file | holds |
+//! | module | what lives there |
 //! | --- | --- |
-//! | `flags` | sets of flags: memory types, access, usage |
-//! | `buffer`, `buffer_view`, `file` | device memory, tensors in it, memory to read from |
-//! | `allocator` | makes device memory, knows what is alive |
-//! | `semaphore`, `fence` | what orders queue operations |
-//! | `command_buffer`, `validation` | recorded commands, what they require of their memory |
-//! | `execution`, `queue`, `device` | walking commands; submissions; the CPU as a device |
-//! | `refusals` | what programs for other devices asked in vain, and what to do about them |
-//! | `executable` | compiled dispatches: one trait, a file for each format |
-//! | `submission`, `dispatching`, `nested` | dispatches for those who watch or limit them: as steps on the program's own stack |
-//! | `inputs`, `outputs` | values from text, to files, against expectations |
-//! | `structured` | nested values by their signature, in and out |
-//! | `modules` | the native modules: thin glue from VM signatures to the above |
+//! | `flags` | sets of flags: memory types, access, usage, modes |
+//! | `memory` | buffers, tensors in them, the allocator, guarded memory |
 //! | `parameters` | named bytes in mapped archives: `.irpa`, `.gguf`, `.safetensors` |
+//! | `microkernels` | the native module `vmvx`, which bytecode dispatches call |
+//! | `executables` | compiled dispatches: one trait, a file or folder for each format, the worker pool |
+//! | `commands` | recorded commands, what they require of their memory, walking them |
+//! | `scheduling` | semaphores, fences, and the queue that they order |
+//! | `device` | the CPU as a device, and what programs ask of it |
+//! | `activities` | submissions and dispatches as steps on the program's own stack |
+//! | `expectations` | what a program's tests expected and did not get |
+//! | `host` | the surroundings of one program: devices, parameters, libraries, limits |
+//! | `modules` | the native modules: thin glue from VM signatures to the rooms above |
 //!
-//! Nothing here debugs or prints: a module tells its results through values.
+//! A room uses only rooms above it in this table. Nothing here debugs or prints: a module reports
+//! its results through values.
 
-pub mod allocator;
-pub mod buffer;
-pub mod buffer_view;
-pub mod command_buffer;
-pub mod descriptor_sets;
-pub mod device;
-mod dispatching;
-pub mod executable;
-pub mod execution;
-pub mod fence;
-pub mod file;
-pub mod flags;
-pub mod guard;
-pub mod inputs;
-pub mod modules;
-pub mod nested;
-pub mod outputs;
-pub mod parameters;
-pub mod queue;
-mod refusals;
-pub mod semaphore;
-pub mod structured;
-pub mod submission;
-pub mod validation;
+mod activities;
+mod commands;
+mod device;
+mod executables;
+mod expectations;
+mod flags;
+mod host;
+mod memory;
+mod microkernels;
+mod modules;
+mod parameters;
+mod scheduling;
+
+pub use activities::{QueueActivity, Step, attach_nested_modules};
+pub use commands::{CommandBuffer, ResolvedDispatch};
+pub use device::{Device, DeviceKind, DeviceRef};
+pub use executables::{
+    Executable, ExecutableRef, Export, MachineState, NativeCode, examine_machine_code, workgroup_at,
+};
+pub use expectations::Expectations;
+pub use flags::{BufferUsage, MemoryAccess, MemoryType};
+pub use host::{Config, Host, NativeLibrary};
+pub use memory::{
+    Allocator, Buffer, BufferParameters, BufferView, Encoding, Origin, unwritten_bytes,
+};
+pub use modules::{check, modules_for};
+pub use parameters::{Parameters, Source};
+pub use scheduling::{Fence, append_fences};

@@ -10,8 +10,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use hal::modules::Host;
-use hal::modules::check;
+use hal::{Host, check};
 use vmfb::Module;
 use vmfb::module::Export;
 

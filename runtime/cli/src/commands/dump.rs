@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use hal::parameters::Parameters;
+use hal::Parameters;
 use vmfb::Module;
 use vmfb::print::{self, DisassemblyOptions, Rodata};
 

@@ -138,7 +138,7 @@ impl Datum {
         match self {
             Self::Tensor(tensor) => Some(tensor.clone()),
             Self::Value(Value::Ref(value)) => {
-                let view: &hal::buffer_view::BufferView = value.downcast()?;
+                let view: &hal::BufferView = value.downcast()?;
                 TensorView::new(view.buffer().storage(), tensor_type_of(view)?).ok()
             }
             Self::Buffer(buffer, view) => {
@@ -157,7 +157,7 @@ impl Datum {
             Self::Buffer(buffer, _) | Self::Value(Value::Ref(Ref::Buffer(buffer))) => {
                 Some(Arc::clone(buffer))
             }
-            Self::Value(Value::Ref(value)) => match value.downcast::<hal::buffer::Buffer>() {
+            Self::Value(Value::Ref(value)) => match value.downcast::<hal::Buffer>() {
                 Some(buffer) => Some(buffer.storage()),
                 None => self.tensor()?.memory().ok(),
             },

@@ -10,9 +10,7 @@ use abi::mlir::lowering::{Lowered, Signature, convert};
 use abi::mlir::types::{ArrayKeyword, write};
 use abi::signature::{Array, Function, Layout, ScalarType, Type};
 use abi::tensor::{Tensor, TensorType};
-use hal::buffer_view::BufferView;
-use hal::inputs::import;
-use hal::modules::Host;
+use hal::{BufferView, Host};
 use vm::{Access, Ref, Status, Value};
 
 use super::memory::{free, gather, invoke, read};
@@ -23,6 +21,11 @@ use crate::call::{Argument, Returns};
 const CONSTANT: u64 = 0xdead_beef;
 /// The most bytes that are copied out of one result.
 const LARGEST: usize = 16 << 30;
+
+/// A result as a buffer view of the host.
+fn imported(host: &Host, tensor: &Tensor) -> Result<Ref, Status> {
+    host.import_tensor(&tensor.tensor_type(), &tensor.bytes).map(Ref::object)
+}
 
 /// Refuses types that cannot be passed by this crate.
 pub(super) fn check(function: &Function, lowered: &Lowered, form: Form) -> Result<(), String> {
@@ -170,7 +173,7 @@ pub(super) fn call(
     {
         let tensor = bare_result(array, returned)
             .map_err(|reason| Status::internal(format!("@{name} results[0]: {reason}")))?;
-        return Ok(vec![Value::Ref(Ref::object(import(host, &tensor)?))]);
+        return Ok(vec![Value::Ref(imported(host, &tensor)?)]);
     }
     let bytes: Vec<u8> = result.iter().flat_map(|word| word.to_le_bytes()).collect();
     results(host, name, function, lowered, returned, &bytes, &kept)
@@ -308,7 +311,7 @@ fn results(
                 values.push(scalar_result(scalar, raw));
             }
             Type::Array(array) => match take(array, field, kept, &mut blocks) {
-                Ok(tensor) => values.push(Value::Ref(Ref::object(import(host, &tensor)?))),
+                Ok(tensor) => values.push(Value::Ref(imported(host, &tensor)?)),
                 Err(reason) => {
                     failure.get_or_insert(format!("@{name} results[{index}]: {reason}"));
                 }

@@ -31,7 +31,7 @@ use abi::cconv_layout;
 use abi::convention::parse_memref;
 use abi::mlir::lowering::{Lowered, lower};
 use abi::signature::Function;
-use hal::modules::{Host, NativeLibrary};
+use hal::{Host, NativeLibrary};
 use vm::{NativeModule, Status, Value};
 
 use crate::guarded::guarded;

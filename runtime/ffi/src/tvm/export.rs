@@ -13,7 +13,7 @@ use abi::explain::explain;
 use abi::iree_v1::wire_results;
 use abi::signature::{Function, SequenceForm, Type};
 use abi::tvm::layout::Any;
-use hal::modules::{Config, Host};
+use hal::{Config, Host};
 use vm::{
     Context, Failure, FunctionId, Invocation, ModuleIndex, Outcome, Status, StatusCode, Value,
 };
@@ -57,7 +57,7 @@ impl Program {
         let module = verified.module().clone();
         let host = Host::new(&Config::default());
         let mut builder = Context::builder();
-        for native in host.modules_for([&*module]) {
+        for native in hal::modules_for(&host, [&*module]) {
             builder = builder.add_native(native);
         }
         let mut context =

@@ -14,7 +14,7 @@ use crate::guarded::guarded;
 use abi::cconv::{Signature, ValueType};
 use abi::tvm::index;
 use abi::tvm::layout::{Any, SafeCall};
-use hal::modules::{Host, NativeLibrary};
+use hal::{Host, NativeLibrary};
 use vm::{NativeModule, Status, StatusCode, Value};
 
 use super::FfiError;

@@ -19,11 +19,9 @@ use abi::tvm::layout::{
     Any, ByteArray, CPU, DlDataType, DlDevice, DlManagedTensorVersioned, DlTensor, ErrorCell,
     ObjectHeader, SequenceCell, ShapeCell,
 };
-use hal::allocator::Origin;
-use hal::buffer::BufferParameters;
-use hal::buffer_view::{BufferView, Encoding};
-use hal::flags::{BufferUsage, MemoryAccess, MemoryType};
-use hal::modules::Host;
+use hal::{
+    BufferParameters, BufferUsage, BufferView, Encoding, Host, MemoryAccess, MemoryType, Origin,
+};
 use vm::Access;
 
 use super::FfiError;

@@ -17,8 +17,7 @@ use abi::signature::{ScalarType, Type};
 use abi::tvm::any::AnyValue;
 use abi::tvm::index;
 use abi::tvm::layout::Any;
-use hal::buffer_view::BufferView;
-use hal::modules::Host;
+use hal::{BufferView, Host};
 use half::{bf16, f16};
 use vm::{ElementType, ExecutionLimits, List, Ref, Value};
 

@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use vm::{Arguments, Object, Ref, Status};
 
-use crate::allocator::Allocator;
-use crate::buffer::Buffer;
-use crate::buffer_view::BufferView;
-use crate::command_buffer::CommandBuffer;
+use crate::commands::CommandBuffer;
 use crate::device::{Device, DeviceRef};
-use crate::executable::{Executable, ExecutableRef};
-use crate::fence::Fence;
-use crate::file::File;
+use crate::executables::{Executable, ExecutableRef};
+use crate::memory::{Allocator, Buffer, BufferView, File};
+use crate::scheduling::Fence;
 
 /// The arguments of a call, or a tuple of a span, as what this crate knows.
 pub(crate) trait HalArguments {

@@ -7,8 +7,6 @@
 //! signature that this module lacked would make tests pass without checking anything, so every
 //! signature that a compiler has written is declared, and [`unprovided`] names what is not.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
 use abi::c_float::{format_e, format_g};
 use abi::cconv::Signature;
 use abi::compare::{Tolerance, first_difference};
@@ -17,7 +15,8 @@ use vm::{NativeModule, Status};
 use vmfb::Module;
 
 use super::arguments::HalArguments;
-use crate::buffer_view::BufferView;
+use crate::expectations::Expectations;
+use crate::memory::BufferView;
 
 /// The name that programs import from.
 pub const NAME: &str = "check";
@@ -27,31 +26,6 @@ const PRINTED_ELEMENTS: usize = 1024;
 
 /// How near `expect_almost_eq` asks floats to be where the program does not say.
 const DEFAULT_TOLERANCE: Tolerance = Tolerance { absolute: 1e-4, relative: 0.0 };
-
-/// Notes of the expectations that did not hold. Clones share the notes.
-#[derive(Clone, Debug, Default)]
-pub struct Expectations(Arc<Mutex<Vec<String>>>);
-
-impl Expectations {
-    /// The notes since the last time, in order; they are forgotten.
-    #[must_use]
-    pub fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.notes())
-    }
-
-    fn expect(&self, holds: bool, note: impl FnOnce() -> String) {
-        self.note((!holds).then(note));
-    }
-
-    fn note(&self, note: Option<String>) {
-        self.notes().extend(note);
-    }
-
-    fn notes(&self) -> MutexGuard<'_, Vec<String>> {
-        // A list of texts is whole at any time, so another thread's panic does not spoil it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// The module, which notes what does not hold in `expectations`.
 #[must_use]
@@ -230,12 +204,13 @@ pub fn unprovided(bytecode: &Module) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use vm::{Context, Invocation, Outcome, Ref, Value};
 
     use super::*;
-    use crate::buffer::{Buffer, BufferParameters};
-    use crate::buffer_view::Encoding;
     use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
+    use crate::memory::{Buffer, BufferParameters, Encoding};
     use abi::tensor::Tensor;
 
     /// What a call leaves: the notes, or the error.

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use vm::{NativeCall, NativeModule, Ref, Status, Value};
 
-use super::Host;
 use super::arguments::HalArguments;
 use super::hal::{buffer, buffer_view};
-use crate::allocator::{Allocator, Origin};
-use crate::buffer::{Buffer, BufferParameters};
-use crate::executable;
+use crate::executables;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
+use crate::host::Host;
+use crate::memory::{Allocator, Buffer, BufferParameters, Origin};
 
 /// The name that programs import from.
 pub(super) const NAME: &str = "hal_inline";
@@ -46,7 +45,7 @@ pub(super) fn module(host: &Host) -> NativeModule {
         })
         .function("device.query.i64", "0rr_iI", |call| {
             let value = match call.text(0)?.as_str() {
-                "hal.cpu" => executable::native::processor_feature(&call.text(1)?),
+                "hal.cpu" => executables::processor_feature(&call.text(1)?),
                 _ => None,
             };
             Ok(vec![Value::I32(value.is_some().into()), Value::I64(value.unwrap_or(0))])

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use vm::{Activity, IntoResults, NativeCall, NativeModule, NativeReturn, Next, Status, Value};
 
-use super::Host;
 use super::arguments::HalArguments;
 use super::hal::executable::{create, lookup_function};
+use crate::activities::Dispatching;
 use crate::device::Device;
-use crate::dispatching::Dispatching;
-use crate::executable::{self, Binding, Dispatch};
+use crate::executables::{self, Dispatch};
+use crate::host::Host;
+use crate::memory::Binding;
 
 /// The name that programs import from.
 pub(super) const NAME: &str = "hal_loader";
@@ -24,7 +25,7 @@ pub(super) fn module(host: &Host) -> NativeModule {
     NativeModule::builder(NAME)
         .version(1)
         .function("executable.query_support", "0r_i", move |call| {
-            Ok(i32::from(executable::is_supported(&call.text(0)?, native_code)))
+            Ok(i32::from(executables::is_supported(&call.text(0)?, native_code)))
         })
         .function("executable.load", "0rrr_r", move |call| create(&call, 0, native_code))
         .function("executable.lookup.function", "0rr_I", |call| lookup_function(&call))

@@ -15,19 +15,17 @@ use std::sync::Arc;
 
 use vm::{Arguments, List, NativeCall, NativeModule, Ref, RefType, Status, Type, Value};
 
-use super::Host;
 use super::arguments::HalArguments;
-use crate::allocator::Origin;
-use crate::buffer::{Buffer, BufferParameters};
-use crate::command_buffer::{BufferRange, BufferReference, Command, Commands};
+use crate::commands::{BufferRange, BufferReference, Command, Commands, Execution};
 use crate::device::Device;
-use crate::execution::Execution;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
+use crate::host::Host;
+use crate::memory::{Buffer, BufferParameters, Origin};
 use crate::parameters::{Contents, Entry, Index, Parameters, Splat};
-use crate::queue::Submission;
+use crate::scheduling::Submission;
 
 /// The name that programs import from.
-pub const NAME: &str = "io_parameters";
+pub(super) const NAME: &str = "io_parameters";
 
 /// Native code may assume that memory begins at a multiple of this.
 const MAPPING_ALIGNMENT: usize = 64;

@@ -14,8 +14,8 @@ use std::borrow::Cow;
 
 use vm::Status;
 
+use super::index::{Index, Source};
 use super::reader::Reader;
-use super::{Index, Source};
 
 const MAGIC: &[u8] = b"GGUF";
 const DEFAULT_ALIGNMENT: u64 = 32;
@@ -61,7 +61,7 @@ const VALUE_U32: u32 = 4;
 
 /// Adds the file's tensors to `index`.
 pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
-    let mut reader = Reader::new(&source.bytes, 0);
+    let mut reader = Reader::new(source.bytes(), 0);
     let magic = reader.bytes(4, "the GGUF header")?;
     if *magic != *MAGIC {
         return Err(Status::invalid_argument(format!(
@@ -203,7 +203,7 @@ impl Tensor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Index, Source};
+    use super::super::index::{Index, Source};
     use super::parse;
 
     fn text(bytes: &mut Vec<u8>, text: &str) {

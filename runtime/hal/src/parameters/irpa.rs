@@ -16,8 +16,8 @@
 use vm::Status;
 use vmfb::FileBytes;
 
+use super::index::{Index, Source, Splat};
 use super::reader::Reader;
-use super::{Index, Source, Splat};
 
 const MAGIC: &[u8] = b"IRPA";
 const HEADER_SIZE: u64 = 88;
@@ -33,7 +33,7 @@ const MINIMUM_NAMES: u64 = 1 << 16;
 
 /// Adds the archive's entries to `index`.
 pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
-    let file = &source.bytes;
+    let file = source.bytes();
     let mut room = Room {
         entries: file.len() as u64 / ENTRY_HEADER_SIZE,
         names: (file.len() as u64).max(MINIMUM_NAMES),
@@ -121,7 +121,7 @@ fn parse_header(
     room: &mut Room,
     index: &mut Index,
 ) -> Result<u64, Status> {
-    let file = &source.bytes;
+    let file = source.bytes();
     let mut header = Reader::new(file, base);
     let magic = header.bytes(4, "the IRPA header")?;
     if *magic != *MAGIC {
@@ -170,7 +170,7 @@ struct Entry<'s> {
 impl Entry<'_> {
     /// Adds the entry to the index; returns its size. The table ends at `end`.
     fn parse(&self, end: u64, room: &mut Room, index: &mut Index) -> Result<u64, Status> {
-        let file = &self.source.bytes;
+        let file = self.source.bytes();
         let mut entry = Reader::new(file, self.at);
         let size = entry.u64("an entry")?;
         if size < ENTRY_HEADER_SIZE || size > end - self.at {
@@ -240,7 +240,7 @@ fn add(base: u64, offset: u64, what: &str) -> Result<u64, Status> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Contents, Index, Source};
+    use super::super::index::{Contents, Index, Source};
     use super::parse;
 
     fn number(bytes: &mut Vec<u8>, values: &[u64]) {

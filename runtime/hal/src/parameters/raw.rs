@@ -3,16 +3,16 @@
 
 use vm::Status;
 
-use super::{Index, Source};
+use super::index::{Index, Source};
 
 /// Adds the whole file.
 pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
-    index.add_data(&key(source), source, 0, source.bytes.len() as u64)
+    index.add_data(&key(source), source, 0, source.bytes().len() as u64)
 }
 
 /// Adds the data of the array that the file begins with.
 pub(super) fn parse_npy(source: &Source, index: &mut Index) -> Result<(), Status> {
-    let header = abi::npy::Header::read(source.bytes.owned())
+    let header = abi::npy::Header::read(source.bytes().owned())
         .map_err(|error| Status::invalid_argument(error.to_string()))?;
     index.add_data(&key(source), source, header.data.start as u64, header.data.len() as u64)
 }

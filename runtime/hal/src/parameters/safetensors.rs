@@ -9,15 +9,15 @@
 use serde_json::Value;
 use vm::Status;
 
+use super::index::{Index, Source};
 use super::reader::Reader;
-use super::{Index, Source};
 
 /// What is no tensor in the dictionary.
 const METADATA_KEY: &str = "__metadata__";
 
 /// Adds the file's tensors to `index`.
 pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
-    let mut reader = Reader::new(&source.bytes, 0);
+    let mut reader = Reader::new(source.bytes(), 0);
     let length = reader.u64("the length of the header")?;
     let header = reader.bytes(length, "the header")?;
     let header: Value = serde_json::from_slice(&header)
@@ -52,7 +52,7 @@ fn data_offsets(tensor: &Value) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Index, Source};
+    use super::super::index::{Index, Source};
     use super::parse;
 
     fn index(json: &str, data: &[u8]) -> Result<Index, String> {

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use vm::{Arguments, NativeModuleBuilder, Ref, Status, Value};
 
-use crate::allocator::{Allocator, Origin};
-use crate::buffer::BufferParameters;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
-use crate::modules::Host;
+use crate::host::Host;
+use crate::memory::{Allocator, BufferParameters, Origin};
 use crate::modules::arguments::HalArguments;
 
 pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {

@@ -3,7 +3,7 @@
 use vm::{NativeModuleBuilder, Ref, Status};
 
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
-use crate::modules::Host;
+use crate::host::Host;
 use crate::modules::arguments::HalArguments;
 
 pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {

@@ -6,8 +6,8 @@ use abi::element_type::{ElementType, NumericalKind};
 use vm::{Arguments, NativeModuleBuilder, Ref, Status};
 
 use super::buffer::invalid_subspan;
-use crate::buffer_view::{BufferView, Encoding};
-use crate::modules::Host;
+use crate::host::Host;
+use crate::memory::{BufferView, Encoding};
 use crate::modules::arguments::HalArguments;
 
 pub(in crate::modules) fn declare(

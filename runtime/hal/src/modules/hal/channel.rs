@@ -2,7 +2,7 @@
 
 use vm::{NativeModuleBuilder, Ref, Status, Value};
 
-use crate::modules::Host;
+use crate::host::Host;
 
 pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {
     let mut module = module;

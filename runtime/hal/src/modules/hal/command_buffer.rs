@@ -3,11 +3,12 @@
 use vm::{NativeCall, NativeModuleBuilder, Ref, Status};
 
 use super::channel::collectives;
-use crate::command_buffer::{
+use crate::commands::{
     BufferRange, BufferReference, Command, CommandBuffer, DispatchCommand, WorkgroupCount,
 };
 use crate::flags::{CommandBufferMode, CommandCategories};
-use crate::modules::Host;
+use crate::host::Host;
+use crate::memory::Buffer;
 use crate::modules::arguments::HalArguments;
 
 /// As many as IREE allows a dispatch.
@@ -82,12 +83,7 @@ fn declare_dispatches(module: NativeModuleBuilder) -> NativeModuleBuilder {
         })
 }
 
-pub(super) fn range(
-    buffer: Option<&crate::buffer::Buffer>,
-    slot: u32,
-    offset: u64,
-    length: u64,
-) -> BufferRange {
+pub(super) fn range(buffer: Option<&Buffer>, slot: u32, offset: u64, length: u64) -> BufferRange {
     let buffer = match buffer {
         Some(buffer) => BufferReference::Direct(buffer.clone()),
         None => BufferReference::Slot(slot),

@@ -9,15 +9,14 @@ use super::allocator::{Import, parameters};
 use super::channel::collectives;
 use super::command_buffer::{fill, range};
 use super::executable::create_for_device;
-use crate::allocator::Origin;
-use crate::buffer::WHOLE_BUFFER;
-use crate::command_buffer::{
-    BufferRange, Command, CommandBuffer, DispatchCommand, TableEntry, WorkgroupCount,
+use crate::commands::{
+    BufferRange, Command, CommandBuffer, DescriptorSetLayout, DispatchCommand, PipelineLayout,
+    Pushed, TableEntry, WorkgroupCount,
 };
-use crate::descriptor_sets::{DescriptorSetLayout, PipelineLayout, Pushed};
 use crate::device::DeviceRef;
 use crate::flags::{CommandBufferMode, CommandCategories};
-use crate::modules::Host;
+use crate::host::Host;
+use crate::memory::{Origin, WHOLE_BUFFER};
 use crate::modules::arguments::HalArguments;
 
 pub(super) fn declare(module: NativeModuleBuilder, host: &Host) -> NativeModuleBuilder {

@@ -2,12 +2,10 @@
 
 use vm::{NativeModuleBuilder, Ref, Status, Value};
 
-use crate::allocator::Origin;
-use crate::buffer::BufferParameters;
 use crate::device::DeviceRef;
-use crate::file::File;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
-use crate::modules::Host;
+use crate::host::Host;
+use crate::memory::{BufferParameters, File, Origin};
 use crate::modules::arguments::HalArguments;
 
 pub(super) fn declare(module: NativeModuleBuilder, host: &Host) -> NativeModuleBuilder {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use vm::{Arguments, IntoResults, NativeCall, NativeModuleBuilder, NativeReturn, Ref, Status};
 
-use crate::executable::{self, Executable, ExecutableRef, NativeCode};
-use crate::modules::Host;
+use crate::activities::CreateExecutable;
+use crate::executables::{self, Executable, ExecutableRef, NativeCode};
+use crate::host::Host;
 use crate::modules::arguments::HalArguments;
-use crate::nested::CreateExecutable;
 
 pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {
     module
@@ -46,7 +46,7 @@ fn load(call: &NativeCall<'_>, format: usize, native_code: NativeCode) -> Result
     }
     let constants: Vec<u32> =
         constants.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
-    let executable = executable::load(&name, data, &constants, native_code, call.limits())?;
+    let executable = executables::load(&name, data, &constants, native_code, call.limits())?;
     Ok(Loaded { executable, constants, data: data.clone() })
 }
 

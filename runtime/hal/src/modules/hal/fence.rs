@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use vm::{Arguments, NativeModuleBuilder, NativeReturn, Ref, Status, StatusCode, Value};
 
 use crate::device::Device;
-use crate::fence::Fence;
-use crate::modules::Host;
+use crate::host::Host;
 use crate::modules::arguments::HalArguments;
+use crate::scheduling::Fence;
 
 pub(super) fn declare(mut module: NativeModuleBuilder, host: &Host) -> NativeModuleBuilder {
     for calling_convention in ["0rI_r", "0ri_r"] {

@@ -17,7 +17,7 @@ mod queue;
 
 use vm::{NativeModule, NativeModuleBuilder};
 
-use super::Host;
+use crate::host::Host;
 
 /// The newest version that programs may ask for.
 const VERSION: u32 = 7;

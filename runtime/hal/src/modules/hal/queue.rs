@@ -6,16 +6,13 @@ use vm::{Arguments, IntoResults, NativeCall, NativeModuleBuilder, NativeReturn, 
 
 use super::allocator::parameters;
 use super::command_buffer::{host_bytes, pattern_bytes};
-use crate::allocator::Origin;
-use crate::buffer::Buffer;
-use crate::command_buffer::{BufferRange, BufferReference, Command, Commands, TableEntry};
-use crate::execution::Execution;
-use crate::fence::Fence;
+use crate::activities::QueueActivity;
+use crate::commands::{BufferRange, BufferReference, Command, Commands, Execution, TableEntry};
 use crate::flags::{CommandBufferMode, MemoryAccess};
-use crate::modules::Host;
+use crate::host::Host;
+use crate::memory::{Buffer, Origin};
 use crate::modules::arguments::HalArguments;
-use crate::queue::Submission;
-use crate::submission::QueueActivity;
+use crate::scheduling::{Fence, Submission};
 
 pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {
     let module = declare_memory(module);

@@ -1,0 +1,54 @@
+//! Nested modules in the program's own context, for those who want to look into dispatches.
+//!
+//! A VMVX executable runs in contexts of its own, on any thread. If a debugger inspects the program
+//! ([`vm::Context::is_inspected`]), the executable's module is also attached to the program's
+//! context: a watched dispatch then runs there, on the program's stack, with breakpoints, steps and
+//! registers as everywhere else. The device remembers which module of the context an executable is.
+
+use vm::{Context, LinkError, ModuleIndex, ModuleKind, Ref};
+use vmfb::verify::VerifiedModule;
+use vmfb::{FileBytes, Module};
+
+use crate::microkernels;
+
+/// What a module begins with: the archive's header, or the size of its FlatBuffer and this.
+const ARCHIVE: &[u8] = b"PK\x03\x04";
+const FLATBUFFER: (usize, &[u8]) = (8, b"IREE");
+
+/// Attaches the nested modules that lie in the rodata of a module, before the program runs: so that
+/// they can be looked at, and breakpoints set in them, from the start. Data that is no such module,
+/// or a damaged one, is left alone; creating the executable will say what is wrong.
+pub fn attach_nested_modules(context: &mut Context, module: ModuleIndex) {
+    for segment in context.rodata(module).to_vec() {
+        let Ref::Buffer(buffer) = &segment else { continue };
+        if !looks_like_module(buffer) {
+            continue;
+        }
+        let loaded = Module::from_bytes(FileBytes::from(buffer.read(0, buffer.len())));
+        let verified = loaded.ok().and_then(|module| vmfb::verify::verify(module).ok());
+        if let Some(verified) = verified {
+            // One that does not link cannot be executed either.
+            let _ = attach(context, &verified, segment);
+        }
+    }
+}
+
+fn looks_like_module(buffer: &vm::Buffer) -> bool {
+    let (at, identifier) = FLATBUFFER;
+    buffer.read(0, ARCHIVE.len()) == ARCHIVE || buffer.read(at, identifier.len()) == identifier
+}
+
+/// Attaches a nested module, which sees the `vmvx` module and nothing else.
+pub(super) fn attach(
+    context: &mut Context,
+    module: &VerifiedModule,
+    origin: Ref,
+) -> Result<ModuleIndex, LinkError> {
+    let is_native = |kind: &ModuleKind<'_>| matches!(kind, ModuleKind::Native(_));
+    let known = context
+        .modules()
+        .find(|(_, name, kind)| *name == microkernels::NAME && is_native(kind))
+        .map(|(index, _, _)| index);
+    let provider = known.unwrap_or_else(|| context.attach_native(microkernels::module()));
+    context.attach(module.module().name(), module, &[provider], origin)
+}

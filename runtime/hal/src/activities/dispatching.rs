@@ -1,0 +1,284 @@
+//! A dispatch in progress, as part of an activity of the program: workgroup by workgroup on the
+//! program's stack where somebody watches, all at once on the pool where nobody does.
+//!
+//! ```text
+//!  watched:    [before part] ──> bytecode on the program's stack ─┐
+//!                  ^─────────── next workgroup ──────────────────┘
+//!  unwatched:  all workgroups that are left on the pool
+//!                  │ interrupted, or failed
+//!                  └──> the workgroups in it move to the program's stack as they stand, one by one
+//! ```
+//!
+//! What is in brackets is a boundary, which exists only for those who watch. A dispatch can go from
+//! watched to unwatched between any two workgroups, and back at any time: a workgroup that is
+//! interrupted on the pool goes on where it is, on the program's stack if its module is in the
+//! program's context. No workgroup runs twice.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use vm::{Boundary, BoundaryKind, FunctionId, Host, ModuleIndex, Next, Status, Value, Watch};
+
+use crate::device::Device;
+use crate::executables::{
+    self, Dispatch, Executable, Halt, Interrupted, MachineState, PausedWorkgroup,
+};
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Dispatching {
+    executable: Arc<dyn Executable>,
+    dispatch: Dispatch,
+    /// The workgroup that is next or in progress.
+    next: u64,
+    /// Behind the last one that comes after it.
+    end: u64,
+    /// What comes then: after an interrupt, workgroups that have not run are all over the dispatch.
+    rest: Vec<Range<u64>>,
+    stage: Stage,
+    /// Workgroups that were interrupted on the pool, each in the middle; the last one is the next
+    /// that goes on, or the one that failed.
+    paused: Vec<Box<dyn PausedWorkgroup>>,
+    /// How one has failed that has moved to the stack.
+    failure: Option<Status>,
+    /// Whether it has failed on the pool.
+    has_failed: bool,
+}
+
+/// Where a dispatch is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// Between workgroups.
+    Between,
+    /// Before a workgroup, where somebody may stand.
+    Before,
+    /// In a workgroup.
+    Inside,
+    /// In this one, which has come from the pool.
+    Adopted(u64),
+    /// In this one, which has failed on the pool.
+    Failed(u64),
+}
+
+impl Dispatching {
+    /// A dispatch that begins.
+    pub(crate) fn new(executable: Arc<dyn Executable>, dispatch: Dispatch) -> Self {
+        let end = dispatch.total_workgroups();
+        Self {
+            executable,
+            dispatch,
+            next: 0,
+            end,
+            rest: Vec::new(),
+            stage: Stage::Between,
+            paused: Vec::new(),
+            failure: None,
+            has_failed: false,
+        }
+    }
+
+    /// What it is called.
+    fn name(&self) -> Cow<'_, str> {
+        self.executable.name_of(self.dispatch.export)
+    }
+
+    /// The workgroup that is next or in progress, where somebody may stand there.
+    pub(crate) fn workgroup(&self) -> Option<[u32; 3]> {
+        self.current().map(|index| self.dispatch.workgroup(index))
+    }
+
+    /// Where machine code stopped in the middle of a workgroup.
+    pub(crate) fn machine_state(&self) -> Option<&MachineState> {
+        self.paused.last()?.machine_state()
+    }
+
+    fn current(&self) -> Option<u64> {
+        match self.stage {
+            Stage::Between => self.paused.last().map(|paused| paused.workgroup()),
+            Stage::Before | Stage::Inside => Some(self.next),
+            Stage::Adopted(workgroup) | Stage::Failed(workgroup) => Some(workgroup),
+        }
+    }
+
+    /// A failure in a workgroup on the stack, or before one, with which one that is.
+    pub(crate) fn explain(&self, status: Status) -> Status {
+        match self.stage {
+            Stage::Inside => self.dispatch.explain(&self.name(), self.next, status),
+            Stage::Adopted(workgroup) => self.dispatch.explain(&self.name(), workgroup, status),
+            // What ends it between workgroups comes from outside; what it has failed with by itself
+            // says more.
+            Stage::Between if !self.has_failed && self.next < self.end => {
+                self.dispatch.explain(&self.name(), self.next, status)
+            }
+            Stage::Between | Stage::Before | Stage::Failed(_) => status,
+        }
+    }
+
+    /// How a workgroup has failed that has just moved to the stack.
+    pub(crate) fn take_failure(&mut self) -> Option<Status> {
+        self.failure.take()
+    }
+
+    /// Goes on; `None`: all workgroups have run.
+    ///
+    /// # Errors
+    /// A workgroup failed, and there is nothing on the stack to show of it.
+    pub(crate) fn go_on(
+        &mut self,
+        host: &Host<'_>,
+        device: &Device,
+    ) -> Result<Option<Next>, Status> {
+        self.advance(host, device).inspect_err(|_| self.has_failed = true)
+    }
+
+    fn advance(&mut self, host: &Host<'_>, device: &Device) -> Result<Option<Next>, Status> {
+        match self.stage {
+            Stage::Inside => {
+                self.next += 1;
+                self.stage = Stage::Between;
+            }
+            Stage::Adopted(_) => self.stage = Stage::Between,
+            Stage::Between | Stage::Before | Stage::Failed(_) => {}
+        }
+        loop {
+            if let Some(paused) = self.paused.pop() {
+                return self.go_on_inside(host, device, paused).map(Some);
+            }
+            while self.next >= self.end
+                && let Some(range) = self.rest.pop()
+            {
+                (self.next, self.end) = (range.start, range.end);
+            }
+            if self.next >= self.end {
+                return Ok(None);
+            }
+            let next = match self.module_on_stack(host, device) {
+                Some(module) => Some(self.begin(host, module)?),
+                None => self.run_on_pool(host, device)?,
+            };
+            if next.is_some() {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// The module that the executable is in the program's context, if somebody looks at that.
+    fn module(&self, device: &Device) -> Option<ModuleIndex> {
+        device.nested_modules().module_of(&self.executable)
+    }
+
+    /// The same, if the next workgroup is to run on the program's stack.
+    fn module_on_stack(&self, host: &Host<'_>, device: &Device) -> Option<ModuleIndex> {
+        self.module(device).filter(|module| {
+            self.stage == Stage::Before
+                || host.is_watched(*module)
+                // Whoever asks for a stop is to stand in a workgroup.
+                || host.control().is_interrupted()
+        })
+    }
+
+    /// Begins the next workgroup on the program's stack, or stands before it.
+    fn begin(&mut self, host: &Host<'_>, module: ModuleIndex) -> Result<Next, Status> {
+        if self.stage == Stage::Between && host.watch() >= Watch::Parts {
+            self.stage = Stage::Before;
+            let (kind, name) = (BoundaryKind::BeforePart, self.name().into_owned());
+            return Ok(Next::Boundary(Boundary { kind, name }));
+        }
+        let (function, arguments) = (self.function(module)?, self.arguments(host)?);
+        self.stage = Stage::Inside;
+        Ok(Next::Call { function, arguments })
+    }
+
+    /// Runs some workgroups that nobody watches. `None`: go on at once.
+    fn run_on_pool(&mut self, host: &Host<'_>, device: &Device) -> Result<Option<Next>, Status> {
+        let range = self.next..self.end;
+        self.next = self.end;
+        let control = host.control();
+        let _noted = control.interrupt.at_dispatch(&self.name(), self.dispatch.workgroup_count);
+        match device.pool().run_range(&self.executable, &self.dispatch, range, control) {
+            Ok(()) => Ok(None),
+            Err(Halt::Interrupted(interrupted)) => {
+                self.interrupted(interrupted);
+                // What does not move to the stack goes on when the invocation does.
+                Ok(self.module(device).is_none().then_some(Next::Again))
+            }
+            Err(Halt::FailedInside(status, paused)) => {
+                self.fail_inside(device, paused, status).map(Some)
+            }
+            Err(Halt::Failed(status)) => Err(status),
+        }
+    }
+
+    /// What is left of an interrupted run comes next, the first of it first.
+    fn interrupted(&mut self, interrupted: Interrupted) {
+        let mut left = interrupted.rest;
+        left.sort_by_key(|range| std::cmp::Reverse(range.start));
+        self.rest.extend(left);
+        self.paused = interrupted.inside;
+    }
+
+    /// Goes on with a workgroup that was interrupted on the pool: on the stack, or where it is.
+    fn go_on_inside(
+        &mut self,
+        host: &Host<'_>,
+        device: &Device,
+        mut paused: Box<dyn PausedWorkgroup>,
+    ) -> Result<Next, Status> {
+        let workgroup = paused.workgroup();
+        if let Some(module) = self.module(device)
+            && let Some(frames) = paused.take_frames()
+        {
+            self.stage = Stage::Adopted(workgroup);
+            return Ok(Next::Adopt { module, frames });
+        }
+        let interrupt = &host.control().interrupt;
+        let _noted = interrupt.at_dispatch(&self.name(), self.dispatch.workgroup_count);
+        interrupt.at_workgroup(workgroup);
+        match paused.resume(host.control()) {
+            Ok(()) => {}
+            Err(Halt::Interrupted(interrupted)) => self.paused.extend(interrupted.inside),
+            Err(Halt::FailedInside(status, paused)) => {
+                return self.fail_inside(device, paused, status);
+            }
+            Err(Halt::Failed(status)) => return Err(status),
+        }
+        Ok(Next::Again)
+    }
+
+    /// A workgroup has failed on the pool: it is shown on the stack as it stands.
+    fn fail_inside(
+        &mut self,
+        device: &Device,
+        mut paused: Box<dyn PausedWorkgroup>,
+        status: Status,
+    ) -> Result<Next, Status> {
+        let workgroup = paused.workgroup();
+        if let Some(module) = self.module(device)
+            && let Some(frames) = paused.take_frames()
+        {
+            self.stage = Stage::Adopted(workgroup);
+            self.failure = Some(status);
+            return Ok(Next::Adopt { module, frames });
+        }
+        self.stage = Stage::Failed(workgroup);
+        self.paused.push(paused);
+        Err(status)
+    }
+
+    /// The function that a workgroup runs, in the program's context.
+    fn function(&self, module: ModuleIndex) -> Result<FunctionId, Status> {
+        let functions = self.executable.bytecode().map(|bytecode| &bytecode.functions);
+        let function = functions.and_then(|all| all.get(self.dispatch.export));
+        let function = function.ok_or_else(|| Status::internal("the export has no function"))?;
+        Ok(FunctionId { module, function: *function })
+    }
+
+    /// What it is passed for the next workgroup.
+    fn arguments(&self, host: &Host<'_>) -> Result<Vec<Value>, Status> {
+        let Self { executable, dispatch, .. } = self;
+        let export = executable.exports().get(dispatch.export);
+        let export = export.ok_or_else(|| Status::internal("the executable has no such export"))?;
+        executables::arguments(export, dispatch, dispatch.workgroup(self.next), host.limits())
+    }
+}

@@ -1,0 +1,199 @@
+//! Commands as data, and the finished list of them that a queue walks.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use vm::{Position, Status};
+
+use super::requirements::{Requirements, annotate};
+use crate::executables::Executable;
+use crate::memory::{Buffer, WHOLE_BUFFER};
+
+/// What a command names as its memory.
+#[derive(Clone, Debug)]
+pub enum BufferReference {
+    /// A buffer, when it was recorded.
+    Direct(Buffer),
+    /// A slot of the binding table.
+    Slot(u32),
+}
+
+/// A range of memory of a command. With a slot, the range is within what the table binds there.
+#[derive(Clone, Debug)]
+pub struct BufferRange {
+    /// The memory.
+    pub buffer: BufferReference,
+    /// Where in it.
+    pub offset: u64,
+    /// How many bytes; [`crate::buffer::WHOLE_BUFFER`] for all behind `offset`.
+    pub length: u64,
+}
+
+/// How many workgroups a dispatch has.
+#[derive(Clone, Debug)]
+pub enum WorkgroupCount {
+    /// x, y and z.
+    Static([u32; 3]),
+    /// Three 32-bit numbers in memory, read when the command runs.
+    Indirect(BufferRange),
+}
+
+/// A recorded dispatch.
+#[derive(Clone, Debug)]
+pub struct DispatchCommand {
+    /// The executable.
+    pub executable: Arc<dyn Executable>,
+    /// Index into its exports.
+    pub export: usize,
+    /// How many workgroups.
+    pub workgroups: WorkgroupCount,
+    /// Push constants.
+    pub constants: Arc<[u32]>,
+    /// The memory it works on.
+    pub bindings: Vec<BufferRange>,
+}
+
+impl DispatchCommand {
+    /// The name of what is dispatched, or its number if the names were stripped.
+    #[must_use]
+    pub fn name(&self) -> Cow<'_, str> {
+        self.executable.name_of(self.export)
+    }
+}
+
+/// A recorded command.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Names the commands up to the matching [`Command::EndGroup`].
+    BeginGroup(String),
+    /// Ends a named group.
+    EndGroup,
+    /// Commands behind see what those before have written. Always so here.
+    Barrier,
+    /// Writes a pattern of 1, 2, 4 or 8 bytes over and over.
+    Fill {
+        /// Where.
+        target: BufferRange,
+        /// What.
+        pattern: Vec<u8>,
+    },
+    /// Writes bytes that were captured when it was recorded.
+    Update {
+        /// Where.
+        target: BufferRange,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// Copies bytes; the ranges have the same length.
+    Copy {
+        /// From where.
+        source: BufferRange,
+        /// To where.
+        target: BufferRange,
+    },
+    /// Runs a function of an executable over a grid of workgroups.
+    Dispatch(DispatchCommand),
+    /// Runs another command buffer's commands, with a binding table of its own.
+    Execute {
+        /// The other.
+        commands: Arc<Commands>,
+        /// What its slots are.
+        bindings: Vec<BufferRange>,
+    },
+}
+
+/// The commands of a command buffer that is finished.
+#[derive(Debug, Default)]
+pub struct Commands {
+    /// In order.
+    pub commands: Vec<Command>,
+    /// The instruction that recorded each of them, where somebody looks at the program.
+    pub recorded_at: Vec<Option<Position>>,
+    /// What they require of each slot of a binding table; as many as a table has at least.
+    pub slots: Vec<Requirements>,
+    /// Whether a table is checked against the requirements.
+    pub is_validated: bool,
+}
+
+impl Commands {
+    /// A single command that names no slots, not validated.
+    #[must_use]
+    pub fn single(command: Command, recorded_at: Option<Position>) -> Arc<Self> {
+        let (commands, recorded_at) = (vec![command], vec![recorded_at]);
+        Arc::new(Self { commands, recorded_at, ..Self::default() })
+    }
+
+    /// That a binding table has what the commands require.
+    ///
+    /// # Errors
+    /// It is too short, or a buffer in it does not meet the requirements.
+    pub fn check_table(&self, table: &[TableEntry]) -> Result<(), Status> {
+        let required = self.slots.len();
+        if required == 0 {
+            return Ok(());
+        }
+        if table.is_empty() {
+            return Err(Status::invalid_argument(format!(
+                "indirect command buffer requires at least {required} bindings but no binding \
+                 table was provided"
+            )));
+        }
+        if table.len() < required {
+            return Err(Status::out_of_range(format!(
+                "indirect command buffer requires at least {required} bindings but only {} were \
+                 provided ",
+                table.len()
+            )));
+        }
+        if !self.is_validated {
+            return Ok(());
+        }
+        for (slot, (requirements, entry)) in self.slots.iter().zip(table).enumerate() {
+            requirements
+                .check(entry.buffer.as_ref(), entry.offset, entry.length)
+                .map_err(|status| annotate(&status, &format!("binding table slot {slot}")))?;
+        }
+        Ok(())
+    }
+}
+
+/// A slot of a binding table as it is submitted.
+#[derive(Clone, Debug)]
+pub struct TableEntry {
+    /// The buffer, if there is one.
+    pub buffer: Option<Buffer>,
+    /// Where the slot starts in it.
+    pub offset: u64,
+    /// How many bytes it has; [`WHOLE_BUFFER`] for all behind `offset`.
+    pub length: u64,
+}
+
+impl TableEntry {
+    /// An entry with the length as a number of bytes.
+    #[must_use]
+    pub fn new(buffer: Option<Buffer>, offset: u64, length: u64) -> Self {
+        let behind =
+            buffer.as_ref().map_or(0, |buffer| (buffer.len() as u64).saturating_sub(offset));
+        Self { buffer, offset, length: if length == WHOLE_BUFFER { behind } else { length } }
+    }
+}
+
+impl Command {
+    /// All memory that the command names.
+    pub fn ranges(&self) -> impl Iterator<Item = &BufferRange> {
+        let (fixed, many): ([Option<&BufferRange>; 2], &[BufferRange]) = match self {
+            Self::BeginGroup(_) | Self::EndGroup | Self::Barrier => ([None, None], &[]),
+            Self::Fill { target, .. } | Self::Update { target, .. } => ([Some(target), None], &[]),
+            Self::Copy { source, target } => ([Some(source), Some(target)], &[]),
+            Self::Dispatch(dispatch) => {
+                let count = match &dispatch.workgroups {
+                    WorkgroupCount::Indirect(range) => Some(range),
+                    WorkgroupCount::Static(_) => None,
+                };
+                ([count, None], &dispatch.bindings)
+            }
+            Self::Execute { bindings, .. } => ([None, None], bindings),
+        };
+        fixed.into_iter().flatten().chain(many)
+    }
+}

@@ -1,0 +1,197 @@
+//! `!hal.command_buffer`: commands recorded as data.
+//!
+//! Recording resolves nothing: a command names buffers directly or by a slot of the binding table
+//! that a submission brings along. So a command buffer can be recorded once and executed many
+//! times, and the [`crate::queue`] (and a debugger above it) walks the commands one at a time.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use vm::{Object, Position, Status};
+
+use super::command::{BufferRange, BufferReference, Command, Commands};
+use super::descriptor_sets::Pushed;
+use super::requirements::{Requirements, annotate};
+use super::validation;
+use crate::flags::{CommandBufferMode, CommandCategories};
+
+/// A command buffer: a recording that becomes [`Commands`] when it is finished.
+#[derive(Debug)]
+pub struct CommandBuffer {
+    mode: CommandBufferMode,
+    categories: CommandCategories,
+    slot_capacity: usize,
+    recording: Mutex<Recording>,
+    pushed: Mutex<Pushed>,
+    finished: OnceLock<Arc<Commands>>,
+}
+
+#[derive(Debug, Default)]
+struct Recording {
+    commands: Vec<Command>,
+    recorded_at: Vec<Option<Position>>,
+    slots: Vec<Requirements>,
+    open_groups: usize,
+}
+
+impl CommandBuffer {
+    /// Starts a recording whose commands may name slots below `slot_capacity`.
+    ///
+    /// # Errors
+    /// The mode contradicts itself.
+    pub(crate) fn new(
+        mode: CommandBufferMode,
+        categories: CommandCategories,
+        slot_capacity: usize,
+    ) -> Result<Self, Status> {
+        if mode.contains(CommandBufferMode::ALLOW_INLINE_EXECUTION) {
+            if !mode.contains(CommandBufferMode::ONE_SHOT) {
+                return Err(Status::invalid_argument("inline command buffers must be one-shot"));
+            }
+            if slot_capacity > 0 {
+                return Err(Status::invalid_argument(
+                    "inline command buffers cannot have indirect bindings",
+                ));
+            }
+        }
+        Ok(Self {
+            mode,
+            categories,
+            slot_capacity,
+            recording: Mutex::default(),
+            pushed: Mutex::default(),
+            finished: OnceLock::new(),
+        })
+    }
+
+    /// How it is meant to be used.
+    #[must_use]
+    pub(crate) fn mode(&self) -> CommandBufferMode {
+        self.mode
+    }
+
+    /// What dispatches are given that do not say it themselves.
+    #[must_use]
+    pub fn pushed(&self) -> &Mutex<Pushed> {
+        &self.pushed
+    }
+
+    fn is_validated(&self) -> bool {
+        !self.mode.contains(CommandBufferMode::UNVALIDATED)
+    }
+
+    /// Appends a command, with the instruction that records it as far as that is known.
+    ///
+    /// # Errors
+    /// The recording is finished, or the command could not run.
+    pub fn record(&self, command: Command, recorded_at: Option<Position>) -> Result<(), Status> {
+        if self.finished.get().is_some() {
+            return Err(Status::failed_precondition(
+                "command buffer is not in a recording state; all recording must happen between a \
+                 begin/end pair",
+            ));
+        }
+        if self.is_validated()
+            && let Some(category) = validation::category(&command)
+        {
+            validation::check_category(category, self.categories)?;
+        }
+        let requirements = validation::requirements(&command)?;
+        let mut recording = self.recording();
+        // The workgroup count is no binding, so bindings are counted from behind it.
+        let first_binding = match &command {
+            Command::Dispatch(dispatch) => requirements.len() - dispatch.bindings.len(),
+            _ => usize::MAX,
+        };
+        for (index, (range, requirements)) in command.ranges().zip(&requirements).enumerate() {
+            recording.require(self, range, requirements).map_err(|status| {
+                match index.checked_sub(first_binding) {
+                    Some(binding) => annotate(&status, &format!("binding[{binding}]")),
+                    None => status,
+                }
+            })?;
+        }
+        match &command {
+            Command::BeginGroup(_) => recording.open_groups += 1,
+            Command::EndGroup => recording.open_groups = recording.open_groups.saturating_sub(1),
+            _ => {}
+        }
+        recording.commands.push(command);
+        recording.recorded_at.push(recorded_at);
+        Ok(())
+    }
+
+    /// Ends the recording.
+    ///
+    /// # Errors
+    /// It was finished before, or groups are open.
+    pub fn finish(&self) -> Result<(), Status> {
+        let mut recording = self.recording();
+        if recording.open_groups != 0 {
+            return Err(Status::failed_precondition(format!(
+                "unbalanced debug group depth (expected 0, is {})",
+                recording.open_groups
+            )));
+        }
+        let Recording { commands, recorded_at, slots, .. } = std::mem::take(&mut *recording);
+        let is_validated = self.is_validated();
+        self.finished
+            .set(Arc::new(Commands { commands, recorded_at, slots, is_validated }))
+            .map_err(|_| Status::failed_precondition("command buffer is not in a recording state"))
+    }
+
+    /// The commands, once the recording is finished.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn commands(&self) -> Result<&Arc<Commands>, Status> {
+        self.finished.get().ok_or_else(|| {
+            Status::failed_precondition(
+                "command buffer recording has not been ended and it is still in a recording state",
+            )
+        })
+    }
+
+    fn recording(&self) -> MutexGuard<'_, Recording> {
+        // Commands are pushed whole, so another thread's panic does not spoil the list.
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Recording {
+    /// Checks a buffer that is named directly; notes what is required of a slot.
+    fn require(
+        &mut self,
+        command_buffer: &CommandBuffer,
+        range: &BufferRange,
+        requirements: &Requirements,
+    ) -> Result<(), Status> {
+        match &range.buffer {
+            BufferReference::Direct(buffer) if command_buffer.is_validated() => {
+                // Whether the buffer has the range is found out when it is resolved; IREE too takes
+                // the end of the range for the end of the buffer here.
+                requirements.check(Some(buffer), 0, u64::MAX)
+            }
+            BufferReference::Direct(_) => Ok(()),
+            BufferReference::Slot(slot) => {
+                validation::check_slot(*slot, command_buffer.slot_capacity)?;
+                let slot = *slot as usize;
+                if self.slots.len() <= slot {
+                    self.slots.resize(slot + 1, Requirements::default());
+                }
+                self.slots[slot].extend(requirements);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Object for CommandBuffer {
+    fn type_name(&self) -> &str {
+        "hal.command_buffer"
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,233 @@
+//! Walking recorded commands, one at a time.
+//!
+//! An [`Execution`] is plain data: which command is next, and what the slots of its binding table
+//! are. Nested command buffers are a stack here, not recursion. [`Execution::run_next`] is the fast
+//! way to go on; a debugger looks at [`Execution::next`], resolves a dispatch itself with
+//! [`Execution::resolve_dispatch`], runs its workgroups as it likes, and then calls
+//! [`Execution::advance`].
+
+use std::sync::Arc;
+
+use vm::{Position, Status};
+
+use super::command::{
+    BufferRange, BufferReference, Command, Commands, DispatchCommand, TableEntry, WorkgroupCount,
+};
+use crate::executables::{Dispatch, Executable, WorkerPool};
+use crate::memory::{Binding, Buffer, WHOLE_BUFFER};
+
+/// Commands on their way.
+#[derive(Debug)]
+pub struct Execution {
+    /// The command buffer whose commands are next; none at the end.
+    level: Option<Level>,
+    /// Those that it is nested in, the one that was submitted first.
+    outer: Vec<Level>,
+}
+
+#[derive(Debug)]
+struct Level {
+    commands: Arc<Commands>,
+    /// What the slots of the binding table are, each buffer narrowed to its slot.
+    bindings: Vec<TableEntry>,
+    next: usize,
+}
+
+impl Level {
+    fn is_finished(&self) -> bool {
+        self.next >= self.commands.commands.len()
+    }
+}
+
+/// A dispatch with its memory resolved.
+#[derive(Clone, Debug)]
+pub struct ResolvedDispatch {
+    /// What to run.
+    pub executable: Arc<dyn Executable>,
+    /// On what.
+    pub dispatch: Dispatch,
+    /// The device buffers behind its bindings.
+    pub buffers: Vec<Buffer>,
+}
+
+impl Execution {
+    /// Starts commands with a binding table.
+    ///
+    /// # Errors
+    /// The table does not have what the commands require.
+    pub fn new(commands: Arc<Commands>, mut table: Vec<TableEntry>) -> Result<Self, Status> {
+        commands.check_table(&table)?;
+        table.truncate(commands.slots.len());
+        for entry in &mut table {
+            if let Some(buffer) = &mut entry.buffer {
+                // A slot may claim more than the buffer has, as long as no command uses it.
+                let available = (buffer.len() as u64).saturating_sub(entry.offset);
+                buffer.narrow(entry.offset, entry.length.min(available))?;
+            }
+        }
+        let level = Some(Level { commands, bindings: table, next: 0 });
+        let mut execution = Self { level, outer: Vec::new() };
+        execution.leave_finished();
+        Ok(execution)
+    }
+
+    /// The command that runs next, with its index in its command buffer; `None` at the end.
+    #[must_use]
+    pub fn next(&self) -> Option<(usize, &Command)> {
+        let level = self.level.as_ref()?;
+        Some((level.next, level.commands.commands.get(level.next)?))
+    }
+
+    /// The instruction that recorded the next command, where somebody looks at the program.
+    #[must_use]
+    pub fn recorded_at(&self) -> Option<Position> {
+        let level = self.level.as_ref()?;
+        *level.commands.recorded_at.get(level.next)?
+    }
+
+    /// How deep the next command is nested: 1 in the command buffer that was submitted.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.outer.len() + usize::from(self.level.is_some())
+    }
+
+    /// Runs the next command to its end.
+    ///
+    /// # Errors
+    /// It failed, or it names memory that is not there.
+    pub fn run_next(&mut self, pool: &WorkerPool) -> Result<(), Status> {
+        let Some((_, command)) = self.next() else { return Ok(()) };
+        match command {
+            Command::BeginGroup(_) | Command::EndGroup | Command::Barrier => {}
+            Command::Fill { target, pattern } => {
+                // The offset is one in the buffer that the command names, and aligned there.
+                self.buffer(&target.buffer)?.fill(target.offset, target.length, pattern)?;
+            }
+            Command::Update { target, bytes } => self.resolve(target)?.write(0, bytes)?,
+            Command::Copy { source, target } => {
+                let (source, target) = (self.resolve(source)?, self.resolve(target)?);
+                target.copy_from(0, &source, 0, source.len() as u64)?;
+            }
+            Command::Dispatch(dispatch) => {
+                let ranges = dispatch.bindings.iter();
+                let bindings = ranges.map(|range| self.binding(range)).collect::<Result<_, _>>()?;
+                pool.run(&dispatch.executable, &self.dispatch(dispatch, bindings)?)?;
+            }
+            Command::Execute { commands, bindings } => {
+                let table = bindings
+                    .iter()
+                    .map(|range| Ok(TableEntry::new(Some(self.resolve(range)?), 0, WHOLE_BUFFER)))
+                    .collect::<Result<Vec<_>, Status>>()?;
+                let commands = commands.clone();
+                return self.enter(commands, table);
+            }
+        }
+        self.advance();
+        Ok(())
+    }
+
+    /// Goes on behind the next command, which has run.
+    pub fn advance(&mut self) {
+        if let Some(level) = &mut self.level {
+            level.next += 1;
+        }
+        self.leave_finished();
+    }
+
+    fn enter(&mut self, commands: Arc<Commands>, table: Vec<TableEntry>) -> Result<(), Status> {
+        if let Some(level) = &mut self.level {
+            level.next += 1;
+        }
+        let nested = Self::new(commands, table)?;
+        if nested.level.is_some() {
+            self.outer.extend(std::mem::replace(&mut self.level, nested.level));
+        }
+        self.leave_finished();
+        Ok(())
+    }
+
+    fn leave_finished(&mut self) {
+        while self.level.as_ref().is_some_and(Level::is_finished) {
+            self.level = self.outer.pop();
+        }
+    }
+
+    /// The memory that the next command names.
+    ///
+    /// # Errors
+    /// The slot is empty, or its buffer does not have the range.
+    pub fn resolve(&self, range: &BufferRange) -> Result<Buffer, Status> {
+        self.buffer(&range.buffer)?.subspan(range.offset, range.length)
+    }
+
+    fn buffer<'a>(&'a self, reference: &'a BufferReference) -> Result<&'a Buffer, Status> {
+        let slot = match reference {
+            BufferReference::Direct(buffer) => return Ok(buffer),
+            BufferReference::Slot(slot) => *slot,
+        };
+        let entry = self.level.as_ref().and_then(|level| level.bindings.get(slot as usize));
+        entry.and_then(|entry| entry.buffer.as_ref()).ok_or_else(|| {
+            Status::invalid_argument(format!(
+                "binding table slot {slot} requires a buffer but none was provided"
+            ))
+        })
+    }
+
+    fn binding(&self, range: &BufferRange) -> Result<Binding, Status> {
+        self.buffer(&range.buffer)?.binding(range.offset, range.length)
+    }
+
+    /// A dispatch with the memory that its bindings name.
+    ///
+    /// # Errors
+    /// A binding cannot be resolved, or their number is not what the export takes.
+    pub fn resolve_dispatch(&self, command: &DispatchCommand) -> Result<ResolvedDispatch, Status> {
+        let buffers: Vec<Buffer> =
+            command.bindings.iter().map(|range| self.resolve(range)).collect::<Result<_, _>>()?;
+        let ranges = command.bindings.iter();
+        let bindings = ranges.map(|range| self.binding(range)).collect::<Result<_, _>>()?;
+        let dispatch = self.dispatch(command, bindings)?;
+        Ok(ResolvedDispatch { executable: command.executable.clone(), dispatch, buffers })
+    }
+
+    fn dispatch(
+        &self,
+        command: &DispatchCommand,
+        bindings: Vec<Binding>,
+    ) -> Result<Dispatch, Status> {
+        let workgroup_count = match &command.workgroups {
+            WorkgroupCount::Static(count) => *count,
+            WorkgroupCount::Indirect(range) => {
+                let bytes = self.resolve(range)?.storage();
+                [bytes.load(0)?, bytes.load(1)?, bytes.load(2)?].map(u32::from_le_bytes)
+            }
+        };
+        let exports = command.executable.exports();
+        let Some(export) = exports.get(command.export) else {
+            return Err(Status::out_of_range(format!(
+                "function id {} out of range (count: {})",
+                command.export,
+                exports.len()
+            )));
+        };
+        check_count("constant", export.constant_count, command.constants.len())?;
+        check_count("binding", export.binding_count, command.bindings.len())?;
+        Ok(Dispatch {
+            export: command.export,
+            workgroup_count,
+            workgroup_size: export.workgroup_size.unwrap_or([1; 3]),
+            constants: command.constants.clone(),
+            bindings,
+            local_memory_bytes: 0,
+        })
+    }
+}
+
+fn check_count(what: &str, expected: Option<usize>, found: usize) -> Result<(), Status> {
+    match expected {
+        Some(expected) if expected != found => Err(Status::invalid_argument(format!(
+            "{what} count mismatch, expected {expected} but was provided {found}"
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,234 @@
+//! `!hal.device`: the CPU as a device, by one of the names that IREE has for it.
+
+use std::any::Any;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use vm::{Object, Status};
+
+use super::nested_modules::NestedModules;
+use super::refusals::Refusals;
+use crate::executables::{self, NativeCode, WorkerPool};
+use crate::memory::Allocator;
+use crate::scheduling::{Queue, Submission};
+
+/// Which of IREE's CPU devices a program sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DeviceKind {
+    /// Dispatches run on the calling thread.
+    #[default]
+    LocalSync,
+    /// Dispatches run on all cores.
+    LocalTask,
+}
+
+impl DeviceKind {
+    /// The name, as `--device=` takes it and programs match it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LocalSync => "local-sync",
+            Self::LocalTask => "local-task",
+        }
+    }
+
+    /// What runs its dispatches, on so many threads if it is not one; 0 is one for each core.
+    #[must_use]
+    pub fn pool(self, threads: usize) -> WorkerPool {
+        match (self, threads) {
+            (Self::LocalSync, _) => WorkerPool::calling_thread(),
+            (Self::LocalTask, 0) => WorkerPool::all_cores(),
+            // More than anybody has cores is a slip, and threads cost memory.
+            (Self::LocalTask, threads) => WorkerPool::with_threads(threads.min(1024)),
+        }
+    }
+}
+
+impl fmt::Display for DeviceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for DeviceKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // What stands behind `://` says which of several there are; these are all alike.
+        match text.split("://").next().unwrap_or_default() {
+            "local-sync" => Ok(Self::LocalSync),
+            "local-task" | "local" => Ok(Self::LocalTask),
+            other => Err(format!(
+                "no device `{other}`: programs run on the CPU here, as local-sync (one thread) or \
+                 local-task (all cores)"
+            )),
+        }
+    }
+}
+
+/// The CPU.
+#[derive(Debug)]
+pub struct Device {
+    kind: DeviceKind,
+    native_code: NativeCode,
+    allocator: Allocator,
+    shared: Arc<Shared>,
+}
+
+/// What all devices of a program have in common: it is the same CPU, and what is submitted to one
+/// of them may wait for what another does.
+#[derive(Debug)]
+struct Shared {
+    queue: Queue,
+    pool: WorkerPool,
+    nested_modules: NestedModules,
+    refusals: Refusals,
+}
+
+/// `!hal.device`: a ref to a device.
+#[derive(Clone, Debug)]
+pub struct DeviceRef(pub Arc<Device>);
+
+impl Device {
+    /// A device with an empty queue.
+    #[must_use]
+    pub fn new(
+        kind: DeviceKind,
+        pool: WorkerPool,
+        native_code: NativeCode,
+        allocator: Allocator,
+    ) -> Self {
+        Self {
+            kind,
+            native_code,
+            allocator,
+            shared: Arc::new(Shared {
+                queue: Queue::default(),
+                pool,
+                nested_modules: NestedModules::default(),
+                refusals: Refusals::default(),
+            }),
+        }
+    }
+
+    /// Another device for the same program, by the name of `kind`. Its work runs where that of this
+    /// one does.
+    #[must_use]
+    pub fn another(&self, kind: DeviceKind) -> Self {
+        Self { kind, allocator: self.allocator.clone(), shared: self.shared.clone(), ..*self }
+    }
+
+    /// Which one it is.
+    #[must_use]
+    pub fn kind(&self) -> DeviceKind {
+        self.kind
+    }
+
+    /// Whether it runs machine code.
+    #[must_use]
+    pub fn native_code(&self) -> NativeCode {
+        self.native_code
+    }
+
+    /// What makes its memory.
+    #[must_use]
+    pub fn allocator(&self) -> &Allocator {
+        &self.allocator
+    }
+
+    /// Its queue; all affinities lead to this one.
+    #[must_use]
+    pub fn queue(&self) -> &Queue {
+        &self.shared.queue
+    }
+
+    /// What runs its dispatches.
+    #[must_use]
+    pub fn pool(&self) -> &WorkerPool {
+        &self.shared.pool
+    }
+
+    /// What executables are in the program's context, where somebody looks at it.
+    #[must_use]
+    pub fn nested_modules(&self) -> &NestedModules {
+        &self.shared.nested_modules
+    }
+
+    /// Submits work and runs what is ready.
+    ///
+    /// # Errors
+    /// Something that ran failed.
+    pub fn submit(&self, submission: Submission) -> Result<(), Status> {
+        match self.shared.queue.submit(submission) {
+            None => Ok(()),
+            ready => self.shared.queue.run(ready, &self.shared.pool),
+        }
+    }
+
+    /// Runs what has become ready.
+    ///
+    /// # Errors
+    /// Something that ran failed.
+    pub fn pump(&self) -> Result<(), Status> {
+        self.shared.queue.run(None, &self.shared.pool)
+    }
+
+    /// An error of a program with what to do about it, where it is that the program found no device
+    /// to run on.
+    #[must_use]
+    pub fn explain(&self, status: Status) -> Status {
+        self.shared.refusals.explain(status, self.native_code)
+    }
+
+    /// What the device says about itself; `None` if it knows no such question.
+    #[must_use]
+    pub fn query(&self, category: &str, key: &str) -> Option<i64> {
+        match (category, key) {
+            ("hal.device.id", pattern) => {
+                let is_this = abi::glob::matches(pattern, self.kind.name());
+                if !is_this {
+                    self.shared.refusals.device(pattern);
+                }
+                Some(is_this.into())
+            }
+            ("hal.executable.format", format) => {
+                let is_supported = executables::is_supported(format, self.native_code);
+                if !is_supported {
+                    self.shared.refusals.format(format);
+                }
+                Some(is_supported.into())
+            }
+            ("hal.cpu", feature) => executables::processor_feature(feature),
+            ("hal.device", "concurrency") => Some(1),
+            ("hal.dispatch", "concurrency") => Some(self.shared.pool.concurrency() as i64),
+            _ => None,
+        }
+    }
+}
+
+impl Object for DeviceRef {
+    fn type_name(&self) -> &str {
+        "hal.device"
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_device_knows_of_itself() {
+        let (kind, pool) = (DeviceKind::LocalSync, WorkerPool::calling_thread());
+        let device = Device::new(kind, pool, NativeCode::Allowed, Allocator::default());
+        assert_eq!(device.query("hal.device.id", "local*"), Some(1));
+        assert_eq!(device.query("hal.device.id", "cuda"), Some(0));
+        assert_eq!(device.query("hal.executable.format", "cuda-nvptx-fb"), Some(0));
+        assert_eq!(device.query("hal.device", "weight"), None);
+        assert!("vulkan".parse::<DeviceKind>().is_err());
+    }
+}

@@ -1,0 +1,94 @@
+//! What a program asked its device in vain, and so what to do about a program for other devices.
+//!
+//! A program looks for a device before anything else: it asks for a name (`vulkan*`), then for
+//! formats of executables. When no answer suits it, it fails with a text of the compiler's, which
+//! lists what the program was made for and leaves the user there. The questions say the rest.
+
+use std::sync::{Mutex, PoisonError};
+
+use vm::{Status, StatusCode};
+
+use crate::executables::{NATIVE_FORMATS, NativeCode, RECOMPILE, refusal};
+
+/// The last questions that had no for an answer.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals(Mutex<Asked>);
+
+#[derive(Debug, Default)]
+struct Asked {
+    device: Option<String>,
+    format: Option<String>,
+}
+
+impl Refusals {
+    /// Notes that the device is not called what a program asked for.
+    pub(crate) fn device(&self, pattern: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).device = Some(pattern.to_owned());
+    }
+
+    /// Notes that executables of a format do not run.
+    pub(crate) fn format(&self, format: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).format = Some(format.to_owned());
+    }
+
+    /// The error with what to do about it, where it is that of a program that found no device.
+    pub(crate) fn explain(&self, status: Status, native_code: NativeCode) -> Status {
+        let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A format is asked for only where the device was right.
+        let advice = match (&asked.format, &asked.device) {
+            _ if status.code != StatusCode::Incompatible => return status,
+            (Some(format), _) => for_format(format, native_code),
+            (None, Some(device)) => for_device(device),
+            (None, None) => return status,
+        };
+        Status::new(status.code, format!("{}; {advice}", status.message))
+    }
+}
+
+fn for_format(format: &str, native_code: NativeCode) -> String {
+    if native_code == NativeCode::Refused && NATIVE_FORMATS.contains(&format) {
+        return refusal(format);
+    }
+    format!(
+        "the program was compiled to executables of format '{format}', which this machine does not \
+         run; {RECOMPILE}"
+    )
+}
+
+fn for_device(pattern: &str) -> String {
+    let name = pattern.trim_end_matches('*');
+    format!("the program was compiled for a device '{name}', and here is only the CPU; {RECOMPILE}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn explained(refusals: &Refusals, code: StatusCode, native_code: NativeCode) -> String {
+        refusals.explain(Status::new(code, "no device"), native_code).message
+    }
+
+    #[test]
+    fn what_to_do_is_said_once_a_program_has_asked_in_vain() {
+        let refusals = Refusals::default();
+        let (code, allowed) = (StatusCode::Incompatible, NativeCode::Allowed);
+        assert_eq!(explained(&refusals, code, allowed), "no device");
+        refusals.device("vulkan*");
+        let text = explained(&refusals, code, allowed);
+        assert!(text.contains("for a device 'vulkan'") && text.ends_with(RECOMPILE), "{text}");
+        assert_eq!(explained(&refusals, StatusCode::Internal, allowed), "no device");
+        refusals.format("embedded-elf-of-another");
+        let text = explained(&refusals, code, allowed);
+        assert!(text.contains("'embedded-elf-of-another'") && text.ends_with(RECOMPILE), "{text}");
+    }
+
+    #[test]
+    fn refused_machine_code_is_named() {
+        let refusals = Refusals::default();
+        for format in NATIVE_FORMATS {
+            refusals.format(format);
+            let text = explained(&refusals, StatusCode::Incompatible, NativeCode::Refused);
+            assert!(text.contains(format) && text.contains("--no-native"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Loading an executable by the name of its format.
+
+use std::sync::Arc;
+
+use vm::Status;
+
+use super::interface::Executable;
+use super::native::{self, NativeCode};
+use super::vmvx;
+
+/// What makes a program that runs here.
+pub(crate) const RECOMPILE: &str = "recompile with --iree-hal-target-device=local \
+    --iree-hal-local-target-device-backends=vmvx (or llvm-cpu, for this processor)";
+
+/// Loads an executable of any format that can run here. `data` stays alive with the executable, so
+/// that nothing needs to be copied; `constants` are those that the program specialises it with;
+/// `limits` bound each workgroup of bytecode.
+///
+/// # Errors
+/// The format is for other devices, or the data is not what it claims to be.
+pub(crate) fn load(
+    format: &str,
+    data: &Arc<vm::Buffer>,
+    constants: &[u32],
+    native_code: NativeCode,
+    limits: &vm::ExecutionLimits,
+) -> Result<Arc<dyn Executable>, Status> {
+    match format {
+        vmvx::FORMAT => Ok(Arc::new(vmvx::VmvxExecutable::load(data, constants, limits)?)),
+        _ if native::FORMATS.contains(&format) => {
+            Ok(Arc::new(native::NativeExecutable::load(format, data, constants, native_code)?))
+        }
+        _ => Err(unsupported(format)),
+    }
+}
+
+/// Whether [`load`] loads the format: what programs ask before they create executables.
+#[must_use]
+pub(crate) fn is_supported(format: &str, native_code: NativeCode) -> bool {
+    format == vmvx::FORMAT
+        || native_code == NativeCode::Allowed && native::FORMATS.contains(&format)
+}
+
+/// Says what to do about an executable for a device that is not there.
+fn unsupported(format: &str) -> Status {
+    Status::new(
+        vm::StatusCode::Incompatible,
+        format!("executables of format '{format}' cannot run here; {RECOMPILE}"),
+    )
+}

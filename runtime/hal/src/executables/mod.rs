@@ -1,0 +1,22 @@
+//! Compiled dispatches, in any format. An executable sees only the memory that a dispatch hands it:
+//! no device, no queue, no native module except the microkernels.
+
+mod dispatch;
+mod halt;
+mod interface;
+mod load;
+mod machine;
+mod native;
+mod pool;
+mod vmvx;
+
+pub(crate) use dispatch::Dispatch;
+pub use dispatch::workgroup_at;
+pub(crate) use halt::{Halt, Interrupted, PausedWorkgroup};
+pub use interface::{Executable, ExecutableRef, Export};
+pub(crate) use load::{RECOMPILE, is_supported, load};
+pub use machine::MachineState;
+pub(crate) use native::{FORMATS as NATIVE_FORMATS, processor_feature, refusal};
+pub use native::{NativeCode, examine_machine_code};
+pub(crate) use pool::WorkerPool;
+pub(crate) use vmvx::{SET_CONSTANTS, arguments, words};

@@ -1,0 +1,29 @@
+//! Loaded machine code, with what it says about itself and what it is given.
+
+use super::abi::Environment;
+use super::image::Image;
+use super::library::Library;
+
+/// Machine code with what it says about itself and what it is given.
+#[derive(Debug)]
+pub(super) struct Code {
+    pub(super) library: Library,
+    pub(super) constants: Vec<u32>,
+    /// Null for each import: all of them are optional.
+    pub(super) imports: Vec<usize>,
+    pub(super) processor: [u64; 8],
+    /// Keeps the code where it is.
+    pub(super) image: Image,
+}
+
+impl Code {
+    pub(super) fn environment(&self) -> Environment {
+        Environment {
+            constants: self.constants.as_ptr(),
+            import_thunk: std::ptr::null(),
+            import_functions: self.imports.as_ptr().cast(),
+            import_contexts: self.imports.as_ptr().cast(),
+            processor: self.processor,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Which formats of machine code this processor runs, and whether any may run.
+
+use vm::Status;
+
+/// The formats that this machine runs.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const FORMATS: [&str; 2] = [EMBEDDED, SYSTEM];
+/// The formats that this machine runs.
+#[cfg(target_arch = "aarch64")]
+pub const FORMATS: [&str; 2] = [EMBEDDED, SYSTEM];
+/// The formats that this machine runs.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub const FORMATS: [&str; 0] = [];
+
+#[cfg(not(target_arch = "aarch64"))]
+pub(super) const EMBEDDED: &str = "embedded-elf-x86_64";
+#[cfg(target_arch = "aarch64")]
+pub(super) const EMBEDDED: &str = "embedded-elf-arm_64";
+#[cfg(not(target_arch = "aarch64"))]
+pub(super) const SYSTEM: &str = "system-elf-x86_64";
+#[cfg(target_arch = "aarch64")]
+pub(super) const SYSTEM: &str = "system-elf-arm_64";
+
+/// Whether machine code may run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum NativeCode {
+    /// The user launched the program: its code is as trusted as any they launch.
+    #[default]
+    Allowed,
+    /// Only bytecode runs.
+    Refused,
+}
+
+pub(super) fn refused(format: &str) -> Status {
+    Status::permission_denied(refusal(format))
+}
+
+/// Why machine code does not run, and what to do.
+pub(crate) fn refusal(format: &str) -> String {
+    format!(
+        "the program has machine code ('{format}'), and --no-native refuses to run any; compile with \
+         --iree-hal-local-target-device-backends=vmvx for bytecode that runs anywhere, or leave out \
+         --no-native if you trust the program"
+    )
+}

@@ -1,0 +1,251 @@
+//! `!hal.allocator`: makes device memory, and knows what is alive and who made it.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use vm::{ExecutionLimits, Object, Status};
+
+use super::buffer::{Allocation, Buffer, BufferParameters};
+use super::guard;
+use super::guard::Guarded;
+use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
+
+/// What made an allocation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Origin {
+    /// `hal.device.queue.alloca`: memory that lives for a while.
+    Alloca,
+    /// `hal.allocator.allocate`
+    Allocate,
+    /// `hal.allocator.import`: constants of the program.
+    Import,
+    /// The host, for an input of a function.
+    Host,
+    /// A parameter of the model.
+    Parameter,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Alloca => "hal.device.queue.alloca",
+            Self::Allocate => "hal.allocator.allocate",
+            Self::Import => "hal.allocator.import",
+            Self::Host => "host",
+            Self::Parameter => "parameter",
+        })
+    }
+}
+
+/// An allocation that was alive when it was asked for.
+#[derive(Clone, Debug)]
+pub struct LiveAllocation {
+    /// Its number: allocations are counted from 1.
+    pub number: u64,
+    /// What made it.
+    pub origin: Origin,
+    /// The memory.
+    pub allocation: Arc<Allocation>,
+}
+
+/// Makes device memory. Clones share what they know.
+#[derive(Clone, Debug, Default)]
+pub struct Allocator(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Whether somebody wants to know what is alive.
+    is_recording: AtomicBool,
+    /// Whether memory is guarded, and what is.
+    is_guarding: bool,
+    guarded: Mutex<Vec<Weak<Guarded>>>,
+    records: Mutex<Records>,
+}
+
+#[derive(Debug, Default)]
+struct Records {
+    /// Those that were alive when the list was last cleaned, and those made since.
+    records: Vec<(u64, Origin, Weak<Allocation>)>,
+    made: u64,
+    clean_at: usize,
+}
+
+impl Allocator {
+    /// Notes from now on what is made, for [`Self::live`].
+    pub fn record(&self) {
+        self.0.is_recording.store(true, Ordering::Relaxed);
+    }
+
+    /// One that makes guarded memory: see [`crate::guard`].
+    #[must_use]
+    pub fn guarding() -> Self {
+        Self(Arc::new(Shared { is_guarding: true, ..Shared::default() }))
+    }
+
+    /// Whether memory is guarded.
+    #[must_use]
+    pub fn is_guarding(&self) -> bool {
+        self.0.is_guarding
+    }
+
+    /// The address of a guarded buffer beside which something was written since this was asked, and
+    /// where, from its start.
+    #[must_use]
+    pub fn take_damage(&self) -> Option<(usize, isize)> {
+        let mut guarded = lock(&self.0.guarded);
+        guarded.retain(|guarded| guarded.strong_count() > 0);
+        guarded
+            .iter()
+            .filter_map(Weak::upgrade)
+            .find_map(|it| Some((it.address(), it.take_damage()?)))
+    }
+
+    /// Zeroed memory, or guarded memory.
+    ///
+    /// # Errors
+    /// The limits forbid it, or there is no memory.
+    pub fn allocate(
+        &self,
+        parameters: BufferParameters,
+        length: u64,
+        origin: Origin,
+        limits: &ExecutionLimits,
+    ) -> Result<Buffer, Status> {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let storage = self.storage(length, limits)?;
+        Ok(self.wrap(Arc::new(storage), parameters, origin))
+    }
+
+    fn storage(&self, length: usize, limits: &ExecutionLimits) -> Result<vm::Buffer, Status> {
+        if !self.0.is_guarding {
+            return vm::Buffer::alloc(length, 0, limits);
+        }
+        let (storage, guarded) = guard::allocate(length, limits)?;
+        lock(&self.0.guarded).push(Arc::downgrade(&guarded));
+        Ok(storage)
+    }
+
+    /// Memory with these bytes, for what comes from the host.
+    ///
+    /// # Errors
+    /// The limits forbid it, or there is no memory.
+    pub fn import(
+        &self,
+        bytes: &[u8],
+        parameters: BufferParameters,
+        limits: &ExecutionLimits,
+    ) -> Result<Buffer, Status> {
+        let storage = if self.0.is_guarding {
+            let storage = self.storage(bytes.len(), limits)?;
+            storage.write(0, bytes)?;
+            storage
+        } else {
+            vm::Buffer::from_bytes(bytes)?
+        };
+        Ok(self.wrap(Arc::new(storage), parameters, Origin::Host))
+    }
+
+    /// Memory that exists, as device memory.
+    pub fn wrap(
+        &self,
+        storage: Arc<vm::Buffer>,
+        parameters: BufferParameters,
+        origin: Origin,
+    ) -> Buffer {
+        let buffer = Buffer::new(storage, canonical(parameters));
+        if self.0.is_recording.load(Ordering::Relaxed) {
+            self.note(&buffer, origin);
+        }
+        buffer
+    }
+
+    fn note(&self, buffer: &Buffer, origin: Origin) {
+        let mut records = self.records();
+        records.made += 1;
+        let number = records.made;
+        records.records.push((number, origin, Arc::downgrade(buffer.allocation())));
+        if records.records.len() > records.clean_at {
+            records.records.retain(|(_, _, allocation)| allocation.strong_count() > 0);
+            records.clean_at = 2 * records.records.len() + 64;
+        }
+    }
+
+    /// What is alive of what was noted, in the order of making.
+    #[must_use]
+    pub fn live(&self) -> Vec<LiveAllocation> {
+        let live = |(number, origin, allocation): &(u64, Origin, Weak<Allocation>)| {
+            let allocation = allocation.upgrade()?;
+            Some(LiveAllocation { number: *number, origin: *origin, allocation })
+        };
+        self.records().records.iter().filter_map(live).collect()
+    }
+
+    fn records(&self) -> MutexGuard<'_, Records> {
+        lock(&self.0.records)
+    }
+}
+
+fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The list is whole at any time, so another thread's panic does not spoil it.
+    list.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The parameters that memory of the host has when these are asked for, as in IREE.
+fn canonical(mut parameters: BufferParameters) -> BufferParameters {
+    if parameters.usage.0 == 0 {
+        parameters.usage = BufferUsage::DEFAULT;
+    }
+    if parameters.access.0 == 0 {
+        parameters.access = MemoryAccess::ALL;
+    }
+    let memory_type = parameters.memory_type | MemoryType::HOST_VISIBLE;
+    parameters.memory_type = MemoryType(memory_type.0 & !MemoryType::OPTIMAL.0);
+    parameters.usage = parameters.usage
+        | BufferUsage::MAPPING_SCOPED
+        | BufferUsage::MAPPING_PERSISTENT
+        | BufferUsage::MAPPING_ACCESS_RANDOM
+        | BufferUsage::TRANSFER;
+    parameters
+}
+
+impl Object for Allocator {
+    fn type_name(&self) -> &str {
+        "hal.allocator"
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_alive_is_known() {
+        let allocator = Allocator::default();
+        allocator.record();
+        let parameters = BufferParameters {
+            memory_type: MemoryType::DEVICE_LOCAL,
+            usage: BufferUsage::DISPATCH_STORAGE,
+            access: MemoryAccess(0),
+        };
+        let allocate = || {
+            let limits = ExecutionLimits::default();
+            allocator.allocate(parameters, 16, Origin::Alloca, &limits).unwrap()
+        };
+        let first = allocate();
+        for _ in 0..1000 {
+            drop(allocate());
+        }
+        let last = allocate();
+        let live = allocator.live();
+        assert_eq!(live.iter().map(|live| live.number).collect::<Vec<_>>(), [1, 1002]);
+        assert!(Arc::ptr_eq(&live[1].allocation, last.allocation()));
+        assert!(first.check_usage(BufferUsage::TRANSFER_SOURCE).is_ok());
+        assert_eq!(first.parameters().memory_type.to_string(), "DEVICE_LOCAL|HOST_VISIBLE");
+    }
+}

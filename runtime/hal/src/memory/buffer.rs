@@ -1,0 +1,370 @@
+//! `!hal.buffer`: device memory, which here is memory of the host.
+//!
+//! A buffer is a span of an [`Allocation`]. The bytes are those of a [`vm::Buffer`], so that
+//! bytecode dispatches, native code, host code and the debugger see the same memory without a copy.
+//! What a program may do with a buffer was said when it was allocated; the checks and their
+//! messages are IREE's. Who made an allocation, and which are alive, knows the
+//! [`crate::allocator`].
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use vm::{Object, Status};
+
+use super::binding::Binding;
+use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
+
+/// As a length: up to the end.
+pub(crate) const WHOLE_BUFFER: u64 = u64::MAX;
+
+/// How memory is to be allocated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BufferParameters {
+    /// Where it is.
+    pub memory_type: MemoryType,
+    /// What it is for.
+    pub usage: BufferUsage,
+    /// What may be done with it.
+    pub access: MemoryAccess,
+}
+
+/// Memory that was allocated or imported as a whole.
+#[derive(Debug)]
+pub struct Allocation {
+    parameters: BufferParameters,
+    storage: Arc<vm::Buffer>,
+    /// How many owners the program says it has (`hal.buffer.allocation.preserve`).
+    owners: AtomicU32,
+}
+
+/// A span of an allocation. Clones share its memory.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    allocation: Arc<Allocation>,
+    offset: usize,
+    length: usize,
+}
+
+impl Buffer {
+    /// All of `storage` as device memory.
+    #[must_use]
+    pub fn new(storage: Arc<vm::Buffer>, parameters: BufferParameters) -> Self {
+        let length = storage.len();
+        let allocation = Arc::new(Allocation { parameters, storage, owners: AtomicU32::new(1) });
+        Self { allocation, offset: 0, length }
+    }
+
+    /// A part of this buffer; [`WHOLE_BUFFER`] as the length takes all from `offset`.
+    ///
+    /// # Errors
+    /// The buffer does not have the range.
+    pub fn subspan(&self, offset: u64, length: u64) -> Result<Self, Status> {
+        let (offset, length) = self.range(offset, length)?;
+        Ok(Self { allocation: self.allocation.clone(), offset: self.offset + offset, length })
+    }
+
+    /// Bytes in the buffer.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether it has no bytes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Where it starts in its allocation.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// What it is a span of.
+    #[must_use]
+    pub fn allocation(&self) -> &Arc<Allocation> {
+        &self.allocation
+    }
+
+    /// How its memory was allocated.
+    #[must_use]
+    pub fn parameters(&self) -> &BufferParameters {
+        &self.allocation.parameters
+    }
+
+    /// A part of this buffer as the memory of a dispatch.
+    ///
+    /// # Errors
+    /// The buffer does not have the range.
+    pub(crate) fn binding(&self, offset: u64, length: u64) -> Result<Binding, Status> {
+        let (offset, length) = self.range(offset, length)?;
+        Binding::new(self.allocation.storage.clone(), self.offset + offset, length)
+    }
+
+    /// A part of this buffer in its place.
+    ///
+    /// # Errors
+    /// The buffer does not have the range.
+    pub(crate) fn narrow(&mut self, offset: u64, length: u64) -> Result<(), Status> {
+        let (offset, length) = self.range(offset, length)?;
+        self.offset += offset;
+        self.length = length;
+        Ok(())
+    }
+
+    /// Its bytes as the VM has them. The view shares the memory.
+    #[must_use]
+    pub fn storage(&self) -> Arc<vm::Buffer> {
+        let whole = &self.allocation.storage;
+        if self.offset == 0 && self.length == whole.len() {
+            return whole.clone();
+        }
+        self.view(0, self.length).unwrap_or_else(|_| whole.clone())
+    }
+
+    /// A range of its bytes as the VM has them, already checked by [`Self::range`].
+    ///
+    /// # Errors
+    /// The buffer does not have the range.
+    pub fn view(&self, offset: usize, length: usize) -> Result<Arc<vm::Buffer>, Status> {
+        self.range(offset as u64, length as u64)?;
+        let whole = &self.allocation.storage;
+        let offset = self.offset + offset;
+        if offset == 0 && length == whole.len() {
+            return Ok(whole.clone());
+        }
+        Ok(Arc::new(whole.subspan(offset, length)?))
+    }
+
+    /// A copy of the bytes from `offset`, as many of `length` as there are.
+    #[must_use]
+    pub fn read(&self, offset: usize, length: usize) -> Vec<u8> {
+        let offset = offset.min(self.length);
+        let length = length.min(self.length - offset);
+        self.allocation.storage.read(self.offset + offset, length)
+    }
+
+    /// Changes bytes, whatever the program may do with them: for hosts and debuggers.
+    ///
+    /// # Errors
+    /// The buffer does not have the range, or its memory is a file's.
+    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), Status> {
+        self.range(offset as u64, bytes.len() as u64)?;
+        self.allocation.storage.write(self.offset + offset, bytes)
+    }
+
+    /// Writes `pattern` over and over. Its length is 1, 2, 4 or 8 and divides offset and length.
+    ///
+    /// # Errors
+    /// The buffer does not have the range, or the pattern does not fit it.
+    pub fn fill(&self, offset: u64, length: u64, pattern: &[u8]) -> Result<(), Status> {
+        let (offset, length) = self.range(offset, length)?;
+        let start = self.offset + offset;
+        let unit = pattern.len();
+        if !matches!(unit, 1 | 2 | 4 | 8) {
+            return Err(Status::invalid_argument(format!(
+                "fill patterns must be 1, 2, 4, or 8 bytes (got {unit})"
+            )));
+        }
+        if !offset.is_multiple_of(unit) || !length.is_multiple_of(unit) {
+            return Err(Status::invalid_argument(format!(
+                "attempting to fill a range with {unit} byte values that is not aligned (offset={offset}, length={length})"
+            )));
+        }
+        // A buffer may start anywhere in its allocation, so the fill works on a view.
+        let view = self.allocation.storage.subspan(start, length)?;
+        let count = (length / unit) as u64;
+        match *pattern {
+            [a] => view.fill(0, count, [a]),
+            [a, b] => view.fill(0, count, [a, b]),
+            [a, b, c, d] => view.fill(0, count, [a, b, c, d]),
+            [a, b, c, d, e, f, g, h] => view.fill(0, count, [a, b, c, d, e, f, g, h]),
+            _ => Ok(()),
+        }
+    }
+
+    /// Copies bytes from another buffer, or within this one.
+    ///
+    /// # Errors
+    /// One of the buffers does not have its range.
+    pub fn copy_from(
+        &self,
+        offset: u64,
+        source: &Buffer,
+        source_offset: u64,
+        length: u64,
+    ) -> Result<(), Status> {
+        let (source_offset, length) = source.range(source_offset, length)?;
+        let (offset, length) = self.range(offset, length as u64)?;
+        self.allocation.storage.copy_from(
+            self.offset + offset,
+            &source.allocation.storage,
+            source.offset + source_offset,
+            length,
+        )
+    }
+
+    /// Whether both are spans of the same memory and have bytes in common.
+    #[must_use]
+    pub fn overlaps(&self, other: &Buffer) -> bool {
+        Arc::ptr_eq(&self.allocation, &other.allocation)
+            && self.offset < other.offset + other.length
+            && other.offset < self.offset + self.length
+    }
+
+    /// A range with [`WHOLE_BUFFER`] resolved.
+    ///
+    /// # Errors
+    /// The buffer does not have it.
+    pub fn range(&self, offset: u64, length: u64) -> Result<(usize, usize), Status> {
+        let total = self.length as u64;
+        if offset > total {
+            return Err(Status::out_of_range(format!(
+                "attempted to access an address off the end of the valid buffer range \
+                 (offset={offset}, length={length}, buffer byte_length={total})",
+                length = length.cast_signed(),
+            )));
+        }
+        let found = if length == WHOLE_BUFFER { total - offset } else { length };
+        if found > total - offset {
+            return Err(Status::out_of_range(format!(
+                "attempted to access an address outside of the valid buffer range \
+                 (offset={offset}, adjusted_length={found}, end={}, buffer byte_length={total})",
+                offset.wrapping_add(found).wrapping_sub(1),
+            )));
+        }
+        // Both are at most the length, which is a `usize`.
+        Ok((offset as usize, found as usize))
+    }
+
+    /// That its memory is of all the required kinds.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn check_memory_type(&self, required: MemoryType) -> Result<(), Status> {
+        let found = self.parameters().memory_type;
+        if found.contains(required) {
+            return Ok(());
+        }
+        Err(Status::permission_denied(format!(
+            "buffer memory type is not compatible with the requested operation; buffer has {found}, \
+             operation requires {required}"
+        )))
+    }
+
+    /// That the program may access it so.
+    ///
+    /// # Errors
+    /// It may not.
+    pub fn check_access(&self, required: MemoryAccess) -> Result<(), Status> {
+        let allowed = self.parameters().access;
+        if required.contains(MemoryAccess::ANY) || allowed.contains(required) {
+            return Ok(());
+        }
+        Err(Status::permission_denied(format!(
+            "buffer does not support the requested access type; buffer allows {allowed}, operation \
+             requires {required}"
+        )))
+    }
+
+    /// That it was allocated for this.
+    ///
+    /// # Errors
+    /// It was not.
+    pub fn check_usage(&self, required: BufferUsage) -> Result<(), Status> {
+        let allowed = self.parameters().usage;
+        if allowed.contains(required) {
+            return Ok(());
+        }
+        Err(Status::permission_denied(format!(
+            "requested usage was not specified when the buffer was allocated; buffer allows \
+             {allowed}, operation requires {required}"
+        )))
+    }
+}
+
+impl Object for Buffer {
+    fn type_name(&self) -> &str {
+        "hal.buffer"
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Allocation {
+    /// How it was allocated.
+    #[must_use]
+    pub fn parameters(&self) -> &BufferParameters {
+        &self.parameters
+    }
+
+    /// All its bytes.
+    #[must_use]
+    pub fn storage(&self) -> &Arc<vm::Buffer> {
+        &self.storage
+    }
+
+    /// The program has one more owner for it.
+    pub fn preserve(&self) {
+        self.owners.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The program has one owner less for it; whether that was the last.
+    #[must_use]
+    pub fn discard(&self) -> bool {
+        self.owners.fetch_sub(1, Ordering::Relaxed) == 1
+    }
+
+    /// Whether the program has a single owner for it.
+    #[must_use]
+    pub fn is_terminal(&self) -> bool {
+        self.owners.load(Ordering::Relaxed) == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(bytes: &[u8]) -> Buffer {
+        let storage = Arc::new(vm::Buffer::from_bytes(bytes).unwrap());
+        let parameters = BufferParameters {
+            memory_type: MemoryType::HOST_LOCAL,
+            usage: BufferUsage::DEFAULT,
+            access: MemoryAccess::ALL,
+        };
+        Buffer::new(storage, parameters)
+    }
+
+    #[test]
+    fn spans_share_memory_and_know_their_ranges() {
+        let whole = buffer(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        let part = whole.subspan(2, WHOLE_BUFFER).unwrap().subspan(1, 4).unwrap();
+        assert_eq!((part.offset(), part.len()), (3, 4));
+        assert_eq!(part.storage().read(0, 9), [3, 4, 5, 6]);
+        part.fill(2, 2, &[9, 8]).unwrap();
+        part.copy_from(0, &whole, 0, 1).unwrap();
+        assert_eq!(whole.read(0, 9), [0, 1, 2, 0, 4, 9, 8, 7]);
+        assert!(part.overlaps(&whole) && !part.overlaps(&whole.subspan(0, 3).unwrap()));
+        for (offset, length) in [(5, 0), (0, 5), (4, 1), (1, u64::MAX - 1)] {
+            assert!(part.subspan(offset, length).is_err(), "{offset} {length}");
+        }
+        assert!(part.fill(1, 2, &[1, 2]).is_err() && part.fill(0, 3, &[1, 2, 3]).is_err());
+    }
+
+    #[test]
+    fn uses_that_were_not_asked_for_are_refused() {
+        let buffer = buffer(&[0; 4]);
+        assert_eq!(
+            buffer.check_usage(BufferUsage::SHARING_EXPORT).unwrap_err().to_string(),
+            "PERMISSION_DENIED; requested usage was not specified when the buffer was allocated; \
+             buffer allows TRANSFER|DISPATCH_STORAGE, operation requires SHARING_EXPORT"
+        );
+        assert!(buffer.check_usage(BufferUsage::TRANSFER).is_ok());
+        assert!(buffer.check_memory_type(MemoryType::DEVICE_LOCAL).is_err());
+    }
+}

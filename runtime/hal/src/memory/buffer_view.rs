@@ -1,0 +1,135 @@
+//! `!hal.buffer_view`: a buffer seen as a tensor.
+//!
+//! As in IREE nothing is checked when one is made: the shape may claim more than the buffer has,
+//! and the element type may be any number. Who reads elements asks [`BufferView::element_type`] and
+//! [`BufferView::byte_length`] first.
+
+use std::any::Any;
+
+use abi::element_type::{ElementType, ElementTypeError};
+use abi::tensor::TensorType;
+use vm::{Object, Status};
+
+use super::buffer::{Buffer, WHOLE_BUFFER};
+
+/// How elements are laid out, by IREE's number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Encoding(pub u32);
+
+impl Encoding {
+    /// Nobody knows.
+    pub const OPAQUE: Self = Self(0);
+    /// One behind the other, the last dimension innermost.
+    pub const DENSE_ROW_MAJOR: Self = Self(1);
+}
+
+/// A tensor in a buffer.
+#[derive(Clone, Debug)]
+pub struct BufferView {
+    buffer: Buffer,
+    shape: Vec<u64>,
+    element_type: u32,
+    encoding: Encoding,
+}
+
+impl BufferView {
+    /// The buffer seen as a tensor. `element_type` is a code, as [`ElementType::code`] gives it.
+    #[must_use]
+    pub fn new(buffer: Buffer, shape: Vec<u64>, element_type: u32, encoding: Encoding) -> Self {
+        Self { buffer, shape, element_type, encoding }
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// The dimensions, outermost first.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The code of the element type.
+    #[must_use]
+    pub fn element_code(&self) -> u32 {
+        self.element_type
+    }
+
+    /// The element type.
+    ///
+    /// # Errors
+    /// The code is none of a type.
+    pub fn element_type(&self) -> Result<ElementType, ElementTypeError> {
+        ElementType::from_code(self.element_type)
+    }
+
+    /// How elements are laid out.
+    #[must_use]
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// How many elements the shape has; `None` if they cannot be counted.
+    #[must_use]
+    pub fn element_count(&self) -> Option<usize> {
+        self.shape.iter().try_fold(1_usize, |count, dimension| {
+            count.checked_mul(usize::try_from(*dimension).ok()?)
+        })
+    }
+
+    /// Bytes that the elements take; those of less than a byte share bytes. `None` if they cannot
+    /// be counted.
+    #[must_use]
+    pub fn byte_length(&self) -> Option<usize> {
+        let bits = self.element_count()?.checked_mul(usize::from(self.element_type as u8))?;
+        Some(bits.div_ceil(8))
+    }
+
+    /// That the buffer has all elements that the shape claims.
+    ///
+    /// # Errors
+    /// It has less.
+    pub fn check(&self) -> Result<(), Status> {
+        // More than can be counted is more than there is, and not the number that stands for all
+        // there is.
+        let length = self.byte_length().map_or(WHOLE_BUFFER - 1, |length| length as u64);
+        self.buffer.range(0, length).map(drop)
+    }
+
+    /// A copy of the elements' bytes.
+    ///
+    /// # Errors
+    /// The buffer has less than the shape claims.
+    pub fn read(&self) -> Result<Vec<u8>, Status> {
+        self.check()?;
+        Ok(self.buffer.read(0, self.byte_length().unwrap_or(usize::MAX)))
+    }
+
+    /// The tensor's text as IREE's tools print it, with at most so many elements.
+    ///
+    /// # Errors
+    /// The buffer has less than the shape claims.
+    pub fn text(&self, max_element_count: usize) -> Result<String, Status> {
+        let element_type = ElementType::from_any_code(self.element_type);
+        let tensor_type = TensorType { shape: self.shape.clone(), element_type };
+        self.check()?;
+        let bytes = self.buffer.read(0, tensor_type.printed_byte_count(max_element_count));
+        Ok(tensor_type.format(&bytes, max_element_count))
+    }
+}
+
+impl Object for BufferView {
+    fn type_name(&self) -> &str {
+        "hal.buffer_view"
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn contents(&self, max_element_count: usize) -> Option<String> {
+        Some(self.text(max_element_count).unwrap_or_else(|status| format!("({status})")))
+    }
+}

@@ -1,0 +1,218 @@
+//! Guarded device memory: what `--guard` gives programs instead of plain memory.
+//!
+//! ```text
+//!   no access | slack, poison |  the buffer, poison at first  | < 64 bytes of poison | no access
+//!    16 MiB   |            whole pages                                              |  16 MiB
+//! ```
+//!
+//! An access after the end of a buffer faults where it happens, as does one before its page. Fresh
+//! memory holds *poison*: words that depend on their own address and are NaN as floats, far from 0
+//! as integers. Nothing computes such a word by chance, so memory that still holds poison has never
+//! been written. Poison around the buffer tells of writes that missed it by less than a page.
+//!
+//! Sizes are rounded up to 64 bytes, as compiled code expects that alignment, so an access that
+//! misses the end by less than that does not fault.
+//!
+//! # Soundness
+//!
+//! A [`Guarded`] owns its mapping; the range that it hands out lies within the pages that may be
+//! read and written, and is kept until it is dropped. The slack is only ever read and written
+//! through the mapping's own pointer.
+
+use std::ffi::c_void;
+use std::ptr::{NonNull, null_mut};
+
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use vm::{Access, ExecutionLimits, Status};
+
+/// What compiled code expects buffers to be aligned to, in bytes.
+const ALIGNMENT: usize = 64;
+
+/// Addresses at both ends that may not be touched, in bytes. They take no memory.
+const GUARD: usize = 16 << 20;
+
+/// The poison of a word, by its address.
+fn poison(address: usize) -> u32 {
+    let mixed = (address as u64 >> 2).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 43;
+    // A NaN of 32 bits that no arithmetic makes: it has a payload. So has that of 64 bits that two
+    // such words are.
+    0xFFC0_0001 | (mixed as u32) << 1 & 0x003F_FFFE
+}
+
+/// How many bytes of a buffer's range still hold poison, and the offset of the first. Words alone
+/// are not counted, unless the range has no more: two in a row do not come by chance.
+#[must_use]
+pub fn unwritten_bytes(
+    buffer: &vm::Buffer,
+    offset: usize,
+    length: usize,
+) -> Option<(usize, usize)> {
+    let bytes = buffer.read(offset, length);
+    let start = buffer.address().addr() + offset;
+    let lead = start.wrapping_neg() % 4;
+    let words = bytes.get(lead..).unwrap_or_default().chunks_exact(4);
+    let is_poison: Vec<bool> = words
+        .enumerate()
+        .map(|(index, word)| word == poison(start + lead + 4 * index).to_ne_bytes())
+        .collect();
+    let counts = |index: usize| {
+        is_poison[index]
+            && (is_poison.len() == 1
+                || index > 0 && is_poison[index - 1]
+                || is_poison.get(index + 1) == Some(&true))
+    };
+    let first = (0..is_poison.len()).find(|index| counts(*index))?;
+    let count = (first..is_poison.len()).filter(|index| counts(*index)).count();
+    Some((count * 4, lead + 4 * first))
+}
+
+/// A mapping with pages at both ends that nothing may touch.
+#[derive(Debug)]
+pub(crate) struct Guarded {
+    mapping: NonNull<c_void>,
+    mapped: usize,
+    /// The pages that may be touched, and the buffer in them, as offsets.
+    pages: std::ops::Range<usize>,
+    buffer: std::ops::Range<usize>,
+}
+
+// SAFETY: it owns its mapping, and its addresses are of no thread.
+unsafe impl Send for Guarded {}
+// SAFETY: shared access only reads bytes that programs may change meanwhile, through raw pointers.
+unsafe impl Sync for Guarded {}
+
+impl Guarded {
+    /// Memory for a buffer; `None` if the system has none.
+    pub(crate) fn new(length: usize) -> Option<Self> {
+        let page = rustix::param::page_size();
+        let body = length.max(1).checked_next_multiple_of(ALIGNMENT)?;
+        let inner = body.checked_next_multiple_of(page)?;
+        let mapped = inner.checked_add(2 * GUARD)?;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: a new mapping at an address that the system chooses.
+        let mapping = unsafe { mmap_anonymous(null_mut(), mapped, ProtFlags::empty(), flags) };
+        let mapping = NonNull::new(mapping.ok()?)?;
+        let end = GUARD + inner;
+        let start = end - body;
+        let this = Self { mapping, mapped, pages: GUARD..end, buffer: start..start + length };
+        let rights = MprotectFlags::READ | MprotectFlags::WRITE;
+        // SAFETY: pages of the mapping above, which nothing uses yet.
+        unsafe { mprotect(this.at(GUARD), inner, rights) }.ok()?;
+        this.poison(this.pages.clone());
+        Some(this)
+    }
+
+    fn poison(&self, range: std::ops::Range<usize>) {
+        for offset in range.step_by(4) {
+            let word = poison(self.at(offset).addr());
+            // SAFETY: a word of the pages that may be written, outside of what the buffer's users
+            // have, or before they have it.
+            unsafe { self.at(offset).cast::<u32>().write_volatile(word) };
+        }
+    }
+
+    fn at(&self, offset: usize) -> *mut c_void {
+        self.mapping.as_ptr().wrapping_byte_add(offset)
+    }
+
+    /// The address of the buffer.
+    pub(crate) fn address(&self) -> usize {
+        self.at(self.buffer.start).addr()
+    }
+
+    /// The first word outside of the buffer that was written, from the buffer's start. It is
+    /// mended, so that it is told once.
+    pub(crate) fn take_damage(&self) -> Option<isize> {
+        let before = self.pages.start..self.buffer.start;
+        // What shares a word with the buffer belongs to it.
+        let after = self.buffer.end.next_multiple_of(4)..self.pages.end;
+        let is_damaged = |offset: &usize| {
+            // SAFETY: a word of the pages that may be read.
+            let word = unsafe { self.at(*offset).cast::<u32>().read_volatile() };
+            word != poison(self.at(*offset).addr())
+        };
+        let words = after.clone().step_by(4).chain(before.clone().step_by(4).rev());
+        let damaged = words.into_iter().find(is_damaged)?;
+        self.poison(after);
+        self.poison(before);
+        Some(damaged as isize - self.buffer.start as isize)
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`; nobody has the buffer any more. The system can only refuse ranges
+        // that are none.
+        unsafe {
+            let _ = munmap(self.mapping.as_ptr(), self.mapped);
+        }
+    }
+}
+
+/// A buffer in guarded memory.
+///
+/// # Errors
+/// The limits forbid it, or there is no memory.
+pub(crate) fn allocate(
+    length: usize,
+    limits: &ExecutionLimits,
+) -> Result<(vm::Buffer, std::sync::Arc<Guarded>), Status> {
+    let charge = limits.charge(length)?;
+    let guarded = Guarded::new(length).ok_or_else(|| {
+        Status::resource_exhausted(format!("no memory for a guarded buffer of {length} bytes"))
+    })?;
+    let guarded = std::sync::Arc::new(guarded);
+    let start = NonNull::new(guarded.at(guarded.buffer.start).cast::<u8>());
+    let start = start.ok_or_else(|| Status::internal("guarded memory at address 0"))?;
+    let keeper = Box::new((guarded.clone(), charge));
+    // SAFETY: `length` bytes from there may be read and written until the keeper is dropped, which
+    // has the mapping.
+    let buffer = unsafe { vm::Buffer::foreign(start, length, Access::ReadWrite, keeper) };
+    Ok((buffer, guarded))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fresh_memory_is_unwritten_until_it_is_written() {
+        let limits = ExecutionLimits::default();
+        for length in [4, 64, 100, 4096, 10_000] {
+            let (buffer, guarded) = allocate(length, &limits).unwrap();
+            assert_eq!(unwritten_bytes(&buffer, 0, length), Some((length / 4 * 4, 0)));
+            assert!(buffer.address().addr().is_multiple_of(ALIGNMENT));
+            buffer.write(0, &vec![0xFF; length - 4]).unwrap();
+            if length > 4 {
+                assert_eq!(
+                    unwritten_bytes(&buffer, 0, length),
+                    None,
+                    "one word alone is not counted"
+                );
+            }
+            buffer.write(0, &vec![1; length]).unwrap();
+            assert_eq!(unwritten_bytes(&buffer, 0, length), None);
+            assert_eq!(guarded.take_damage(), None);
+        }
+    }
+
+    #[test]
+    fn poison_is_nan_and_differs_from_word_to_word() {
+        let words: Vec<u32> = (0..1000).map(|index| poison(0x7000_0000 + 4 * index)).collect();
+        assert!(words.iter().all(|word| f32::from_bits(*word).is_nan()));
+        assert!(words.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+
+    #[test]
+    fn writes_beside_a_buffer_are_damage() {
+        let limits = ExecutionLimits::default();
+        let (buffer, guarded) = allocate(100, &limits).unwrap();
+        // SAFETY: the page of the buffer, which may be written.
+        unsafe { buffer.address().sub(4).write(7) };
+        assert_eq!(guarded.take_damage(), Some(-4));
+        let (buffer, guarded) = allocate(100, &limits).unwrap();
+        // SAFETY: as above: buffers take 64 bytes or a multiple of it.
+        unsafe { buffer.address().add(104).write(7) };
+        assert_eq!(guarded.take_damage(), Some(104));
+    }
+}

@@ -1,0 +1,17 @@
+//! Device memory: buffers, tensors in them, and what makes them. It knows nothing of programs: no
+//! executable, no command, no device.
+
+mod allocator;
+mod binding;
+mod buffer;
+mod buffer_view;
+mod file;
+mod guard;
+
+pub use allocator::{Allocator, Origin};
+pub(crate) use binding::Binding;
+pub(crate) use buffer::WHOLE_BUFFER;
+pub use buffer::{Buffer, BufferParameters};
+pub use buffer_view::{BufferView, Encoding};
+pub(crate) use file::File;
+pub use guard::unwritten_bytes;

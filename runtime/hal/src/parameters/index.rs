@@ -1,0 +1,183 @@
+//! The parameters of a scope: what each is called, how long it is, and where its bytes are.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use vm::{Buffer, Status};
+use vmfb::FileBytes;
+
+use super::reader;
+
+/// An archive from which entries come.
+#[derive(Clone, Debug)]
+pub struct Source {
+    bytes: FileBytes,
+    path: Arc<Path>,
+}
+
+impl Source {
+    pub(super) fn open(path: &Path) -> Result<Self, Status> {
+        let bytes = FileBytes::open(path).map_err(|error| Status::not_found(error.to_string()))?;
+        Ok(Self { bytes, path: Arc::from(path) })
+    }
+
+    #[cfg(test)]
+    pub(super) fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self { bytes: FileBytes::from(bytes), path: Arc::from(Path::new("test")) }
+    }
+
+    /// The archive.
+    #[must_use]
+    pub fn bytes(&self) -> &FileBytes {
+        &self.bytes
+    }
+
+    /// Where the archive is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// A pattern that fills a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Splat {
+    bytes: [u8; 16],
+    length: u8,
+}
+
+impl Splat {
+    /// The pattern, if it has a length that patterns have, which divides that of the parameter.
+    pub(super) fn new(pattern: &[u8], parameter_length: u64) -> Option<Self> {
+        if !matches!(pattern.len(), 1 | 2 | 4 | 8 | 16)
+            || !parameter_length.is_multiple_of(pattern.len() as u64)
+        {
+            return None;
+        }
+        let mut bytes = [0; 16];
+        bytes[..pattern.len()].copy_from_slice(pattern);
+        Some(Self { bytes, length: pattern.len() as u8 })
+    }
+
+    /// The pattern's bytes.
+    #[must_use]
+    pub fn pattern(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
+/// What a parameter is made of.
+#[derive(Clone, Debug)]
+pub enum Contents {
+    /// A range of an archive, inside of it.
+    File {
+        /// The archive.
+        source: Source,
+        /// Where the bytes begin.
+        offset: u64,
+    },
+    /// A repeated pattern.
+    Splat(Splat),
+}
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name in the scope.
+    pub key: String,
+    /// How many bytes it has.
+    pub length: u64,
+    /// Where they come from.
+    pub contents: Contents,
+}
+
+impl Entry {
+    /// Whether the parameter has the range.
+    ///
+    /// # Errors
+    /// It has not.
+    pub fn check_range(&self, offset: u64, length: u64) -> Result<(), Status> {
+        if offset <= self.length && length <= self.length - offset {
+            return Ok(());
+        }
+        Err(Status::out_of_range(format!(
+            "parameter `{}` range out of bounds (offset={offset}, length={length}, size={})",
+            self.key, self.length
+        )))
+    }
+
+    /// A range as a read-only buffer over the archive's mapping; `None` for a splat, which has no
+    /// bytes of its own.
+    ///
+    /// # Errors
+    /// The parameter does not have the range.
+    pub fn mapped(&self, offset: u64, length: u64) -> Result<Option<Buffer>, Status> {
+        self.check_range(offset, length)?;
+        let Contents::File { source, offset: start } = &self.contents else { return Ok(None) };
+        // The archive has the range, as `Index::add_data` saw.
+        let start = (start + offset) as usize;
+        Ok(Buffer::of_file(source.bytes.clone(), start..start + length as usize))
+    }
+
+    /// A copy of a range.
+    ///
+    /// # Errors
+    /// The parameter does not have the range.
+    pub fn bytes(&self, offset: u64, length: u64) -> Result<Vec<u8>, Status> {
+        if let Some(buffer) = self.mapped(offset, length)? {
+            return Ok(buffer.read(0, buffer.len()));
+        }
+        let Contents::Splat(splat) = &self.contents else { return Ok(Vec::new()) };
+        let pattern = splat.pattern();
+        let skipped = (offset % pattern.len() as u64) as usize;
+        Ok(pattern.iter().copied().cycle().skip(skipped).take(length as usize).collect())
+    }
+}
+
+/// The parameters of a scope.
+#[derive(Clone, Debug, Default)]
+pub struct Index {
+    entries: Vec<Entry>,
+    by_key: HashMap<String, usize>,
+}
+
+impl Index {
+    /// All parameters in the order of their archives.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// The parameter with the key.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find(&self, key: &str) -> Result<&Entry, Status> {
+        self.by_key.get(key).map(|at| &self.entries[*at]).ok_or_else(|| {
+            Status::not_found(format!("no parameter found in index with key '{key}'"))
+        })
+    }
+
+    pub(super) fn add_splat(&mut self, key: &str, length: u64, splat: Splat) {
+        self.add(Entry { key: key.to_owned(), length, contents: Contents::Splat(splat) });
+    }
+
+    /// Adds a range of an archive, if the archive has it.
+    pub(super) fn add_data(
+        &mut self,
+        key: &str,
+        source: &Source,
+        offset: u64,
+        length: u64,
+    ) -> Result<(), Status> {
+        reader::range_within(&source.bytes, offset, length, &format!("the data of `{key}`"))?;
+        let contents = Contents::File { source: source.clone(), offset };
+        self.add(Entry { key: key.to_owned(), length, contents });
+        Ok(())
+    }
+
+    fn add(&mut self, entry: Entry) {
+        self.by_key.entry(entry.key.clone()).or_insert(self.entries.len());
+        self.entries.push(entry);
+    }
+}

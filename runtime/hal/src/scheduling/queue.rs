@@ -1,0 +1,151 @@
+//! Queues: submissions wait for fences, run, and signal fences.
+//!
+//! Everything that a program submits runs in the thread that submits it, in the order of
+//! submission, except that a submission whose fence is not reached yet lets those behind it pass.
+//! When a fence is signalled from elsewhere, [`Queue::run`] runs what has become ready.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use vm::Status;
+
+use super::fence::Fence;
+use crate::commands::Execution;
+use crate::executables::WorkerPool;
+
+/// Work for a queue.
+#[derive(Debug)]
+pub struct Submission {
+    /// What it waits for.
+    pub wait: Fence,
+    /// What it signals when it is done.
+    pub signal: Fence,
+    /// What it does; `None`: it only orders others.
+    pub work: Option<Execution>,
+}
+
+/// A queue of a device.
+#[derive(Debug, Default)]
+pub struct Queue {
+    waiting: Mutex<Vec<Submission>>,
+    /// How many there are, for those who find none most of the time.
+    waiting_count: AtomicUsize,
+}
+
+impl Queue {
+    /// Adds work behind all other, and gives out what is ready first: most often just that.
+    #[must_use]
+    pub fn submit(&self, submission: Submission) -> Option<Submission> {
+        if self.waiting_count() == 0 && submission.is_ready() {
+            return Some(submission);
+        }
+        let mut waiting = self.waiting();
+        waiting.push(submission);
+        self.take_ready_of(&mut waiting)
+    }
+
+    /// The first submission whose fence is reached, or has failed.
+    #[must_use]
+    pub fn take_ready(&self) -> Option<Submission> {
+        if self.waiting_count() == 0 {
+            return None;
+        }
+        self.take_ready_of(&mut self.waiting())
+    }
+
+    fn take_ready_of(&self, waiting: &mut Vec<Submission>) -> Option<Submission> {
+        let index = waiting.iter().position(Submission::is_ready);
+        let ready = index.map(|index| waiting.remove(index));
+        self.waiting_count.store(waiting.len(), Ordering::Release);
+        ready
+    }
+
+    /// How many submissions wait.
+    #[must_use]
+    pub fn waiting_count(&self) -> usize {
+        self.waiting_count.load(Ordering::Acquire)
+    }
+
+    /// Runs what was given out and everything else that is ready, and what becomes ready by it.
+    ///
+    /// # Errors
+    /// The first failure of a submission. Its fences have failed, and what waited for them has too.
+    pub fn run(&self, first: Option<Submission>, pool: &WorkerPool) -> Result<(), Status> {
+        let mut result = Ok(());
+        let mut next = first.or_else(|| self.take_ready());
+        while let Some(mut submission) = next {
+            let done = submission.run(pool);
+            result = result.and(submission.finish(done));
+            next = self.take_ready();
+        }
+        result
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Submission>> {
+        // The list is whole at any time, so another thread's panic does not spoil it.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Submission {
+    /// Whether its fence is reached, or has failed.
+    fn is_ready(&self) -> bool {
+        !matches!(self.wait.is_reached(), Ok(false))
+    }
+
+    /// Does the work, if what it waited for has not failed.
+    fn run(&mut self, pool: &WorkerPool) -> Result<(), Status> {
+        self.wait.is_reached()?;
+        let Some(execution) = &mut self.work else { return Ok(()) };
+        while execution.next().is_some() {
+            execution.run_next(pool)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the fence how the work ended, and passes it on.
+    ///
+    /// # Errors
+    /// The work's, or that of signalling.
+    pub fn finish(self, done: Result<(), Status>) -> Result<(), Status> {
+        done.and_then(|()| self.signal.signal()).inspect_err(|status| self.signal.fail(status))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn submission(wait: &Fence, signal: &Fence) -> Submission {
+        Submission { wait: wait.clone(), signal: signal.clone(), work: None }
+    }
+
+    #[test]
+    fn what_waits_for_a_failure_fails_however_long_the_chain() {
+        let (queue, pool) = (Queue::default(), WorkerPool::calling_thread());
+        let fences: Vec<Fence> = (0..4).map(|_| Fence::new()).collect();
+        for pair in fences.windows(2) {
+            assert!(queue.submit(submission(&pair[0], &pair[1])).is_none());
+        }
+        let lost = Status::internal("lost");
+        fences[0].fail(&lost);
+        assert_eq!(queue.run(None, &pool), Err(lost.clone()));
+        assert!(fences.iter().all(|fence| fence.is_reached() == Err(lost.clone())));
+        assert_eq!(queue.waiting_count(), 0);
+    }
+
+    #[test]
+    fn what_is_ready_passes_what_waits() {
+        let (queue, pool) = (Queue::default(), WorkerPool::calling_thread());
+        let [gate, late, early] = [(); 3].map(|()| Fence::new());
+        assert!(queue.submit(submission(&gate, &late)).is_none());
+        let ready = queue.submit(submission(&Fence::default(), &early));
+        assert!(ready.is_some());
+        queue.run(ready, &pool).unwrap();
+        assert_eq!((early.is_reached(), late.is_reached()), (Ok(true), Ok(false)));
+        assert_eq!(queue.waiting_count(), 1);
+        gate.signal().unwrap();
+        queue.run(None, &pool).unwrap();
+        assert_eq!(late.is_reached(), Ok(true));
+    }
+}

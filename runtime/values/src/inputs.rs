@@ -1,0 +1,357 @@
+//! Arguments from text: what `--input=` means.
+//!
+//! ```text
+//! 7  0x10  2.5                      a scalar
+//! (null)  (ignored)                 null, or zero
+//! 2x2xf32=[1 2][3 4]  4xi8=1  4xi8  a tensor: values, one for all, zeros
+//! 2x2xf32=@x.bin  2x2xf32=+x.bin    a tensor with the bytes of a file; `+` goes on where the last one ended
+//! @x.npy  +x.npy                    the first array of a NumPy file, the next one
+//! *x.npy                            all arrays that are left in it, an argument each
+//! &2x2xf32  &2x2xf32=…              memory of that size, for functions that write their results to it
+//! ```
+//!
+//! This is `iree-run-module`'s syntax. Tensors become device memory; files are mapped while they
+//! are read.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+
+use abi::cconv::{Signature, ValueType};
+use abi::npy::{self, NpyError};
+use abi::tensor::{Tensor, TensorError, TensorType, unquote};
+use hal::{BufferView, Host};
+use vm::{Ref, Status, Value};
+use vmfb::FileBytes;
+
+/// Tensors of more bytes than this are not made.
+const LARGEST: usize = 16 << 30;
+
+/// Why text is no argument.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
+pub struct InputError(Box<ErrorKind>);
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum ErrorKind {
+    #[error(transparent)]
+    Scalar(vm::text::InputError),
+    #[error("{reason}; parsing input `{text}`")]
+    Tensor { text: String, reason: Reason },
+}
+
+/// Each begins with the name of a status.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum Reason {
+    #[error("INVALID_ARGUMENT; no value specified for input")]
+    Empty,
+    #[error("INVALID_ARGUMENT; function expected fewer input values")]
+    TooMany,
+    #[error(
+        "INVALID_ARGUMENT; function signature mismatch: the argument is a tensor, and the function takes {0}"
+    )]
+    NoReference(ValueType),
+    #[error(
+        "INVALID_ARGUMENT; invalid tensor specification, requires at least a shape/type (`4x2xf32=...`)"
+    )]
+    NoShape,
+    #[error(
+        "UNIMPLEMENTED; only numpy (.npy) files are supported without a shape and type before them \
+         (`4x2xf32=@file.bin`)"
+    )]
+    NotNumpy,
+    #[error("{}; {}", .0.status_name(), .0)]
+    Tensor(#[from] TensorError),
+    #[error("{}; {path}: {error}", error.status_name())]
+    Npy { path: String, error: NpyError },
+    #[error("OUT_OF_RANGE; {path}: end-of-file")]
+    EndOfFile { path: String },
+    #[error(
+        "OUT_OF_RANGE; {path}: {tensor_type} takes {needed} bytes, and {available} are left in the file"
+    )]
+    Truncated { path: String, tensor_type: TensorType, needed: usize, available: usize },
+    #[error("UNKNOWN; unable to open file `{path}`: {error}")]
+    File { path: String, error: String },
+    #[error(transparent)]
+    Memory(#[from] Status),
+    #[error(transparent)]
+    Scalar(#[from] vm::text::InputError),
+}
+
+/// A value from text.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The value.
+    pub value: Value,
+    /// Whether the text said that it does not matter.
+    pub is_ignored: bool,
+}
+
+/// Reads arguments for the first parameters of `signature`. Whether there are enough of them is for
+/// the call to say.
+///
+/// # Errors
+/// The first text that is no value of its parameter's type, or is one too many.
+pub fn parse_inputs<T: AsRef<str>>(
+    host: &Host,
+    signature: &Signature,
+    texts: &[T],
+) -> Result<Vec<Value>, InputError> {
+    let inputs = parse_values(host, &signature.arguments, texts)?;
+    Ok(inputs.into_iter().map(|input| input.value).collect())
+}
+
+/// Reads values of the given types; see [`parse_inputs`].
+///
+/// # Errors
+/// The first text that is no value of its type, or is one too many.
+pub fn parse_values<T: AsRef<str>>(
+    host: &Host,
+    types: &[ValueType],
+    texts: &[T],
+) -> Result<Vec<Input>, InputError> {
+    let mut parser =
+        Parser { host, types: types.iter(), files: Files::default(), inputs: Vec::new() };
+    for text in texts {
+        let text = text.as_ref().trim();
+        parser.parse(text).map_err(|reason| {
+            InputError(Box::new(match reason {
+                Reason::Scalar(error) => ErrorKind::Scalar(error),
+                reason => ErrorKind::Tensor { text: text.to_owned(), reason },
+            }))
+        })?;
+    }
+    Ok(parser.inputs)
+}
+
+struct Parser<'p> {
+    host: &'p Host,
+    types: std::slice::Iter<'p, ValueType>,
+    files: Files,
+    inputs: Vec<Input>,
+}
+
+impl Parser<'_> {
+    fn parse(&mut self, text: &str) -> Result<(), Reason> {
+        let is_ignored = vm::text::is_ignored(text);
+        if text.is_empty() {
+            return Err(Reason::Empty);
+        }
+        if text.starts_with(['@', '+', '*']) {
+            return self.arrays(text);
+        }
+        if let Some(text) = text.strip_prefix('&') {
+            let view = self.reference(|parser| parser.tensor(text))?;
+            return self.push(Value::Ref(Ref::object(view.buffer().clone())));
+        }
+        let value_type = self.types.next().ok_or(Reason::TooMany)?;
+        let value = match value_type {
+            ValueType::Ref if !is_ignored => {
+                if !text.contains(['=', 'x']) {
+                    return Err(Reason::NoShape);
+                }
+                Value::Ref(Ref::object(self.tensor(text)?))
+            }
+            value_type => {
+                let values = vm::text::parse_values(std::slice::from_ref(value_type), &[text])?;
+                values.into_iter().next().ok_or(Reason::Empty)?
+            }
+        };
+        self.inputs.push(Input { value, is_ignored });
+        Ok(())
+    }
+
+    fn push(&mut self, value: Value) -> Result<(), Reason> {
+        self.inputs.push(Input { value, is_ignored: false });
+        Ok(())
+    }
+
+    /// Makes a value for the next parameter, which must be a reference.
+    fn reference<T>(
+        &mut self,
+        make: impl FnOnce(&mut Self) -> Result<T, Reason>,
+    ) -> Result<T, Reason> {
+        match self.types.next() {
+            Some(ValueType::Ref) => make(self),
+            Some(other) => Err(Reason::NoReference(other.clone())),
+            None => Err(Reason::TooMany),
+        }
+    }
+
+    /// A tensor with its shape and type in the text.
+    fn tensor(&mut self, text: &str) -> Result<BufferView, Reason> {
+        let Some((tensor_type, values)) = text.split_once('=') else {
+            return self.values(text);
+        };
+        let Some(path) = values.strip_prefix(['@', '+']) else {
+            return self.values(text);
+        };
+        let tensor_type = TensorType::parse(unquote(tensor_type))?;
+        let needed = tensor_type.byte_length(LARGEST)?;
+        let file = self.files.open(path, values.starts_with('@'))?;
+        let rest = file.rest();
+        let bytes = rest.get(..needed).ok_or_else(|| Reason::Truncated {
+            path: path.to_owned(),
+            tensor_type: tensor_type.clone(),
+            needed,
+            available: rest.len(),
+        })?;
+        let view = self.host.import_tensor(&tensor_type, bytes)?;
+        file.position += needed;
+        Ok(view)
+    }
+
+    /// A tensor whose values are in the text, too.
+    fn values(&self, text: &str) -> Result<BufferView, Reason> {
+        let tensor = Tensor::parse(text, LARGEST)?;
+        Ok(self.host.import_tensor(&tensor.tensor_type(), &tensor.bytes)?)
+    }
+
+    /// One array of a NumPy file, or all that are left in it.
+    fn arrays(&mut self, text: &str) -> Result<(), Reason> {
+        let path = &text[1..];
+        if !path.ends_with(".npy") {
+            return Err(Reason::NotNumpy);
+        }
+        self.files.open(path, text.starts_with('@'))?;
+        let is_all = text.starts_with('*');
+        loop {
+            let file = self.files.open(path, false)?;
+            if file.rest().is_empty() && is_all {
+                return Ok(());
+            }
+            let view = self.reference(|parser| parser.array(path))?;
+            self.push(Value::Ref(Ref::object(view)))?;
+            if !is_all {
+                return Ok(());
+            }
+        }
+    }
+
+    fn array(&mut self, path: &str) -> Result<BufferView, Reason> {
+        let file = self.files.open(path, false)?;
+        let rest = file.rest();
+        if rest.is_empty() {
+            return Err(Reason::EndOfFile { path: path.to_owned() });
+        }
+        let header = npy::Header::read(rest)
+            .map_err(|error| Reason::Npy { path: path.to_owned(), error })?;
+        let end = header.data.end;
+        let view = self.host.import_tensor(&header.tensor_type, &rest[header.data])?;
+        file.position += end;
+        Ok(view)
+    }
+}
+
+/// Files that arguments come from, each with the place where the next one begins.
+#[derive(Default)]
+struct Files(HashMap<String, OpenFile>);
+
+struct OpenFile {
+    bytes: FileBytes,
+    position: usize,
+}
+
+impl OpenFile {
+    fn rest(&self) -> &[u8] {
+        self.bytes.owned().get(self.position..).unwrap_or_default()
+    }
+}
+
+impl Files {
+    /// The file at `path`, from its start or from where it was left.
+    fn open(&mut self, path: &str, from_start: bool) -> Result<&mut OpenFile, Reason> {
+        if !self.0.contains_key(path) {
+            let file = OpenFile { bytes: read(path)?, position: 0 };
+            self.0.insert(path.to_owned(), file);
+        }
+        let file = self.0.get_mut(path).ok_or(Reason::Empty)?;
+        if from_start {
+            file.position = 0;
+        }
+        Ok(file)
+    }
+}
+
+/// Reads a file, or what is none, such as a pipe.
+fn read(path: &str) -> Result<FileBytes, Reason> {
+    let failed = |error: String| Reason::File { path: path.to_owned(), error };
+    let mut file = std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
+    let metadata = file.metadata().map_err(|error| failed(error.to_string()))?;
+    if metadata.is_file() {
+        return FileBytes::read(Path::new(path)).map_err(|error| failed(error.to_string()));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|error| failed(error.to_string()))?;
+    Ok(FileBytes::from(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hal::Config;
+
+    fn parse(signature: &str, texts: &[&str]) -> Result<String, String> {
+        let host = Host::new(&Config::default());
+        let signature = Signature::parse(signature).unwrap();
+        let values = parse_inputs(&host, &signature, texts).map_err(|error| error.to_string())?;
+        Ok(vm::text::format_values("input", &values))
+    }
+
+    #[test]
+    fn values_of_every_form() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let arrays: Vec<u8> = ["2xf32=1 2", "3xui8=3 4 5", "si64=6"]
+            .into_iter()
+            .flat_map(|text| npy::write(&Tensor::parse(text, 64).unwrap()).unwrap())
+            .collect();
+        std::fs::write(path("x.npy"), arrays).unwrap();
+        std::fs::write(path("x.bin"), [1, 0, 2, 0, 3, 0]).unwrap();
+        let (npy, bin) = (path("x.npy"), path("x.bin"));
+        let text = parse(
+            "0irrrrrrrr_v",
+            &[
+                "7",
+                "2xi4=1",
+                &format!("*{npy}"),
+                &format!("@{npy}"),
+                &format!("+{npy}"),
+                &format!("2xi16=@{bin}"),
+                &format!("&1xi16=+{bin}"),
+            ],
+        );
+        assert_eq!(
+            text.unwrap(),
+            "input[0]: i32=7\ninput[1]: hal.buffer_view\n2xi4=1 1\ninput[2]: hal.buffer_view\n2xf32=1 2\n\
+             input[3]: hal.buffer_view\n3xui8=3 4 5\ninput[4]: hal.buffer_view\nsi64=6\n\
+             input[5]: hal.buffer_view\n2xf32=1 2\ninput[6]: hal.buffer_view\n3xui8=3 4 5\n\
+             input[7]: hal.buffer_view\n2xi16=1 2\ninput[8]: hal.buffer\n(no printer)\n"
+        );
+        let error = parse("0r_v", &[&format!("4xi16=@{bin}")]).unwrap_err();
+        assert!(error.contains("4xi16 takes 8 bytes, and 6 are left"), "{error}");
+        let error = parse("0rrr_v", &[&format!("*{npy}"), &format!("+{npy}")]).unwrap_err();
+        assert!(error.contains("end-of-file") || error.contains("fewer input values"), "{error}");
+        let error = parse("0rr_v", &[&format!("*{npy}")]).unwrap_err();
+        assert!(error.contains("fewer input values"), "{error}");
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for (signature, text, message) in [
+            ("0r_v", "", "no value specified for input"),
+            ("0_v", "1", "function expected fewer input values"),
+            ("0i_v", "@x.npy", "unable to open file `x.npy`"),
+            ("0r_v", "@x.txt", "only numpy"),
+            ("0i_v", "&4xf32", "the argument is a tensor, and the function takes i32"),
+            ("0r_v", "5", "requires at least a shape/type"),
+            ("0r_v", "4xf32=1 2", "OUT_OF_RANGE; 2 values for 4 elements"),
+            ("0r_v", "99999999999999xf32", "RESOURCE_EXHAUSTED; "),
+            ("0i_v", "abc", "INVALID_ARGUMENT; parsing value `abc` as i32"),
+        ] {
+            let error = parse(signature, &[text]).unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
+            assert!(error.ends_with(&format!("; parsing input `{text}`")), "{error}");
+        }
+    }
+}

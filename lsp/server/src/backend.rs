@@ -11,15 +11,17 @@ use tower_lsp::lsp_types::Url;
 use tower_lsp::{Client, LanguageServer};
 
 use crate::capabilities::capabilities;
-use crate::check::Checks;
-use crate::from_proto::{self, Settings};
-use crate::ordered::{self, State};
+use crate::check_on_save::Checks;
+use crate::made_uris::uri_of_module;
 use crate::progress::{Progress, in_parts};
 use crate::publish;
 use crate::requests::{
-    CancelOnDrop, Cancelled, View, decorate, edit, modules, navigate, read, workspace,
+    CancelOnDrop, Cancelled, View, check, describe, edit, made_documents, navigate,
+    semantic_tokens, workspace_symbols,
 };
-use crate::session::Session;
+use crate::session::{self, Session};
+use crate::settings::Settings;
+use crate::transport::{State, snapshot};
 
 /// The server's side of tower-lsp.
 pub(crate) struct Backend {
@@ -59,7 +61,7 @@ impl Backend {
         uri: &Url,
         compute: impl FnOnce(&View<'_>) -> T + Send + 'static,
     ) -> Result<Option<T>> {
-        let documents = ordered::snapshot();
+        let documents = snapshot();
         let Some(open) = documents.get(uri).cloned() else { return Ok(None) };
         let session = self.session();
         let cancelled = Cancelled::default();
@@ -78,7 +80,7 @@ impl Backend {
         if session.abilities.pulls {
             return;
         }
-        if let Some(open) = ordered::snapshot().get(uri) {
+        if let Some(open) = snapshot().get(uri) {
             let (client, state) = (self.client.clone(), self.state.clone());
             publish::after_rest(client, state, session, uri.clone(), open.version);
         }
@@ -88,8 +90,8 @@ impl Backend {
 #[async_trait]
 impl LanguageServer for Backend {
     async fn initialize(&self, params: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
-        let encoding = from_proto::encoding(&params);
-        let session = from_proto::session(&params, &self.state.initialize_params());
+        let encoding = session::encoding(&params);
+        let session = Session::agreed(&params, &self.state.initialize_params());
         let capabilities = capabilities(encoding, session.abilities);
         // A second `initialize` is refused by tower-lsp, so this is the first.
         let _ = self.session.set(Arc::new(session));
@@ -163,7 +165,7 @@ impl LanguageServer for Backend {
             other => other,
         };
         self.session().configure(Settings::read(settings));
-        let uris: Vec<Url> = ordered::snapshot().iter().map(|(uri, _)| uri.clone()).collect();
+        let uris: Vec<Url> = snapshot().iter().map(|(uri, _)| uri.clone()).collect();
         for uri in uris {
             self.publish(&uri);
         }
@@ -190,7 +192,7 @@ impl LanguageServer for Backend {
             let path = change.uri.to_file_path().ok();
             if let Some(uri) = path
                 .filter(|path| path.extension().is_some_and(|extension| extension == "vmfb"))
-                .and_then(|path| modules::uri_of_module(&path))
+                .and_then(|path| uri_of_module(&path))
             {
                 publish::refresh_content(self.client.clone(), uri);
             }
@@ -199,8 +201,9 @@ impl LanguageServer for Backend {
 
     async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {
         let place = params.text_document_position_params;
-        let answer = self
-            .with_document(&place.text_document.uri, move |view| read::hover(view, place.position));
+        let answer = self.with_document(&place.text_document.uri, move |view| {
+            describe::hover(view, place.position)
+        });
         Ok(answer.await?.flatten())
     }
 
@@ -244,7 +247,8 @@ impl LanguageServer for Backend {
         &self,
         params: lsp::DocumentSymbolParams,
     ) -> Result<Option<lsp::DocumentSymbolResponse>> {
-        let answer = self.with_document(&params.text_document.uri, read::document_symbol).await?;
+        let answer =
+            self.with_document(&params.text_document.uri, navigate::document_symbol).await?;
         let token = params.partial_result_params.partial_result_token;
         Ok(answer.map(|answer| match answer {
             lsp::DocumentSymbolResponse::Flat(list) => {
@@ -260,15 +264,16 @@ impl LanguageServer for Backend {
         &self,
         params: lsp::WorkspaceSymbolParams,
     ) -> Result<Option<Vec<lsp::SymbolInformation>>> {
-        let documents = ordered::snapshot();
+        let documents = snapshot();
         let session = self.session();
         let progress = Progress::begin(
             &self.client,
             params.work_done_progress_params,
             "Symbols of the workspace",
         );
-        let found =
-            self.on_thread(move || workspace::symbols(&documents, &session, &params.query)).await?;
+        let found = self
+            .on_thread(move || workspace_symbols::symbols(&documents, &session, &params.query))
+            .await?;
         progress.end();
         let token = params.partial_result_params.partial_result_token;
         Ok(Some(in_parts(&self.client, token, found)))
@@ -278,7 +283,7 @@ impl LanguageServer for Backend {
         &self,
         params: lsp::FoldingRangeParams,
     ) -> Result<Option<Vec<lsp::FoldingRange>>> {
-        self.with_document(&params.text_document.uri, decorate::folds).await
+        self.with_document(&params.text_document.uri, navigate::folds).await
     }
 
     async fn selection_range(
@@ -295,7 +300,7 @@ impl LanguageServer for Backend {
         &self,
         params: lsp::SemanticTokensParams,
     ) -> Result<Option<lsp::SemanticTokensResult>> {
-        let answer = self.with_document(&params.text_document.uri, decorate::tokens_full);
+        let answer = self.with_document(&params.text_document.uri, semantic_tokens::tokens_full);
         Ok(answer.await?.flatten().map(lsp::SemanticTokensResult::Tokens))
     }
 
@@ -304,7 +309,7 @@ impl LanguageServer for Backend {
         params: lsp::SemanticTokensDeltaParams,
     ) -> Result<Option<lsp::SemanticTokensFullDeltaResult>> {
         let answer = self.with_document(&params.text_document.uri, move |view| {
-            decorate::tokens_delta(view, &params.previous_result_id)
+            semantic_tokens::tokens_delta(view, &params.previous_result_id)
         });
         Ok(answer.await?.flatten())
     }
@@ -314,7 +319,7 @@ impl LanguageServer for Backend {
         params: lsp::SemanticTokensRangeParams,
     ) -> Result<Option<lsp::SemanticTokensRangeResult>> {
         let answer = self.with_document(&params.text_document.uri, move |view| {
-            decorate::tokens_range(view, params.range)
+            semantic_tokens::tokens_range(view, params.range)
         });
         Ok(answer.await?.map(lsp::SemanticTokensRangeResult::Tokens))
     }
@@ -324,13 +329,13 @@ impl LanguageServer for Backend {
         params: lsp::InlayHintParams,
     ) -> Result<Option<Vec<lsp::InlayHint>>> {
         self.with_document(&params.text_document.uri, move |view| {
-            decorate::inlay_hints(view, params.range)
+            describe::inlay_hints(view, params.range)
         })
         .await
     }
 
     async fn code_lens(&self, params: lsp::CodeLensParams) -> Result<Option<Vec<lsp::CodeLens>>> {
-        self.with_document(&params.text_document.uri, decorate::lenses).await
+        self.with_document(&params.text_document.uri, describe::lenses).await
     }
 
     async fn completion(
@@ -350,7 +355,7 @@ impl LanguageServer for Backend {
     ) -> Result<Option<lsp::SignatureHelp>> {
         let place = params.text_document_position_params;
         let answer = self.with_document(&place.text_document.uri, move |view| {
-            read::signature_help(view, place.position)
+            describe::signature_help(view, place.position)
         });
         Ok(answer.await?.flatten())
     }
@@ -438,7 +443,7 @@ impl LanguageServer for Backend {
         &self,
         params: lsp::DocumentDiagnosticParams,
     ) -> Result<lsp::DocumentDiagnosticReportResult> {
-        let found = self.with_document(&params.text_document.uri, read::diagnostics).await?;
+        let found = self.with_document(&params.text_document.uri, check::diagnostics).await?;
         let report = lsp::RelatedFullDocumentDiagnosticReport {
             related_documents: None,
             full_document_diagnostic_report: lsp::FullDocumentDiagnosticReport {
@@ -461,14 +466,7 @@ impl LanguageServer for Backend {
         let (Some(uri), Some(name)) = (uri, name.as_str().map(str::to_owned)) else {
             return Err(Error::invalid_params("expected a document's URI and a function's name"));
         };
-        let answer = self.with_document(&uri, move |view| {
-            let function = ide::exported_functions(view.document(), usize::MAX)
-                .into_iter()
-                .find(|function| function.name == name)?;
-            let at = function.selection.start + 1;
-            let hover = ide::hover(view.document(), &view.session.modules(), at)?;
-            Some(json!({"markdown": hover.markdown, "range": view.range(&function.selection)}))
-        });
+        let answer = self.with_document(&uri, move |view| describe::show_abi(view, &name));
         Ok(answer.await?.flatten())
     }
 }
@@ -481,9 +479,9 @@ impl Backend {
     pub(crate) async fn text_document_content(&self, params: Value) -> Result<Value> {
         let uri = uri_of(&params)?;
         let is_opened = params["opened"].as_bool().unwrap_or_default();
-        let places = self.session().places(&ordered::snapshot());
-        let readable = modules::Readable { places, is_opened };
-        let text = self.on_thread(move || modules::content(&uri, &readable)).await??;
+        let places = self.session().places(&snapshot());
+        let readable = made_documents::Readable { places, is_opened };
+        let text = self.on_thread(move || made_documents::content(&uri, &readable)).await??;
         Ok(json!({"text": text}))
     }
 
@@ -495,7 +493,7 @@ impl Backend {
         let answer = self.with_document(&uri, move |view| {
             let found = view.session.modules().of(view.document());
             let paths: Vec<_> = found.into_iter().map(|found| found.path).collect();
-            modules::lines_of_source(view.uri, line, &paths)
+            made_documents::lines_of_source(view.uri, line, &paths)
         });
         Ok(json!(answer.await?.unwrap_or_default()))
     }
@@ -514,7 +512,7 @@ mod tests {
     use tower_lsp::lsp_types::{TextDocumentItem, Url};
 
     use super::Backend;
-    use crate::ordered::{State, in_snapshot};
+    use crate::transport::{State, in_snapshot};
 
     #[tokio::test]
     async fn a_panic_is_an_error_answer() {

@@ -12,9 +12,9 @@ use tower_lsp::lsp_types::{
     WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
 };
 
+use crate::made_uris::SCHEMES;
 use crate::positions::Encoding;
-use crate::requests::decorate::legend;
-use crate::requests::modules::SCHEMES;
+use crate::requests::semantic_tokens::legend;
 use crate::session::Abilities;
 
 fn characters(list: &str) -> Option<Vec<String>> {

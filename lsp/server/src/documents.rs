@@ -15,6 +15,7 @@ use tower_lsp::lsp_types::{
     TextDocumentContentChangeEvent, TextDocumentItem, Url,
 };
 
+use crate::made_uris;
 use crate::positions::{self, Encoding};
 
 /// A rope as [`syntax`] reads text.
@@ -32,7 +33,7 @@ impl Source for RopeText {
 }
 
 /// One open document in one version.
-pub struct Open {
+pub(crate) struct Open {
     /// The version that the client gave it.
     pub version: i32,
     /// The text, for lines and columns.
@@ -83,7 +84,7 @@ fn apply(rope: &mut Rope, change: &TextDocumentContentChangeEvent, encoding: Enc
 
 /// All open documents at one moment.
 #[derive(Clone, Default)]
-pub struct Documents {
+pub(crate) struct Documents {
     open: Arc<HashMap<Url, Arc<Open>>>,
     encoding: Encoding,
 }
@@ -91,22 +92,22 @@ pub struct Documents {
 impl Documents {
     /// With columns counted so.
     #[must_use]
-    pub fn with_encoding(self, encoding: Encoding) -> Self {
+    pub(crate) fn with_encoding(self, encoding: Encoding) -> Self {
         Self { encoding, ..self }
     }
 
     /// How columns are counted.
-    pub fn encoding(&self) -> Encoding {
+    pub(crate) fn encoding(&self) -> Encoding {
         self.encoding
     }
 
     /// An open document.
-    pub fn get(&self, uri: &Url) -> Option<&Arc<Open>> {
+    pub(crate) fn get(&self, uri: &Url) -> Option<&Arc<Open>> {
         self.open.get(uri)
     }
 
     /// Every open document.
-    pub fn iter(&self) -> impl Iterator<Item = (&Url, &Arc<Open>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Url, &Arc<Open>)> {
         self.open.iter()
     }
 
@@ -115,7 +116,7 @@ impl Documents {
     }
 
     /// `textDocument/didOpen`; `text` stands for the text in `item`.
-    pub fn did_open(&mut self, item: &TextDocumentItem, text: Rope) {
+    pub(crate) fn did_open(&mut self, item: &TextDocumentItem, text: Rope) {
         let language = match item.language_id.as_str() {
             _ if item.uri.path().ends_with(".vmfb") => Language::Vmasm,
             "vmasm" => Language::Vmasm,
@@ -126,7 +127,7 @@ impl Documents {
     }
 
     /// `textDocument/didChange`. Of a document that is not open: nothing.
-    pub fn did_change(&mut self, params: &DidChangeTextDocumentParams) {
+    pub(crate) fn did_change(&mut self, params: &DidChangeTextDocumentParams) {
         let identifier = &params.text_document;
         if let Some(open) = self.open.get(&identifier.uri) {
             let changed = open.changed(identifier.version, &params.content_changes, self.encoding);
@@ -135,7 +136,7 @@ impl Documents {
     }
 
     /// `textDocument/didSave`.
-    pub fn did_save(&mut self, params: &DidSaveTextDocumentParams) {
+    pub(crate) fn did_save(&mut self, params: &DidSaveTextDocumentParams) {
         let uri = &params.text_document.uri;
         if let Some(open) = self.open.get(uri) {
             let saved = Open {
@@ -148,7 +149,7 @@ impl Documents {
     }
 
     /// `textDocument/didClose`.
-    pub fn did_close(&mut self, params: &DidCloseTextDocumentParams) {
+    pub(crate) fn did_close(&mut self, params: &DidCloseTextDocumentParams) {
         Arc::make_mut(&mut self.open).remove(&params.text_document.uri);
     }
 }
@@ -159,7 +160,7 @@ fn path_of(uri: &Url) -> Option<PathBuf> {
     if uri.scheme() == "file" {
         return uri.to_file_path().ok();
     }
-    let path = crate::requests::modules::file_of(uri)?;
+    let path = made_uris::file_of(uri)?;
     let is_shown = path.extension().is_some_and(|extension| extension == "vmfb");
     (is_shown || uri.scheme() == "iree-text").then_some(path)
 }

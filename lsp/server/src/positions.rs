@@ -9,7 +9,7 @@ use tower_lsp::lsp_types::{Position, PositionEncodingKind, Range};
 
 /// What a column counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Encoding {
+pub(crate) enum Encoding {
     /// Bytes.
     Utf8,
     /// UTF-16 code units; what every client understands.
@@ -22,7 +22,7 @@ pub enum Encoding {
 impl Encoding {
     /// The best that the client offers: bytes cost nothing here, and UTF-16 is the protocol's
     /// default.
-    pub fn negotiate(offered: &[PositionEncodingKind]) -> Self {
+    pub(crate) fn negotiate(offered: &[PositionEncodingKind]) -> Self {
         if offered.contains(&PositionEncodingKind::UTF8) {
             Self::Utf8
         } else if offered.contains(&PositionEncodingKind::UTF32)
@@ -35,7 +35,7 @@ impl Encoding {
     }
 
     /// Its name in the protocol.
-    pub fn kind(self) -> PositionEncodingKind {
+    pub(crate) fn kind(self) -> PositionEncodingKind {
         match self {
             Self::Utf8 => PositionEncodingKind::UTF8,
             Self::Utf16 => PositionEncodingKind::UTF16,
@@ -45,7 +45,7 @@ impl Encoding {
 }
 
 /// The character at a position; positions outside are moved to the nearest inside.
-pub fn to_char(rope: &Rope, position: Position, encoding: Encoding) -> usize {
+pub(crate) fn to_char(rope: &Rope, position: Position, encoding: Encoding) -> usize {
     let line = position.line as usize;
     if line >= rope.len_lines() {
         return rope.len_chars();
@@ -68,12 +68,12 @@ pub fn to_char(rope: &Rope, position: Position, encoding: Encoding) -> usize {
 }
 
 /// The byte at a position.
-pub fn to_byte(rope: &Rope, position: Position, encoding: Encoding) -> usize {
+pub(crate) fn to_byte(rope: &Rope, position: Position, encoding: Encoding) -> usize {
     rope.char_to_byte(to_char(rope, position, encoding))
 }
 
 /// The position of a byte; one beyond the text is the text's end.
-pub fn to_position(rope: &Rope, byte: usize, encoding: Encoding) -> Position {
+pub(crate) fn to_position(rope: &Rope, byte: usize, encoding: Encoding) -> Position {
     let at = rope.byte_to_char(byte.min(rope.len_bytes()));
     let line = rope.char_to_line(at);
     let start = rope.line_to_char(line);
@@ -89,7 +89,7 @@ pub fn to_position(rope: &Rope, byte: usize, encoding: Encoding) -> Position {
 }
 
 /// The range of some bytes.
-pub fn to_range(rope: &Rope, range: &std::ops::Range<usize>, encoding: Encoding) -> Range {
+pub(crate) fn to_range(rope: &Rope, range: &std::ops::Range<usize>, encoding: Encoding) -> Range {
     Range {
         start: to_position(rope, range.start, encoding),
         end: to_position(rope, range.end, encoding),
@@ -98,7 +98,7 @@ pub fn to_range(rope: &Rope, range: &std::ops::Range<usize>, encoding: Encoding)
 
 /// Positions of bytes that mostly follow each other: what lies between two on a line is counted,
 /// and nothing is looked up.
-pub struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     rope: &'a Rope,
     encoding: Encoding,
     /// Where the walk stands, and the bytes of its line from there on, as far as they are known.
@@ -109,12 +109,12 @@ pub struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// A walk from the beginning.
-    pub fn new(rope: &'a Rope, encoding: Encoding) -> Self {
+    pub(crate) fn new(rope: &'a Rope, encoding: Encoding) -> Self {
         Self { rope, encoding, at: Position::new(0, 0), byte: 0, ahead: "" }
     }
 
     /// The same as [`to_position`].
-    pub fn position(&mut self, byte: usize) -> Position {
+    pub(crate) fn position(&mut self, byte: usize) -> Position {
         let passed =
             byte.checked_sub(self.byte).and_then(|length| self.ahead.split_at_checked(length));
         if let Some((passed, ahead)) = passed
@@ -142,7 +142,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The same as [`to_range`].
-    pub fn range(&mut self, range: &std::ops::Range<usize>) -> Range {
+    pub(crate) fn range(&mut self, range: &std::ops::Range<usize>) -> Range {
         Range { start: self.position(range.start), end: self.position(range.end) }
     }
 }

@@ -9,9 +9,9 @@ use tower_lsp::Client;
 use tower_lsp::lsp_types::Url;
 use tower_lsp::lsp_types::request::Request;
 
-use crate::ordered::State;
-use crate::requests::{Cancelled, View, read};
+use crate::requests::{Cancelled, View, check};
 use crate::session::Session;
+use crate::transport::State;
 
 /// How long the text must rest.
 const REST: Duration = Duration::from_millis(200);
@@ -55,7 +55,7 @@ pub(crate) async fn now(
             session: &session,
             cancelled: &flag,
         };
-        read::diagnostics(&view)
+        check::diagnostics(&view)
     });
     let superseded = state.changed_from(&uri, version);
     tokio::select! {

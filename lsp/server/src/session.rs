@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use ide::Modules;
 use ide::Workspace;
-use tower_lsp::lsp_types::{SemanticToken, Url};
+use serde_json::Value;
+use tower_lsp::lsp_types::{InitializeParams, SemanticToken, Url};
 
 use crate::documents::Documents;
-use crate::from_proto::Settings;
+use crate::positions::Encoding;
+use crate::settings::Settings;
 
 /// What the client can show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,7 +52,33 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(abilities: Abilities, settings: Settings, roots: Vec<PathBuf>) -> Self {
+    /// What was agreed on, from what the client said about itself. `raw` is the same as JSON, for what
+    /// the types do not know.
+    pub(crate) fn agreed(params: &InitializeParams, raw: &Value) -> Self {
+        let text = params.capabilities.text_document.as_ref();
+        let flag = |path: &str| raw.pointer(path).and_then(Value::as_bool).unwrap_or(false);
+        let folding = text.and_then(|text| text.folding_range.as_ref());
+        let abilities = Abilities {
+            links: flag("/capabilities/textDocument/definition/linkSupport"),
+            trees: flag(
+                "/capabilities/textDocument/documentSymbol/hierarchicalDocumentSymbolSupport",
+            ),
+            snippets: flag("/capabilities/textDocument/completion/completionItem/snippetSupport"),
+            folds_by_character: !folding
+                .and_then(|folding| folding.line_folding_only)
+                .unwrap_or(false),
+            folds: folding.and_then(|folding| folding.range_limit),
+            content: raw.pointer("/capabilities/workspace/textDocumentContent").is_some(),
+            progress: flag("/capabilities/window/workDoneProgress"),
+            pulls: raw.pointer("/capabilities/textDocument/diagnostic").is_some(),
+            watches: flag("/capabilities/workspace/didChangeWatchedFiles/dynamicRegistration"),
+        };
+        let settings =
+            params.initialization_options.clone().map(Settings::read).unwrap_or_default();
+        Self::new(abilities, settings, roots(params))
+    }
+
+    fn new(abilities: Abilities, settings: Settings, roots: Vec<PathBuf>) -> Self {
         let session =
             Self { abilities, workspace: Workspace::new(roots.clone()), roots, ..Self::default() };
         session.configure(settings);
@@ -86,4 +114,22 @@ impl Session {
     pub(crate) fn modules(&self) -> Arc<Modules> {
         self.modules.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// What the client offers to count columns in.
+pub(crate) fn encoding(params: &InitializeParams) -> Encoding {
+    let general = params.capabilities.general.as_ref();
+    let offered = general.and_then(|general| general.position_encodings.as_deref());
+    Encoding::negotiate(offered.unwrap_or_default())
+}
+
+/// The folders that are open.
+fn roots(params: &InitializeParams) -> Vec<PathBuf> {
+    let folders = params.workspace_folders.iter().flatten().map(|folder| &folder.uri);
+    let found: Vec<_> = folders.filter_map(|uri| uri.to_file_path().ok()).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    #[allow(deprecated)] // older clients send nothing else
+    params.root_uri.iter().filter_map(|uri| uri.to_file_path().ok()).collect()
 }

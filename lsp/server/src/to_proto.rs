@@ -7,7 +7,7 @@ use tower_lsp::lsp_types as lsp;
 use crate::positions::{Encoding, to_range};
 
 /// A hover.
-pub fn hover(rope: &Rope, hover: Hover, encoding: Encoding) -> lsp::Hover {
+pub(crate) fn hover(rope: &Rope, hover: Hover, encoding: Encoding) -> lsp::Hover {
     let contents = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: hover.markdown };
     lsp::Hover {
         contents: lsp::HoverContents::Markup(contents),
@@ -16,7 +16,7 @@ pub fn hover(rope: &Rope, hover: Hover, encoding: Encoding) -> lsp::Hover {
 }
 
 /// An outline as a tree.
-pub fn document_symbols(
+pub(crate) fn document_symbols(
     rope: &Rope,
     outline: &Outline,
     encoding: Encoding,
@@ -57,7 +57,7 @@ fn document_symbol(rope: &Rope, item: &OutlineItem, encoding: Encoding) -> lsp::
 }
 
 /// The same outline for clients that know only lists.
-pub fn symbol_informations(
+pub(crate) fn symbol_informations(
     uri: &lsp::Url,
     symbols: &[lsp::DocumentSymbol],
     container: Option<&str>,
@@ -80,7 +80,7 @@ pub fn symbol_informations(
 }
 
 /// What an operation is, for icons.
-pub fn symbol_kind(class: OpClass) -> lsp::SymbolKind {
+pub(crate) fn symbol_kind(class: OpClass) -> lsp::SymbolKind {
     match class {
         OpClass::Module => lsp::SymbolKind::MODULE,
         OpClass::Executable => lsp::SymbolKind::PACKAGE,
@@ -97,7 +97,7 @@ pub fn symbol_kind(class: OpClass) -> lsp::SymbolKind {
 }
 
 /// A definition, with the name that was asked about where the client can show it.
-pub fn definition(
+pub(crate) fn definition(
     uri: &lsp::Url,
     rope: &Rope,
     target: &ide::Target,

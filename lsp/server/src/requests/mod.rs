@@ -1,89 +1,16 @@
-//! What the server answers: a file for each group of requests. Each function converts in, asks
-//! [`ide`], converts out, and runs on a worker thread.
+//! What the server answers: a file for each group of requests, named as the folders of [`ide`] are.
+//! Each function converts in, asks [`ide`], converts out, and runs on a worker thread.
 //!
-//! `read` places and outlines · `navigate` from name to name · `edit` what changes the text ·
-//! `decorate` what is drawn over it · `modules` compiled modules as documents · `workspace`
-//! searches over files.
+//! Nothing here talks to the client or changes a document; the folder knows the session and no
+//! transport.
 
-pub(crate) mod decorate;
+pub(crate) mod check;
+pub(crate) mod describe;
 pub(crate) mod edit;
-pub(crate) mod modules;
+pub(crate) mod made_documents;
 pub(crate) mod navigate;
-pub(crate) mod read;
-pub(crate) mod workspace;
+pub(crate) mod semantic_tokens;
+mod view;
+pub(crate) mod workspace_symbols;
 
-use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use ide::Document;
-use tower_lsp::lsp_types::{Location, Position, Range as LspRange, Url};
-
-use crate::documents::{Documents, Open};
-use crate::positions::{self, Encoding, Walk};
-use crate::session::Session;
-
-/// What a request may look at: its document as it was when the request arrived, and what was agreed
-/// on.
-pub(crate) struct View<'a> {
-    pub(crate) uri: &'a Url,
-    pub(crate) open: &'a Open,
-    pub(crate) documents: &'a Documents,
-    pub(crate) session: &'a Session,
-    pub(crate) cancelled: &'a Cancelled,
-}
-
-impl View<'_> {
-    pub(crate) fn document(&self) -> &Document {
-        &self.open.document
-    }
-
-    pub(crate) fn encoding(&self) -> Encoding {
-        self.documents.encoding()
-    }
-
-    pub(crate) fn offset(&self, position: Position) -> usize {
-        positions::to_byte(&self.open.rope, position, self.encoding())
-    }
-
-    pub(crate) fn bytes(&self, range: LspRange) -> Range<usize> {
-        let start = self.offset(range.start);
-        start..self.offset(range.end).max(start)
-    }
-
-    pub(crate) fn range(&self, range: &Range<usize>) -> LspRange {
-        positions::to_range(&self.open.rope, range, self.encoding())
-    }
-
-    /// Ranges that come mostly in the order of the text.
-    pub(crate) fn walk(&self) -> Walk<'_> {
-        Walk::new(&self.open.rope, self.encoding())
-    }
-
-    pub(crate) fn location(&self, range: &Range<usize>) -> Location {
-        Location { uri: self.uri.clone(), range: self.range(range) }
-    }
-}
-
-/// Whether the client gave up on a request. Long work asks now and then.
-#[derive(Clone, Default)]
-pub(crate) struct Cancelled(Arc<AtomicBool>);
-
-impl Cancelled {
-    pub(crate) fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// Sets the flag when the handler's future is dropped, which is how tower-lsp cancels.
-pub(crate) struct CancelOnDrop(pub(crate) Cancelled);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
+pub(crate) use view::{CancelOnDrop, Cancelled, View};

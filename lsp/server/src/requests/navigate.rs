@@ -1,11 +1,11 @@
 //! From name to name: definition, references, highlights, call hierarchy, links, selections.
 
-use ide::{Callable, Calls};
+use ide::{Callable, Calls, FoldKind};
 use serde_json::json;
 use tower_lsp::lsp_types::{
     CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, DocumentHighlight,
-    DocumentHighlightKind, DocumentLink, GotoDefinitionResponse, Location, LocationLink, Position,
-    Range, SelectionRange, Url,
+    DocumentHighlightKind, DocumentLink, DocumentSymbolResponse, FoldingRange, FoldingRangeKind,
+    GotoDefinitionResponse, Location, LocationLink, Position, Range, SelectionRange, Url,
 };
 
 use super::View;
@@ -140,4 +140,52 @@ pub(crate) fn outgoing(view: &View<'_>, of: &CallHierarchyItem) -> Vec<CallHiera
             from_ranges: places(view, calls),
         })
         .collect()
+}
+
+/// More symbols than this make editors slow and help nobody.
+const SYMBOLS: usize = 20_000;
+
+pub(crate) fn document_symbol(view: &View<'_>) -> DocumentSymbolResponse {
+    let outline = ide::outline(view.document(), SYMBOLS);
+    let symbols = to_proto::document_symbols(&view.open.rope, &outline, view.encoding());
+    if view.session.abilities.trees {
+        DocumentSymbolResponse::Nested(symbols)
+    } else {
+        DocumentSymbolResponse::Flat(to_proto::symbol_informations(view.uri, &symbols, None))
+    }
+}
+
+/// How many folds are computed where the client names no limit.
+const FOLDS: usize = 20_000;
+
+pub(crate) fn folds(view: &View<'_>) -> Vec<FoldingRange> {
+    let limit = view.session.abilities.folds.map_or(FOLDS, |limit| limit as usize);
+    let by_character = view.session.abilities.folds_by_character;
+    let mut folds: Vec<FoldingRange> = Vec::new();
+    for fold in ide::folds(view.document(), limit.max(16) * 4) {
+        let range = view.range(&fold.range);
+        // The closing bracket stays in sight.
+        let shows_end = fold.kind == FoldKind::Code;
+        let end_line = range.end.line.saturating_sub(u32::from(shows_end && !by_character));
+        if end_line <= range.start.line {
+            continue;
+        }
+        folds.push(FoldingRange {
+            start_line: range.start.line,
+            start_character: (by_character && shows_end).then_some(range.start.character + 1),
+            end_line,
+            end_character: (by_character && shows_end)
+                .then_some(range.end.character.saturating_sub(1)),
+            kind: match fold.kind {
+                FoldKind::Code => None,
+                FoldKind::Comment => Some(FoldingRangeKind::Comment),
+                FoldKind::Section => Some(FoldingRangeKind::Region),
+            },
+            collapsed_text: None,
+        });
+    }
+    folds.sort_by_key(|fold| (fold.start_line, std::cmp::Reverse(fold.end_line)));
+    folds.dedup_by_key(|fold| fold.start_line);
+    folds.truncate(limit);
+    folds
 }

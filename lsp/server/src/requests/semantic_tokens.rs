@@ -1,23 +1,16 @@
-//! What is drawn over a text: semantic tokens, inlay hints, folds, lenses.
+//! Semantic tokens: all of them, those of a range, and deltas.
 
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ide::FoldKind;
-use ide::InlayHintKind as HintKind;
-use ide::{TokenClass, semantic_tokens};
-use serde_json::json;
+use ide::TokenClass;
 use tower_lsp::lsp_types::{
-    CodeLens, Command, FoldingRange, FoldingRangeKind, InlayHint, InlayHintKind, InlayHintLabel,
     Range, SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens,
     SemanticTokensDelta, SemanticTokensEdit, SemanticTokensFullDeltaResult, SemanticTokensLegend,
 };
 
 use super::View;
-
-/// Longer texts get tokens by range only, and longer ranges only for their beginning: all of them
-/// would be hundreds of megabytes of numbers.
-const LONGEST: usize = 4 << 20;
+use super::view::LONGEST;
 
 pub(crate) fn legend() -> SemanticTokensLegend {
     let name = |class: &TokenClass| match class {
@@ -44,7 +37,7 @@ fn encoded(view: &View<'_>, range: &std::ops::Range<usize>) -> Vec<SemanticToken
     let (mut line, mut column) = (0, 0);
     let mut data = Vec::new();
     let mut walk = view.walk();
-    for token in semantic_tokens(view.document(), range, &|| view.cancelled.is_set()) {
+    for token in ide::semantic_tokens(view.document(), range, &|| view.cancelled.is_set()) {
         if view.cancelled.is_set() {
             break;
         }
@@ -69,14 +62,8 @@ fn encoded(view: &View<'_>, range: &std::ops::Range<usize>) -> Vec<SemanticToken
     data
 }
 
-/// A range, or the beginning of one that is too long.
-fn bounded(view: &View<'_>, range: Range) -> std::ops::Range<usize> {
-    let range = view.bytes(range);
-    range.start..range.end.min(range.start.saturating_add(LONGEST))
-}
-
 pub(crate) fn tokens_range(view: &View<'_>, range: Range) -> SemanticTokens {
-    SemanticTokens { result_id: None, data: encoded(view, &bounded(view, range)) }
+    SemanticTokens { result_id: None, data: encoded(view, &view.bounded(range)) }
 }
 
 /// Numbers the answers, so that a delta says what it is from.
@@ -133,90 +120,4 @@ pub(crate) fn tokens_delta(
     };
     let result_id = full.result_id;
     Some(SemanticTokensFullDeltaResult::TokensDelta(SemanticTokensDelta { result_id, edits }))
-}
-
-pub(crate) fn inlay_hints(view: &View<'_>, range: Range) -> Vec<InlayHint> {
-    if !view.session.settings().inlay_hints {
-        return Vec::new();
-    }
-    let mut walk = view.walk();
-    ide::inlay_hints(view.document(), &bounded(view, range), &|| view.cancelled.is_set())
-        .into_iter()
-        .map(|hint| InlayHint {
-            position: walk.position(hint.offset),
-            label: InlayHintLabel::String(hint.label),
-            kind: (hint.kind == HintKind::Type).then_some(InlayHintKind::TYPE),
-            text_edits: None,
-            tooltip: None,
-            padding_left: None,
-            padding_right: None,
-            data: None,
-        })
-        .collect()
-}
-
-/// How many folds are computed where the client names no limit.
-const FOLDS: usize = 20_000;
-
-pub(crate) fn folds(view: &View<'_>) -> Vec<FoldingRange> {
-    let limit = view.session.abilities.folds.map_or(FOLDS, |limit| limit as usize);
-    let by_character = view.session.abilities.folds_by_character;
-    let mut folds: Vec<FoldingRange> = Vec::new();
-    for fold in ide::folds(view.document(), limit.max(16) * 4) {
-        let range = view.range(&fold.range);
-        // The closing bracket stays in sight.
-        let shows_end = fold.kind == FoldKind::Code;
-        let end_line = range.end.line.saturating_sub(u32::from(shows_end && !by_character));
-        if end_line <= range.start.line {
-            continue;
-        }
-        folds.push(FoldingRange {
-            start_line: range.start.line,
-            start_character: (by_character && shows_end).then_some(range.start.character + 1),
-            end_line,
-            end_character: (by_character && shows_end)
-                .then_some(range.end.character.saturating_sub(1)),
-            kind: match fold.kind {
-                FoldKind::Code => None,
-                FoldKind::Comment => Some(FoldingRangeKind::Comment),
-                FoldKind::Section => Some(FoldingRangeKind::Region),
-            },
-            collapsed_text: None,
-        });
-    }
-    folds.sort_by_key(|fold| (fold.start_line, std::cmp::Reverse(fold.end_line)));
-    folds.dedup_by_key(|fold| fold.start_line);
-    folds.truncate(limit);
-    folds
-}
-
-/// More lenses than this are not drawn.
-const LENSES: usize = 500;
-
-/// Run, Debug and Show ABI over every export. The commands are the client's, apart from the last.
-pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
-    if !view.session.settings().code_lens {
-        return Vec::new();
-    }
-    let mut lenses = Vec::new();
-    for function in ide::exported_functions(view.document(), LENSES) {
-        let range = view.range(&function.selection);
-        let arguments = Some(vec![json!(view.uri), json!(function.name)]);
-        for (title, command) in [
-            ("Run", "iree-dbg.runFunction"),
-            ("Debug", "iree-dbg.debugFunction"),
-            ("Show ABI", "iree-dbg.showAbi"),
-        ] {
-            lenses.push(CodeLens {
-                range,
-                command: Some(Command {
-                    title: title.into(),
-                    command: command.into(),
-                    arguments: arguments.clone(),
-                }),
-                data: None,
-            });
-        }
-    }
-    lenses
 }

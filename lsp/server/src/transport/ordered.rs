@@ -7,119 +7,38 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll};
 
 use ropey::Rope;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::sync::watch;
 use tower::Service;
 use tower_lsp::jsonrpc::{Error, Request, Response};
 use tower_lsp::lsp_types::{
     DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    DidSaveTextDocumentParams, Url,
+    DidSaveTextDocumentParams,
 };
 
-use crate::capabilities;
+use super::framing::MALFORMED;
+use super::held_texts::number_of;
+use super::state::{State, in_snapshot, start_in_snapshot};
 use crate::documents::Documents;
-use crate::frames::MALFORMED;
-use crate::opening::{Held, number_of};
-
-tokio::task_local! {
-    static SNAPSHOT: Documents;
-}
-
-/// The documents as they were when the message that is being handled arrived.
-pub fn snapshot() -> Documents {
-    SNAPSHOT.try_with(Clone::clone).unwrap_or_default()
-}
-
-/// Runs a handler with these documents as its snapshot.
-#[cfg(test)]
-pub(crate) async fn in_snapshot<F: Future>(documents: Documents, handler: F) -> F::Output {
-    SNAPSHOT.scope(documents, handler).await
-}
-
-/// What the service and the handlers share.
-pub struct State {
-    documents: Mutex<Documents>,
-    /// Counts edits, so that work on an old text can notice.
-    edits: watch::Sender<u64>,
-    /// Long texts that were taken out of their messages before tower-lsp read those.
-    pub(crate) held: Held,
-    initialize_params: Mutex<Value>,
-    shut_down: AtomicBool,
-    exited: watch::Sender<bool>,
-}
-
-impl State {
-    /// No documents yet.
-    pub fn new() -> Arc<Self> {
-        Arc::new(Self {
-            documents: Mutex::default(),
-            edits: watch::Sender::new(0),
-            held: Held::default(),
-            initialize_params: Mutex::default(),
-            shut_down: AtomicBool::new(false),
-            exited: watch::Sender::new(false),
-        })
-    }
-
-    /// The documents as of the last message.
-    pub fn latest(&self) -> Documents {
-        self.documents.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Changes the documents for all messages from now on.
-    pub(crate) fn update(&self, change: impl FnOnce(&mut Documents)) {
-        change(&mut self.documents.lock().unwrap_or_else(PoisonError::into_inner));
-        self.edits.send_modify(|edits| *edits += 1);
-    }
-
-    /// Until a document is no longer at `version`.
-    pub(crate) async fn changed_from(&self, uri: &Url, version: i32) {
-        let same =
-            |state: &Self| state.latest().get(uri).is_some_and(|open| open.version == version);
-        // Fails only where the sender is gone, and `self` holds it.
-        let _ = self.edits.subscribe().wait_for(|_| !same(self)).await;
-    }
-
-    /// What the client said in `initialize`, as it said it: the types leave out what they do not
-    /// know.
-    pub(crate) fn initialize_params(&self) -> Value {
-        self.initialize_params.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Whether the client asked to shut down.
-    pub fn is_shut_down(&self) -> bool {
-        self.shut_down.load(Ordering::Acquire)
-    }
-
-    /// Whether the client said `exit`.
-    pub fn is_exited(&self) -> bool {
-        *self.exited.borrow()
-    }
-
-    /// Until the client says `exit`.
-    pub async fn exited(&self) {
-        // Fails only where the sender is gone, and `self` holds it.
-        let _ = self.exited.subscribe().wait_for(|exited| *exited).await;
-    }
-}
 
 /// The service; see the file's comment.
-pub struct Ordered<S> {
+pub(crate) struct Ordered<S> {
     inner: S,
     state: Arc<State>,
+    amend_initialize: fn(&mut Value),
 }
 
 impl<S> Ordered<S> {
-    /// Around `inner`, which should be tower-lsp's.
-    pub fn new(inner: S, state: Arc<State>) -> Self {
-        Self { inner, state }
+    /// A service around `inner`, which should be tower-lsp's. `amend_initialize` adds to the result
+    /// of `initialize` what tower-lsp's types cannot express.
+    pub(crate) fn new(inner: S, state: Arc<State>, amend_initialize: fn(&mut Value)) -> Self {
+        Self { inner, state, amend_initialize }
     }
 }
 
@@ -159,28 +78,25 @@ where
                 request.params().cloned().unwrap_or_default();
         }
         let request = self.apply(request);
+        let amend_initialize = self.amend_initialize;
         let asked = request.id().cloned();
         let snapshot = self.state.latest();
         // tower-lsp may begin to work inside of `call` too.
-        let answer = SNAPSHOT.sync_scope(snapshot.clone(), || self.inner.call(request));
+        let answer = start_in_snapshot(snapshot.clone(), || self.inner.call(request));
         Box::pin(async move {
-            let mut answer = SNAPSHOT.scope(snapshot, answer).await?;
-            if initializes && let Some(answer) = &mut answer {
-                amend(answer);
+            let mut answer = in_snapshot(snapshot, answer).await?;
+            if initializes
+                && let Some(answer) = &mut answer
+                && let Some(mut result) = answer.result().cloned()
+            {
+                amend_initialize(&mut result);
+                *answer = Response::from_ok(answer.id().clone(), result);
             }
             // tower-lsp keeps silent about an unknown method that begins with `$/`, also where an
             // answer is due.
             Ok(answer
                 .or_else(|| asked.map(|id| Response::from_error(id, Error::method_not_found()))))
         })
-    }
-}
-
-/// Adds to the answer of `initialize` what the types of tower-lsp cannot say.
-fn amend(answer: &mut Response) {
-    if let Some(mut result) = answer.result().cloned() {
-        capabilities::amend(&mut result);
-        *answer = Response::from_ok(answer.id().clone(), result);
     }
 }
 

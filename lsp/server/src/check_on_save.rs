@@ -16,11 +16,11 @@ use tokio::task::AbortHandle;
 use tower_lsp::Client;
 use tower_lsp::lsp_types::{NumberOrString, Position, Url};
 
-use crate::ordered::State;
 use crate::positions::{self, Encoding};
 use crate::progress::Progress;
 use crate::publish;
 use crate::session::Session;
+use crate::transport::State;
 
 /// The checks that run.
 #[derive(Default)]

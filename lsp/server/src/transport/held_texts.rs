@@ -22,9 +22,9 @@ const BLOCK: usize = 64 << 10;
 
 /// Texts on the way from their messages' bytes to the documents.
 #[derive(Default)]
-pub(crate) struct Held(Mutex<(u64, HashMap<u64, Rope>)>);
+pub(crate) struct HeldTexts(Mutex<(u64, HashMap<u64, Rope>)>);
 
-impl Held {
+impl HeldTexts {
     fn put(&self, text: Rope) -> u64 {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.0 += 1;
@@ -74,7 +74,7 @@ struct Item<'a> {
 
 /// The message without its text, which is held from now on. Nothing where it is anything but a
 /// well-formed `didOpen`.
-pub(crate) fn without_text(message: &[u8], held: &Held) -> Option<Vec<u8>> {
+pub(crate) fn without_text(message: &[u8], held: &HeldTexts) -> Option<Vec<u8>> {
     let Message { jsonrpc, method, id: None, params } = serde_json::from_slice(message).ok()?
     else {
         return None;
@@ -140,7 +140,7 @@ fn long_escape(text: &str) -> Option<(char, usize)> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Held, unescaped, without_text};
+    use super::{HeldTexts, unescaped, without_text};
 
     #[test]
     fn strings_read_as_serde_json_reads_them() {
@@ -168,7 +168,7 @@ mod tests {
     fn only_an_opening_is_shortened() {
         let item = json!({"uri": "file:///x", "languageId": "mlir", "version": 1, "text": "t"});
         let opening = json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": item}});
-        let held = Held::default();
+        let held = HeldTexts::default();
         let short = |message: &Value| without_text(message.to_string().as_bytes(), &held);
         assert!(short(&opening).is_some());
         assert_eq!(held.take(1).map(|text| text.to_string()).as_deref(), Some("t"));

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-use crate::ordered::State;
+use super::state::State;
 
 pub(crate) struct UntilExit<I> {
     inner: I,

@@ -4,7 +4,7 @@
 //! tower-lsp keeps a message's bytes in a buffer that doubles, and reads JSON through a form that
 //! copies every string once more. For a text of a hundred megabytes that is most of the time and
 //! memory of opening it. So messages are collected here; a long one that opens a document goes on
-//! without its text (see [`crate::opening`]), other messages go on as they came.
+//! without its text (see `held_texts`), other messages go on as they came.
 //!
 //! And tower-lsp ends at the first frame that is no message, or hangs if it is no UTF-8. In place
 //! of such a frame goes on a request for the error that its sender gets ([`MALFORMED`]), which is
@@ -24,8 +24,8 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 use tower_lsp::jsonrpc::{Error, ErrorCode as Code, Request, Response};
 
-use crate::opening;
-use crate::ordered::State;
+use super::held_texts;
+use super::state::State;
 
 /// Shorter messages keep their texts.
 const LONG: usize = 1 << 20;
@@ -140,7 +140,8 @@ impl Stage {
                 }
                 body.extend_from_slice(part);
                 if body.len() == *length {
-                    let short = (*length >= LONG).then(|| opening::without_text(body, &state.held));
+                    let short =
+                        (*length >= LONG).then(|| held_texts::without_text(body, &state.held));
                     if let Some(short) = short.flatten() {
                         frame(out, &short);
                     } else if is_message(body) {
@@ -201,7 +202,7 @@ mod tests {
     use tokio::io::AsyncReadExt;
 
     use super::{Frames, LONG};
-    use crate::ordered::State;
+    use crate::transport::State;
 
     const MESSAGE: &str = r#"{"jsonrpc": "2.0", "id": 1, "method": "x"}"#;
 
@@ -261,7 +262,7 @@ mod tests {
             let item = &message["params"]["textDocument"];
             assert_eq!((&item["version"], &item["text"]), (&json!(7), &json!("")));
             let request = serde_json::from_value(message).unwrap();
-            let number = crate::opening::number_of(&request).unwrap();
+            let number = crate::transport::held_texts::number_of(&request).unwrap();
             assert_eq!(state.held.take(number).unwrap(), text.as_str());
         }
     }

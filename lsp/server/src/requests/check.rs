@@ -1,0 +1,42 @@
+//! Diagnostics: what [`ide`] and the compiler find wrong.
+
+use ide::Severity;
+use tower_lsp::lsp_types::{
+    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, NumberOrString,
+};
+
+use super::View;
+
+/// What is wrong, the compiler's word included; nothing once it is cancelled.
+pub(crate) fn diagnostics(view: &View<'_>) -> Option<Vec<Diagnostic>> {
+    let mut found = ide::diagnostics_unless(view.document(), &|| view.cancelled.is_set())?;
+    let compiler = view.session.compiler.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    found.extend(compiler.get(view.uri).into_iter().flatten().cloned());
+    drop(compiler);
+    Some(found.into_iter().map(|found| diagnostic(view, found)).collect())
+}
+
+fn diagnostic(view: &View<'_>, found: ide::Diagnostic) -> Diagnostic {
+    let related: Vec<_> = found
+        .related
+        .iter()
+        .map(|(range, message)| DiagnosticRelatedInformation {
+            location: view.location(range),
+            message: message.clone(),
+        })
+        .collect();
+    let severity = match found.severity {
+        Severity::Error => DiagnosticSeverity::ERROR,
+        Severity::Warning => DiagnosticSeverity::WARNING,
+    };
+    let source = if found.code == "compiler" { "iree" } else { "iree-dbg" };
+    Diagnostic {
+        range: view.range(&found.range),
+        severity: Some(severity),
+        code: Some(NumberOrString::String(found.code.to_owned())),
+        source: Some(source.into()),
+        message: found.message,
+        related_information: (!related.is_empty()).then_some(related),
+        ..Diagnostic::default()
+    }
+}

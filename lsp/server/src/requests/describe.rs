@@ -1,0 +1,101 @@
+//! What is shown about a text: hover, signature help, inlay hints, lenses.
+
+use serde_json::{Value, json};
+use tower_lsp::lsp_types::{
+    CodeLens, Command, Hover, InlayHint, InlayHintKind, InlayHintLabel, ParameterInformation,
+    ParameterLabel, Position, Range, SignatureHelp, SignatureInformation,
+};
+
+use super::View;
+use crate::to_proto;
+
+pub(crate) fn hover(view: &View<'_>, position: Position) -> Option<Hover> {
+    let found = ide::hover(view.document(), &view.session.modules(), view.offset(position))?;
+    Some(to_proto::hover(&view.open.rope, found, view.encoding()))
+}
+
+pub(crate) fn signature_help(view: &View<'_>, position: Position) -> Option<SignatureHelp> {
+    let found = ide::signature_help(view.document(), view.offset(position))?;
+    let parameters = found
+        .parameters
+        .iter()
+        .map(|range| {
+            // The protocol counts UTF-16 here whatever was agreed on for texts.
+            let unit = |byte: usize| found.label[..byte].encode_utf16().count() as u32;
+            let label = ParameterLabel::LabelOffsets([unit(range.start), unit(range.end)]);
+            ParameterInformation { label, documentation: None }
+        })
+        .collect();
+    let information = SignatureInformation {
+        label: found.label.clone(),
+        documentation: None,
+        parameters: Some(parameters),
+        active_parameter: None,
+    };
+    Some(SignatureHelp {
+        signatures: vec![information],
+        active_signature: Some(0),
+        active_parameter: Some(found.active as u32),
+    })
+}
+
+pub(crate) fn inlay_hints(view: &View<'_>, range: Range) -> Vec<InlayHint> {
+    if !view.session.settings().inlay_hints {
+        return Vec::new();
+    }
+    let mut walk = view.walk();
+    ide::inlay_hints(view.document(), &view.bounded(range), &|| view.cancelled.is_set())
+        .into_iter()
+        .map(|hint| InlayHint {
+            position: walk.position(hint.offset),
+            label: InlayHintLabel::String(hint.label),
+            kind: (hint.kind == ide::InlayHintKind::Type).then_some(InlayHintKind::TYPE),
+            text_edits: None,
+            tooltip: None,
+            padding_left: None,
+            padding_right: None,
+            data: None,
+        })
+        .collect()
+}
+
+/// More lenses than this are not drawn.
+const LENSES: usize = 500;
+
+/// Run, Debug and Show ABI over every export. The commands are the client's, apart from the last.
+pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
+    if !view.session.settings().code_lens {
+        return Vec::new();
+    }
+    let mut lenses = Vec::new();
+    for function in ide::exported_functions(view.document(), LENSES) {
+        let range = view.range(&function.selection);
+        let arguments = Some(vec![json!(view.uri), json!(function.name)]);
+        for (title, command) in [
+            ("Run", "iree-dbg.runFunction"),
+            ("Debug", "iree-dbg.debugFunction"),
+            ("Show ABI", "iree-dbg.showAbi"),
+        ] {
+            lenses.push(CodeLens {
+                range,
+                command: Some(Command {
+                    title: title.into(),
+                    command: command.into(),
+                    arguments: arguments.clone(),
+                }),
+                data: None,
+            });
+        }
+    }
+    lenses
+}
+
+/// The answer to `iree-dbg.showAbi`: the hover of an exported function, and where its name stands.
+pub(crate) fn show_abi(view: &View<'_>, name: &str) -> Option<Value> {
+    let function = ide::exported_functions(view.document(), usize::MAX)
+        .into_iter()
+        .find(|function| function.name == name)?;
+    let at = function.selection.start + 1;
+    let hover = ide::hover(view.document(), &view.session.modules(), at)?;
+    Some(json!({"markdown": hover.markdown, "range": view.range(&function.selection)}))
+}

@@ -1,0 +1,64 @@
+//! Serving one client, from its first message to `exit`.
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::backend::Backend;
+use crate::capabilities;
+use crate::transport::{Frames, Ordered, State, UntilExit};
+
+/// How many requests may be open at once. tower-lsp stops reading when this many wait, so it is far
+/// more than any client sends.
+const CONCURRENCY: usize = 1024;
+
+/// How long open requests may still take after `exit`.
+const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// Serves one client until `exit` or the end of its input. Gives the process's exit code: 0 after a
+/// `shutdown`, else 1.
+pub async fn serve<I, O>(input: I, output: O) -> u8
+where
+    I: AsyncRead + Unpin,
+    O: AsyncWrite,
+{
+    let state = State::new();
+    let (service, socket) =
+        tower_lsp::LspService::build(|client| Backend::new(client, state.clone()))
+            .custom_method("workspace/textDocumentContent", Backend::text_document_content)
+            .custom_method("iree-dbg/textDocumentContent", Backend::text_document_content)
+            .custom_method("iree-dbg/moduleLines", Backend::module_lines)
+            .finish();
+    let service = Ordered::new(service, state.clone(), capabilities::amend);
+    let input = Frames::new(input, state.clone());
+    // After `exit` the input ends, so everything that is under way is answered and written before
+    // `serve` returns.
+    let input = UntilExit::new(input, state.clone());
+    let served =
+        tower_lsp::Server::new(input, output, socket).concurrency_level(CONCURRENCY).serve(service);
+    let expired = async {
+        state.exited().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        () = served => {}
+        () = expired => {}
+    }
+    u8::from(!state.is_shut_down())
+}
+
+/// Serves the client on standard input and output; see [`serve`]. A thread may still wait for input
+/// afterwards: end the process without waiting for it, as [`run_stdio`] does.
+pub(crate) async fn serve_stdio() -> u8 {
+    serve(tokio::io::stdin(), tokio::io::stdout()).await
+}
+
+/// The whole of `iree-dbg lsp`: serves standard input and output and gives the exit code.
+///
+/// # Errors
+/// Where the system gives no threads.
+pub fn run_stdio() -> std::io::Result<u8> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let code = runtime.block_on(serve_stdio());
+    runtime.shutdown_background();
+    Ok(code)
+}

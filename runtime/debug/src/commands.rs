@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use debuginfo::{DispatchCall, FileId, Recording, SourcePosition, WrittenAt, WrittenPath};
+use debuginfo::{CallChain, DispatchCall, FileId, NamedPosition, Recording, SourcePosition};
 use hal::{QueueActivity, Step};
 use vm::{FrameIndex, FunctionId, Position};
 
@@ -86,17 +86,17 @@ impl LoadedModule {
     }
 
     /// Places of this module by the names of their files.
-    fn written(&self, chain: &[SourcePosition]) -> WrittenPath {
+    fn written(&self, chain: &[SourcePosition]) -> CallChain {
         chain.iter().map(|at| self.written_at(*at)).collect()
     }
 
-    fn written_at(&self, at: SourcePosition) -> WrittenAt {
+    fn written_at(&self, at: SourcePosition) -> NamedPosition {
         let file = self.info.locations().file(at.file).to_owned();
-        WrittenAt { file, line: at.line, column: at.column }
+        NamedPosition { file, line: at.line, column: at.column }
     }
 
     /// A place by the name of its file, if the module has a file of that name.
-    fn place_of(&self, at: &WrittenAt) -> Option<SourcePosition> {
+    fn place_of(&self, at: &NamedPosition) -> Option<SourcePosition> {
         let files = self.info.locations().files();
         let index = files.iter().position(|name| **name == *at.file)?;
         let file = FileId(u32::try_from(index).ok()?);
@@ -113,7 +113,7 @@ impl LoadedModule {
     }
 }
 
-fn keys(path: &WrittenPath) -> Vec<(&str, u32, u32)> {
+fn keys(path: &CallChain) -> Vec<(&str, u32, u32)> {
     path.iter().map(|at| (at.file.as_str(), at.line, at.column)).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use debuginfo::companion::NestedText;
+use debuginfo::NestedText;
 use debuginfo::{Companion, CompanionText, DispatchInterfaces};
 use vmfb::verify::VerifiedModule;
 use vmfb::{FileBytes, LoadError, Module, RodataOrdinal};

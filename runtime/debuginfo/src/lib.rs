@@ -15,53 +15,49 @@
 //! | and in the VM program? | [`DebugInfo::listing_position_at`], [`DebugInfo::live_values`] |
 //! | what does a dispatch read and write? | [`DispatchInterfaces`] |
 //! | what is missing? | [`DebugInfo::completeness`] |
+//!
+//! Each module uses only modules above it in this table:
+//!
+//! | module | what lives there |
+//! | --- | --- |
+//! | [`locations`] | trees of source locations, and walks over them |
+//! | [`mlir_text`] | tokens and locations in what iree-compile prints |
+//! | [`bytecode`] | instructions, registers and their types, from the bytecode alone |
+//! | [`source`] | the user's `.mlir`: text, functions, structure |
+//! | [`companion`] | the debug companion |
+//! | [`alignment`] | which companion function and which database map fit a function |
+//! | [`statements`] | the lines and statements of a function |
+//! | [`dispatches`] | what dispatches read and write, and what each call of them stands for |
+//! | [`proof`] | which value of the source is in which register, with a proof |
+//! | [`debug_info`] | [`DebugInfo`], the one interface to all of it |
+//! | [`text_dump`] | all of it as text, for tests |
 
-mod align;
-mod code;
-pub mod companion;
-mod completeness;
-mod database;
-mod dispatch_calls;
-mod dispatch_text;
-mod extent;
-mod files;
-mod frames;
-mod info;
-mod interface;
-mod levels;
-mod lines;
-mod load;
-mod locals;
-pub mod location;
-mod long_text;
-mod places;
+mod alignment;
+mod bytecode;
+mod companion;
+mod debug_info;
+mod dispatches;
+mod locations;
+mod mlir_text;
 mod proof;
-mod register;
-mod register_types;
-mod report;
-mod scope;
-pub mod source;
-mod source_map;
-mod structure;
+mod source;
+mod statements;
+mod text_dump;
 
-pub use align::Mismatch;
-pub use code::Role;
-pub use companion::{Companion, CompanionError, CompanionLoadError, CompanionText};
-pub use completeness::{Completeness, FunctionCompleteness, MapSource};
-pub use dispatch_calls::DispatchCall;
-pub use dispatch_text::{WrittenAt, WrittenPath};
-pub use files::FileMatch;
-pub use frames::SourceFrame;
-pub use info::{CodePlace, DebugInfo, ResolvedLine};
-pub use interface::{DispatchInterface, DispatchInterfaces, DispatchOperand, OperandAccess};
-pub use lines::LineRow;
-pub use locals::LocalValue;
-pub use location::{FileId, Location, LocationId, LocationTable, SourcePosition};
-pub use long_text::LongText;
-pub use places::Recording;
+pub use alignment::Mismatch;
+pub use bytecode::{RegisterSlot, RegisterTypes, Role};
+pub use companion::{Companion, CompanionGlobal, CompanionLoadError, CompanionText, NestedText};
+pub use debug_info::{
+    CodePlace, Completeness, DebugInfo, FunctionCompleteness, LocalValue, MapSource, Recording,
+    ResolvedLine, SourceFrame,
+};
+pub use dispatches::{
+    CallChain, DispatchCall, DispatchInterface, DispatchInterfaces, DispatchOperand, NamedPosition,
+    OperandAccess,
+};
+pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition};
+pub use mlir_text::MlirTextError;
 pub use proof::{Answer, Given, Operation, Reason, Recipe, Scalar, ScopedValue};
-pub use register::RegisterSlot;
-pub use register_types::RegisterTypes;
-pub use report::Report;
-pub use source::SourceText;
-pub use source_map::SourceMap;
+pub use source::{FileMatch, LongText, SourceMap, SourceText};
+pub use statements::LineRow;
+pub use text_dump::TextDump;

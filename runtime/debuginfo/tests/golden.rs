@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use debuginfo::{Companion, DebugInfo, FileMatch, MapSource, Report};
+use debuginfo::{Companion, DebugInfo, FileMatch, MapSource, TextDump};
 use expect_test::expect_file;
 use proptest::prelude::*;
 use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
@@ -32,7 +32,7 @@ fn load(module: &Module, companion_text: &str) -> DebugInfo {
 
 #[test]
 fn with_its_companion() {
-    let report = Report(&load(&module(), &companion_text()), &module()).to_string();
+    let report = TextDump(&load(&module(), &companion_text()), &module()).to_string();
     expect_file!["golden/with_companion.txt"].assert_eq(&report);
 }
 
@@ -40,7 +40,7 @@ fn with_its_companion() {
 fn alone() {
     let module = module();
     let info = DebugInfo::load(&module, None).with_source_roots([golden("")]);
-    expect_file!["golden/alone.txt"].assert_eq(&Report(&info, &module).to_string());
+    expect_file!["golden/alone.txt"].assert_eq(&TextDump(&info, &module).to_string());
 }
 
 /// Compilers up to 3.10 write whole databases.
@@ -49,7 +49,7 @@ fn with_a_whole_database() {
     let module = Module::open(golden("demo_3.10.vmfb")).expect("the module in golden/ loads");
     let info = DebugInfo::load(&module, None).with_source_roots([golden("")]);
     assert_eq!(info.completeness().messages(), [""; 0]);
-    expect_file!["golden/whole_database.txt"].assert_eq(&Report(&info, &module).to_string());
+    expect_file!["golden/whole_database.txt"].assert_eq(&TextDump(&info, &module).to_string());
 }
 
 #[test]
@@ -74,8 +74,8 @@ fn operations_that_are_not_encoded_are_passed_over() {
     assert_eq!(text.matches(before).count(), 1);
     let left_out = "    vm.discard.refs %arg0 : i32 {live = []} loc(unknown)\n";
     let more = text.replace(before, &format!("{left_out}{before}"));
-    let expected = Report(&load(&module(), &text), &module()).to_string();
-    assert_eq!(Report(&load(&module(), &more), &module()).to_string(), expected);
+    let expected = TextDump(&load(&module(), &text), &module()).to_string();
+    assert_eq!(TextDump(&load(&module(), &more), &module()).to_string(), expected);
     // The same operation at the end of a function stands for an instruction that is missing.
     let cut = format!("{left_out}  }} loc(\"demo.mlir\":14:3)");
     let wrong = text.replace("  } loc(\"demo.mlir\":14:3)", &cut);
@@ -159,41 +159,6 @@ fn deep_locations_are_refused() {
     assert!(error.message.contains("nest"), "{error}");
 }
 
-#[test]
-fn every_syntax_of_locations() {
-    let text = r##"
-#loc1 = loc("a \22quoted\22 \5C.mlir":1:2)
-module {
-vm.module public @"m n" {
-  vm.export @"f g" as("h i")
-  vm.func private @"f g"(%arg0: !vm.ref<!hal.buffer> {x = "}"} loc(#loc1)) -> (i32, !vm.list<?>) attributes {a = {b = "{"}} {
-    %0, %1:2 = vm.call @x() : () -> (i32, i64, !vm.ref<?>) loc(fused<#di.x<"a]">>["b.mlir":3:4, callsite(#loc2 at #loc1)])
-    %2 = vm.const.i32.zero loc("label"("a.mlir":1:2 to :5))
-    vm.return %0, %1#1 : i32, i64 loc("label")
-  } loc(#loc3)
-} loc(unknown)
-}
-#loc2 = loc("c.mlir":1:2 to 3:4)
-#loc3 = loc(#loc2)
-"##;
-    let companion = Companion::parse(text.as_bytes()).expect("all of it is MLIR");
-    let function = &companion.functions[0];
-    assert_eq!((companion.module_name.as_str(), function.name.as_str()), ("m n", "f g"));
-    assert_eq!(
-        (companion.exports[0].name.as_str(), companion.exports[0].function.as_str()),
-        ("h i", "f g")
-    );
-    let types: Vec<_> =
-        function.values.iter().map(|value| (value.name.as_str(), &*value.mlir_type)).collect();
-    assert_eq!(
-        types,
-        [("%arg0", "!vm.ref<!hal.buffer>"), ("%0", "i32"), ("%1#0", "i64"), ("%1#1", "!vm.ref<?>")],
-        "without annotations only printed types count"
-    );
-    let files: Vec<_> = companion.locations.files().iter().map(|name| &**name).collect();
-    assert_eq!(files, ["a \"quoted\" \\.mlir", "b.mlir", "a.mlir", "c.mlir"]);
-}
-
 proptest! {
     /// Whatever happens to the text, reading it ends with an answer or an error.
     #[test]
@@ -205,7 +170,7 @@ proptest! {
         bytes.truncate(cut);
         if let Ok(companion) = Companion::parse(&bytes) {
             let info = DebugInfo::load(&module(), Some(&companion)).with_source_roots([golden("")]);
-            prop_assert!(!Report(&info, &module()).to_string().is_empty());
+            prop_assert!(!TextDump(&info, &module()).to_string().is_empty());
         }
     }
 }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use vmfb::FileBytes;
 
-use super::cursor::Cursor;
-use super::{Companion, NestedText};
+use super::model::{Companion, NestedText};
+use crate::mlir_text::Cursor;
 use crate::source::SourceText;
 
 /// What the annotation of operations adds to their attributes.

@@ -6,18 +6,7 @@
 
 use std::ops::Range;
 
-use super::{Definition, Value};
-
-/// A stretch of operations, in layout order, during which a value is alive.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LiveRange {
-    /// The operations.
-    pub operations: Range<u32>,
-    /// Whether this value is meant, or one of the several results that share its name in the list.
-    /// (`%7:2` stands for either result of one operation; it is listed once for each that is
-    /// alive.)
-    pub is_certain: bool,
-}
+use super::model::{CompanionFunction, Definition, LiveRange, Value, ValueId};
 
 /// Collects the stretches of one name while the operations are read in order.
 #[derive(Default)]
@@ -63,8 +52,30 @@ impl LiveTracker {
     }
 }
 
+impl CompanionFunction {
+    /// The values that can be read while the machine stands *before* an operation: those alive
+    /// during it, but not its own results, which do not exist yet. An operand is alive by
+    /// definition.
+    pub(crate) fn live_before(&self, operation: usize) -> impl Iterator<Item = &Value> {
+        let index = u32::try_from(operation).unwrap_or(u32::MAX);
+        let mut read: Vec<ValueId> = self
+            .operations
+            .get(operation)
+            .into_iter()
+            .flat_map(|operation| self.operands(operation))
+            .collect();
+        read.sort_unstable();
+        self.values.iter().zip(0..).filter_map(move |(value, id)| {
+            let is_own_result =
+                matches!(value.definition, Definition::Result { operation, .. } if operation == index);
+            let is_live = !is_own_result && (is_live(value, index) || read.binary_search(&ValueId(id)).is_ok());
+            is_live.then_some(value)
+        })
+    }
+}
+
 /// Whether a value is alive during an operation.
-pub(super) fn is_live(value: &Value, operation: u32) -> bool {
+fn is_live(value: &Value, operation: u32) -> bool {
     let after = value.live.partition_point(|range| range.operations.end <= operation);
     value.live.get(after).is_some_and(|range| {
         range.operations.contains(&operation)

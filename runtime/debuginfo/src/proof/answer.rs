@@ -1,7 +1,7 @@
 //! What is said of a name: where its value is, how to compute it, or why there is none.
 
 use super::arithmetic::{Pure, Scalar};
-use crate::register::RegisterSlot;
+use crate::bytecode::RegisterSlot;
 
 /// A name of the source that is in scope, with what is known of its value.
 #[derive(Clone, Debug)]

@@ -24,7 +24,7 @@ use super::graph::{Block, Kind, Node};
 use super::lower::SourceGraph;
 use super::matching::{Origins, is_same_width};
 use super::registers::Registers;
-use crate::code::Code;
+use crate::bytecode::Code;
 
 /// How often numbers from outside are looked for.
 const ROUNDS: usize = 4;

@@ -13,9 +13,9 @@ use super::graph::{Block, Kind, Node, When};
 use super::lower::{self, InstanceIndex, SourceGraph};
 use super::matching::{self, Origin, Origins};
 use super::registers::Registers;
-use super::written::{OperationIndex, Place, WrittenFile, WrittenFunction};
-use crate::code::Code;
-use crate::register::RegisterSlot;
+use crate::bytecode::Code;
+use crate::bytecode::RegisterSlot;
+use crate::source::functions::{FunctionIndex, LineColumn, OperationIndex, SourceFunction};
 
 /// Values that one answer may be computed from.
 const LONGEST_RECIPE: usize = 2000;
@@ -24,9 +24,9 @@ const TELLING: usize = 8;
 
 /// What a function was made from.
 pub(crate) struct Sources<'s> {
-    pub(crate) file: &'s WrittenFile,
+    pub(crate) file: &'s FunctionIndex,
     pub(crate) text: &'s str,
-    pub(crate) function: Arc<WrittenFunction>,
+    pub(crate) function: Arc<SourceFunction>,
     /// Whether it is the function itself, with its arguments, rather than a part of it.
     pub(crate) is_whole: bool,
 }
@@ -147,7 +147,7 @@ impl Proof {
     pub(crate) fn scope(
         &self,
         instruction: usize,
-        path: &[Place],
+        path: &[LineColumn],
         calls: usize,
         knows_arguments: bool,
     ) -> Option<Vec<ScopedValue>> {
@@ -191,7 +191,7 @@ impl Proof {
 }
 
 /// The names that are in scope at a place, where nothing is known of their values.
-pub(crate) fn without_values(function: &WrittenFunction, place: Place) -> Vec<ScopedValue> {
+pub(crate) fn without_values(function: &SourceFunction, place: LineColumn) -> Vec<ScopedValue> {
     let values = match function.operation_at(place) {
         Some(operation) if operation > 0 => function.in_scope(operation),
         _ => function.arguments().to_vec(),
@@ -244,7 +244,7 @@ fn widened(
 }
 
 /// The operation that a function ends with, where it has one block.
-fn last_operation(function: &WrittenFunction) -> Option<OperationIndex> {
+fn last_operation(function: &SourceFunction) -> Option<OperationIndex> {
     let body = function.operations.first()?.regions.first()?;
     let returns = body.blocks.iter().filter_map(|block| block.operations.last()).copied();
     let is_return =

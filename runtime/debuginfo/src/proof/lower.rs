@@ -11,8 +11,9 @@ use std::sync::Arc;
 use super::arithmetic::{Binary, Compare, Pure, Scalar};
 use super::graph::{Block, Edge, Graph, Kind, Node, When};
 use super::operations::{self, Meaning};
-use super::written::{
-    OperationIndex, Place, ValueIndex, WrittenFile, WrittenFunction, WrittenRegion,
+use crate::source::functions::{
+    FunctionIndex, LineColumn, OperationIndex, SourceFunction, SourceRegion, ValueIndex,
+    symbol_name,
 };
 
 /// Operations of all instances together.
@@ -27,8 +28,8 @@ pub(crate) type InstanceIndex = usize;
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
     /// The places of the calls that lead to it, outermost first.
-    pub(crate) path: Vec<Place>,
-    pub(crate) function: Arc<WrittenFunction>,
+    pub(crate) path: Vec<LineColumn>,
+    pub(crate) function: Arc<SourceFunction>,
 }
 
 /// A leaf that an operation makes.
@@ -74,12 +75,12 @@ pub(crate) struct SourceGraph {
 /// What is known of the machine code while the source is lowered.
 pub(crate) trait Calls {
     /// How many results the calls have that remain at a place; none if there is no such call.
-    fn results(&self, path: &[Place]) -> Option<usize>;
+    fn results(&self, path: &[LineColumn]) -> Option<usize>;
 }
 
 /// The text that functions are read from.
 pub(crate) struct Texts<'s> {
-    pub(crate) file: &'s WrittenFile,
+    pub(crate) file: &'s FunctionIndex,
     pub(crate) text: &'s str,
     /// Whether the compiler made f32 of f64.
     pub(crate) is_demoted: bool,
@@ -90,7 +91,7 @@ pub(crate) struct Texts<'s> {
 /// Lowers a function.
 pub(crate) fn lower(
     sources: &Texts<'_>,
-    function: &Arc<WrittenFunction>,
+    function: &Arc<SourceFunction>,
     calls: &dyn Calls,
 ) -> SourceGraph {
     let mut lowering = Lowering {
@@ -120,7 +121,7 @@ struct Lowering<'s> {
     sources: &'s Texts<'s>,
     calls: &'s dyn Calls,
     result: SourceGraph,
-    functions: HashMap<usize, Option<Arc<WrittenFunction>>>,
+    functions: HashMap<usize, Option<Arc<SourceFunction>>>,
     /// Where operations are added.
     block: Block,
     depth: usize,
@@ -131,7 +132,7 @@ struct Lowering<'s> {
 type Exits = Vec<(Block, When, Vec<Node>)>;
 
 impl Lowering<'_> {
-    fn scalar(&self, function: &WrittenFunction, value: ValueIndex) -> Option<Scalar> {
+    fn scalar(&self, function: &SourceFunction, value: ValueIndex) -> Option<Scalar> {
         let scalar = Scalar::parse(function.values.get(value)?.type_text.as_deref()?)?;
         Some(if scalar == Scalar::F64 && self.sources.is_demoted { Scalar::F32 } else { scalar })
     }
@@ -164,8 +165,8 @@ impl Lowering<'_> {
     /// Lowers the body of a function; gives what it returns.
     fn instance(
         &mut self,
-        path: Vec<Place>,
-        function: &Arc<WrittenFunction>,
+        path: Vec<LineColumn>,
+        function: &Arc<SourceFunction>,
         arguments: &[Node],
     ) -> Option<Vec<Node>> {
         let index = self.result.instances.len();
@@ -206,8 +207,8 @@ impl Lowering<'_> {
     fn region(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
-        region: &WrittenRegion,
+        function: &Arc<SourceFunction>,
+        region: &SourceRegion,
     ) -> Option<Exits> {
         if self.depth == DEEPEST {
             return None;
@@ -229,8 +230,8 @@ impl Lowering<'_> {
     fn labelled(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
-        region: &WrittenRegion,
+        function: &Arc<SourceFunction>,
+        region: &SourceRegion,
     ) -> Option<Exits> {
         let order = order_of(function, region);
         let mut heads: Vec<Block> = Vec::new();
@@ -294,7 +295,7 @@ impl Lowering<'_> {
     fn block_of_operations(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
+        function: &Arc<SourceFunction>,
         operations: &[OperationIndex],
     ) -> Option<Vec<Node>> {
         // A block may end without a terminator, where the form implies it.
@@ -311,7 +312,7 @@ impl Lowering<'_> {
     fn operands(
         &mut self,
         instance: InstanceIndex,
-        function: &WrittenFunction,
+        function: &SourceFunction,
         operation: OperationIndex,
     ) -> Vec<Node> {
         let operands = function.operations[operation].operands.clone();
@@ -321,7 +322,7 @@ impl Lowering<'_> {
     fn value(
         &mut self,
         instance: InstanceIndex,
-        function: &WrittenFunction,
+        function: &SourceFunction,
         value: ValueIndex,
     ) -> Node {
         if let Some(node) = self.result.values.get(&(instance, value)) {
@@ -337,7 +338,7 @@ impl Lowering<'_> {
     fn operation(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
+        function: &Arc<SourceFunction>,
         operation: OperationIndex,
     ) {
         self.result.blocks.insert((instance, operation), self.block);
@@ -373,7 +374,7 @@ impl Lowering<'_> {
     fn element(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
+        function: &Arc<SourceFunction>,
         operation: OperationIndex,
     ) -> Option<()> {
         let written = &function.operations[operation];
@@ -405,7 +406,7 @@ impl Lowering<'_> {
     fn unknown(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
+        function: &Arc<SourceFunction>,
         operation: OperationIndex,
     ) {
         for (result, value) in function.operations[operation].results.iter().enumerate() {
@@ -419,7 +420,7 @@ impl Lowering<'_> {
     fn computed(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
+        function: &Arc<SourceFunction>,
         operation: OperationIndex,
     ) -> Option<()> {
         let written = &function.operations[operation];
@@ -445,7 +446,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    fn is_demoted_at(&self, function: &WrittenFunction, value: ValueIndex) -> bool {
+    fn is_demoted_at(&self, function: &SourceFunction, value: ValueIndex) -> bool {
         let type_text = function.values.get(value).and_then(|it| it.type_text.as_deref());
         self.sources.is_demoted && type_text == Some("f64")
     }
@@ -454,7 +455,7 @@ impl Lowering<'_> {
     fn choice(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
+        function: &Arc<SourceFunction>,
         operation: OperationIndex,
     ) -> Option<()> {
         let written = &function.operations[operation];
@@ -480,7 +481,7 @@ impl Lowering<'_> {
     fn counted(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
+        function: &Arc<SourceFunction>,
         operation: OperationIndex,
     ) -> Option<()> {
         let written = &function.operations[operation];
@@ -574,7 +575,7 @@ impl Lowering<'_> {
     fn repeated(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
+        function: &Arc<SourceFunction>,
         operation: OperationIndex,
     ) -> Option<()> {
         let written = &function.operations[operation];
@@ -626,7 +627,7 @@ impl Lowering<'_> {
     fn call(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
+        function: &Arc<SourceFunction>,
         operation: OperationIndex,
     ) -> Option<()> {
         let written = &function.operations[operation];
@@ -637,7 +638,7 @@ impl Lowering<'_> {
         }
         let head = function.head(operation);
         let symbol = head.iter().find(|(kind, _)| *kind == syntax::TokenKind::Symbol)?;
-        let callee = self.function(&super::symbol_name(symbol.1))?;
+        let callee = self.function(&symbol_name(symbol.1))?;
         // A function that calls itself cannot have been inlined into itself for ever.
         let is_within = |it: &Instance| Arc::ptr_eq(&it.function, &callee);
         let around = &self.result.instances[instance].path;
@@ -660,7 +661,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    fn function(&mut self, name: &str) -> Option<Arc<WrittenFunction>> {
+    fn function(&mut self, name: &str) -> Option<Arc<SourceFunction>> {
         let index = self.sources.file.named(name)?;
         let read = || Some(Arc::new(self.sources.file.read(self.sources.text, index)?));
         self.functions.entry(index).or_insert_with(read).clone()
@@ -670,7 +671,7 @@ impl Lowering<'_> {
     fn dimension(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
+        function: &Arc<SourceFunction>,
         operation: OperationIndex,
     ) -> Option<()> {
         let written = &function.operations[operation];
@@ -692,14 +693,14 @@ impl Lowering<'_> {
     fn global(
         &mut self,
         instance: InstanceIndex,
-        function: &Arc<WrittenFunction>,
+        function: &Arc<SourceFunction>,
         operation: OperationIndex,
     ) -> Option<()> {
         let [value] = function.operations[operation].results[..] else { return None };
         let scalar = self.scalar(function, value)?;
         let head = function.head(operation);
         let symbol = head.iter().find(|(kind, _)| *kind == syntax::TokenKind::Symbol)?;
-        let text = self.sources.file.global(self.sources.text, &super::symbol_name(symbol.1))?;
+        let text = self.sources.file.global(self.sources.text, &symbol_name(symbol.1))?;
         if text.split('=').next()?.split_whitespace().any(|word| word == "mutable") {
             return None;
         }
@@ -807,7 +808,7 @@ fn is_end(name: &str) -> bool {
 
 /// The blocks of a region that can be reached, each after one that leads to it, and after all of
 /// those where there is no loop.
-fn order_of(function: &WrittenFunction, region: &WrittenRegion) -> Vec<usize> {
+fn order_of(function: &SourceFunction, region: &SourceRegion) -> Vec<usize> {
     let mut order = Vec::new();
     let mut seen = vec![false; region.blocks.len()];
     let mut stack = Vec::new();

@@ -11,16 +11,16 @@ use super::arithmetic::Scalar;
 use super::graph::{Block, Kind, Node};
 use super::lower::{Calls, Made, SourceGraph};
 use super::registers::Registers;
-use super::written::Place;
-use crate::code::Code;
+use crate::bytecode::Code;
+use crate::source::functions::LineColumn;
 
 /// Where an instruction comes from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
     /// The places of the inlined calls around it, and its own; empty where nothing is known.
-    pub(crate) path: Vec<Place>,
+    pub(crate) path: Vec<LineColumn>,
     /// All places that it was put together from.
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<LineColumn>,
 }
 
 impl Origin {
@@ -34,14 +34,14 @@ impl Origin {
 #[derive(Debug)]
 pub(crate) struct Origins {
     pub(crate) origins: Vec<Origin>,
-    by_path: HashMap<Vec<Place>, Vec<usize>>,
-    calls: HashMap<Vec<Place>, Vec<usize>>,
+    by_path: HashMap<Vec<LineColumn>, Vec<usize>>,
+    calls: HashMap<Vec<LineColumn>, Vec<usize>>,
 }
 
 impl Origins {
     pub(crate) fn new(origins: Vec<Origin>, code: &Code, registers: &Registers) -> Self {
-        let mut by_path: HashMap<Vec<Place>, Vec<usize>> = HashMap::new();
-        let mut calls: HashMap<Vec<Place>, Vec<usize>> = HashMap::new();
+        let mut by_path: HashMap<Vec<LineColumn>, Vec<usize>> = HashMap::new();
+        let mut calls: HashMap<Vec<LineColumn>, Vec<usize>> = HashMap::new();
         for (index, origin) in origins.iter().enumerate() {
             if origin.path.is_empty() || !origin.is_plain() {
                 continue;
@@ -56,13 +56,13 @@ impl Origins {
     }
 
     /// The instructions that come from a place alone, by the calls around it.
-    pub(crate) fn at(&self, path: &[Place]) -> &[usize] {
+    pub(crate) fn at(&self, path: &[LineColumn]) -> &[usize] {
         self.by_path.get(path).map_or(&[], Vec::as_slice)
     }
 }
 
 impl Calls for Origins {
-    fn results(&self, path: &[Place]) -> Option<usize> {
+    fn results(&self, path: &[LineColumn]) -> Option<usize> {
         match self.calls.get(path)?[..] {
             [only] => Some(only),
             _ => None,

@@ -30,19 +30,8 @@ mod matching;
 mod mnemonic;
 mod operations;
 mod registers;
-mod written;
 
 pub use answer::{Answer, Given, Operation, Reason, Recipe, ScopedValue};
 pub use arithmetic::Scalar;
 pub(crate) use function::{Proof, Sources, without_values};
 pub(crate) use matching::Origin;
-pub(crate) use written::WrittenFile;
-
-/// The name that a symbol's text stands for: `@"a b"` and `@f` without sigil, quotes and escapes.
-fn symbol_name(text: &str) -> String {
-    let text = text.strip_prefix('@').unwrap_or(text);
-    match text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
-        Some(quoted) => syntax::unquote(quoted),
-        None => text.to_owned(),
-    }
-}

@@ -15,8 +15,7 @@ use vmfb::{BytecodeOffset, FunctionOrdinal, Instruction, Module, Op};
 use super::arithmetic::{Binary, Compare, Pure, Scalar};
 use super::graph::{Block, Edge, Graph, Kind, Node, When};
 use super::mnemonic;
-use crate::register::RegisterSlot;
-use crate::register_types::{argument_slots, result_banks};
+use crate::bytecode::{RegisterSlot, argument_slots, result_banks};
 
 /// Ways that come together are followed no deeper.
 const DEEPEST: usize = 400;

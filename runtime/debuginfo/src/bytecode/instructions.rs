@@ -1,0 +1,146 @@
+//! The bytecode of a function as far as debug information needs it: where instructions start, where
+//! control may go, and what is written.
+
+use vmfb::decode::{Operand, RegisterUse};
+use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, Instruction, Module, Op};
+
+use super::register_types;
+
+/// The instructions of a function as far as debug information needs them, block markers left out.
+#[derive(Debug, Default)]
+pub(crate) struct Code {
+    pub(crate) instructions: Vec<CodeInstruction>,
+    /// Why decoding ended early.
+    pub(crate) damage: Option<String>,
+}
+
+/// What an instruction is to somebody who steps through the source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// It does what its line says.
+    Work,
+    /// It loads a constant. The compiler moves these about as it likes.
+    Constant,
+    /// It records a command of a device: a dispatch. What its line says is done when that runs.
+    Dispatch,
+    /// It records or submits a transfer of memory.
+    Transfer,
+    /// It prepares what devices need.
+    Device,
+}
+
+#[derive(Debug)]
+pub(crate) struct CodeInstruction {
+    pub(crate) op: Op,
+    pub(crate) role: Role,
+    pub(crate) offset: BytecodeOffset,
+    pub(crate) end: BytecodeOffset,
+    /// Whether a block marker comes right before.
+    pub(crate) begins_block: bool,
+    /// Block markers where control may go.
+    pub(crate) successors: Vec<BytecodeOffset>,
+    /// The registers it writes; those of a call with the banks that its callee's signature says.
+    pub(crate) writes: Vec<RegisterUse>,
+    /// The ref registers that it empties: by discarding them, or by moving out of them.
+    pub(crate) emptied: Vec<u16>,
+}
+
+impl Code {
+    pub(crate) fn decode(module: &Module, ordinal: FunctionOrdinal) -> Self {
+        let mut code = Self::default();
+        let mut begins_block = true;
+        for instruction in vmfb::instructions(module.function_bytecode(ordinal)) {
+            let instruction = match instruction {
+                Ok(instruction) => instruction,
+                Err(error) => {
+                    code.damage = Some(error.to_string());
+                    break;
+                }
+            };
+            if instruction.op == Op::Block {
+                begins_block = true;
+                continue;
+            }
+            code.instructions.push(CodeInstruction {
+                op: instruction.op,
+                role: Role::of(module, &instruction),
+                offset: instruction.offset,
+                end: instruction.end,
+                begins_block,
+                emptied: emptied(&instruction),
+                successors: instruction
+                    .successors()
+                    .into_iter()
+                    .map(|(target, _)| target)
+                    .collect(),
+                writes: register_types::writes(module, &instruction),
+            });
+            begins_block = false;
+        }
+        code
+    }
+
+    /// The instruction at an offset or around it; of a block marker, the one behind it.
+    pub(crate) fn index_at(&self, offset: BytecodeOffset) -> Option<usize> {
+        let index = self.instructions.partition_point(|instruction| instruction.end <= offset);
+        (index < self.instructions.len()).then_some(index)
+    }
+
+    pub(crate) fn index_of(&self, offset: BytecodeOffset) -> Option<usize> {
+        self.instructions.binary_search_by_key(&offset, |instruction| instruction.offset).ok()
+    }
+}
+
+impl Role {
+    fn of(module: &Module, instruction: &Instruction<'_>) -> Self {
+        let callee = instruction.operands.iter().find_map(|operand| match operand {
+            Operand::Function(Callee::Import(import)) => module.import(*import),
+            _ => None,
+        });
+        match callee {
+            Some(import) => Self::of_import(&import.full_name),
+            None if instruction.op.mnemonic().starts_with("const.") => Self::Constant,
+            None if instruction.op == Op::DiscardRefs => Self::Device,
+            None => Self::Work,
+        }
+    }
+
+    fn of_import(name: &str) -> Self {
+        const TRANSFERS: [&str; 8] = [
+            "command_buffer.fill_buffer",
+            "command_buffer.copy_buffer",
+            "command_buffer.update_buffer",
+            "device.queue.fill",
+            "device.queue.copy",
+            "device.queue.update",
+            "device.queue.read",
+            "device.queue.write",
+        ];
+        // What a program asks of its tensors: their sizes and elements.
+        const WORK: [&str; 7] = [
+            "buffer_view.dim",
+            "buffer_view.rank",
+            "buffer_view.trace",
+            "buffer_view.element_type",
+            "buffer.load",
+            "buffer.store",
+            "buffer.length",
+        ];
+        match name.split_once('.') {
+            Some(("hal", name)) if name.starts_with("command_buffer.dispatch") => Self::Dispatch,
+            Some(("hal", name)) if TRANSFERS.contains(&name) => Self::Transfer,
+            Some(("hal", name)) if WORK.contains(&name) => Self::Work,
+            Some(("hal" | "io_parameters", _)) => Self::Device,
+            _ => Self::Work,
+        }
+    }
+}
+
+fn emptied(instruction: &Instruction<'_>) -> Vec<u16> {
+    let discards = instruction.op == Op::DiscardRefs;
+    instruction
+        .register_uses()
+        .filter(|usage| !usage.is_write && (discards || usage.register.is_move()))
+        .map(|usage| usage.register.ordinal())
+        .collect()
+}

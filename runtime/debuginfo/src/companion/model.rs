@@ -1,0 +1,175 @@
+//! What a companion says, as data.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use vmfb::RodataOrdinal;
+
+use crate::bytecode::RegisterSlot;
+use crate::locations::{LocationId, LocationTable};
+
+/// Everything that a companion says.
+#[derive(Debug, Default)]
+pub struct Companion {
+    /// The module's name.
+    pub module_name: String,
+    /// The functions in serialised order: the index is the function's ordinal.
+    pub(crate) functions: Vec<CompanionFunction>,
+    /// Exported names with the function that each stands for.
+    pub(crate) exports: Vec<CompanionExport>,
+    /// Global variables by their symbols.
+    pub(crate) globals: Vec<CompanionGlobal>,
+    /// Constants that hold the text of a nested VM module.
+    pub nested: Vec<NestedText>,
+    /// The locations that the rest refers to.
+    pub(crate) locations: LocationTable,
+}
+
+/// A global variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompanionGlobal {
+    /// Its symbol, without `@` and quotes.
+    pub name: String,
+    /// What it holds: `i64`, or a reference's type as printed.
+    pub mlir_type: String,
+}
+
+/// An exported function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CompanionExport {
+    /// The name that callers use.
+    pub(crate) name: String,
+    /// The name of the function.
+    pub(crate) function: String,
+}
+
+/// A constant that is itself annotated VM text, written as hexadecimal digits: an executable for
+/// the VMVX back end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NestedText {
+    /// The symbol of the constant.
+    pub name: String,
+    /// The segment of the module that holds the executable.
+    pub rodata: RodataOrdinal,
+    /// The digits, as bytes of the companion.
+    pub digits: Range<usize>,
+}
+
+/// One function.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct CompanionFunction {
+    /// Its name, as calls use it.
+    pub(crate) name: String,
+    /// Where it was written.
+    pub(crate) location: Option<LocationId>,
+    /// Arguments, block arguments and results, in the order of their definition.
+    pub(crate) values: Vec<Value>,
+    /// The blocks in layout order.
+    pub(crate) blocks: Vec<Block>,
+    /// The operations in layout order, each one instruction.
+    pub(crate) operations: Vec<Operation>,
+    /// Which values the operations read; each operation has a range of it.
+    pub(crate) operands: Vec<ValueId>,
+    /// The operations that use a global, in order, with its symbol.
+    pub(crate) globals: Vec<(u32, Arc<str>)>,
+    /// Whether registers and liveness were printed (the format was `annotated-mlir-text`).
+    pub(crate) is_annotated: bool,
+}
+
+/// Index into [`CompanionFunction::values`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct ValueId(pub(crate) u32);
+
+/// How a value came to be.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Definition {
+    /// An argument of the function.
+    Argument {
+        /// Which one.
+        index: u32,
+    },
+    /// An argument of a block other than the entry.
+    BlockArgument {
+        /// The block, in layout order.
+        block: u32,
+        /// Which of its arguments.
+        index: u32,
+    },
+    /// A result of an operation.
+    Result {
+        /// The operation, in layout order.
+        operation: u32,
+        /// Which of its results.
+        index: u32,
+    },
+}
+
+/// An SSA value.
+#[derive(Debug, Clone)]
+pub(crate) struct Value {
+    /// The name that is unique in the function, with its `%`: `%sum`, `%7#1`, `%bb1_arg0`.
+    pub(crate) name: String,
+    /// The name that the text itself has for it, where that is another one: `%1` for `%bb1_arg0`.
+    pub(crate) printed_name: Option<String>,
+    /// What defines it.
+    pub(crate) definition: Definition,
+    /// The MLIR type as printed.
+    pub(crate) mlir_type: Arc<str>,
+    /// The register that holds it while it is alive.
+    pub(crate) register: Option<RegisterSlot>,
+    /// The operations during which it is alive, in layout order.
+    pub(crate) live: Arc<[LiveRange]>,
+    /// The last operation in layout order that reads it.
+    pub(crate) last_use: Option<u32>,
+}
+
+/// A basic block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// Its first operation.
+    pub(crate) first_operation: u32,
+    /// Its arguments, as indices into [`CompanionFunction::values`].
+    pub(crate) arguments: Range<u32>,
+}
+
+/// One operation.
+#[derive(Debug, Clone)]
+pub(crate) struct Operation {
+    /// Its full name: `vm.add.i32`.
+    pub(crate) mnemonic: Arc<str>,
+    /// Its results, as indices into [`CompanionFunction::values`].
+    pub(crate) results: Range<u32>,
+    /// The values it reads, as a range of [`CompanionFunction::operands`].
+    pub(crate) operands: Range<u32>,
+    /// Where it comes from.
+    pub(crate) location: LocationId,
+    /// Where its text begins, in bytes of the companion.
+    pub(crate) start: usize,
+}
+
+/// A stretch of operations, in layout order, during which a value is alive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LiveRange {
+    /// The operations.
+    pub(crate) operations: Range<u32>,
+    /// Whether this value is meant, or one of the several results that share its name in the list.
+    /// (`%7:2` stands for either result of one operation; it is listed once for each that is
+    /// alive.)
+    pub(crate) is_certain: bool,
+}
+
+impl CompanionFunction {
+    /// The results of an operation.
+    #[must_use]
+    pub(crate) fn results(&self, operation: &Operation) -> &[Value] {
+        self.values
+            .get(operation.results.start as usize..operation.results.end as usize)
+            .unwrap_or_default()
+    }
+
+    /// The values that an operation reads.
+    pub(crate) fn operands(&self, operation: &Operation) -> impl Iterator<Item = ValueId> {
+        let range = operation.operands.start as usize..operation.operands.end as usize;
+        self.operands.get(range).unwrap_or_default().iter().copied()
+    }
+}

@@ -1,0 +1,136 @@
+//! What is known of a module, what is not, and how to get it: said in sentences for the user.
+
+use std::fmt;
+
+use vmfb::FunctionOrdinal;
+
+use crate::alignment::Mismatch;
+
+/// Where the map of a function comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MapSource {
+    /// The debug companion: locations, names, types, liveness.
+    Companion,
+    /// The module's own debug database: locations.
+    Database,
+    /// Nowhere.
+    Nothing,
+}
+
+/// A function of the module and what is known of it.
+#[derive(Clone, Debug)]
+pub struct FunctionCompleteness {
+    /// The function.
+    pub function: FunctionOrdinal,
+    /// Its name, as far as it is known.
+    pub name: String,
+    /// Where its map comes from.
+    pub source: MapSource,
+    /// Why the companion was not used, if there is one.
+    pub mismatch: Option<Mismatch>,
+}
+
+/// How complete the debug information of a module is.
+#[derive(Clone, Debug)]
+pub struct Completeness {
+    /// Every function of the module.
+    pub functions: Vec<FunctionCompleteness>,
+    /// Whether a companion was given.
+    pub has_companion: bool,
+    /// How many functions the companion has.
+    pub companion_functions: usize,
+    /// How many functions the debug database has maps for; `None` if the module has no database.
+    pub database_maps: Option<usize>,
+}
+
+impl Completeness {
+    /// Whether every function has a map.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.functions.iter().all(|function| function.source != MapSource::Nothing)
+    }
+
+    /// How many functions have a map from this source.
+    #[must_use]
+    pub fn count(&self, source: MapSource) -> usize {
+        self.functions.iter().filter(|function| function.source == source).count()
+    }
+
+    /// Sentences for the user: what is missing and what to do. Empty if nothing is.
+    #[must_use]
+    pub fn messages(&self) -> Vec<String> {
+        let mut messages = Vec::new();
+        if self.has_companion {
+            self.companion_messages(&mut messages);
+        }
+        if self.is_complete() {
+            return messages;
+        }
+        messages.push(self.what_is_missing());
+        if !self.has_companion {
+            messages.push(
+                "make a debug companion for it: `iree-dbg compile INPUT.mlir -o MODULE.vmfb` writes the module and \
+                 MODULE.vmfb.companion.mlir beside it"
+                    .to_owned(),
+            );
+        }
+        messages
+    }
+
+    fn companion_messages(&self, messages: &mut Vec<String>) {
+        let total = self.functions.len();
+        if self.companion_functions != total {
+            messages.push(format!(
+                "the debug companion has {} functions, the module {total}: they are not from the same compilation",
+                self.companion_functions
+            ));
+        }
+        let mismatches: Vec<_> =
+            self.functions.iter().filter_map(FunctionCompleteness::mismatch_text).collect();
+        if mismatches.len() == total && total > 0 {
+            messages.push(format!(
+                "the debug companion does not belong to this module and is not used ({}); compile both again with \
+                 `iree-dbg compile`",
+                mismatches[0]
+            ));
+        } else {
+            messages.extend(
+                mismatches
+                    .into_iter()
+                    .map(|text| format!("the debug companion is not used for {text}")),
+            );
+        }
+    }
+
+    fn what_is_missing(&self) -> String {
+        let without = self.count(MapSource::Nothing);
+        let total = self.functions.len();
+        match self.database_maps {
+            None => format!(
+                "no debug information for {without} of {total} functions: the module has no debug database"
+            ),
+            Some(0) => format!(
+                "no debug information for {without} of {total} functions: the debug database is empty"
+            ),
+            Some(maps) if maps < total => format!(
+                "no debug information for {without} of {total} functions: the debug database is cut short, as \
+                 compilers since 3.11 write it ({maps} of {total} functions)"
+            ),
+            Some(_) => format!(
+                "no debug information for {without} of {total} functions: the debug database does not fit"
+            ),
+        }
+    }
+}
+
+impl FunctionCompleteness {
+    fn mismatch_text(&self) -> Option<String> {
+        self.mismatch.as_ref().map(|mismatch| format!("@{}: {mismatch}", self.name))
+    }
+}
+
+impl fmt::Display for Completeness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.messages().join("\n"))
+    }
+}

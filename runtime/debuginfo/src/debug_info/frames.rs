@@ -1,0 +1,175 @@
+//! Where an instruction is: its line for stepping, the frames of the source, the calls that were
+//! inlined around it.
+
+use std::sync::Arc;
+
+use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
+
+use super::parts::FunctionInfo;
+use super::tables::DebugInfo;
+use crate::bytecode::Role;
+use crate::locations::{Location, LocationId, SourcePosition, walk};
+
+/// One frame of the call stack as the source has it. Inlined calls give several for one frame of
+/// the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFrame {
+    /// The function's name, where it is known: always for the outermost frame, and for inlined ones
+    /// when the source can be read.
+    pub function: Option<Arc<str>>,
+    /// Where in it; `None` in code that the compiler generated.
+    pub position: Option<SourcePosition>,
+    /// Whether the function was inlined into the frame that follows.
+    pub is_inlined: bool,
+}
+
+impl DebugInfo {
+    /// The line for stepping at an offset; none in generated code.
+    #[must_use]
+    pub fn position_at(
+        &self,
+        function: FunctionOrdinal,
+        offset: BytecodeOffset,
+    ) -> Option<SourcePosition> {
+        let info = self.function(function)?;
+        let index = info.code.index_at(offset)?;
+        let Some(position) = info.rows.get(index)?.position else {
+            return self.written_by_hand(info, index);
+        };
+        let is_return = info.code.instructions[index].op == Op::Return;
+        let returns = || self.return_position(info).filter(|_| is_return);
+        let own = info.own_position.filter(|own| *own == position);
+        own.and_then(|_| returns()).or(Some(position))
+    }
+
+    /// The frames of the source at an offset, innermost inlined call first. There is always one:
+    /// the function itself, without a position where nothing is known.
+    #[must_use]
+    pub fn frames_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourceFrame> {
+        let Some(info) = self.function(function) else { return Vec::new() };
+        let chain = self.chain_at(function, offset);
+        let chain = self.without_wrapper(info, &chain);
+        let Some((outermost, inlined)) = chain.split_last() else {
+            return vec![SourceFrame {
+                function: info.name.clone(),
+                position: None,
+                is_inlined: false,
+            }];
+        };
+        let inlined = inlined.iter().map(|position| SourceFrame {
+            function: self.function_around(*position).map(Arc::from),
+            position: Some(*position).filter(SourcePosition::is_written),
+            is_inlined: true,
+        });
+        let outermost = SourceFrame {
+            function: info.name.clone(),
+            position: Some(*outermost).filter(SourcePosition::is_written),
+            is_inlined: false,
+        };
+        inlined.chain([outermost]).collect()
+    }
+
+    /// Where an instruction is, from its function inwards: the place of each call that was inlined,
+    /// and at last what the instruction itself was made from. Empty where nothing is known. It
+    /// agrees with the line for stepping, where there is one.
+    #[must_use]
+    pub fn path_at(
+        &self,
+        function: FunctionOrdinal,
+        offset: BytecodeOffset,
+    ) -> Vec<SourcePosition> {
+        let Some(info) = self.function(function) else { return Vec::new() };
+        let path = self.inwards(info, &self.chain_at(function, offset));
+        let line = self.position_at(function, offset);
+        if let Some(line) = line.filter(|line| path.last() != Some(line)) {
+            return vec![line];
+        }
+        self.without_functions(path)
+    }
+
+    /// The same of a location in a function.
+    pub(super) fn path_of(&self, info: &FunctionInfo, location: LocationId) -> Vec<SourcePosition> {
+        self.without_functions(self.inwards(info, &walk::call_chain(&self.table, location)))
+    }
+
+    fn inwards(&self, info: &FunctionInfo, chain: &[SourcePosition]) -> Vec<SourcePosition> {
+        let chain = self.without_wrapper(info, chain);
+        chain.iter().rev().filter(|position| position.is_written()).copied().collect()
+    }
+
+    /// What the compiler makes of declarations and around exports has the place of the function:
+    /// calls of functions that are elsewhere have been inlined around what only converts their
+    /// operands.
+    fn without_functions(&self, mut path: Vec<SourcePosition>) -> Vec<SourcePosition> {
+        if path.iter().any(|position| !self.is_function(*position)) {
+            path.retain(|position| !self.is_function(*position));
+        }
+        path
+    }
+
+    fn chain_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourcePosition> {
+        let info = self.function(function);
+        let found = info.and_then(|info| Some((info, info.code.index_at(offset)?)));
+        if let Some((info, index)) = found
+            && self.is_for_several(info, index)
+        {
+            return info.own_position.into_iter().collect();
+        }
+        let location = self.row_at(function, offset).and_then(|row| row.location);
+        location.map(|id| walk::call_chain(&self.table, id)).unwrap_or_default()
+    }
+
+    /// The compiler wraps an exported function in one with the same place and inlines the user's
+    /// into it. That wrapper is no frame of its own to the user.
+    fn without_wrapper<'c>(
+        &self,
+        info: &FunctionInfo,
+        chain: &'c [SourcePosition],
+    ) -> &'c [SourcePosition] {
+        match chain.split_last() {
+            Some((outermost, inner))
+                if !inner.is_empty() && Some(*outermost) == info.own_position =>
+            {
+                inner
+            }
+            _ => chain,
+        }
+    }
+
+    fn is_function(&self, position: SourcePosition) -> bool {
+        let source = self.source(position.file);
+        source.is_some_and(|source| source.is_function(position.line, position.column))
+    }
+
+    /// Where the source returns from a function, if its instruction says that it is at the
+    /// function.
+    pub(super) fn return_position(&self, info: &FunctionInfo) -> Option<SourcePosition> {
+        *info.return_position.get_or_init(|| {
+            let own = info.own_position?;
+            let mut instructions = info.code.instructions.iter().zip(&info.rows);
+            instructions.find(|(it, row)| it.op == Op::Return && row.position == Some(own))?;
+            let found = self
+                .files
+                .with_structure(own.file, |structure, text| structure.only_return(text, own.line));
+            let (line, column) = found.flatten()?;
+            Some(SourcePosition { line, column, ..own })
+        })
+    }
+
+    /// Where somebody wrote what prepares devices himself: a line like any other.
+    fn written_by_hand(&self, info: &FunctionInfo, index: usize) -> Option<SourcePosition> {
+        let row = info.rows.get(index).filter(|row| row.is_for_devices())?;
+        let position = *walk::call_chain(&self.table, row.location?).first()?;
+        let written = self.operation_at(position).filter(|_| position.is_written())?;
+        // Tensors at the border of a function are not what devices are made of.
+        let is_of_devices = written.starts_with("hal.") && !written.starts_with("hal.tensor.");
+        is_of_devices.then_some(position)
+    }
+
+    /// Where devices are prepared for several lines at once, that is none of them.
+    fn is_for_several(&self, info: &FunctionInfo, index: usize) -> bool {
+        let Some(row) = info.rows.get(index) else { return false };
+        let location = row.location.map(|id| self.table.get(id));
+        row.role == Role::Device && matches!(location, Some(Location::Fused(_)))
+    }
+}

@@ -1,0 +1,195 @@
+//! Where the lines of files are in the code, and what stands for lines that have none.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
+
+use super::parts::{CodePlace, PlacesByLine, ResolvedLine};
+use super::tables::DebugInfo;
+use crate::bytecode::Role;
+use crate::locations::{FileId, SourcePosition, walk};
+use crate::source::{FileMatch, matching};
+use crate::statements::LineRow;
+
+/// An instruction that records a command of a device.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recording {
+    /// The function.
+    pub function: FunctionOrdinal,
+    /// The instruction.
+    pub offset: BytecodeOffset,
+    /// Where what it records was written, then the calls that were inlined around that.
+    pub chain: Vec<SourcePosition>,
+    /// Where else, if operations were fused.
+    pub others: Vec<SourcePosition>,
+    /// Whether it is a dispatch, not a transfer.
+    pub is_dispatch: bool,
+}
+
+impl DebugInfo {
+    /// The file names that the code of the module names, each once.
+    pub fn files(&self) -> impl Iterator<Item = (FileId, &str)> {
+        // From the first line of a file to the first line of the next: there are thousands of
+        // lines.
+        let first_behind = |line: (FileId, u32)| {
+            let behind = (Bound::Excluded(line), Bound::Unbounded);
+            self.lines.entered.range(behind).next().map(|((file, _), _)| *file)
+        };
+        let first = self.lines.entered.keys().next().map(|(file, _)| *file);
+        let next = |file: &FileId| first_behind((*file, u32::MAX));
+        let mut seen: Vec<FileId> = std::iter::successors(first, next).collect();
+        seen.extend(self.listing_files());
+        seen.into_iter().map(|file| (file, self.table.file(file)))
+    }
+
+    /// The files that a path may mean, and how sure that is.
+    #[must_use]
+    pub fn match_file(&self, path: &str) -> Option<(FileMatch, Vec<FileId>)> {
+        let known = self.files.map().to_module(path);
+        matching(known.as_deref().unwrap_or(path), self.files())
+    }
+
+    /// The places where the statements of a line begin.
+    #[must_use]
+    pub fn places_on(&self, file: FileId, line: u32) -> Vec<CodePlace> {
+        let known = self.lines_of(file).get(&(file, line)).cloned();
+        let mut places = known.unwrap_or_default();
+        if !self.is_listing(file) {
+            places.extend(self.returns().get(&(file, line)).into_iter().flatten());
+        }
+        places
+    }
+
+    /// The instructions that came from a line without being a statement of it.
+    #[must_use]
+    pub fn aside_on(&self, file: FileId, line: u32) -> &[CodePlace] {
+        self.lines.aside.get(&(file, line)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where a line of a file is entered. A line without code stands for the next one of its block
+    /// that has some; outside of functions for none. Where the source cannot be read, for the next
+    /// one below that is of the same function.
+    #[must_use]
+    pub fn resolve_line(&self, file: FileId, line: u32) -> Option<ResolvedLine> {
+        let candidates = std::iter::once(line).chain(self.lines_for(file, line));
+        candidates
+            .map(|line| ResolvedLine { line, places: self.places_on(file, line) })
+            .find(|found| !found.places.is_empty())
+    }
+
+    /// The lines that a line without code may stand for, the best first.
+    pub fn lines_for(&self, file: FileId, line: u32) -> Vec<u32> {
+        if self.is_listing(file) || !self.files.has_structure(file) {
+            return self.lines_below(file, line);
+        }
+        let place = self.files.with_structure(file, |structure, text| structure.place(text, line));
+        let place = place.flatten().unwrap_or_default();
+        place.continues.into_iter().chain(place.following).collect()
+    }
+
+    /// Whether a line is inside of a function, as far as the source can be read.
+    #[must_use]
+    pub fn is_in_function(&self, file: FileId, line: u32) -> bool {
+        let place = self.files.with_structure(file, |structure, text| structure.place(text, line));
+        place.is_none_or(|place| place.is_some())
+    }
+
+    /// The line on which the operation begins that a line continues.
+    #[must_use]
+    pub fn continued_line(&self, file: FileId, line: u32) -> Option<u32> {
+        self.files.with_structure(file, |structure, text| structure.continues(text, line))?
+    }
+
+    /// The next line with code in the functions that have code on both sides of a line.
+    fn lines_below(&self, file: FileId, line: u32) -> Vec<u32> {
+        let lines = self.lines_of(file);
+        let in_listing = self.source(file).filter(|_| self.is_listing(file));
+        if let Some(listing) = in_listing {
+            let last = listing.function_extent(line).map_or(line, |extent| *extent.end());
+            let below = lines.range((file, line)..=(file, last)).next();
+            return below.map(|((_, line), _)| *line).into_iter().collect();
+        }
+        let functions = |places: &[CodePlace]| -> BTreeSet<FunctionOrdinal> {
+            places.iter().map(|place| place.function).collect()
+        };
+        let above = lines.range((file, 0)..(file, line)).next_back();
+        let above = above.map(|(_, places)| functions(places)).unwrap_or_default();
+        let below = lines.range((file, line)..=(file, u32::MAX)).next();
+        let same = below.filter(|(_, places)| !functions(places).is_disjoint(&above));
+        same.map(|((_, line), _)| *line).into_iter().collect()
+    }
+
+    /// The lines of a file, in a range, that have code.
+    pub fn lines_with_code(
+        &self,
+        file: FileId,
+        lines: std::ops::RangeInclusive<u32>,
+    ) -> impl Iterator<Item = u32> {
+        let mut found = BTreeSet::new();
+        if !lines.is_empty() {
+            let range = (file, *lines.start())..=(file, *lines.end());
+            found.extend(self.lines_of(file).range(range.clone()).map(|((_, line), _)| *line));
+            let returns = (!self.is_listing(file)).then(|| self.returns().range(range));
+            found.extend(returns.into_iter().flatten().map(|((_, line), _)| *line));
+        }
+        found.into_iter()
+    }
+
+    /// The lines of a file that something prepares devices for.
+    pub fn lines_for_devices(&self, file: FileId) -> impl Iterator<Item = u32> + '_ {
+        let lines = self.lines.aside.range((file, 0)..=(file, u32::MAX));
+        let is_for_devices = |place: &CodePlace| {
+            let row = self.row_at(place.function, place.offset);
+            row.is_some_and(LineRow::is_for_devices)
+        };
+        let found = lines.filter(move |(_, places)| places.iter().any(is_for_devices));
+        found.map(|((_, line), _)| *line)
+    }
+
+    /// The commands of devices that the program records.
+    pub fn recordings(&self) -> impl Iterator<Item = Recording> + '_ {
+        let functions = self.functions.iter().enumerate();
+        functions.flat_map(move |(index, info)| {
+            let rows = info.rows.iter();
+            let recording = rows.filter(|it| matches!(it.role, Role::Dispatch | Role::Transfer));
+            recording.map(move |row| {
+                let chain = row.location.map(|id| walk::call_chain(&self.table, id));
+                let chain = chain.unwrap_or_default();
+                let others = row.location.map(|id| walk::alternatives(&self.table, id));
+                let others = others.unwrap_or_default();
+                Recording {
+                    function: FunctionOrdinal::from_index(index),
+                    offset: row.offset,
+                    others: others.into_iter().filter(|at| Some(at) != chain.first()).collect(),
+                    chain,
+                    is_dispatch: row.role == Role::Dispatch,
+                }
+            })
+        })
+    }
+
+    /// Where a function begins, as its user sees it: behind constants, if its first line is there.
+    #[must_use]
+    pub fn entry_of(&self, function: FunctionOrdinal) -> Option<BytecodeOffset> {
+        self.function(function)?.entry
+    }
+
+    /// The places where functions return that only the source has: the compiler's wrappers around
+    /// exported functions have the place of the function instead.
+    fn returns(&self) -> &PlacesByLine {
+        self.lines.returns.get_or_init(|| {
+            let mut returns: PlacesByLine = PlacesByLine::new();
+            for (index, info) in self.functions.iter().enumerate() {
+                let Some(position) = self.return_position(info) else { continue };
+                let function = FunctionOrdinal::from_index(index);
+                let instructions = info.code.instructions.iter().zip(&info.rows);
+                let places = instructions
+                    .filter(|(it, row)| it.op == Op::Return && row.position == info.own_position)
+                    .map(|(it, _)| CodePlace { function, offset: it.offset, position });
+                returns.entry((position.file, position.line)).or_default().extend(places);
+            }
+            returns
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! The names of the source that are in scope at an instruction, with where their values are.
+//!
+//! What is answered is proven ([`crate::proof`]); here the function of the source is found that an
+//! instruction's frame is in, and where each of its instructions comes from.
+
+use std::sync::Arc;
+
+use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
+
+use super::parts::FunctionInfo;
+use super::tables::DebugInfo;
+use crate::locations::{LocationId, SourcePosition, walk};
+use crate::proof::{self, Answer, Origin, Proof, Reason, ScopedValue, Sources};
+
+impl DebugInfo {
+    /// The names that are in scope before an instruction executes, outermost first, in the frame
+    /// that so many inlined calls lead to. None where the source cannot be read, or the function is
+    /// not in it. Whoever knows what the function was called with says so, and is asked for it.
+    #[must_use]
+    pub fn scope_at(
+        &self,
+        module: &Module,
+        function: FunctionOrdinal,
+        offset: BytecodeOffset,
+        calls: usize,
+        knows_arguments: bool,
+    ) -> Option<Vec<ScopedValue>> {
+        let info = self.function(function)?;
+        let instruction = info.code.index_at(offset)?;
+        let path = self.path_at(function, offset);
+        let places: Vec<_> = path.iter().map(place).collect();
+        let proof = info.proof.get_or_init(|| self.prove(module, function, info)).as_ref();
+        let proven = proof.and_then(|it| it.scope(instruction, &places, calls, knows_arguments));
+        proven.or_else(|| self.unproven(path.get(calls)?))
+    }
+
+    /// The names that are in scope at a place whose code was made for another one.
+    #[must_use]
+    pub fn names_at(&self, position: &SourcePosition) -> Vec<ScopedValue> {
+        let mut names = self.unproven(position).unwrap_or_default();
+        for value in &mut names {
+            if matches!(value.answer, Answer::Missing(Reason::OptimizedOut)) {
+                value.answer = Answer::Missing(Reason::Shared);
+            }
+        }
+        names
+    }
+
+    /// The names that are in scope at a place of which nothing was proven.
+    fn unproven(&self, position: &SourcePosition) -> Option<Vec<ScopedValue>> {
+        let source = self.source(position.file)?;
+        let file = source.written();
+        let function = file.read(source.text(), file.around(position.line)?)?;
+        Some(proof::without_values(&function, place(position)))
+    }
+
+    fn prove(
+        &self,
+        module: &Module,
+        ordinal: FunctionOrdinal,
+        info: &FunctionInfo,
+    ) -> Option<Box<Proof>> {
+        let own = self.function_place(info)?;
+        let source = self.source(own.file)?;
+        let file = source.written();
+        let name = info.name.as_deref();
+        let name = name.map(|name| name.strip_suffix("$async").unwrap_or(name));
+        let index =
+            file.at(place(&own)).or_else(|| file.named(name?)).or_else(|| file.around(own.line))?;
+        let function = Arc::new(file.read(source.text(), index)?);
+        // The code of a dispatch is in a function of the source without being that function.
+        let is_whole = name.is_some() && file.name(index) == name;
+        let origins = info.rows.iter().map(|row| match row.location {
+            Some(location) => self.origin(info, location, own),
+            None => Origin::default(),
+        });
+        let origins = origins.collect();
+        let text = source.text();
+        let sources = Sources { file, text, function, is_whole };
+        Proof::new(module, ordinal, &info.code, origins, &sources).map(Box::new)
+    }
+
+    /// Where a function is: its own place, or that of its outermost code.
+    fn function_place(&self, info: &FunctionInfo) -> Option<SourcePosition> {
+        let own = info.own_position.filter(SourcePosition::is_written);
+        own.or_else(|| {
+            let mut locations = info.rows.iter().filter_map(|row| row.location);
+            locations.find_map(|location| self.path_of(info, location).first().copied())
+        })
+    }
+
+    fn origin(&self, info: &FunctionInfo, location: LocationId, own: SourcePosition) -> Origin {
+        let path = self.path_of(info, location);
+        // Places of other files are of code that this one's text does not have.
+        if path.iter().any(|position| position.file != own.file)
+            || walk::is_generated(&self.table, location)
+        {
+            return Origin::default();
+        }
+        let places = walk::alternatives(&self.table, location);
+        Origin {
+            path: path.iter().map(place).collect(),
+            places: places.iter().map(place).collect(),
+        }
+    }
+}
+
+fn place(position: &SourcePosition) -> (u32, u32) {
+    (position.line, position.column)
+}

@@ -1,0 +1,207 @@
+//! The texts of the files that a module names: where they are on this machine, read when they are
+//! needed. The listing made of the companion stands among them as a file of its own.
+
+use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use syntax::Source;
+use vmfb::FileBytes;
+
+use crate::companion::{CompanionText, Listing};
+use crate::locations::{FileId, SourcePosition};
+use crate::source::{LongText, SourceMap, SourceText, Structure};
+
+/// Source files larger than this are not searched for names.
+const MAX_SOURCE_BYTES: u64 = 64 << 20;
+
+/// The most bytes of a source that is shown at all.
+const MAX_LONG_BYTES: u64 = 2 << 30;
+
+/// A listing of the VM program that is made of the companion's text.
+#[derive(Debug)]
+struct MadeListing {
+    file: FileId,
+    text: CompanionText,
+    listing: OnceLock<Listing>,
+}
+
+/// The files that a module names, by [`FileId`].
+#[derive(Debug, Default)]
+pub(crate) struct SourceFiles {
+    names: Vec<Arc<str>>,
+    roots: Vec<PathBuf>,
+    map: SourceMap,
+    made: Option<MadeListing>,
+    texts: Vec<OnceLock<Option<Arc<SourceText>>>>,
+    long_texts: Vec<OnceLock<Option<LongText>>>,
+    structures: Vec<OnceLock<Structure>>,
+}
+
+/// A source as far as it can be had.
+pub(super) enum Text<'t> {
+    Short(&'t str),
+    Long(&'t LongText),
+}
+
+impl Source for Text<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Short(text) => text.len(),
+            Self::Long(text) => text.len(),
+        }
+    }
+
+    fn piece(&self, offset: usize) -> (&[u8], usize) {
+        match self {
+            Self::Short(text) => text.piece(offset),
+            Self::Long(text) => text.piece(offset),
+        }
+    }
+}
+
+impl SourceFiles {
+    pub(crate) fn new(names: Vec<Arc<str>>) -> Self {
+        let mut files = Self { names, ..Self::default() };
+        files.forget();
+        files
+    }
+
+    pub(crate) fn set_roots(&mut self, roots: Vec<PathBuf>) {
+        self.roots = roots;
+        self.forget();
+    }
+
+    pub(crate) fn set_map(&mut self, map: SourceMap) {
+        self.map = map;
+        self.forget();
+    }
+
+    pub(crate) fn map(&self) -> &SourceMap {
+        &self.map
+    }
+
+    /// Sets the text of a file that is not on disk.
+    pub(crate) fn set_text(&mut self, file: FileId, text: String) {
+        if let Some(slot) = self.texts.get_mut(file.0 as usize) {
+            *slot = OnceLock::from(Some(Arc::new(SourceText::new(text))));
+        }
+    }
+
+    /// Adds the listing made of a companion as the file that comes next.
+    pub(crate) fn add_made_listing(&mut self, name: &str, file: FileId, text: CompanionText) {
+        self.names.push(name.into());
+        self.texts.push(OnceLock::new());
+        self.long_texts.push(OnceLock::new());
+        self.structures.push(OnceLock::new());
+        self.made = Some(MadeListing { file, text, listing: OnceLock::new() });
+    }
+
+    fn forget(&mut self) {
+        self.texts = self.names.iter().map(|_| OnceLock::new()).collect();
+        self.long_texts = self.names.iter().map(|_| OnceLock::new()).collect();
+        self.structures = self.names.iter().map(|_| OnceLock::new()).collect();
+    }
+
+    /// The file of the listing made of the companion.
+    pub(crate) fn made_file(&self) -> Option<FileId> {
+        self.made.as_ref().map(|made| made.file)
+    }
+
+    /// Where a byte of the companion is in the listing made of it.
+    pub(crate) fn made_position(&self, at: usize) -> Option<SourcePosition> {
+        let made = self.made.as_ref()?;
+        let (line, column) = made.listing().position(at);
+        Some(SourcePosition { file: made.file, line, column })
+    }
+
+    /// The text of a file, if it can be found and is short enough to be searched.
+    pub(crate) fn text(&self, file: FileId) -> Option<&Arc<SourceText>> {
+        self.texts.get(file.0 as usize)?.get_or_init(|| self.read(file)).as_ref()
+    }
+
+    /// Whether the text of a file can be found. The listing of a companion is not made to find out.
+    pub(crate) fn has_text(&self, file: FileId) -> bool {
+        self.made_file() == Some(file) || self.has_structure(file)
+    }
+
+    /// Where a source file is on disk.
+    pub(crate) fn path(&self, file: FileId) -> Option<PathBuf> {
+        let name = self.names.get(file.0 as usize).map_or("", |name| name);
+        if let Some(mapped) = self.map.to_machine(name).filter(|path| path.is_file()) {
+            return Some(mapped);
+        }
+        let name = Path::new(name);
+        if name.is_file() {
+            return Some(name.to_owned());
+        }
+        // The compiler may have run elsewhere: each root is tried with ever fewer leading
+        // components.
+        let components: Vec<Component<'_>> =
+            name.components().filter(|it| matches!(it, Component::Normal(_))).collect();
+        let mut endings =
+            (0..components.len()).map(|skipped| components[skipped..].iter().collect());
+        endings.find_map(|ending: PathBuf| {
+            self.roots.iter().map(|root| root.join(&ending)).find(|path| path.is_file())
+        })
+    }
+
+    fn read(&self, file: FileId) -> Option<Arc<SourceText>> {
+        if let Some(made) = self.made.as_ref().filter(|made| made.file == file) {
+            return Some(Arc::clone(&made.listing().text));
+        }
+        let path = self.path(file)?;
+        if path.metadata().ok()?.len() > MAX_SOURCE_BYTES {
+            return None;
+        }
+        let bytes = FileBytes::read(&path).ok()?;
+        let text = String::from_utf8(bytes.owned().to_vec()).ok()?;
+        Some(Arc::new(SourceText::new(text)))
+    }
+
+    /// The text of a source that is too long to be searched for names.
+    fn long_text(&self, file: FileId) -> Option<&LongText> {
+        self.long_texts.get(file.0 as usize)?.get_or_init(|| self.read_long(file)).as_ref()
+    }
+
+    fn read_long(&self, file: FileId) -> Option<LongText> {
+        let path = self.path(file)?;
+        let is_long = (MAX_SOURCE_BYTES..MAX_LONG_BYTES).contains(&path.metadata().ok()?.len());
+        let bytes = if is_long { FileBytes::read(&path).ok()? } else { return None };
+        Some(LongText::new(bytes))
+    }
+
+    /// A line of a source, from one; of one that is very long the beginning.
+    pub(crate) fn line(&self, file: FileId, line: u32) -> Option<Cow<'_, str>> {
+        if let Some(source) = self.text(file) {
+            return source.line(line).map(Cow::Borrowed);
+        }
+        self.long_text(file)?.line(line)
+    }
+
+    /// Whether the operations of a file can be read.
+    pub(crate) fn has_structure(&self, file: FileId) -> bool {
+        self.text(file).is_some() || self.long_text(file).is_some()
+    }
+
+    /// Asks the structure of a file; `None` without its text.
+    pub(crate) fn with_structure<T>(
+        &self,
+        file: FileId,
+        ask: impl FnOnce(&Structure, &Text<'_>) -> T,
+    ) -> Option<T> {
+        let short: Option<&Arc<SourceText>> = self.text(file);
+        let text = match short {
+            Some(text) => Text::Short(text.text()),
+            None => Text::Long(self.long_text(file)?),
+        };
+        let structure = self.structures.get(file.0 as usize)?;
+        Some(ask(structure.get_or_init(|| Structure::of(&text)), &text))
+    }
+}
+
+impl MadeListing {
+    fn listing(&self) -> &Listing {
+        self.listing.get_or_init(|| Listing::of(&self.text.printed()))
+    }
+}

@@ -1,0 +1,108 @@
+//! The operations of one dispatch, and which of them are its own work.
+
+use super::positions::{CallChain, LocationReader};
+use super::statements::{Statement, definition, operands};
+
+/// The operations of one dispatch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DispatchBody {
+    operations: Vec<BodyOperation>,
+    /// The results of operations that wait for their closing brace.
+    open: Vec<Vec<String>>,
+    /// The values that the dispatch leaves.
+    stored: Vec<String>,
+}
+
+/// An operation of a dispatch.
+#[derive(Clone, Debug)]
+pub(crate) struct BodyOperation {
+    results: Vec<String>,
+    /// Where it was written.
+    pub(crate) paths: Vec<CallChain>,
+    /// Whether any dispatch may have it for itself, as a tensor of zeros.
+    is_cheap: bool,
+}
+
+impl DispatchBody {
+    /// Takes the next statement of the dispatch.
+    pub(crate) fn add<'t>(&mut self, statement: &Statement<'t>, places: &mut LocationReader<'t>) {
+        let text = statement.text.trim_end();
+        let defined = definition(text);
+        let operation = match &defined {
+            Some((_, operation, _)) => operation,
+            None => text.split([' ', '(', '[']).next().unwrap_or(text),
+        };
+        if operation.ends_with("dispatch.tensor.store") {
+            self.stored.extend(operands(text).next());
+        }
+        let is_closing = text.starts_with('}');
+        let mut results = defined.as_ref().map(|(names, ..)| names.clone()).unwrap_or_default();
+        if is_closing {
+            results = self.open.pop().unwrap_or_default();
+        }
+        if text.ends_with('{') {
+            // Its location is behind the brace that closes it; `} else {` goes on.
+            self.open.push(results);
+            return;
+        }
+        // Arguments of blocks have locations of their own, in brackets.
+        if text.starts_with('^') || (!is_closing && is_plumbing(operation)) {
+            return;
+        }
+        let paths = places.paths(statement);
+        if !paths.is_empty() {
+            let is_cheap = !is_closing && is_cheap(operation);
+            self.operations.push(BodyOperation { results, paths, is_cheap });
+        }
+    }
+
+    /// All operations that were written somewhere, in the order of the text.
+    pub(crate) fn operations(&self) -> &[BodyOperation] {
+        &self.operations
+    }
+
+    /// Whether an operation is the dispatch's own work, and not something that it has for itself
+    /// because that is cheaper than to get it from elsewhere.
+    pub(crate) fn is_work(&self, operation: &BodyOperation) -> bool {
+        !operation.is_cheap || self.is_stored(operation)
+    }
+
+    /// The operation whose result the dispatch leaves; the last one, if that is not known.
+    pub(crate) fn result(&self) -> Option<&BodyOperation> {
+        let stored = self.operations.iter().rev().find(|it| self.is_stored(it));
+        stored.or_else(|| self.operations.iter().rev().find(|it| self.is_work(it)))
+    }
+
+    fn is_stored(&self, operation: &BodyOperation) -> bool {
+        operation.results.iter().any(|result| {
+            let is_it = |stored: &String| {
+                stored == result || stored.split_once('#').is_some_and(|(name, _)| name == result)
+            };
+            self.stored.iter().any(is_it)
+        })
+    }
+}
+
+/// Whether an operation connects what a dispatch computes with what it was given.
+fn is_plumbing(operation: &str) -> bool {
+    const PREFIXES: [&str; 9] = [
+        "hal.",
+        "util.",
+        "flow.",
+        "iree_tensor_ext.",
+        "arith.index_cast",
+        "arith.constant",
+        "arith.extui",
+        "return",
+        "func.",
+    ];
+    PREFIXES.iter().any(|prefix| operation.starts_with(prefix))
+}
+
+/// Whether dispatches make something anew that others use, too: nothing that anybody would call
+/// work.
+fn is_cheap(operation: &str) -> bool {
+    const CHEAP: [&str; 4] =
+        ["linalg.fill", "tensor.empty", "tensor.splat", "bufferization.alloc_tensor"];
+    CHEAP.contains(&operation)
+}

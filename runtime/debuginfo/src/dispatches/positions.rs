@@ -1,0 +1,100 @@
+//! Where the operations of dispatches were written, by the names of files.
+
+use std::collections::HashMap;
+
+use super::statements::Statement;
+use crate::locations::{LocationTable, SourcePosition, walk};
+use crate::mlir_text::{Cursor, Locations};
+
+/// A place in the user's source.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct NamedPosition {
+    /// The file, as the compiler knew it.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1.
+    pub column: u32,
+}
+
+/// Where an operation was written: its own place, then the calls that were inlined around it.
+pub type CallChain = Vec<NamedPosition>;
+
+/// The locations of a text.
+pub(crate) struct LocationReader<'t> {
+    aliases: HashMap<&'t str, &'t str>,
+    known: HashMap<&'t str, Vec<CallChain>>,
+}
+
+impl<'t> LocationReader<'t> {
+    /// Reads the aliases of a text (`#loc7 = loc(…)`), which may come behind their use.
+    pub(crate) fn of(text: &'t str) -> Self {
+        let aliases = text.lines().filter_map(|line| {
+            let (name, location) = line.trim().strip_prefix('#')?.split_once(" = ")?;
+            location.starts_with("loc(").then_some((name, location))
+        });
+        Self { aliases: aliases.collect(), known: HashMap::new() }
+    }
+
+    /// Where a statement was written; several where operations were fused.
+    pub(crate) fn paths(&mut self, statement: &Statement<'t>) -> Vec<CallChain> {
+        if statement.location.is_empty() {
+            return Vec::new();
+        }
+        if let Some(known) = self.known.get(statement.location) {
+            return known.clone();
+        }
+        let paths = self.read(statement.location);
+        self.known.insert(statement.location, paths.clone());
+        paths
+    }
+
+    fn read(&self, location: &str) -> Vec<CallChain> {
+        let text = self.without_aliases(location, 0);
+        let mut locations = Locations::default();
+        let Ok(id) = locations.optional(&mut Cursor::new(text.as_bytes())) else {
+            return Vec::new();
+        };
+        let table = locations.builder.finish();
+        let paths = walk::alternative_chains(&table, id).into_iter();
+        paths.map(|chain| written(&table, &chain)).filter(|path| !path.is_empty()).collect()
+    }
+
+    /// Puts in what aliases stand for.
+    fn without_aliases(&self, location: &str, depth: usize) -> String {
+        const DEEPEST: usize = 64;
+        const LONGEST: usize = 1 << 20;
+        let mut text = String::new();
+        let mut rest = location;
+        while let Some(at) = rest.find('#').filter(|_| depth < DEEPEST && text.len() < LONGEST) {
+            // A file may have the sign in its name.
+            let is_quoted = rest[..at].matches('"').count() % 2 == 1;
+            let name_end = rest[at + 1..]
+                .find(|it: char| !it.is_ascii_alphanumeric())
+                .map_or(rest.len(), |length| at + 1 + length);
+            text.push_str(&rest[..at]);
+            match self.aliases.get(&rest[at + 1..name_end]).filter(|_| !is_quoted) {
+                Some(meant) => {
+                    let meant = meant.strip_prefix("loc(").and_then(|it| it.strip_suffix(')'));
+                    text += &self.without_aliases(meant.unwrap_or("unknown"), depth + 1);
+                }
+                None => text.push_str(&rest[at..name_end]),
+            }
+            rest = &rest[name_end..];
+        }
+        text + rest
+    }
+}
+
+/// Positions by the names of their files; none where nobody wrote what they are of.
+fn written(table: &LocationTable, chain: &[SourcePosition]) -> CallChain {
+    if !chain.first().is_some_and(SourcePosition::is_written) {
+        return Vec::new();
+    }
+    let path = chain.iter().map(|at| NamedPosition {
+        file: table.file(at.file).to_owned(),
+        line: at.line,
+        column: at.column,
+    });
+    path.collect()
+}

@@ -1,0 +1,8 @@
+//! Locations as trees in one table per module, and walks over them. Nothing here knows where a
+//! location was read from.
+
+mod table;
+pub(crate) mod walk;
+
+pub(crate) use table::LocationBuilder;
+pub use table::{FileId, Location, LocationId, LocationTable, SourcePosition};

@@ -1,0 +1,10 @@
+//! Tokens and locations in the text that iree-compile prints. Nothing here knows what the text is
+//! about.
+
+mod cursor;
+mod error;
+mod locations;
+
+pub(crate) use cursor::{Cursor, Result, hex_digit};
+pub use error::MlirTextError;
+pub(crate) use locations::Locations;

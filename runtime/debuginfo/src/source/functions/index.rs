@@ -1,0 +1,93 @@
+//! Where the functions and globals of a source begin; each function is read when it is needed.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use syntax::{ChunkTable, OpClass};
+
+use super::function::{LineColumn, SourceFunction};
+use super::lines::Lines;
+use super::reader;
+
+/// Where the functions and globals of a source begin, to be read when somebody asks.
+#[derive(Debug, Default)]
+pub(crate) struct FunctionIndex {
+    functions: Vec<(String, Range<usize>, LineColumn)>,
+    globals: HashMap<String, Range<usize>>,
+}
+
+impl FunctionIndex {
+    /// Finds the functions of a text.
+    pub(crate) fn scan(text: &str) -> Self {
+        let mut file = Self::default();
+        let table = ChunkTable::scan(text);
+        let lines = Lines::new(text);
+        let mut long: Option<(String, usize, usize)> = None;
+        for placed in table.iter() {
+            let chunk = placed.chunk;
+            if let Some((name, start, nesting)) = &long {
+                if chunk.kind != syntax::ChunkKind::Close || chunk.nesting() != nesting + 1 {
+                    continue;
+                }
+                let range = *start..placed.range().end;
+                let place = lines.place(*start);
+                file.functions.push((name.clone(), range, place));
+                long = None;
+                continue;
+            }
+            let Some(symbol) = syntax::Symbol::read(text, &placed) else { continue };
+            if symbol.target.is_some() {
+                continue;
+            }
+            let range = placed.op_start()..placed.range().end;
+            match chunk.class {
+                OpClass::Function if chunk.is_long_function() => {
+                    long = Some((symbol.name, range.start, chunk.nesting()));
+                }
+                OpClass::Function => {
+                    let place = lines.place(range.start);
+                    file.functions.push((symbol.name, range, place));
+                }
+                OpClass::Global => {
+                    file.globals.insert(symbol.name, range);
+                }
+                _ => {}
+            }
+        }
+        file
+    }
+
+    /// The function that is written at a place.
+    pub(crate) fn at(&self, place: LineColumn) -> Option<usize> {
+        self.functions.iter().position(|(.., at)| *at == place)
+    }
+
+    /// The function of a name, if there is one only.
+    pub(crate) fn named(&self, name: &str) -> Option<usize> {
+        let mut found = self.functions.iter().enumerate().filter(|(_, (it, ..))| it == name);
+        let (index, _) = found.next().filter(|_| found.next().is_none())?;
+        Some(index)
+    }
+
+    /// The symbol of a function.
+    pub(crate) fn name(&self, function: usize) -> Option<&str> {
+        self.functions.get(function).map(|(name, ..)| name.as_str())
+    }
+
+    /// The function that a line is in.
+    pub(crate) fn around(&self, line: u32) -> Option<usize> {
+        self.functions.iter().rposition(|(_, _, (first, _))| *first <= line)
+    }
+
+    /// Reads a function.
+    pub(crate) fn read(&self, text: &str, function: usize) -> Option<SourceFunction> {
+        let (_, range, place) = self.functions.get(function)?;
+        let own = text.get(range.clone())?;
+        Some(reader::read(own.to_owned(), *place))
+    }
+
+    /// The text of a global's definition.
+    pub(crate) fn global<'t>(&self, text: &'t str, name: &str) -> Option<&'t str> {
+        text.get(self.globals.get(name)?.clone())
+    }
+}

@@ -1,0 +1,179 @@
+//! The types that the text of an operation declares for its results and for the arguments of its
+//! regions.
+
+use std::ops::Range;
+
+use syntax::{Leaf, TokenKind};
+
+/// The tokens of an operation's head, to read types from.
+pub(super) struct HeadTypes<'t> {
+    /// The function's text.
+    pub(super) text: &'t str,
+    pub(super) leaves: &'t [Leaf],
+}
+
+impl HeadTypes<'_> {
+    /// The text of a type, up to the comma or bracket that ends it.
+    pub(super) fn type_at(&self, start: usize) -> String {
+        let is_empty = |it: &Leaf| it.kind == TokenKind::Word && ends_type(self.text_of(it));
+        if self.leaves.get(start).is_some_and(is_empty) {
+            return String::new();
+        }
+        self.span(start..self.type_end(start, self.leaves.len()))
+    }
+
+    /// The types of an operation's results, as far as its text says them.
+    pub(super) fn of_results(&self, name: &str) -> Vec<String> {
+        let one = |text: &str| vec![text.to_owned()];
+        match name {
+            "tensor.dim" | "memref.dim" | "linalg.index" | "tensor.rank" | "memref.rank"
+            | "util.list.size" | "util.buffer.size" => return one("index"),
+            _ => {}
+        }
+        let (colon, arrow) = outermost_separators(self.leaves);
+        let start = match (colon, arrow) {
+            // The type after a loop's colon is the counter's.
+            (_, Some(arrow)) if name == "scf.for" => arrow + 1,
+            _ if name == "scf.for" => return Vec::new(),
+            (Some(colon), Some(arrow)) if arrow > colon => arrow + 1,
+            (Some(colon), _) => colon + 1,
+            (None, Some(arrow)) => arrow + 1,
+            (None, None) if name == "arith.constant" => return one("i1"),
+            (None, None) => return Vec::new(),
+        };
+        let types = self.list(start..self.leaves.len());
+        let first = types.first().map_or("", String::as_str);
+        match name {
+            "arith.cmpi" | "arith.cmpf" | "util.cmp.eq" | "util.cmp.ne" | "index.cmp" => {
+                if first.contains('<') { Vec::new() } else { one("i1") }
+            }
+            "arith.select" => types.last().cloned().into_iter().collect(),
+            "tensor.extract" | "memref.load" => element(first).into_iter().collect(),
+            "util.list.get" if colon > arrow => {
+                let inner = first.strip_prefix("!util.list<").and_then(|it| it.strip_suffix('>'));
+                inner.map(str::to_owned).into_iter().collect()
+            }
+            _ => types,
+        }
+    }
+
+    /// The types of the arguments that a loop's head names, the counter first: those of its results
+    /// (`types`), after the counter's. Empty where the text says nothing.
+    pub(super) fn of_loop_arguments(
+        &self,
+        name: &str,
+        count: usize,
+        types: &[String],
+    ) -> Vec<String> {
+        let counters = count.saturating_sub(types.len());
+        let colon = self.leaves.iter().rposition(|it| it.is(b':'));
+        match name {
+            "scf.for" | "affine.for" if counters == 1 || types.is_empty() => {
+                let declared = colon.map(|at| self.type_at(at + 1));
+                let counter = declared.filter(|it| it.starts_with('i'));
+                let counter = counter.unwrap_or_else(|| "index".to_owned());
+                [counter].into_iter().chain(types.iter().cloned()).collect()
+            }
+            "scf.while" => {
+                let arrow = self.leaves.iter().rposition(|it| it.kind == TokenKind::Arrow);
+                let (Some(colon), Some(arrow)) = (colon, arrow) else { return Vec::new() };
+                let taken = self.list(colon + 1..arrow);
+                if taken.len() == count { taken } else { Vec::new() }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn text_of(&self, leaf: &Leaf) -> &str {
+        self.text.get(leaf.start as usize..leaf.end as usize).unwrap_or_default()
+    }
+
+    fn span(&self, range: Range<usize>) -> String {
+        let Some(tokens) = self.leaves.get(range) else { return String::new() };
+        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+            return String::new();
+        };
+        let text = self.text.get(first.start as usize..last.end as usize);
+        text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Types with commas between them, with or without parentheses; of `A to B` the latter.
+    fn list(&self, range: Range<usize>) -> Vec<String> {
+        let mut types = Vec::new();
+        let mut at = range.start;
+        let is_list = self.leaves.get(at).is_some_and(|it| it.is(b'('));
+        at += usize::from(is_list);
+        while at < range.end {
+            if self.leaves[at].is(b')') || self.leaves[at].is(b'{') {
+                break;
+            }
+            let end = self.type_end(at, range.end);
+            if end == at {
+                at += 1;
+                continue;
+            }
+            let target = (at..end).rev().find(|it| {
+                self.leaves[*it].kind == TokenKind::Word && self.text_of(&self.leaves[*it]) == "to"
+            });
+            types.push(self.span(target.map_or(at, |it| it + 1)..end));
+            at = end;
+            match self.leaves.get(at) {
+                Some(next) if next.is(b',') => at += 1,
+                _ => break,
+            }
+        }
+        types
+    }
+
+    fn type_end(&self, start: usize, limit: usize) -> usize {
+        let mut depth = 0_usize;
+        for (at, leaf) in self.leaves.iter().enumerate().take(limit).skip(start) {
+            match leaf.kind {
+                TokenKind::Punct(b',' | b'{') if depth == 0 => return at,
+                TokenKind::Punct(b'(' | b'[' | b'<' | b'{') => depth += 1,
+                TokenKind::Punct(b')' | b']' | b'>' | b'}') if depth == 0 => return at,
+                TokenKind::Punct(b')' | b']' | b'>' | b'}') => depth -= 1,
+                TokenKind::Word if depth == 0 && at > start && ends_type(self.text_of(leaf)) => {
+                    return at;
+                }
+                _ => {}
+            }
+        }
+        limit
+    }
+}
+
+/// Whether a word comes after a type rather than in it.
+fn ends_type(word: &str) -> bool {
+    matches!(word, "loc" | "do" | "else" | "attributes")
+}
+
+/// The last colon and the last arrow that are in no bracket.
+fn outermost_separators(leaves: &[Leaf]) -> (Option<usize>, Option<usize>) {
+    let (mut colon, mut arrow, mut depth) = (None, None, 0_usize);
+    for (at, leaf) in leaves.iter().enumerate() {
+        match leaf.kind {
+            TokenKind::Punct(b'(' | b'[' | b'<' | b'{') => depth += 1,
+            TokenKind::Punct(b')' | b']' | b'>' | b'}') => depth = depth.saturating_sub(1),
+            TokenKind::Punct(b':') if depth == 0 => colon = Some(at),
+            TokenKind::Arrow if depth == 0 => arrow = Some(at),
+            _ => {}
+        }
+    }
+    (colon, arrow)
+}
+
+/// The element type of `tensor<4x?xf32>`.
+fn element(shaped: &str) -> Option<String> {
+    let inner = shaped.split_once('<')?.1.strip_suffix('>')?;
+    let inner = inner.split(',').next()?;
+    let mut rest = inner;
+    while let Some((size, after)) = rest.split_once('x') {
+        let is_size = size == "?" || size.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_size || size.is_empty() {
+            break;
+        }
+        rest = after;
+    }
+    Some(rest.trim().to_owned())
+}

@@ -1,0 +1,24 @@
+//! The user's `.mlir`: its text, its functions, and which operations follow which. Nothing here
+//! knows a module; what operations mean is [`crate::proof`]'s business.
+//!
+//! - [`text`]: a file's text, and the names around a position
+//! - [`long_text`]: a file that is only shown, line by line
+//! - [`operation_extent`]: the columns that an operation takes on its line
+//! - [`structure`]: which lines continue or follow a line
+//! - [`functions`]: functions with their values and scopes
+//! - [`file_names`], [`path_map`]: which file a name means
+
+mod file_names;
+pub(crate) mod functions;
+mod long_text;
+mod operation_extent;
+mod path_map;
+mod structure;
+mod text;
+
+pub use file_names::FileMatch;
+pub(crate) use file_names::matching;
+pub use long_text::LongText;
+pub use path_map::SourceMap;
+pub(crate) use structure::Structure;
+pub use text::SourceText;

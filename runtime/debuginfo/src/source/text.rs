@@ -1,0 +1,295 @@
+//! The user's `.mlir`: names that the compiler dropped.
+//!
+//! Bytecode and companion know a value by a name that the printer made up; the user knows it by the
+//! name on the left of the operation. A location has the line and column of that operation's name
+//! (or, for an argument, of its SSA name), so the text around it gives the name back. This is
+//! reading, not parsing: where the text looks otherwise than expected, there is no name.
+
+use std::ops::{Range, RangeInclusive};
+use std::sync::OnceLock;
+
+use super::functions::FunctionIndex;
+use super::operation_extent::operation_extent;
+
+/// The text of one source file, with its lines.
+#[derive(Debug)]
+pub struct SourceText {
+    text: String,
+    line_starts: Vec<usize>,
+    functions: OnceLock<Vec<(u32, String)>>,
+    last_lines: OnceLock<Vec<u32>>,
+    written: OnceLock<FunctionIndex>,
+}
+
+impl SourceText {
+    /// Takes a file's text.
+    #[must_use]
+    pub fn new(text: String) -> Self {
+        let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
+        let line_starts = std::iter::once(0).chain(newlines).collect();
+        let (functions, last_lines, written) = Default::default();
+        Self { text, line_starts, functions, last_lines, written }
+    }
+
+    /// The functions that are in it, as trees.
+    pub(crate) fn written(&self) -> &FunctionIndex {
+        self.written.get_or_init(|| FunctionIndex::scan(&self.text))
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// A line, from one, without its end.
+    #[must_use]
+    pub fn line(&self, line: u32) -> Option<&str> {
+        let index = (line as usize).checked_sub(1)?;
+        let start = *self.line_starts.get(index)?;
+        let end = self.line_starts.get(index + 1).copied().unwrap_or(self.text.len());
+        self.text.get(start..end).map(|line| line.trim_end_matches(['\n', '\r']))
+    }
+
+    /// A position as what is before it on its line and everything from it on.
+    fn split(&self, line: u32, column: u32) -> Option<(&str, &str)> {
+        let start = *self.line_starts.get((line as usize).checked_sub(1)?)?;
+        let at = start.checked_add((column as usize).checked_sub(1)?)?;
+        let within_line = at - start <= self.line(line)?.len();
+        within_line.then_some(())?;
+        Some((self.text.get(start..at)?, self.text.get(at..)?))
+    }
+
+    /// The SSA name that is written at a position, with its `%`.
+    #[must_use]
+    pub fn name_at(&self, line: u32, column: u32) -> Option<&str> {
+        let (_, rest) = self.split(line, column)?;
+        let length = 1 + name_length(rest.strip_prefix('%')?);
+        (length > 1).then(|| &rest[..length])
+    }
+
+    /// The name of the operation that is written at a position: `arith.addi`.
+    #[must_use]
+    pub fn operation_at(&self, line: u32, column: u32) -> Option<&str> {
+        let (_, rest) = self.split(line, column)?;
+        let rest = rest.strip_prefix('"').unwrap_or(rest);
+        let length = rest.find(|character: char| {
+            !(character.is_ascii_alphanumeric() || "._$".contains(character))
+        });
+        Some(&rest[..length.unwrap_or(rest.len())]).filter(|name| !name.is_empty())
+    }
+
+    /// The columns of the operation whose name is at a position: from its results to the end of it,
+    /// or of the line.
+    #[must_use]
+    pub fn operation_extent(&self, line: u32, column: u32) -> Option<Range<u32>> {
+        operation_extent(self.line(line)?, column)
+    }
+
+    /// The names of the results of the operation at a position, from the left of it: `%a`, or
+    /// `%r#0` and `%r#1` for `%r:2`.
+    #[must_use]
+    pub fn result_names(&self, line: u32, column: u32) -> Vec<String> {
+        self.split(line, column).and_then(|(before, _)| names_before(before)).unwrap_or_default()
+    }
+
+    /// The names of the arguments of the function whose operation is written at a position.
+    #[must_use]
+    pub fn argument_names(&self, line: u32, column: u32) -> Vec<String> {
+        let Some((_, rest)) = self.split(line, column) else { return Vec::new() };
+        if !self.operation_at(line, column).is_some_and(is_function_operation) {
+            return Vec::new();
+        }
+        argument_list(rest).map(names_in).unwrap_or_default()
+    }
+
+    /// The function that a line is in, by the last function operation before it.
+    #[must_use]
+    pub fn function_around(&self, line: u32) -> Option<&str> {
+        let functions = self.functions.get_or_init(|| self.find_functions());
+        let after = functions.partition_point(|(start, _)| *start <= line);
+        functions.get(after.checked_sub(1)?).map(|(_, name)| name.as_str())
+    }
+
+    /// The lines of the function that a line is in, by its indentation: from that of its operation
+    /// to that of the brace that closes it.
+    #[must_use]
+    pub fn function_extent(&self, line: u32) -> Option<RangeInclusive<u32>> {
+        let functions = self.functions.get_or_init(|| self.find_functions());
+        let after = functions.partition_point(|(start, _)| *start <= line);
+        let (start, _) = functions.get(after.checked_sub(1)?)?;
+        let last = *self.last_lines.get_or_init(|| self.find_last_lines()).get(after - 1)?;
+        (line <= last).then_some(*start..=last)
+    }
+
+    /// The last line of each function.
+    fn find_last_lines(&self) -> Vec<u32> {
+        let functions = self.functions.get_or_init(|| self.find_functions());
+        let behind_all =
+            u32::try_from(self.line_starts.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let behind = functions.iter().skip(1).map(|(next, _)| *next).chain([behind_all]);
+        let indentation = |line: &str| line.len() - line.trim_start().len();
+        let last = |((start, _), end): (&(u32, String), u32)| {
+            let own = indentation(self.line(*start).unwrap_or_default());
+            let closes = |line: &u32| {
+                let text = self.line(*line).unwrap_or_default();
+                text.trim_start().starts_with('}') && indentation(text) <= own
+            };
+            (start + 1..end).find(closes).unwrap_or(end - 1)
+        };
+        functions.iter().zip(behind).map(last).collect()
+    }
+
+    /// Whether an operation that defines or declares a function is written at a position.
+    #[must_use]
+    pub fn is_function(&self, line: u32, column: u32) -> bool {
+        self.operation_at(line, column).is_some_and(is_function_operation)
+    }
+
+    fn find_functions(&self) -> Vec<(u32, String)> {
+        let mut functions = Vec::new();
+        for at in memchr::memmem::find_iter(self.text.as_bytes(), b"func") {
+            let line = self.line_starts.partition_point(|start| *start <= at);
+            let start = self.line_starts[line - 1];
+            let is_first_on_line = self.text[start..at]
+                .trim_start()
+                .chars()
+                .all(|character| character.is_ascii_alphanumeric() || "._$".contains(character));
+            if is_first_on_line && let Some(name) = function_name(&self.text[at..]) {
+                functions.push((line as u32, name));
+            }
+        }
+        functions
+    }
+}
+
+fn is_function_operation(name: &str) -> bool {
+    name == "func" || name.ends_with(".func") || name.ends_with(".initializer")
+}
+
+fn name_length(text: &str) -> usize {
+    text.find(|character: char| !(character.is_ascii_alphanumeric() || "_.$-".contains(character)))
+        .unwrap_or(text.len())
+}
+
+/// `func[.func] [public|private] @name` from `func` on.
+fn function_name(text: &str) -> Option<String> {
+    let line = text.lines().next()?;
+    let (head, symbol) = line.split_once('@')?;
+    let is_head = head.split_whitespace().all(|word| {
+        word.chars().all(|character| character.is_ascii_alphanumeric() || "._$".contains(character))
+    });
+    if !is_head || !head.ends_with(' ') {
+        return None;
+    }
+    let name = match symbol.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next()?,
+        None => &symbol[..name_length(symbol)],
+    };
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// The names in `    %a, %b:2 = `.
+fn names_before(before: &str) -> Option<Vec<String>> {
+    let list = before.trim_end().strip_suffix('=')?.trim_end();
+    let mut names = Vec::new();
+    for part in list.split(',') {
+        // What precedes the first name is the end of another operation on the same line.
+        let part = part.trim();
+        let name = &part[part.rfind('%')?..];
+        match name.split_once(':') {
+            None => names.push(name.to_owned()),
+            Some((name, count)) => {
+                let count: u32 = count.trim().parse().ok().filter(|count| *count <= 1024)?;
+                names.extend((0..count).map(|index| format!("{name}#{index}")));
+            }
+        }
+    }
+    names
+        .iter()
+        .all(|name| name.len() > 1 && name_length(&name[1..].replace('#', "_")) == name.len() - 1)
+        .then_some(names)
+}
+
+/// What is between the parentheses of a function's signature.
+fn argument_list(text: &str) -> Option<&str> {
+    const LONGEST: usize = 1 << 16;
+    let symbol = text.find('@')?;
+    let after_symbol = &text[symbol + 1..];
+    let open = match after_symbol.strip_prefix('"') {
+        Some(quoted) => symbol + 2 + quoted.find('"')? + 1,
+        None => symbol + 1 + name_length(after_symbol),
+    };
+    let list = text.get(open..)?.strip_prefix('(')?;
+    let mut depth = 0_usize;
+    for (at, byte) in list.bytes().enumerate().take(LONGEST) {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' if depth == 0 => return list.get(..at),
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The SSA names in an argument list: those followed by a colon.
+fn names_in(list: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut rest = list;
+    while let Some(at) = rest.find('%') {
+        rest = &rest[at..];
+        let length = 1 + name_length(&rest[1..]);
+        if length > 1 && rest[length..].trim_start().starts_with(':') {
+            names.push(rest[..length].to_owned());
+        }
+        rest = &rest[length..];
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source() -> SourceText {
+        SourceText::new(
+            "module {\n  func.func private @helper(%x: i32) -> i32 {\n    %two = arith.constant 2 : i32\n    return %two : i32\n  }\n\
+             \n  util.func public @\"a b\"(%n: tensor<4x?xf32> {iree.abi.output = 0 : index},\n      %m: i64) -> i32 {\n    \
+             %r:2, %s = test.op(%n) : i32 loc(\"x\")\n"
+                .to_owned(),
+        )
+    }
+
+    #[test]
+    fn names_on_the_left() {
+        let source = source();
+        assert_eq!(source.result_names(3, 12), ["%two"]);
+        assert_eq!(source.operation_at(3, 12), Some("arith.constant"));
+        assert_eq!(source.result_names(9, 16), ["%r#0", "%r#1", "%s"]);
+        assert_eq!(source.result_names(4, 5), [""; 0]);
+        assert_eq!(source.name_at(2, 29), Some("%x"));
+        for (line, column) in [(0, 0), (3, 0), (3, 4000), (4000, 1)] {
+            assert_eq!(source.result_names(line, column), [""; 0]);
+            assert_eq!(source.name_at(line, column), None);
+        }
+    }
+
+    #[test]
+    fn functions_and_their_arguments() {
+        let source = source();
+        assert_eq!(source.argument_names(2, 3), ["%x"]);
+        assert_eq!(source.argument_names(7, 3), ["%n", "%m"]);
+        assert_eq!(source.argument_names(3, 12), [""; 0]);
+        let around: Vec<_> =
+            [1, 2, 5, 7, 9].into_iter().map(|line| source.function_around(line)).collect();
+        assert_eq!(around, [None, Some("helper"), Some("helper"), Some("a b"), Some("a b")]);
+        let extents = [1, 2, 4, 5, 6, 7, 9].map(|line| source.function_extent(line));
+        let [helper, rest] = [Some(2..=5), Some(7..=10)];
+        let expected = [&None, &helper, &helper, &helper, &None, &rest, &rest];
+        assert_eq!(extents.each_ref(), expected);
+        let defines = |(line, column)| source.is_function(line, column);
+        let places = [(2, 3), (7, 3), (2, 1), (3, 12), (9, 16), (0, 0), (40, 1)];
+        assert_eq!(places.map(defines), [true, true, false, false, false, false, false]);
+    }
+}

@@ -1,0 +1,109 @@
+//! Everything that is known of a module, as text: for tests, and for people who work on this.
+//!
+//! ```text
+//! @sum from Companion at demo.mlir:14:3
+//! * 00000008 18  sum@18:13
+//!       %n: i32 in %i0
+//!       %two: i32 = 2
+//! ```
+//!
+//! A star marks the start of a statement; the number after the offset is its line. Then come the
+//! frames, innermost first, and the names that are in scope in each: a register, a constant, how to
+//! compute the value, or why there is none.
+
+use std::fmt::{self, Write};
+
+use vmfb::{FunctionOrdinal, Module};
+
+use crate::debug_info::DebugInfo;
+use crate::locations::SourcePosition;
+use crate::proof::{Answer, Operation, Recipe};
+
+/// Displays all of a [`DebugInfo`].
+#[derive(Debug)]
+pub struct TextDump<'a>(pub &'a DebugInfo, pub &'a Module);
+
+impl fmt::Display for TextDump<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for message in self.0.completeness().messages() {
+            writeln!(f, "{message}")?;
+        }
+        for function in &self.0.completeness().functions {
+            write!(f, "@{} from {:?}", function.name, function.source)?;
+            if let Some(position) = self.0.function_position(function.function) {
+                write!(
+                    f,
+                    " at {}:{}",
+                    self.0.locations().file(position.file),
+                    place(Some(position))
+                )?;
+            }
+            writeln!(f)?;
+            self.function(function.function, f)?;
+        }
+        for (file, name) in self.0.files() {
+            let lines: Vec<_> = self.0.lines_with_code(file, 1..=u32::MAX).collect();
+            writeln!(f, "{name} has code in lines {lines:?}")?;
+        }
+        Ok(())
+    }
+}
+
+impl TextDump<'_> {
+    fn function(&self, function: FunctionOrdinal, f: &mut impl Write) -> fmt::Result {
+        for row in self.0.rows(function) {
+            let mark = if row.is_statement { '*' } else { ' ' };
+            let line = row.position.map_or("-".to_owned(), |position| position.line.to_string());
+            write!(f, "{mark} {} {line:<3}", row.offset)?;
+            for frame in self.0.frames_at(function, row.offset) {
+                write!(
+                    f,
+                    " {}@{}",
+                    frame.function.as_deref().unwrap_or("?"),
+                    place(frame.position)
+                )?;
+            }
+            writeln!(f)?;
+            let frames = self.0.path_at(function, row.offset).len().max(1);
+            for calls in (0..frames).rev() {
+                let scope = self.0.scope_at(self.1, function, row.offset, calls, false);
+                for value in scope.into_iter().flatten() {
+                    let indent = 6 + 2 * (frames - 1 - calls);
+                    write!(f, "{:indent$}{}: {}", "", value.name, value.type_text)?;
+                    writeln!(f, " {}", answer(&value.answer))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn place(position: Option<SourcePosition>) -> String {
+    position.map_or("?".to_owned(), |position| format!("{}:{}", position.line, position.column))
+}
+
+fn answer(answer: &Answer) -> String {
+    match answer {
+        Answer::Register(slot) => format!("in {slot}"),
+        Answer::Missing(reason) => reason.text().to_owned(),
+        Answer::Computed(recipe) => format!("= {}", computation(recipe)),
+    }
+}
+
+fn computation(recipe: &Recipe) -> String {
+    match recipe {
+        Recipe::Constant(bits) => (*bits as i64).to_string(),
+        Recipe::Register(slot, _) => slot.to_string(),
+        Recipe::Argument(index, _) => format!("argument {index}"),
+        Recipe::Apply(Operation(pure), operands) => {
+            let operands: Vec<String> = operands.iter().map(computation).collect();
+            format!("{pure:?}({})", operands.join(", "))
+        }
+        Recipe::Choose(condition, sides) => {
+            let sides =
+                sides.iter().map(|side| side.as_deref().map_or("?".to_owned(), computation));
+            let sides: Vec<String> = sides.collect();
+            format!("({} ? {})", computation(condition), sides.join(" : "))
+        }
+    }
+}

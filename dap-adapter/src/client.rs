@@ -1,23 +1,24 @@
-//! What the client said about itself in `initialize`: how it counts and names things.
+//! How the client counts lines and columns and names files, and what it can show. It says so in
+//! `initialize`.
 
 use std::path::Path;
 
 use dap::requests::{InitializeArguments, PathFormat};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// A client's habits.
+/// The conventions and abilities of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Client {
     first_line: i64,
     first_column: i64,
     names_files_by_uri: bool,
-    /// Whether it asks for the elements of large variables in parts.
+    /// Whether it asks for the elements of a large variable in parts.
     pub(crate) pages_variables: bool,
-    /// Whether it shows that something takes its time.
+    /// Whether it shows progress.
     pub(crate) shows_progress: bool,
-    /// Whether it asks again for what it is told has changed.
+    /// Whether it asks again when an `invalidated` event arrives.
     pub(crate) refreshes: bool,
-    /// Whether it shows memory, and wants to know of changes.
+    /// Whether it shows memory, and handles `memory` events.
     pub(crate) shows_memory: bool,
 }
 
@@ -27,7 +28,7 @@ impl Default for Client {
     }
 }
 
-/// What a file URI's path keeps as it is.
+/// The characters that the path of a file URI keeps unescaped.
 const PATH: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~').remove(b':');
 
@@ -44,34 +45,35 @@ impl Client {
         }
     }
 
-    /// A line of ours, as the client counts.
+    /// A line, converted to the way the client counts. Lines here count from 1.
     pub(crate) fn line(&self, line: u32) -> i64 {
         i64::from(line) - 1 + self.first_line
     }
 
-    /// A column of ours, as the client counts.
+    /// A column, converted to the way the client counts. Columns here count from 1.
     pub(crate) fn column(&self, column: u32) -> i64 {
         i64::from(column) - 1 + self.first_column
     }
 
-    /// A line of the client's, counted from 1; lines before the first are the first.
+    /// A line of the client's, converted to count from 1. A line before the first becomes the
+    /// first.
     pub(crate) fn line_from(&self, line: i64) -> u32 {
         let line = line.saturating_sub(self.first_line).saturating_add(1);
         u32::try_from(line.max(1)).unwrap_or(u32::MAX)
     }
 
-    /// A line of the client's, counted from 1, if there can be such a line.
+    /// A line of the client's, converted to count from 1; None before the first.
     pub(crate) fn line_if_any(&self, line: i64) -> Option<u32> {
         (line >= self.first_line).then(|| self.line_from(line))
     }
 
-    /// A column of the client's, counted from 1; columns before the first are the first.
+    /// A column of the client's, converted to count from 1. One before the first becomes the first.
     pub(crate) fn column_from(&self, column: i64) -> u32 {
         let column = column.saturating_sub(self.first_column).saturating_add(1);
         u32::try_from(column.max(1)).unwrap_or(u32::MAX)
     }
 
-    /// The same, where a column before the first means that none is.
+    /// A column of the client's, converted to count from 1; None before the first.
     pub(crate) fn column_if_any(&self, column: Option<i64>) -> Option<u32> {
         column.filter(|column| *column >= self.first_column).map(|column| self.column_from(column))
     }
@@ -86,8 +88,8 @@ impl Client {
         }
     }
 
-    /// The file that a client's path names. Clients that name files by path still send URIs now and
-    /// then, and no file's path begins with `file://`.
+    /// The path that a client means. Clients that name files by path sometimes send a URI, and no
+    /// path of a file begins with `file://`.
     pub(crate) fn path_from(&self, path: &str) -> String {
         match path.strip_prefix("file://") {
             Some(rest) => percent_decode_str(rest).decode_utf8_lossy().into_owned(),
@@ -101,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_and_columns_are_counted_as_the_client_does() {
+    fn lines_and_columns_count_as_the_client_does() {
         let from_one = Client::default();
         let from_zero = Client::new(&InitializeArguments {
             lines_start_at1: Some(false),

@@ -1,61 +1,50 @@
 //! The debugger served over the Debug Adapter Protocol.
 //!
-//! No debugger logic lives here: a request is converted, `debug::Debugger` is asked, the answer is
-//! converted back.
+//! No debugger logic lives here: a handler converts a request, asks `debug::Debugger`, and converts
+//! the answer back.
 //!
 //! ```text
-//!   client ──bytes──> framing ──Event──> session ──> requests/* ──> debuggee (debug::Debugger)
-//!          <──bytes── wire    <──────────── │  ^
-//!                                   debuggee v  │ Event::Ran
-//!                                          runner (the thread on which the program runs)
+//!   client ──bytes──> connections ──LoopEvent──> session ──> requests ──> debuggee (debug::Debugger)
+//!          <──bytes── transport::Wire <─────────── │  ^
+//!                                          debuggee v  │ LoopEvent::Ran
+//!                                               workers::Runner (the thread that runs the program)
 //! ```
 //!
-//! | file | holds |
+//! Each module uses only modules above it in this table.
+//!
+//! | module | what lives there |
 //! | --- | --- |
-//! | `session`, `session/` | the states of a session, and the loop with everything that wakes it |
-//! | `requests/` | every request, one file a group; the table of them is in `requests/mod.rs` |
-//! | `launch`, `surroundings` | the launch request: compiling and loading; the device and what else a program finds |
-//! | `debuggee`, `handles`, `sources` | the program and the numbers that a client holds |
-//! | `runner` | running the program beside the loop |
-//! | `to_dap`, `client` | conversions; lines, columns and paths as the client counts and names them |
-//! | `protocol`, `events`, `error` | messages; what the `dap` crate lacks |
-//! | `progress` | telling that something takes its time |
-//! | `logs`, `memories`, `watched` | what breakpoints say; memory and data that clients come back for |
-//! | `exceptions` | what stops the program without a breakpoint |
-//! | `framing`, `wire`, `log` | bytes in and out, and the protocol log |
-//! | `cancel`, `backlog` | requests that the client does not want any more; how many may wait |
-//! | `serve`, `door` | standard input and output, TCP; who may come in over it |
-//! | `attach` | a program that clients attach to and leave |
+//! | `panics` | turning a panic into an error |
+//! | `protocol` | the messages: envelope, types that the `dap` crate lacks, events, errors |
+//! | `transport` | bytes in and out: framing, the outgoing wire, the protocol log, the backlog |
+//! | `cancellation` | requests that the client has cancelled |
+//! | `access` | who may get a program: tokens, reachable addresses |
+//! | `client` | how the client counts lines and columns and names files |
+//! | `configuration` | the arguments of `launch` and `attach` |
+//! | `references` | the numbers and names that the client holds: variables, memory, data, sources |
+//! | `to_dap` | conversion from the debugger's types to the protocol's |
+//! | `debuggee` | a loaded program and what its session knows of it |
+//! | `workers` | what happens beside the session's loop: loading, running, collecting log messages |
+//! | `requests` | the table of requests and their handlers, one file per group |
+//! | `session` | the states of a session, and the loop with everything that wakes it |
+//! | `connections` | standard input and output, TCP, and programs that clients attach to |
 //!
 //! To see a session begin and end, read `session`.
 
-mod attach;
-mod backlog;
-mod cancel;
+mod access;
+mod cancellation;
 mod client;
+mod configuration;
+mod connections;
 mod debuggee;
-mod door;
-mod error;
-mod events;
-mod exceptions;
-mod framing;
-mod handles;
-mod launch;
-mod log;
-mod logs;
-mod memories;
-mod progress;
+mod panics;
 mod protocol;
+mod references;
 mod requests;
-mod runner;
-mod serve;
 mod session;
-mod sources;
-mod surroundings;
 mod to_dap;
-mod watched;
-mod wire;
+mod transport;
+mod workers;
 
-pub use attach::Beginning;
-pub use door::{Reach, Token};
-pub use serve::{Options, TcpServer, serve, serve_stdio};
+pub use access::{Reach, Token};
+pub use connections::{Beginning, Options, TcpServer, serve, serve_stdio};

@@ -1,5 +1,5 @@
-//! From the debugger's words to the protocol's. All line and column arithmetic is here and in
-//! [`crate::client`].
+//! Conversion from the debugger's types to the protocol's. All arithmetic on lines and columns is
+//! here and in [`crate::client`].
 
 use dap::types::{Scope, ScopePresentationhint};
 use debug::{
@@ -8,28 +8,25 @@ use debug::{
 };
 
 use crate::client::Client;
-use crate::debuggee::Debuggee;
-use crate::events;
-use crate::protocol;
-use crate::sources::{self, Sources};
+use crate::protocol::{self, Format, events};
+use crate::references::{Content, Expandable, Parent, Sources, ValueReferences, file_source};
 
-/// The only thread.
+/// The number of the only thread.
 pub(crate) const THREAD: i64 = 1;
 
-/// A number that a client gives for a count or an index; negative ones count as none.
+/// A client's count or index; a missing or negative one is 0.
 pub(crate) fn count(number: Option<i64>) -> usize {
     number.map_or(0, |number| usize::try_from(number).unwrap_or(0))
 }
 
-/// A breakpoint. The source is the request's to add.
+/// A breakpoint, without its source, which the caller knows from the request.
 pub(crate) fn breakpoint(
     breakpoint: &Breakpoint,
     debugger: &Debugger,
     client: &Client,
 ) -> protocol::Breakpoint {
     let verified = breakpoint.is_verified();
-    // What is named may be in a module that is still to come, or in the program when it is launched
-    // anew.
+    // A module that is loaded later may define the name, or the program after a restart.
     let may_come =
         matches!(breakpoint.spec, BreakpointSpec::Line { .. } | BreakpointSpec::Function { .. });
     let reference = breakpoint.locations.first().and_then(|at| debugger.linear(*at));
@@ -45,7 +42,7 @@ pub(crate) fn breakpoint(
     }
 }
 
-/// A frame: in the text of the level if it has one that can be shown, else in the disassembly.
+/// A frame, located in the text of its level if that is available, else in the disassembly.
 pub(crate) fn frame(
     number: i64,
     frame: &Frame,
@@ -74,13 +71,13 @@ pub(crate) fn frame(
         line,
         column,
         instruction_pointer_reference: address.map(|address| address.to_string()),
-        // An inlined call has no arguments to begin anew with.
+        // An inlined call has no arguments to start again with.
         can_restart: frame.position.is_some() && !frame.is_inlined,
         module_id: frame.module.clone(),
     }
 }
 
-/// What a frame is called. The protocol has no hint for inlined calls.
+/// The name of a frame. It marks inlined calls, because the protocol has no hint for them.
 fn frame_name(frame: &Frame) -> String {
     let inlined = if frame.is_inlined { " [inlined]" } else { "" };
     format!("{}{inlined}", frame.name)
@@ -95,7 +92,7 @@ pub(crate) fn frame_line(frame: &Frame) -> String {
     }
 }
 
-/// A place in a source whose text can be shown, with its line and column.
+/// A place in a source, with its line and column; None if the text is not available.
 pub(crate) fn source_line(
     at: &SourceLine,
     debugger: &Debugger,
@@ -103,7 +100,7 @@ pub(crate) fn source_line(
     client: &Client,
 ) -> Option<(protocol::Source, i64, i64)> {
     let source = match &at.path {
-        Some(path) => sources::file(path, client),
+        Some(path) => file_source(path, client),
         None => {
             debugger.has_source(&at.file).then_some(())?;
             sources.in_memory(&at.file)
@@ -113,7 +110,12 @@ pub(crate) fn source_line(
 }
 
 /// A scope.
-pub(crate) fn scope(kind: ScopeKind, node: Node, frame: FrameId, debuggee: &mut Debuggee) -> Scope {
+pub(crate) fn scope(
+    kind: ScopeKind,
+    node: Node,
+    frame: FrameId,
+    values: &mut ValueReferences,
+) -> Scope {
     let content = Content::Parts(Children { node, indexed: None });
     let parent = Parent { frame, expression: None };
     let (hint, expensive) = match kind {
@@ -127,49 +129,29 @@ pub(crate) fn scope(kind: ScopeKind, node: Node, frame: FrameId, debuggee: &mut 
     Scope {
         name: kind.name().into(),
         presentation_hint: hint,
-        variables_reference: debuggee.variables.insert(Expandable { content, parent }),
+        variables_reference: values.variables.insert(Expandable { content, parent }),
         expensive,
         ..Scope::default()
     }
 }
 
-/// What a variable is a part of, as far as expressions go.
-#[derive(Clone, Debug)]
-pub(crate) struct Parent {
-    /// The frame in which names mean something.
-    pub(crate) frame: FrameId,
-    /// What names the whole, if something does.
-    pub(crate) expression: Option<String>,
+/// A variable's value in the format that the client wants.
+pub(crate) fn formatted(variable: debug::Variable, format: Format) -> debug::Variable {
+    if format.hex { variable.in_hexadecimal() } else { variable }
 }
 
-/// Something that a client may ask for the inside of.
-#[derive(Clone, Debug)]
-pub(crate) struct Expandable {
-    pub(crate) content: Content,
-    pub(crate) parent: Parent,
-}
+/// The fewest elements of a tensor with a summary; the user sees fewer at a glance.
+const MIN_SUMMARISED: usize = 17;
 
-/// What is inside.
-#[derive(Clone, Debug)]
-pub(crate) enum Content {
-    /// The parts of a value.
-    Parts(Children),
-    /// What a tensor is like as a whole: one line, which is computed when somebody wants to see it.
-    Summary(Children),
-}
-
-/// A tensor of fewer elements is seen at a glance.
-const LEAST_SUMMARISED: usize = 17;
-
-/// A variable. What is inside it gets a number to ask for, and its memory a reference.
+/// A variable. If it has parts they get a number, and its memory gets a reference.
 pub(crate) fn variable(
     variable: debug::Variable,
     parent: &Parent,
-    debuggee: &mut Debuggee,
+    values: &mut ValueReferences,
     client: &Client,
 ) -> protocol::Variable {
     let expression = variable.evaluate_name.or_else(|| {
-        // An element is named by what it is an element of.
+        // The expression for an element is the one for the whole, and the index.
         let whole = parent.expression.as_ref().filter(|_| variable.name.starts_with('['))?;
         Some(format!("{whole}{}", variable.name))
     });
@@ -182,43 +164,43 @@ pub(crate) fn variable(
     };
     if let Some(children) = variable.children {
         shown.memory_reference =
-            Memory::of(&children).map(|memory| debuggee.memories.reference(memory));
+            Memory::of(&children).map(|memory| values.memory.reference(memory));
         if client.pages_variables {
             shown.indexed_variables = children.indexed;
             shown.named_variables = children.indexed.map(|_| usize::from(is_summarised(&children)));
         }
         let parent = Parent { frame: parent.frame, expression };
         let content = Content::Parts(children);
-        shown.variables_reference = debuggee.variables.insert(Expandable { content, parent });
+        shown.variables_reference = values.variables.insert(Expandable { content, parent });
     }
     shown
 }
 
-/// Whether a line about the whole stands before the elements.
+/// Whether a summary precedes the elements.
 pub(crate) fn is_summarised(children: &Children) -> bool {
     match &children.node {
-        Node::Tensor(tensor) => tensor.count() >= LEAST_SUMMARISED,
+        Node::Tensor(tensor) => tensor.count() >= MIN_SUMMARISED,
         _ => false,
     }
 }
 
-/// The line about a tensor as a whole: not computed yet.
+/// The summary of a tensor, not computed yet.
 pub(crate) fn summary(
     children: &Children,
     parent: &Parent,
-    debuggee: &mut Debuggee,
+    values: &mut ValueReferences,
 ) -> protocol::Variable {
     let content = Content::Summary(children.clone());
     let parent = parent.clone();
     protocol::Variable {
         name: "summary".into(),
-        variables_reference: debuggee.variables.insert(Expandable { content, parent }),
+        variables_reference: values.variables.insert(Expandable { content, parent }),
         presentation_hint: Some(protocol::Hint { kind: "virtual", lazy: true }),
         ..protocol::Variable::default()
     }
 }
 
-/// What to say about a stop. None for the end of the program, which is no stop.
+/// The event for a stop; None for the end of the program, which is no stop.
 pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events::Stopped> {
     let text = Some(debugger.sentence(reason));
     let (reason, description) = match reason {
@@ -258,8 +240,8 @@ pub(crate) fn stopped(reason: &StopReason, debugger: &Debugger) -> Option<events
     })
 }
 
-/// The stop that a jump leads to.
-pub(crate) fn arrived() -> events::Stopped {
+/// The event after a jump.
+pub(crate) fn stopped_after_jump() -> events::Stopped {
     events::Stopped {
         reason: "goto",
         description: "Paused after a jump".into(),
@@ -292,7 +274,7 @@ fn hit_breakpoint<'a>(
     }
 }
 
-/// What runs.
+/// The event for the program as a process.
 pub(crate) fn process(program: &Program, start_method: &'static str) -> events::Process {
     let main = program.entry().module;
     let main = program.catalog().into_iter().find(|module| module.index == main);

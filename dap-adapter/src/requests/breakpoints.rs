@@ -1,9 +1,9 @@
 //! Where to stop: `setBreakpoints`, `setFunctionBreakpoints`, `setInstructionBreakpoints`,
-//! `setExceptionBreakpoints`. Those on data are in `data`.
+//! `setExceptionBreakpoints`. Breakpoints on data are in `data_breakpoints`.
 //!
-//! Each request replaces what an earlier one of its kind (for sources: for the same source) had
-//! set. A breakpoint that was there before and still is keeps its number, its hit count, and its
-//! place.
+//! Each request replaces the breakpoints of the last request of its kind, and `setBreakpoints` only
+//! those of its source. A breakpoint that both requests contain keeps its number, its hit count and
+//! its place.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,18 +13,17 @@ use debug::{
 };
 use serde_json::Value;
 
-use super::arguments;
-use super::code::address;
+use super::disassembly::instruction_address;
 use crate::client::Client;
+use crate::debuggee::exception_filters::ExceptionFilters;
 use crate::debuggee::{Debuggee, Owner};
-use crate::error::RequestError;
-use crate::exceptions::Exceptions;
-use crate::protocol::{Breakpoint, BreakpointsBody, Request, SetBreakpointsArguments};
-use crate::session::body;
-use crate::sources::SourceKey;
+use crate::protocol::{
+    Breakpoint, BreakpointsBody, Request, RequestError, SetBreakpointsArguments, body,
+};
+use crate::references::SourceKey;
 use crate::to_dap;
 
-/// A breakpoint as asked for, or why it cannot be.
+/// A breakpoint that the client asks for, or why it is impossible.
 pub(super) type Wanted = Result<(BreakpointSpec, BreakpointOptions), String>;
 
 pub(super) fn set_breakpoints(
@@ -32,7 +31,7 @@ pub(super) fn set_breakpoints(
     client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
-    let arguments: SetBreakpointsArguments = arguments(request)?;
+    let arguments: SetBreakpointsArguments = request.arguments()?;
     let source = arguments.source;
     let key = debuggee.sources.identify(&source, &debuggee.debugger, client);
     let asked = arguments.breakpoints.unwrap_or_default();
@@ -42,14 +41,19 @@ pub(super) fn set_breakpoints(
             let column = client.column_if_any(it.column);
             let line = client.line_if_any(it.line).ok_or("there is no such line")?;
             let spec = spec(&key, line, column)?;
-            refined(spec, it.condition.clone(), it.hit_condition.as_deref(), it.log_message.clone())
+            with_options(
+                spec,
+                it.condition.clone(),
+                it.hit_condition.as_deref(),
+                it.log_message.clone(),
+            )
         })
         .collect();
     let mut breakpoints = replace(debuggee, client, Owner::Source(key), wanted);
     for (breakpoint, asked) in breakpoints.iter_mut().zip(&asked) {
         breakpoint.line.get_or_insert(asked.line);
         breakpoint.source = Some(source.clone());
-        report(debuggee, breakpoint);
+        debuggee.breakpoints.report(breakpoint);
     }
     body(BreakpointsBody { breakpoints })
 }
@@ -62,8 +66,9 @@ fn spec(key: &SourceKey, line: u32, column: Option<u32>) -> Result<BreakpointSpe
     }
 }
 
-/// A breakpoint that stops only sometimes, or says something instead, if the client wants that.
-pub(super) fn refined(
+/// A breakpoint with the options that the client wants: a condition, a hit condition, a message to
+/// log instead of stopping.
+pub(super) fn with_options(
     spec: BreakpointSpec,
     condition: Option<String>,
     hit_condition: Option<&str>,
@@ -79,17 +84,20 @@ pub(super) fn set_function_breakpoints(
     client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
-    let arguments: SetFunctionBreakpointsArguments = arguments(request)?;
+    let arguments: SetFunctionBreakpointsArguments = request.arguments()?;
     let asked = arguments.breakpoints.into_iter();
     let wanted = asked
-        .map(|it| refined(function_spec(it.name), it.condition, it.hit_condition.as_deref(), None))
+        .map(|it| {
+            with_options(function_spec(it.name), it.condition, it.hit_condition.as_deref(), None)
+        })
         .collect();
     let breakpoints = replace(debuggee, client, Owner::Functions, wanted);
-    breakpoints.iter().for_each(|breakpoint| report(debuggee, breakpoint));
+    breakpoints.iter().for_each(|breakpoint| debuggee.breakpoints.report(breakpoint));
     body(BreakpointsBody { breakpoints })
 }
 
-/// A function, or with `dispatch:GLOB` before dispatches, with `dispatch-after:GLOB` after them.
+/// A function breakpoint. The names `dispatch:GLOB` and `dispatch-after:GLOB` stop before or after
+/// dispatches.
 fn function_spec(name: String) -> BreakpointSpec {
     let dispatches = |pattern: &str, when| {
         let pattern = debug::bare_symbol(pattern.trim());
@@ -109,41 +117,41 @@ pub(super) fn set_instruction_breakpoints(
     client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
-    let arguments: SetInstructionBreakpointsArguments = arguments(request)?;
+    let arguments: SetInstructionBreakpointsArguments = request.arguments()?;
     let asked = arguments.breakpoints.iter();
     let wanted = asked
-        .map(|it| match address(&it.instruction_reference, it.offset) {
+        .map(|it| match instruction_address(&it.instruction_reference, it.offset) {
             Ok(address) => {
                 let spec = BreakpointSpec::Instruction { address };
-                refined(spec, it.condition.clone(), it.hit_condition.as_deref(), None)
+                with_options(spec, it.condition.clone(), it.hit_condition.as_deref(), None)
             }
             Err(error) => Err(error.text),
         })
         .collect();
     let breakpoints = replace(debuggee, client, Owner::Instructions, wanted);
-    breakpoints.iter().for_each(|breakpoint| report(debuggee, breakpoint));
+    breakpoints.iter().for_each(|breakpoint| debuggee.breakpoints.report(breakpoint));
     body(BreakpointsBody { breakpoints })
 }
 
-/// Failures, and floats that go bad.
+/// The exception filters: failures, NaN, infinities, overflows.
 pub(super) fn set_exception_breakpoints(
     debuggee: &mut Debuggee,
     _client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
-    let (wanted, answers) = Exceptions::new(&arguments(request)?);
+    let (wanted, answers) = ExceptionFilters::new(&request.arguments()?);
     if !debuggee.settings.no_debug {
         debuggee.debugger.set_traps(wanted.traps);
     }
-    debuggee.exceptions = wanted;
+    debuggee.exception_filters = wanted;
     let breakpoints = answers.into_iter().map(|answer| match answer {
-        Ok(()) => Breakpoint { verified: true, message: None, reason: None, ..nowhere("".into()) },
-        Err(message) => nowhere(message),
+        Ok(()) => Breakpoint { verified: true, message: None, reason: None, ..refused("".into()) },
+        Err(message) => refused(message),
     });
     body(BreakpointsBody { breakpoints: breakpoints.collect() })
 }
 
-/// Makes an owner's breakpoints those that are wanted.
+/// Replaces an owner's breakpoints. Returns the new ones, in the order of `wanted`.
 pub(super) fn replace(
     debuggee: &mut Debuggee,
     client: &Client,
@@ -152,12 +160,12 @@ pub(super) fn replace(
 ) -> Vec<Breakpoint> {
     if debuggee.settings.no_debug {
         let why = "the program runs without debugging";
-        return wanted.iter().map(|_| nowhere(why.into())).collect();
+        return wanted.iter().map(|_| refused(why.into())).collect();
     }
     let old = debuggee.breakpoints.owned.remove(&owner).unwrap_or_default();
     let Debuggee { debugger, breakpoints, .. } = debuggee;
     let (ids, answer) = debugger.edit_breakpoints(|debugger| {
-        let mut old = Old::new(old, debugger);
+        let mut old = Previous::new(old, debugger);
         let mut ids = Vec::new();
         let mut answer = Vec::new();
         for wanted in wanted {
@@ -165,7 +173,7 @@ pub(super) fn replace(
                 let id = old.take(&spec).unwrap_or_else(|| debugger.add_breakpoint(spec));
                 let set = debugger.set_breakpoint_options(id, &options);
                 set.map(|()| id).map_err(|error| {
-                    // One that stops always is not what was asked for.
+                    // Without its options it would always stop, which the client did not ask for.
                     debugger.remove_breakpoint(id);
                     breakpoints.reported.remove(&id);
                     error.to_string()
@@ -177,7 +185,7 @@ pub(super) fn replace(
                     let set = debugger.breakpoint(id);
                     answer.extend(set.map(|it| to_dap::breakpoint(it, debugger, client)));
                 }
-                Err(message) => answer.push(nowhere(message)),
+                Err(message) => answer.push(refused(message)),
             }
         }
         for id in old.left() {
@@ -190,11 +198,11 @@ pub(super) fn replace(
     answer
 }
 
-/// The breakpoints of an earlier request, by what was asked for, each oldest first.
-struct Old(HashMap<BreakpointSpec, VecDeque<BreakpointId>>);
+/// The breakpoints of the last request, by specification; equal ones from the oldest on.
+struct Previous(HashMap<BreakpointSpec, VecDeque<BreakpointId>>);
 
-impl Old {
-    #[expect(clippy::mutable_key_type, reason = "data that is watched is hashed by its name")]
+impl Previous {
+    #[expect(clippy::mutable_key_type, reason = "watched data is hashed by its name")]
     fn new(ids: Vec<BreakpointId>, debugger: &Debugger) -> Self {
         let mut old: HashMap<BreakpointSpec, VecDeque<BreakpointId>> = HashMap::new();
         for id in ids {
@@ -205,7 +213,7 @@ impl Old {
         Self(old)
     }
 
-    /// Takes the first that was asked for like this.
+    /// Takes the oldest breakpoint with a specification.
     fn take(&mut self, spec: &BreakpointSpec) -> Option<BreakpointId> {
         self.0.get_mut(spec)?.pop_front()
     }
@@ -215,8 +223,8 @@ impl Old {
     }
 }
 
-/// A breakpoint that the debugger was not even asked for.
-fn nowhere(message: String) -> Breakpoint {
+/// A breakpoint that the debugger does not have.
+fn refused(message: String) -> Breakpoint {
     Breakpoint {
         id: None,
         verified: false,
@@ -226,12 +234,5 @@ fn nowhere(message: String) -> Breakpoint {
         column: None,
         instruction_reference: None,
         reason: Some("failed"),
-    }
-}
-
-/// Remembers what the client is told, to notice when it changes.
-pub(super) fn report(debuggee: &mut Debuggee, breakpoint: &Breakpoint) {
-    if let Some(id) = breakpoint.id.and_then(|id| u32::try_from(id).ok()) {
-        debuggee.breakpoints.reported.insert(BreakpointId(id), breakpoint.clone());
     }
 }

@@ -1,25 +1,23 @@
-//! What can be written in the console: `completions`.
+//! Completion in the console: `completions`.
 
 use dap::requests::CompletionsArguments;
 use debug::CompletionKind;
 use serde_json::{Value, json};
 
-use super::arguments;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
-use crate::error::RequestError;
-use crate::protocol::Request;
+use crate::protocol::{Request, RequestError};
 
-/// The most that is offered at a time.
+/// The most completions in one answer.
 const MAX_COMPLETIONS: usize = 500;
 
-/// Columns count UTF-16 code units, within the line that the client names.
+/// Completes an expression. Columns count UTF-16 code units, within the line that the client names.
 pub(super) fn completions(
     debuggee: &mut Debuggee,
     client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
-    let arguments: CompletionsArguments = arguments(request)?;
+    let arguments: CompletionsArguments = request.arguments()?;
     let frame = debuggee.frame_or_innermost(arguments.frame_id)?;
     let line = arguments.line.map_or(0, |line| client.line_from(line) as usize - 1);
     let text = arguments.text.split('\n').nth(line).unwrap_or_default();
@@ -51,7 +49,7 @@ fn utf16(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// The byte behind so many UTF-16 code units; within a character, the one before it.
+/// The byte offset after a number of UTF-16 code units; within a character, the offset before it.
 fn byte_of(text: &str, units: usize) -> usize {
     let mut passed = 0;
     for (at, character) in text.char_indices() {

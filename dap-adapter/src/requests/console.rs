@@ -1,19 +1,17 @@
-//! What the console takes besides expressions: `level`, which shows the program in another text.
+//! Commands of the console besides expressions: `level`, which shows the program at another level.
 //!
-//! The protocol has no request for it. A client that has a button for it may send the same as an
+//! The protocol has no request for it. A client with a button for it sends the same text as an
 //! `evaluate` with the context `repl`.
 
 use serde_json::Value;
 
 use crate::client::Client;
 use crate::debuggee::Debuggee;
-use crate::error::RequestError;
-use crate::protocol::{Answer, Variable};
-use crate::session::body;
+use crate::protocol::{Answer, RequestError, Variable, body};
 
-/// What follows the word `level`, if that is the command: `level`, `level vm`. No expression has
-/// two words without an operator; one word alone may be the name of something in the program, which
-/// is shown with its `%`.
+/// The argument of the command `level` or `level NAME`; None if the text is an expression. No
+/// expression has two words without an operator between them. A value called `level` can still be
+/// evaluated, as `%level`.
 pub(super) fn level(text: &str) -> Option<Option<&str>> {
     let mut words = text.split_whitespace();
     let is_command = words.next() == Some("level");
@@ -22,7 +20,7 @@ pub(super) fn level(text: &str) -> Option<Option<&str>> {
     (is_command && is_word && words.next().is_none()).then_some(level)
 }
 
-/// Says the level; before that changes it, if one is named.
+/// Changes the level if one is named. Answers with the level.
 pub(super) fn set_level(
     level: Option<&str>,
     debuggee: &mut Debuggee,

@@ -1,35 +1,30 @@
-//! Going on and stopping: `continue`, `next`, `stepIn`, `stepOut`, `pause`.
+//! Resuming the program: `continue`, `next`, `stepIn`, `stepOut`.
 //!
-//! There is one thread, so `threadId` and `singleThread` have nothing to choose.
-
-use std::ops::ControlFlow;
+//! There is one thread, so `threadId` and `singleThread` do not matter.
 
 use dap::requests::{ContinueArguments, NextArguments, StepInArguments, StepOutArguments};
 use dap::types::SteppingGranularity;
 use debug::{Granularity, Resume, StepKind};
 use serde_json::Value;
 
-use super::arguments;
+use crate::configuration::Settings;
 use crate::debuggee::{Debuggee, Target};
-use crate::error::RequestError;
-use crate::launch::Settings;
-use crate::protocol::{ContinueBody, Request};
-use crate::session::{Session, body};
+use crate::protocol::{ContinueBody, Request, RequestError, body};
 
 type Resuming = Result<(Resume, Value), RequestError>;
 
-pub(super) fn go_on(_debuggee: &mut Debuggee, request: &Request) -> Resuming {
-    arguments::<ContinueArguments>(request)?;
+pub(super) fn resume(_debuggee: &mut Debuggee, request: &Request) -> Resuming {
+    request.arguments::<ContinueArguments>()?;
     Ok((Resume::Continue, body(ContinueBody { all_threads_continued: true })?))
 }
 
 pub(super) fn next(debuggee: &mut Debuggee, request: &Request) -> Resuming {
-    let arguments: NextArguments = arguments(request)?;
+    let arguments: NextArguments = request.arguments()?;
     Ok(step(StepKind::Over, arguments.granularity.as_ref(), debuggee.settings))
 }
 
 pub(super) fn step_in(debuggee: &mut Debuggee, request: &Request) -> Resuming {
-    let arguments: StepInArguments = arguments(request)?;
+    let arguments: StepInArguments = request.arguments()?;
     if let Some(target) = arguments.target_id {
         let Some(Target::Call(call)) = debuggee.targets.get(target) else {
             let error = format!("target {target} is not of this stop, or no call; ask for targets");
@@ -41,12 +36,13 @@ pub(super) fn step_in(debuggee: &mut Debuggee, request: &Request) -> Resuming {
 }
 
 pub(super) fn step_out(debuggee: &mut Debuggee, request: &Request) -> Resuming {
-    let arguments: StepOutArguments = arguments(request)?;
+    let arguments: StepOutArguments = request.arguments()?;
     Ok(step(StepKind::Out, arguments.granularity.as_ref(), debuggee.settings))
 }
 
-/// A statement of MLIR is an operation. Lines of the disassembly are instructions, and the debugger
-/// steps by those at that level.
+/// A step of the granularity that the client asks for. A statement of MLIR is an operation. A line
+/// of the disassembly is an instruction, so at that level the debugger steps by instructions
+/// anyway.
 fn step(
     kind: StepKind,
     granularity: Option<&SteppingGranularity>,
@@ -59,9 +55,4 @@ fn step(
         None => settings.step_by.into(),
     };
     (Resume::Step(kind, granularity), Value::Null)
-}
-
-pub(super) fn pause(session: &mut Session, request: &Request) -> ControlFlow<()> {
-    session.pause(request);
-    ControlFlow::Continue(())
 }

@@ -1,18 +1,16 @@
-//! Bytes of the program: `readMemory`, `writeMemory`.
+//! Bytes of memory: `readMemory`, `writeMemory`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dap::requests::{ReadMemoryArguments, WriteMemoryArguments};
 use serde_json::{Value, json};
 
-use super::arguments;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
-use crate::error::RequestError;
-use crate::protocol::Request;
+use crate::protocol::{Request, RequestError};
 use crate::to_dap;
 
-/// The most bytes in one answer; views ask for 128 kB.
+/// The most bytes in one answer. Views ask for 128 kB.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 pub(super) fn read_memory(
@@ -20,8 +18,8 @@ pub(super) fn read_memory(
     _client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
-    let arguments: ReadMemoryArguments = arguments(request)?;
-    let (memory, start, moved) = debuggee.memories.open(&arguments.memory_reference)?;
+    let arguments: ReadMemoryArguments = request.arguments()?;
+    let (memory, start, moved) = debuggee.values.memory.open(&arguments.memory_reference)?;
     let offset = moved.saturating_add(arguments.offset.unwrap_or(0));
     let asked = to_dap::count(Some(arguments.count));
     let (missing, bytes) = memory.read(offset, asked.min(MAX_BYTES));
@@ -43,8 +41,8 @@ pub(super) fn write_memory(
     client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
-    let arguments: WriteMemoryArguments = arguments(request)?;
-    let (memory, _, moved) = debuggee.memories.open(&arguments.memory_reference)?;
+    let arguments: WriteMemoryArguments = request.arguments()?;
+    let (memory, _, moved) = debuggee.values.memory.open(&arguments.memory_reference)?;
     let bytes = STANDARD
         .decode(&arguments.data)
         .map_err(|error| RequestError::malformed(format!("`data` is not base64: {error}")))?;
@@ -60,6 +58,6 @@ pub(super) fn write_memory(
         )));
     }
     memory.write(offset, &bytes[..fitting]).map_err(RequestError::failed)?;
-    debuggee.changed(client, Some((arguments.memory_reference, given, fitting)));
+    debuggee.values_changed(client, Some((arguments.memory_reference, given, fitting)));
     Ok(json!({ "offset": 0, "bytesWritten": fitting }))
 }

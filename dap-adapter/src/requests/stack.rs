@@ -1,32 +1,23 @@
-//! Where the program stands: `threads`, `stackTrace`, `scopes`, `exceptionInfo`.
-
-use std::ops::ControlFlow;
+//! Where the program stands: `stackTrace`, `scopes`, `exceptionInfo`.
 
 use dap::requests::{ExceptionInfoArguments, ScopesArguments};
 use dap::responses::ScopesResponse;
 use debug::{Debugger, Frame, Node, ScopeKind, StopReason, Variable};
 use serde_json::{Value, json};
 
-use super::arguments;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
-use crate::error::RequestError;
-use crate::protocol::{Format, Request, StackFrame, StackTraceArguments, StackTraceBody};
-use crate::session::{self, Session, body};
+use crate::protocol::{
+    Format, Request, RequestError, StackFrame, StackTraceArguments, StackTraceBody, body,
+};
 use crate::to_dap;
-
-pub(super) fn threads(session: &mut Session, request: &Request) -> ControlFlow<()> {
-    let threads = session::threads(&session.state);
-    session.wire.respond(request, Ok(threads));
-    ControlFlow::Continue(())
-}
 
 pub(super) fn stack_trace(
     debuggee: &mut Debuggee,
     client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
-    let arguments: StackTraceArguments = arguments(request)?;
+    let arguments: StackTraceArguments = request.arguments()?;
     check_thread(arguments.thread_id)?;
     let total_frames = debuggee.frame_count();
     let start = to_dap::count(arguments.start_frame).min(total_frames);
@@ -46,7 +37,7 @@ pub(super) fn stack_trace(
     body(StackTraceBody { stack_frames, total_frames })
 }
 
-/// What a frame is called where a client wants more than its name:
+/// The name of a frame for a client that wants more than the name:
 /// `module.function(%x: i32 = 3) line 7`.
 fn frame_name(
     frame: &Frame,
@@ -74,9 +65,9 @@ fn frame_name(
     Some(name)
 }
 
-/// A parameter with those of its name, its type and its value that are wanted.
+/// A parameter: its name, its type and its value, as far as the client wants them.
 fn parameter(argument: Variable, format: Format) -> String {
-    let argument = format.apply(argument);
+    let argument = to_dap::formatted(argument, format);
     let mut text = String::new();
     if format.parameter_names || !format.parameter_types && !format.parameter_values {
         text.push_str(&argument.name);
@@ -96,23 +87,25 @@ pub(super) fn scopes(
     _client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
-    let arguments: ScopesArguments = arguments(request)?;
+    let arguments: ScopesArguments = request.arguments()?;
     let frame = debuggee.frame(arguments.frame_id)?;
     let scopes = debuggee.debugger.scopes(frame);
-    let scopes = scopes.into_iter().map(|(kind, node)| to_dap::scope(kind, node, frame, debuggee));
+    let scopes = scopes
+        .into_iter()
+        .map(|(kind, node)| to_dap::scope(kind, node, frame, &mut debuggee.values));
     body(ScopesResponse { scopes: scopes.collect() })
 }
 
-/// Frames that the text of a failure lists: one that calls itself without an end has thousands.
-const TRACED: usize = 100;
+/// The most frames in the text of a failure: endless recursion has thousands.
+const MAX_TRACED: usize = 100;
 
-/// Why the program cannot go on.
+/// Why the program has stopped: a failure, or a NaN, an infinity or an overflow.
 pub(super) fn exception_info(
     debuggee: &mut Debuggee,
     _client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
-    check_thread(arguments::<ExceptionInfoArguments>(request)?.thread_id)?;
+    check_thread(request.arguments::<ExceptionInfoArguments>()?.thread_id)?;
     let (code, description, message, break_mode) = match &debuggee.stopped_for {
         Some(StopReason::Failed(failure)) => {
             let status = &failure.status;
@@ -122,10 +115,10 @@ pub(super) fn exception_info(
         _ => return Err(RequestError::state("the program has not stopped for a failure")),
     };
     let count = debuggee.debugger.frame_count();
-    let frames = debuggee.debugger.frames_in(0..TRACED);
+    let frames = debuggee.debugger.frames_in(0..MAX_TRACED);
     let mut trace: Vec<String> = frames.iter().map(to_dap::frame_line).collect();
-    if count > TRACED {
-        trace.push(format!("… and {} more frames", count - TRACED));
+    if count > MAX_TRACED {
+        trace.push(format!("… and {} more frames", count - MAX_TRACED));
     }
     Ok(json!({
         "exceptionId": code,

@@ -7,19 +7,18 @@ use dap::types::{EvaluateArgumentsContext, VariablesArgumentsFilter};
 use debug::{Children, Debugger, Limits};
 use serde_json::{Value, json};
 
-use super::{arguments, console};
+use super::console;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
-use crate::error::RequestError;
-use crate::protocol::{Answer, Format, Request, Variable};
-use crate::session::body;
-use crate::to_dap::{self, Content, Expandable, Parent};
+use crate::protocol::{Answer, Format, Request, RequestError, Variable, body};
+use crate::references::{Content, Expandable, Parent};
+use crate::to_dap;
 
-/// The most elements in one answer. A client that asks for all elements of a large tensor, as those
-/// do that do not know about paging, would freeze on more.
+/// The most elements in one answer. A client without paging asks for all elements of a large
+/// tensor, and would freeze on more.
 const MAX_ELEMENTS: usize = 10_000;
 
-/// The most elements that a summary looks at: a blink.
+/// The most elements that a summary reads: few enough for an instant answer.
 const MAX_SUMMARISED: usize = 1 << 22;
 
 pub(super) fn variables(
@@ -27,7 +26,7 @@ pub(super) fn variables(
     client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
-    let arguments: VariablesArguments = arguments(request)?;
+    let arguments: VariablesArguments = request.arguments()?;
     let Expandable { content, parent } = debuggee.expandable(arguments.variables_reference)?;
     let variables = match content {
         Content::Parts(children) => parts(&children, &parent, &arguments, debuggee, client),
@@ -55,10 +54,13 @@ fn parts(
     let mut variables = Vec::with_capacity(found.len() + 1);
     let is_named_wanted = !matches!(arguments.filter, Some(VariablesArgumentsFilter::Indexed));
     if is_named_wanted && wanted.is_from_start && to_dap::is_summarised(children) {
-        variables.push(to_dap::summary(children, parent, debuggee));
+        variables.push(to_dap::summary(children, parent, &mut debuggee.values));
     }
     let format = Format::from(arguments.format.clone());
-    let convert = |variable| to_dap::variable(format.apply(variable), parent, debuggee, client);
+    let convert = |variable| {
+        let formatted = to_dap::formatted(variable, format);
+        to_dap::variable(formatted, parent, &mut debuggee.values, client)
+    };
     variables.extend(found.into_iter().map(convert));
     if wanted.left > 0 {
         variables.push(Variable {
@@ -74,9 +76,9 @@ fn parts(
 struct Wanted {
     /// None for children that have names.
     range: Option<Range<usize>>,
-    /// How many are left out though they were asked for.
+    /// How many of those that the client asked for are left out.
     left: usize,
-    /// Whether what stands before the elements is wanted too.
+    /// Whether the range begins with the first child, so that a summary may precede it.
     is_from_start: bool,
 }
 
@@ -105,15 +107,15 @@ impl Wanted {
     }
 }
 
-/// Evaluates in a frame, the innermost if none is named. The console may do more than watches and
-/// hovers, which nobody has asked for by themselves: it calls functions of the program, sets
+/// Evaluates an expression in a frame, by default the innermost. The console may do more than
+/// watches and hovers, which clients evaluate unasked: it calls functions of the program, sets
 /// values, and takes a command.
 pub(super) fn evaluate(
     debuggee: &mut Debuggee,
     client: &Client,
     request: &Request,
 ) -> Result<Value, RequestError> {
-    let arguments: EvaluateArguments = arguments(request)?;
+    let arguments: EvaluateArguments = request.arguments()?;
     let is_console = matches!(arguments.context, Some(EvaluateArgumentsContext::Repl));
     if is_console && let Some(level) = console::level(&arguments.expression) {
         return console::set_level(level, debuggee, client);
@@ -125,7 +127,7 @@ pub(super) fn evaluate(
     let outcome = match assignment(text).filter(|_| is_console) {
         Some((target, value)) => {
             let assigned = debuggee.debugger.assign(frame, target, value);
-            debuggee.changed(client, None);
+            debuggee.values_changed(client, None);
             assigned
         }
         None if is_console => debuggee.debugger.evaluate_in_console(frame, text, limits),
@@ -133,7 +135,7 @@ pub(super) fn evaluate(
     };
     debuggee.cancelled.end_evaluation();
     let value = outcome.map_err(|error| {
-        // Where there is room for it, the place of the mistake is shown.
+        // Only the console has room to show the place of the mistake.
         let text = if is_console { error.with_caret(text) } else { error.to_string() };
         RequestError::failed(text)
     })?;
@@ -146,15 +148,15 @@ pub(super) fn evaluate(
         _ => None,
     };
     let parent = Parent { frame, expression: value.evaluate_name.clone() };
-    let mut shown = to_dap::variable(format.apply(value), &parent, debuggee, client);
+    let mut shown =
+        to_dap::variable(to_dap::formatted(value, format), &parent, &mut debuggee.values, client);
     if let Some(whole) = whole {
         shown.value = whole;
     }
     body(Answer::result(shown))
 }
 
-/// All elements of what has elements, in brackets: what is copied is wanted whole. None for other
-/// things.
+/// All elements of a value in brackets, for the clipboard; None if the value has no elements.
 fn whole_text(children: &Children, debugger: &Debugger, format: Format) -> Option<String> {
     let mut text = String::new();
     let mut left = MAX_ELEMENTS;
@@ -186,7 +188,7 @@ fn write_elements(
             write_elements(inside, debugger, format, text, left)?;
         } else {
             *left -= 1;
-            text.push_str(&format.apply(element).value);
+            text.push_str(&to_dap::formatted(element, format).value);
         }
     }
     if length_given < length {
@@ -196,7 +198,7 @@ fn write_elements(
     Some(())
 }
 
-/// The parts of `target = value`, which only the console knows.
+/// The parts of `target = value`, an assignment in the console.
 fn assignment(text: &str) -> Option<(&str, &str)> {
     let at = text.match_indices('=').map(|(at, _)| at).find(|at| {
         let before = text[..*at].chars().next_back();

@@ -93,7 +93,7 @@ fn whoever_is_silent_is_not_waited_for() {
     client.ends(0);
     client.disconnect();
     drop(silent);
-    assert_eq!(refused(address, b"Content-Le"), "the client says nothing");
+    assert_eq!(refused(address, b"Content-Le"), "the client stays silent");
 }
 
 #[test]

@@ -1,0 +1,167 @@
+//! What a launched program runs on: its device, its parameters, native code, and the limits of time
+//! and memory.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hal::{Config, NativeCode, Parameters};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use vm::{ExecutionLimits, parse_bytes};
+
+/// The fields of `launch` about it. They have the names of the flags of `iree-dbg run`.
+#[derive(Deserialize, Clone, Debug, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct HostOptions {
+    /// The device that the program sees: `local-sync`, the default, or `local-task`.
+    device: Option<String>,
+    /// How many threads `local-task` runs on; by default one for each core.
+    threads: Option<usize>,
+    /// Whether machine code runs; by default it does.
+    native: Option<bool>,
+    /// Archives of parameters, as `[scope=]file`.
+    parameters: Vec<String>,
+    /// Signatures of functions of native libraries that have no file of signatures beside them.
+    signatures: Vec<String>,
+    /// How many calls and backward jumps a call may make.
+    max_steps: Option<u64>,
+    /// How long a call may run: a number of seconds, or text such as `500ms`.
+    #[serde(deserialize_with = "duration")]
+    max_time: Option<Duration>,
+    /// How many bytes all buffers and lists may take: a number, or text such as `"1GiB"`.
+    max_memory: Option<Bytes>,
+    /// How deeply calls may nest.
+    max_call_depth: Option<usize>,
+    /// Whether calls within modules pass what IREE's runtimes up to 3.12 pass.
+    imitate_narrow_calls: bool,
+    /// Whether device memory is guarded.
+    guard: bool,
+}
+
+/// A number of bytes.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(try_from = "Value")]
+struct Bytes(usize);
+
+impl TryFrom<Value> for Bytes {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        let text = match &value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        parse_bytes(&text).map(Self).map_err(|error| {
+            format!("`maxMemory`: {error}; write a number of bytes or a text such as \"512MiB\"")
+        })
+    }
+}
+
+impl HostOptions {
+    /// Makes relative paths relative to a directory.
+    pub(crate) fn make_absolute(&mut self, cwd: &Path) {
+        for archive in &mut self.parameters {
+            let (scope, path) = match archive.split_once('=') {
+                Some((scope, path)) => (format!("{scope}="), path),
+                None => (String::new(), archive.as_str()),
+            };
+            *archive = format!("{scope}{}", cwd.join(path).display());
+        }
+    }
+
+    /// The configuration for the program. Opens the archives of parameters and `libraries`, the
+    /// native libraries among the modules.
+    ///
+    /// # Errors
+    /// There is no such device, a file cannot be opened, or `native` excludes a library.
+    pub(crate) fn config(&self, libraries: &[PathBuf]) -> Result<Config, String> {
+        let device = self.device.as_deref().filter(|name| !name.is_empty());
+        let device = device.map(str::parse).transpose();
+        let is_native = self.native != Some(false);
+        if !is_native && let Some(library) = libraries.first() {
+            let library = library.display();
+            return Err(format!("`native` is false, and {library} is a native library"));
+        }
+        let libraries = libraries.iter().map(|path| ffi::open(path, &self.signatures));
+        let parameters = Parameters::open(&self.parameters);
+        Ok(Config {
+            device: device.map_err(|error| format!("`device`: {error}"))?.unwrap_or_default(),
+            more_devices: Vec::new(),
+            threads: self.threads.unwrap_or(0),
+            native_code: if is_native { NativeCode::Allowed } else { NativeCode::Refused },
+            parameters: Arc::new(parameters.map_err(|status| format!("`parameters`: {status}"))?),
+            libraries: libraries.collect::<Result<_, _>>()?,
+            limits: self.limits(),
+            imitates_narrow_calls: self.imitate_narrow_calls,
+            is_guarded: self.guard,
+        })
+    }
+
+    fn limits(&self) -> ExecutionLimits {
+        let memory = self.max_memory.as_ref().map(|memory| memory.0);
+        let limits = ExecutionLimits::chosen(self.max_steps, memory, self.max_call_depth);
+        ExecutionLimits { time: self.max_time, ..limits }
+    }
+}
+
+/// A duration as a number of seconds or as text.
+fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let text = match Option::<serde_json::Value>::deserialize(deserializer)? {
+        None | Some(serde_json::Value::Null) => return Ok(None),
+        Some(serde_json::Value::String(text)) => text,
+        Some(number) => number.to_string(),
+    };
+    let duration = vm::parse_duration(&text);
+    duration.map(Some).map_err(|error| D::Error::custom(format!("`maxTime`: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn archives_are_relative_to_the_directory() {
+        let cases = [
+            ("model=w.irpa", "model=/data/w.irpa"),
+            ("w.irpa", "/data/w.irpa"),
+            ("model=/else/w.irpa", "model=/else/w.irpa"),
+        ];
+        for (archive, expected) in cases {
+            let mut options: HostOptions =
+                serde_json::from_value(json!({"parameters": [archive]})).unwrap();
+            options.make_absolute(Path::new("/data"));
+            assert_eq!(options.parameters, [expected]);
+        }
+    }
+
+    #[test]
+    fn time_is_a_number_or_text() {
+        for (time, milliseconds) in [(json!(2), 2_000), (json!(0.5), 500), (json!("2min"), 120_000)]
+        {
+            let options: HostOptions = serde_json::from_value(json!({"maxTime": time})).unwrap();
+            let expected = Some(Duration::from_millis(milliseconds));
+            assert_eq!(options.limits().time, expected, "{time}");
+        }
+        let wrong = serde_json::from_value::<HostOptions>(json!({"maxTime": "soon"}));
+        assert!(wrong.unwrap_err().to_string().contains("`maxTime`: "));
+    }
+
+    #[test]
+    fn an_error_names_the_field() {
+        let cases = [
+            (json!({"device": "cuda"}), "`device`: no device `cuda`"),
+            (json!({"parameters": ["a=/no/such.irpa"]}), "`parameters`: "),
+        ];
+        for (fields, expected) in cases {
+            let options: HostOptions = serde_json::from_value(fields).unwrap();
+            let error = options.config(&[]).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        let closed: HostOptions = serde_json::from_value(json!({"native": false})).unwrap();
+        let error = closed.config(&["lib.so".into()]).unwrap_err();
+        assert!(error.contains("lib.so is a native library"), "{error}");
+    }
+}

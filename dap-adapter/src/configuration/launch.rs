@@ -1,0 +1,258 @@
+//! The arguments of `launch`: what they may contain, and their conversion for the debugger and the
+//! compiler.
+//!
+//! Relative paths, also those within inputs (`@input.npy`), are relative to `cwd`. This process
+//! does not change its own directory: over TCP it serves other sessions too.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use compile::CompileRequest;
+use debug::{LaunchOptions, ModuleSource, SourceMap};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::host::HostOptions;
+use super::settings::{Settings, StepBy, level, log_path};
+
+/// The arguments of `launch`. The protocol leaves them to the adapter;
+/// `editors/vscode/package.json` describes them to users.
+#[derive(Deserialize, Clone, Debug, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct LaunchArguments {
+    /// A `.vmfb`, or a `.mlir` to compile first.
+    program: PathBuf,
+    /// The export to call; optional if there is only one.
+    function: Option<String>,
+    /// Its inputs, as `iree-run-module --input=` takes them.
+    inputs: Inputs,
+    /// Modules and native libraries to load before the program, for its imports.
+    modules: Vec<PathBuf>,
+    /// Whether to stop before the function's first instruction.
+    stop_on_entry: bool,
+    /// The level that is shown and stepped, by its name; by default the source.
+    level: Option<String>,
+    /// The same as the level `disassembly`, from older configurations.
+    disassembly: bool,
+    /// How far a step goes if its request does not say.
+    step_by: StepBy,
+    /// The directory that relative paths start from.
+    cwd: Option<PathBuf>,
+    /// Prefixes of paths that the compiler recorded, and the directories that replace them.
+    source_map: SourcePairs,
+    /// More directories to search for sources.
+    source_directories: Vec<PathBuf>,
+    /// More flags for iree-compile.
+    compiler_flags: Vec<String>,
+    /// The path of iree-compile.
+    iree_compile: Option<PathBuf>,
+    /// Environment variables for iree-compile; null leaves a variable unchanged.
+    env: BTreeMap<String, Option<String>>,
+    /// The device, the parameters and the limits.
+    #[serde(flatten)]
+    host: HostOptions,
+    /// Whether expressions may read memory of this process outside the program.
+    foreign_memory: bool,
+    /// Whether the program runs without stopping anywhere.
+    no_debug: bool,
+    /// A file for the protocol log.
+    log: Option<PathBuf>,
+}
+
+/// An input: text, or a number without quotes.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(try_from = "serde_json::Value")]
+struct Input(String);
+
+impl TryFrom<Value> for Input {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        match value {
+            Value::String(text) => Ok(Self(text)),
+            Value::Number(number) => Ok(Self(number.to_string())),
+            other => Err(format!(
+                "an input is text as for `--input=`, or a number; write {:?}",
+                other.to_string()
+            )),
+        }
+    }
+}
+
+/// All inputs: a list, or a single one.
+#[derive(Deserialize, Clone, Debug, Default)]
+#[serde(try_from = "serde_json::Value")]
+struct Inputs(Vec<Input>);
+
+impl TryFrom<Value> for Inputs {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        let all = match value {
+            Value::Array(all) => all,
+            one => vec![one],
+        };
+        all.into_iter().map(Input::try_from).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// Pairs of prefixes: an object, or a list of pairs if their order matters.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(untagged)]
+enum SourcePairs {
+    Object(serde_json::Map<String, Value>),
+    List(Vec<(PathBuf, PathBuf)>),
+}
+
+impl Default for SourcePairs {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+impl LaunchArguments {
+    /// The file for the protocol log.
+    pub(crate) fn log(&self) -> Option<PathBuf> {
+        log_path(self.log.as_deref(), self.cwd.as_deref())
+    }
+
+    /// A title for the progress of the launch.
+    pub(crate) fn progress_title(&self) -> String {
+        let verb = if self.is_source() { "Compiling" } else { "Loading" };
+        let name = self.program.file_name().unwrap_or_default().to_string_lossy();
+        format!("{verb} {name}")
+    }
+
+    /// Whether the program has to be compiled first.
+    pub(crate) fn is_source(&self) -> bool {
+        let extension = self.program.extension().and_then(|it| it.to_str());
+        matches!(extension, Some("mlir" | "mlirbc"))
+    }
+
+    /// Checks what can be checked before loading, and makes all paths absolute.
+    ///
+    /// # Errors
+    /// The program or the directory is missing, or there is no such level.
+    pub(crate) fn resolve(&mut self) -> Result<(), String> {
+        if self.program.as_os_str().is_empty() {
+            return Err("`program` is missing: name a .vmfb or a .mlir file".into());
+        }
+        let cwd = self.cwd.clone().unwrap_or_default();
+        let cwd =
+            std::path::absolute(if cwd.as_os_str().is_empty() { Path::new(".") } else { &cwd })
+                .map_err(|error| format!("cannot find the directory {}: {error}", cwd.display()))?;
+        if !cwd.is_dir() {
+            return Err(format!("`cwd` {} is not a directory", cwd.display()));
+        }
+        self.program = cwd.join(&self.program);
+        if !self.program.is_file() {
+            return Err(format!("there is no file {}", self.program.display()));
+        }
+        self.source_directories.iter_mut().for_each(|it| *it = cwd.join(&it));
+        self.modules.iter_mut().for_each(|module| *module = cwd.join(&module));
+        self.inputs.0.iter_mut().for_each(|input| input.0 = absolute_input(&input.0, &cwd));
+        self.host.make_absolute(&cwd);
+        self.cwd = Some(cwd);
+        self.settings().map(drop)
+    }
+
+    /// # Errors
+    /// There is no such level.
+    pub(crate) fn settings(&self) -> Result<Settings, String> {
+        let level = level(self.level.as_deref(), self.disassembly)?;
+        let Self { stop_on_entry, no_debug, step_by, .. } = *self;
+        Ok(Settings { stop_on_entry, no_debug, level, step_by })
+    }
+
+    /// The options for the debugger. Opens the native libraries and the archives of parameters.
+    /// `compiled` replaces a program that was compiled first.
+    ///
+    /// # Errors
+    /// Something that is named cannot be opened, or does not exist.
+    pub(crate) fn launch_options(
+        &self,
+        compiled: Option<PathBuf>,
+    ) -> Result<LaunchOptions, String> {
+        let program = compiled.unwrap_or_else(|| self.program.clone());
+        let modules = self.modules.iter().cloned().chain([program]);
+        let (libraries, modules): (Vec<PathBuf>, Vec<PathBuf>) =
+            modules.partition(|path| ffi::is_library(path));
+        Ok(LaunchOptions {
+            modules: modules.into_iter().map(ModuleSource::Path).collect(),
+            function: self.function.clone(),
+            inputs: self.inputs.0.iter().map(|input| input.0.clone()).collect(),
+            host: self.host.config(&libraries)?,
+            source_directories: self.all_source_directories(),
+            source_map: self.source_map(),
+            foreign_memory: self.foreign_memory,
+            ..LaunchOptions::default()
+        })
+    }
+
+    /// The request to compile the program into a directory.
+    pub(crate) fn compile_request(&self, output_directory: &Path) -> CompileRequest {
+        let mut name = self.program.file_stem().unwrap_or_default().to_owned();
+        name.push(".vmfb");
+        CompileRequest {
+            input: self.program.clone(),
+            output: output_directory.join(name),
+            flags: self.compiler_flags.clone(),
+            compiler: self.iree_compile.clone(),
+            directory: self.cwd.clone(),
+            environment: self.environment(),
+        }
+    }
+
+    fn environment(&self) -> Vec<(String, String)> {
+        let set = self.env.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        set.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// The directories to search for sources: those that the user names, the one that the compiler
+    /// runs or ran in, the program's own.
+    fn all_source_directories(&self) -> Vec<PathBuf> {
+        let beside = self.program.parent().map(Path::to_owned);
+        self.source_directories.iter().chain(&self.cwd).cloned().chain(beside).collect()
+    }
+
+    fn source_map(&self) -> SourceMap {
+        let cwd = self.cwd.clone().unwrap_or_default();
+        match &self.source_map {
+            SourcePairs::List(pairs) => {
+                SourceMap::new(pairs.iter().map(|(from, to)| (from.clone(), cwd.join(to))))
+            }
+            SourcePairs::Object(pairs) => {
+                let texts = pairs.iter().filter_map(|(from, to)| Some((from, to.as_str()?)));
+                SourceMap::new(texts.map(|(from, to)| (PathBuf::from(from), cwd.join(to))))
+            }
+        }
+    }
+}
+
+/// An input. The file that it may name (`@in.npy`, `4xf32=@in.bin`) is relative to a directory.
+fn absolute_input(input: &str, directory: &Path) -> String {
+    let Some((before, file)) = input.split_once('@') else { return input.to_owned() };
+    if before.is_empty() || before.ends_with('=') {
+        format!("{before}@{}", directory.join(file).display())
+    } else {
+        input.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_in_inputs_are_relative_to_the_directory() {
+        let cases = [
+            ("4xf32=1,2,3,4", "4xf32=1,2,3,4"),
+            ("@in.npy", "@/data/in.npy"),
+            ("2xi8=@a/in.bin", "2xi8=@/data/a/in.bin"),
+            ("@/other/in.npy", "@/other/in.npy"),
+        ];
+        for (input, expected) in cases {
+            assert_eq!(absolute_input(input, Path::new("/data")), expected);
+        }
+    }
+}

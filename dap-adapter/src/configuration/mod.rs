@@ -1,0 +1,11 @@
+//! The arguments of `launch` and `attach`: what a client may configure, checked and converted for
+//! the debugger. Nothing here runs a program or compiles one.
+
+mod attach;
+mod host;
+mod launch;
+mod settings;
+
+pub(crate) use attach::AttachArguments;
+pub(crate) use launch::LaunchArguments;
+pub(crate) use settings::Settings;

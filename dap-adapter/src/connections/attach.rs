@@ -1,0 +1,129 @@
+//! A program that runs by itself while clients attach to it and leave it again.
+//!
+//! ```text
+//!   waiting ── client ──> session ── detached ──> running ──> completed or failed
+//!                            ^                       │
+//!                            └── client ── interrupt ┘
+//! ```
+//!
+//! The program is in one place at a time: in a session, or on the runner's thread without one.
+
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use debug::{Debugger, Resume, StopReason};
+
+use super::handshake::{Handshakes, TcpClient};
+use super::serve::Options;
+use super::tcp::{TcpServer, serve_client};
+use crate::configuration::Settings;
+use crate::debuggee::Debuggee;
+use crate::session::Ending;
+use crate::workers::{Ran, Runner};
+
+/// When a program begins that clients can attach to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Beginning {
+    /// At once.
+    AtOnce,
+    /// When the first client has attached and set its breakpoints.
+    WithFirstClient,
+}
+
+/// What wakes the loop while no client is attached.
+enum Event {
+    Client(Box<TcpClient>),
+    Ran(Ran),
+}
+
+impl TcpServer {
+    /// Runs a program to its end, and lets clients attach to it meanwhile, one after the other.
+    /// Returns why it ended; None if a client or a panic of the debugger ended it.
+    ///
+    /// # Errors
+    /// The log cannot be written. A connection that fails only costs its client.
+    pub fn run_program(
+        self,
+        debugger: Debugger,
+        beginning: Beginning,
+        options: &Options,
+    ) -> io::Result<Option<StopReason>> {
+        let (events, inbox) = channel();
+        let mut debuggee = Box::new(Debuggee::new(debugger, Settings::default()));
+        let to_loop = events.clone();
+        let handshakes = Handshakes::default();
+        let slot = handshakes.slot.clone();
+        let as_event = |client| Event::Client(Box::new(client));
+        thread::spawn(move || self.accept(&handshakes, &to_loop, as_event));
+        let mut waits = beginning == Beginning::WithFirstClient;
+        loop {
+            let (client, standing) = if waits {
+                (next_client(&inbox), debuggee)
+            } else {
+                match run_until_client(debuggee, &events, &inbox) {
+                    Ok(met) => met,
+                    Err(reason) => return Ok(reason),
+                }
+            };
+            let ended = serve_client(*client, options, Some(standing))?;
+            slot.free();
+            match ended.ending {
+                Ending::Over(outcome) => return Ok(outcome),
+                Ending::Detached(left) => {
+                    // A client that came without attaching has not begun the program.
+                    waits = waits && !left.configured_once;
+                    debuggee = left;
+                }
+            }
+        }
+    }
+}
+
+fn next_client(inbox: &Receiver<Event>) -> Box<TcpClient> {
+    loop {
+        match inbox.recv() {
+            Ok(Event::Client(client)) => return client,
+            Ok(Event::Ran(_)) => {}
+            // Does not happen: the accepting thread lives as long as the process.
+            Err(_) => thread::park(),
+        }
+    }
+}
+
+/// Lets the program run. Returns the first client with the program stopped for it.
+///
+/// # Errors
+/// The program is over; why, or None if the debugger panicked.
+fn run_until_client(
+    mut debuggee: Box<Debuggee>,
+    events: &Sender<Event>,
+    inbox: &Receiver<Event>,
+) -> Result<(Box<TcpClient>, Box<Debuggee>), Option<StopReason>> {
+    let interrupt = debuggee.debugger.interrupt_handle();
+    debuggee.started = true;
+    let events = events.clone();
+    let runner = Runner::new(move |ran| events.send(Event::Ran(ran)).is_ok());
+    runner.run(debuggee, Resume::AsBefore);
+    let mut client = None;
+    loop {
+        match inbox.recv() {
+            Ok(Event::Client(waiting)) => {
+                interrupt.interrupt();
+                client = Some(waiting);
+            }
+            Ok(Event::Ran(Ran::Stopped(_, reason))) if reason.is_final() => {
+                return Err(Some(reason));
+            }
+            Ok(Event::Ran(Ran::Stopped(debuggee, _))) => match client.take() {
+                Some(client) => return Ok((client, debuggee)),
+                None => runner.run(debuggee, Resume::Continue),
+            },
+            Ok(Event::Ran(Ran::Crashed(text))) => {
+                eprintln!("{text}");
+                return Err(None);
+            }
+            Err(_) => return Err(None),
+        }
+    }
+}

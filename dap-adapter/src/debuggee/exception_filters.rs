@@ -1,0 +1,184 @@
+//! What stops the program without a breakpoint: failures, NaN and infinities, overflows. The
+//! protocol calls these exceptions.
+
+use dap::requests::SetExceptionBreakpointsArguments;
+use debug::Traps;
+use serde_json::{Value, json};
+use vm::{Failure, StatusCode};
+
+/// A filter that a client offers to its user.
+struct Filter {
+    name: &'static str,
+    label: &'static str,
+    description: &'static str,
+    is_default: bool,
+}
+
+const FAILURE: &str = "failure";
+
+const FILTERS: [Filter; 6] = [
+    Filter {
+        name: FAILURE,
+        label: "Failures",
+        description: "Stop where the program fails, before it is over",
+        is_default: true,
+    },
+    Filter {
+        name: "nan",
+        label: "NaN",
+        description: "Stop at an operation that makes a NaN of operands that are none, and behind a dispatch of machine code that does",
+        is_default: false,
+    },
+    Filter {
+        name: "infinity",
+        label: "Infinity",
+        description: "Stop at an operation that makes an infinity of operands that are none, and behind a dispatch of machine code that does",
+        is_default: false,
+    },
+    Filter {
+        name: "dispatch-nan",
+        label: "NaN in a dispatch's results",
+        description: "Stop behind a dispatch that leaves more NaN than it found",
+        is_default: false,
+    },
+    Filter {
+        name: "dispatch-infinity",
+        label: "Infinity in a dispatch's results",
+        description: "Stop behind a dispatch that leaves more infinities than it found",
+        is_default: false,
+    },
+    Filter {
+        name: "overflow",
+        label: "Integer overflow",
+        description: "Stop before an operation on integers in the source that overflows the width of its type, or shifts by too much, in VM code and in dispatches of bytecode",
+        is_default: false,
+    },
+];
+
+/// The filters, as the capabilities list them.
+pub(crate) fn filters() -> Value {
+    let filters = FILTERS.iter().map(|filter| {
+        let mut shown = json!({
+            "filter": filter.name,
+            "label": filter.label,
+            "description": filter.description,
+            "default": filter.is_default,
+        });
+        shown["supportsCondition"] = true.into();
+        shown["conditionDescription"] = match filter.name {
+            FAILURE => "Status codes to stop for, as OUT_OF_RANGE, INVALID_ARGUMENT".into(),
+            _ => "`every`: each time, instead of once an operation".into(),
+        };
+        shown
+    });
+    filters.collect()
+}
+
+/// The filters that the client has chosen.
+#[derive(Clone, Debug)]
+pub(crate) struct ExceptionFilters {
+    failures: Failures,
+    pub(crate) traps: Traps,
+}
+
+#[derive(Clone, Debug)]
+enum Failures {
+    All,
+    None,
+    Some(Vec<StatusCode>),
+}
+
+impl Default for ExceptionFilters {
+    /// Until a client chooses, failures stop the program.
+    fn default() -> Self {
+        Self { failures: Failures::All, traps: Traps::default() }
+    }
+}
+
+impl ExceptionFilters {
+    /// The filters that a client asks for, and for each of them an error if it is wrong.
+    pub(crate) fn new(
+        arguments: &SetExceptionBreakpointsArguments,
+    ) -> (Self, Vec<Result<(), String>>) {
+        let mut wanted = Self { failures: Failures::None, traps: Traps::default() };
+        let mut answers = Vec::new();
+        for filter in &arguments.filters {
+            answers.push(wanted.add(filter, None));
+        }
+        for option in arguments.filter_options.iter().flatten() {
+            answers.push(wanted.add(&option.filter_id, option.condition.as_deref()));
+        }
+        (wanted, answers)
+    }
+
+    fn add(&mut self, filter: &str, condition: Option<&str>) -> Result<(), String> {
+        if FILTERS.iter().any(|it| it.name == filter) && filter != FAILURE {
+            self.traps.every |= is_every(condition)?;
+        }
+        match filter {
+            FAILURE => self.failures = failures(condition)?,
+            "nan" => self.traps.nan = true,
+            "infinity" => self.traps.infinity = true,
+            "dispatch-nan" => self.traps.dispatch_nan = true,
+            "dispatch-infinity" => self.traps.dispatch_infinity = true,
+            "overflow" => self.traps.overflow = true,
+            other => return Err(format!("there is no filter {other:?}")),
+        }
+        Ok(())
+    }
+
+    /// Whether a failure stops the program.
+    pub(crate) fn stops_for(&self, failure: &Failure) -> bool {
+        match &self.failures {
+            Failures::All => true,
+            Failures::None => false,
+            Failures::Some(codes) => codes.contains(&failure.status.code),
+        }
+    }
+}
+
+/// Whether a condition asks for a stop every time.
+fn is_every(condition: Option<&str>) -> Result<bool, String> {
+    match condition.unwrap_or_default().trim() {
+        "" | "once" => Ok(false),
+        "every" => Ok(true),
+        other => Err(format!("{other:?} does not say how often; `every` and `once` do")),
+    }
+}
+
+fn failures(condition: Option<&str>) -> Result<Failures, String> {
+    let words = condition.unwrap_or_default().split([',', ' ', '|']);
+    let names: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    if names.is_empty() {
+        return Ok(Failures::All);
+    }
+    names.into_iter().map(code).collect::<Result<_, _>>().map(Failures::Some)
+}
+
+fn code(name: &str) -> Result<StatusCode, String> {
+    let all = || (1..).map_while(StatusCode::from_number).take(STATUS_CODES);
+    all().find(|code| code.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
+        let known: Vec<&str> = all().map(StatusCode::name).collect();
+        format!("there is no status {name:?}; there are {}", known.join(", "))
+    })
+}
+
+/// How many status codes there are; all numbers after the last are `UNKNOWN`.
+const STATUS_CODES: usize = 18;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_name_status_codes() {
+        assert!(matches!(failures(None), Ok(Failures::All)));
+        assert!(matches!(failures(Some("  ")), Ok(Failures::All)));
+        let Ok(Failures::Some(codes)) = failures(Some("out_of_range, INTERNAL")) else {
+            panic!("no codes")
+        };
+        assert_eq!(codes, [StatusCode::OutOfRange, StatusCode::Internal]);
+        let wrong = failures(Some("SEGFAULT")).err().unwrap_or_default();
+        assert!(wrong.contains("INCOMPATIBLE"), "{wrong}");
+    }
+}

@@ -1,0 +1,336 @@
+//! A loaded program, and what the session knows of it: the numbers that its client holds, its
+//! breakpoints, and what the client has already heard.
+//!
+//! The owner of the [`Debuggee`] may touch the program: the session's loop while the program stands
+//! still, the runner's thread while it runs.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use debug::{BreakpointTable, Call, Debugger, Frame, FrameId, Level, Position, StopReason};
+use vm::Failure;
+
+use super::breakpoint_sets::{BreakpointSets, Owner};
+use super::exception_filters::ExceptionFilters;
+use crate::cancellation::CancelledRequests;
+use crate::client::Client;
+use crate::configuration::Settings;
+use crate::protocol::events::{self, BreakpointEvent, LoadedSource, ModuleEvent};
+use crate::protocol::{self, Event, RequestError};
+use crate::references::{Content, DataIds, Expandable, Handles, Sources, ValueReferences};
+use crate::to_dap;
+
+/// See the module documentation.
+pub(crate) struct Debuggee {
+    pub(crate) debugger: Debugger,
+    pub(crate) settings: Settings,
+    pub(crate) sources: Sources,
+    pub(crate) breakpoints: BreakpointSets,
+    /// Whether the program has begun to run.
+    pub(crate) started: bool,
+    /// Whether the client has sent `configurationDone`.
+    pub(crate) configured: bool,
+    /// Whether any client has ever sent it.
+    pub(crate) configured_once: bool,
+    /// The failure, if the program has failed. It can be inspected, but not resumed.
+    pub(crate) failure: Option<Failure>,
+    /// The reason of the stop that the client last heard.
+    pub(crate) stopped_for: Option<StopReason>,
+    /// Events about changes that a request made, to be sent after its response.
+    pub(crate) pending_events: Vec<Event>,
+    /// How many modules the client has heard of.
+    announced_modules: usize,
+    /// The source files that the client has heard of.
+    announced_sources: Vec<String>,
+    /// The values and the memory that the client was shown.
+    pub(crate) values: ValueReferences,
+    /// The targets of `stepIn` and `goto` that the client was shown.
+    pub(crate) targets: Handles<Target>,
+    /// The data that the client may want to watch.
+    pub(crate) data_ids: DataIds,
+    /// What stops the program without a breakpoint.
+    pub(crate) exception_filters: ExceptionFilters,
+    /// The requests that the client has cancelled, which may end an evaluation.
+    pub(crate) cancelled: CancelledRequests,
+    /// The numbers of the frames of this stop that the client has asked for.
+    frame_handles: Handles<FrameId>,
+    frame_numbers: HashMap<FrameId, i64>,
+    /// How many frames there are, if that was counted at this stop.
+    frame_count: Option<usize>,
+}
+
+/// Where a client may make the program continue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    /// An instruction to continue at.
+    Place(Position),
+    /// A call to step into.
+    Call(Call),
+}
+
+/// What outlives the program across a restart.
+pub(crate) struct RestartState {
+    table: BreakpointTable,
+    breakpoints: BreakpointSets,
+    sources: Sources,
+    announced_sources: Vec<String>,
+    announced_modules: usize,
+    /// Without their things, so that numbers of the earlier run name nothing in the next.
+    variables: Handles<Expandable>,
+    targets: Handles<Target>,
+    exception_filters: ExceptionFilters,
+    frame_handles: Handles<FrameId>,
+    /// The current level, and the level of the launch.
+    level: (Level, Level),
+}
+
+impl Debuggee {
+    pub(crate) fn new(debugger: Debugger, settings: Settings) -> Self {
+        Self {
+            debugger,
+            settings,
+            sources: Sources::default(),
+            breakpoints: BreakpointSets::default(),
+            started: false,
+            configured: false,
+            configured_once: false,
+            failure: None,
+            stopped_for: None,
+            pending_events: Vec::new(),
+            announced_modules: 0,
+            announced_sources: Vec::new(),
+            values: ValueReferences::default(),
+            targets: Handles::default(),
+            data_ids: DataIds::default(),
+            exception_filters: ExceptionFilters::default(),
+            cancelled: CancelledRequests::default(),
+            frame_handles: Handles::default(),
+            frame_numbers: HashMap::new(),
+            frame_count: None,
+        }
+    }
+
+    /// What the program keeps across a restart.
+    pub(crate) fn into_restart_state(mut self) -> RestartState {
+        self.forget_stop();
+        let level = (self.debugger.level(), self.settings.level);
+        RestartState {
+            variables: self.values.variables,
+            targets: self.targets,
+            exception_filters: self.exception_filters,
+            frame_handles: self.frame_handles,
+            table: self.debugger.take_breakpoints(),
+            breakpoints: self.breakpoints,
+            sources: self.sources,
+            announced_sources: self.announced_sources,
+            announced_modules: self.announced_modules,
+            level,
+        }
+    }
+
+    /// Takes over the state of an earlier run.
+    pub(crate) fn restore(&mut self, kept: RestartState) {
+        self.debugger.adopt_breakpoints(kept.table);
+        self.breakpoints = kept.breakpoints;
+        self.values.variables = kept.variables;
+        self.targets = kept.targets;
+        self.debugger.set_traps(kept.exception_filters.traps);
+        self.exception_filters = kept.exception_filters;
+        self.forget_data_breakpoints();
+        self.frame_handles = kept.frame_handles;
+        self.sources = kept.sources;
+        self.announced_sources = kept.announced_sources;
+        self.announced_modules = kept.announced_modules;
+        let (level, asked) = kept.level;
+        if asked == self.settings.level {
+            // A program that no longer has the level stays at that of the launch.
+            let _ = self.debugger.set_level(level);
+        }
+        self.configured = true;
+    }
+
+    /// Forgets data breakpoints: data of an earlier run does not exist in this one.
+    fn forget_data_breakpoints(&mut self) {
+        for id in self.breakpoints.owned.remove(&Owner::Data).unwrap_or_default() {
+            self.debugger.remove_breakpoint(id);
+            self.breakpoints.reported.remove(&id);
+            let id = Some(i64::from(id.0));
+            let breakpoint = protocol::Breakpoint { id, ..protocol::Breakpoint::default() };
+            let event = BreakpointEvent { reason: "removed", breakpoint };
+            self.pending_events.push(Event::Breakpoint(event));
+        }
+    }
+
+    /// Forgets everything about a client that leaves; another one may attach.
+    pub(crate) fn forget_client(&mut self) {
+        self.debugger.take_breakpoints();
+        self.breakpoints = BreakpointSets::default();
+        self.exception_filters = ExceptionFilters::default();
+        self.debugger.set_traps(self.exception_filters.traps);
+        self.data_ids = DataIds::default();
+        self.sources = Sources::default();
+        self.announced_sources.clear();
+        self.announced_modules = 0;
+        self.configured = false;
+        self.settings = Settings::default();
+        // Cannot fail: every program has the level of its source.
+        let _ = self.debugger.set_level(Level::Source);
+        self.forget_stop();
+    }
+
+    /// Events about modules and sources that the client has not heard of.
+    pub(crate) fn announcements(&mut self, client: &Client) -> Vec<Event> {
+        let program = self.debugger.program();
+        let catalog = program.catalog();
+        if catalog.len() <= self.announced_modules {
+            return Vec::new();
+        }
+        let mut events = Vec::new();
+        for details in &catalog[self.announced_modules..] {
+            let module = to_dap::module(details, program, client);
+            events.push(Event::Module(ModuleEvent { reason: "new", module }));
+        }
+        self.announced_modules = catalog.len();
+        for file in self.debugger.program().source_files() {
+            if self.announced_sources.contains(&file.file) {
+                continue;
+            }
+            self.announced_sources.push(file.file.clone());
+            if let Some(source) = self.sources.of_file(&file, &self.debugger, client) {
+                events.push(Event::LoadedSource(LoadedSource { reason: "new", source }));
+            }
+        }
+        events
+    }
+
+    /// Forgets what holds only for the last stop.
+    pub(crate) fn forget_stop(&mut self) {
+        self.stopped_for = None;
+        self.values.variables.clear();
+        self.targets.clear();
+        self.values.memory.forget_unopened();
+        self.frame_handles.clear();
+        self.frame_numbers.clear();
+        self.frame_count = None;
+    }
+
+    /// How many frames there are at this stop.
+    pub(crate) fn frame_count(&mut self) -> usize {
+        let Self { debugger, frame_count, .. } = self;
+        *frame_count.get_or_insert_with(|| debugger.frame_count())
+    }
+
+    /// Frames of this stop with their numbers; 0 is the innermost.
+    pub(crate) fn frames_in(&mut self, range: Range<usize>) -> Vec<(i64, Frame)> {
+        let Self { debugger, frame_handles, frame_numbers, .. } = self;
+        let number = |frame: Frame| {
+            let id = frame.id();
+            (*frame_numbers.entry(id).or_insert_with(|| frame_handles.insert(id)), frame)
+        };
+        debugger.frames_in(range).into_iter().map(number).collect()
+    }
+
+    /// The frame of a number.
+    pub(crate) fn frame(&self, number: i64) -> Result<FrameId, RequestError> {
+        self.frame_handles.get(number).copied().ok_or_else(|| {
+            RequestError::stale(format!(
+                "frame {number} is not on the stack; ask for the stack trace of this stop"
+            ))
+        })
+    }
+
+    /// The frame of a number; without a number, the innermost.
+    pub(crate) fn frame_or_innermost(&self, number: Option<i64>) -> Result<FrameId, RequestError> {
+        number.map_or(Ok(self.debugger.innermost_frame()), |number| self.frame(number))
+    }
+
+    /// The value that a number stands for.
+    pub(crate) fn expandable(&self, number: i64) -> Result<Expandable, RequestError> {
+        self.values.variables.get(number).cloned().ok_or_else(|| {
+            RequestError::stale(format!(
+                "variable {number} is not of this stop; ask for the scopes of a frame"
+            ))
+        })
+    }
+
+    /// The expression for a part of an expandable value, and the frame to evaluate it in.
+    pub(crate) fn expression_of(
+        &self,
+        container: i64,
+        name: &str,
+    ) -> Result<(FrameId, String), RequestError> {
+        let Expandable { content, parent } = self.expandable(container)?;
+        let Content::Parts(children) = content else {
+            return Err(RequestError::failed(format!("{name} is no value of the program")));
+        };
+        let index = name.strip_prefix('[').and_then(|it| it.strip_suffix(']')?.parse().ok());
+        let range = index.map(|index: usize| index..index.saturating_add(1));
+        let found = self.debugger.children(&children.node, range);
+        let found = found.into_iter().find(|it| it.name == name).ok_or_else(|| {
+            RequestError::failed(format!("there is nothing called {name} in that"))
+        })?;
+        let of_parent = parent.expression.map(|whole| format!("{whole}{name}"));
+        let expression = found.evaluate_name.or(of_parent.filter(|_| name.starts_with('[')));
+        let expression = expression
+            .ok_or_else(|| RequestError::failed(format!("{name} cannot be named or changed")))?;
+        Ok((parent.frame, expression))
+    }
+
+    /// Values have changed: makes the client ask again for what it shows. `memory` is the
+    /// reference, the offset and the length of memory that was written, if that is known.
+    pub(crate) fn values_changed(&mut self, client: &Client, memory: Option<(String, i64, usize)>) {
+        if client.shows_memory {
+            let written = memory.map(|(memory_reference, offset, count)| {
+                Event::Memory(events::Memory { memory_reference, offset, count })
+            });
+            // A value that was set may lie in any memory that the client shows.
+            let opened = || self.values.memory.opened().map(Event::Memory).collect();
+            self.pending_events.extend(written.map_or_else(opened, |event| vec![event]));
+        }
+        if client.refreshes {
+            let areas = &["variables"];
+            self.pending_events.push(Event::Invalidated(events::Invalidated { areas }));
+        }
+    }
+
+    /// Shows the program at another level, and makes the client ask again for what it shows of this
+    /// stop.
+    ///
+    /// # Errors
+    /// The program does not have the level.
+    pub(crate) fn set_level(&mut self, level: Level, client: &Client) -> Result<(), String> {
+        self.debugger.set_level(level)?;
+        self.frame_numbers.clear();
+        self.frame_count = None;
+        if self.debugger.frame_count() == 0 {
+            return Ok(());
+        }
+        if client.refreshes {
+            let areas = &["stacks", "variables"];
+            self.pending_events.push(Event::Invalidated(events::Invalidated { areas }));
+        } else if let Some(reason) = &self.stopped_for {
+            // Other clients ask again only after a stop.
+            let stopped = to_dap::stopped(reason, &self.debugger);
+            self.pending_events.extend(stopped.map(Event::Stopped));
+        }
+        Ok(())
+    }
+
+    /// The breakpoints that have changed since the client last heard of them, as they are now.
+    pub(crate) fn changed_breakpoints(&mut self, client: &Client) -> Vec<protocol::Breakpoint> {
+        let mut changed = Vec::new();
+        for (id, reported) in &mut self.breakpoints.reported {
+            let Some(breakpoint) = self.debugger.breakpoint(*id) else { continue };
+            let mut now = to_dap::breakpoint(breakpoint, &self.debugger, client);
+            // The client may know these two from its own request.
+            now.source.clone_from(&reported.source);
+            now.line = now.line.or(reported.line);
+            if now != *reported {
+                reported.clone_from(&now);
+                changed.push(now);
+            }
+        }
+        changed.sort_by_key(|breakpoint| breakpoint.id);
+        changed
+    }
+}

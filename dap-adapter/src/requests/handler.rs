@@ -1,0 +1,45 @@
+//! What a request needs, and how its handler is called.
+
+use debug::Resume;
+use serde_json::Value;
+
+use super::action::{Action, Moved};
+use crate::client::Client;
+use crate::debuggee::Debuggee;
+use crate::panics;
+use crate::protocol::{Request, RequestError};
+
+/// Serves a request from the program. Returns the response's body.
+pub(crate) type ProgramHandler =
+    fn(&mut Debuggee, &Client, &Request) -> Result<Value, RequestError>;
+/// Decides how to resume the program. Returns the response's body too.
+pub(crate) type ResumeHandler =
+    fn(&mut Debuggee, &Request) -> Result<(Resume, Value), RequestError>;
+/// Moves the program to another place.
+pub(crate) type MoveHandler = fn(&mut Debuggee, &Request) -> Result<Moved, RequestError>;
+
+/// What a request needs, and its handler.
+#[derive(Clone, Copy)]
+pub(crate) enum Handler {
+    /// The session, in any state.
+    Session(fn(&Request) -> Result<Action, RequestError>),
+    /// A program, whether it runs or not.
+    Program(ProgramHandler),
+    /// A program that stands still.
+    Stop(ProgramHandler),
+    /// A program that stands still and then moves to another stop.
+    Move(MoveHandler),
+    /// A program that stands still and then resumes.
+    Resume(ResumeHandler),
+}
+
+/// Calls a handler. A panic in it fails this request only.
+pub(crate) fn serve(
+    handler: ProgramHandler,
+    debuggee: &mut Debuggee,
+    client: &Client,
+    request: &Request,
+) -> Result<Value, RequestError> {
+    panics::caught(|| handler(debuggee, client, request))
+        .unwrap_or_else(|text| Err(RequestError::internal(text)))
+}

@@ -1,0 +1,77 @@
+//! The table of all requests.
+
+use super::handler::Handler;
+use super::{
+    assignment, breakpoints, completions, data_breakpoints, disassembly, execution, jumps,
+    lifecycle, memory, modules, sources, stack, variables,
+};
+use crate::protocol::RequestError;
+
+/// All requests.
+const HANDLERS: &[(&str, Handler)] = &[
+    ("initialize", Handler::Session(lifecycle::initialize)),
+    ("launch", Handler::Session(lifecycle::launch)),
+    ("attach", Handler::Session(lifecycle::attach)),
+    ("restart", Handler::Session(lifecycle::restart)),
+    ("cancel", Handler::Session(lifecycle::cancel)),
+    ("configurationDone", Handler::Session(lifecycle::configuration_done)),
+    ("terminate", Handler::Session(lifecycle::terminate)),
+    ("disconnect", Handler::Session(lifecycle::disconnect)),
+    ("setBreakpoints", Handler::Program(breakpoints::set_breakpoints)),
+    ("setFunctionBreakpoints", Handler::Program(breakpoints::set_function_breakpoints)),
+    ("setInstructionBreakpoints", Handler::Program(breakpoints::set_instruction_breakpoints)),
+    ("setExceptionBreakpoints", Handler::Program(breakpoints::set_exception_breakpoints)),
+    ("dataBreakpointInfo", Handler::Stop(data_breakpoints::data_breakpoint_info)),
+    ("setDataBreakpoints", Handler::Program(data_breakpoints::set_data_breakpoints)),
+    ("breakpointLocations", Handler::Program(sources::breakpoint_locations)),
+    ("exceptionInfo", Handler::Stop(stack::exception_info)),
+    ("modules", Handler::Program(modules::modules)),
+    ("loadedSources", Handler::Program(sources::loaded_sources)),
+    ("threads", Handler::Session(lifecycle::threads)),
+    ("stackTrace", Handler::Stop(stack::stack_trace)),
+    ("scopes", Handler::Stop(stack::scopes)),
+    ("variables", Handler::Stop(variables::variables)),
+    ("evaluate", Handler::Stop(variables::evaluate)),
+    ("completions", Handler::Stop(completions::completions)),
+    ("setVariable", Handler::Stop(assignment::set_variable)),
+    ("setExpression", Handler::Stop(assignment::set_expression)),
+    ("readMemory", Handler::Stop(memory::read_memory)),
+    ("writeMemory", Handler::Stop(memory::write_memory)),
+    ("stepInTargets", Handler::Stop(jumps::step_in_targets)),
+    ("gotoTargets", Handler::Stop(jumps::goto_targets)),
+    ("goto", Handler::Move(jumps::goto)),
+    ("restartFrame", Handler::Move(jumps::restart_frame)),
+    ("continue", Handler::Resume(execution::resume)),
+    ("next", Handler::Resume(execution::next)),
+    ("stepIn", Handler::Resume(execution::step_in)),
+    ("stepOut", Handler::Resume(execution::step_out)),
+    ("pause", Handler::Session(lifecycle::pause)),
+    ("disassemble", Handler::Program(disassembly::disassemble)),
+    ("source", Handler::Program(sources::source)),
+];
+
+/// Requests of the protocol that this adapter does not support, and why.
+const UNSUPPORTED: &[(&str, &str)] = &[
+    ("stepBack", "the program's past is not kept"),
+    ("reverseContinue", "the program's past is not kept"),
+    ("terminateThreads", "the program has one thread; `terminate` ends it"),
+    ("locations", "no value says where it was declared"),
+    ("runInTerminal", "adapters ask this of clients"),
+    ("startDebugging", "adapters ask this of clients"),
+];
+
+/// The handler of a command.
+///
+/// # Errors
+/// The command is unknown or not supported.
+pub(crate) fn handler(command: &str) -> Result<Handler, RequestError> {
+    let of = |name: &str| name == command;
+    if let Some((_, handler)) = HANDLERS.iter().find(|(name, _)| of(name)) {
+        return Ok(*handler);
+    }
+    let unsupported = UNSUPPORTED.iter().find(|(name, _)| of(name));
+    Err(unsupported.map_or_else(
+        || RequestError::unknown(command),
+        |(name, why)| RequestError::unsupported(name, why),
+    ))
+}

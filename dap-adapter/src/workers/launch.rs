@@ -1,0 +1,102 @@
+//! The way from a `launch` request to a loaded program.
+//!
+//! Compiling a `.mlir` can take minutes, and mapping a module of gigabytes takes some time too. So
+//! both happen on a thread of their own. The session keeps answering and can cancel the launch, and
+//! the compiler's messages reach the client as they come.
+
+use std::path::Path;
+use std::thread::{self, JoinHandle};
+
+use compile::{Cancellation, compile};
+use debug::Debugger;
+use tempfile::TempDir;
+
+use crate::configuration::LaunchArguments;
+use crate::debuggee::Debuggee;
+use crate::panics;
+
+/// A loaded program, or why there is none.
+pub(crate) type Launched = Result<Box<Debuggee>, String>;
+
+/// What a launch reports.
+pub(crate) enum Report {
+    /// The compiler printed a line.
+    CompilerLine(String),
+    /// The launch has ended.
+    Launched(Launched),
+}
+
+/// A launch in progress.
+pub(crate) struct Launch {
+    /// The directory that the compiler writes to.
+    scratch: Option<TempDir>,
+    cancellation: Cancellation,
+    thread: JoinHandle<()>,
+}
+
+impl Launch {
+    /// Begins a launch; `report` receives the outcome.
+    ///
+    /// # Errors
+    /// The arguments are wrong, or there is no place for the compiler's output.
+    pub(crate) fn begin(
+        mut arguments: LaunchArguments,
+        report: impl Fn(Report) + Send + 'static,
+    ) -> Result<Self, String> {
+        arguments.resolve()?;
+        let scratch = if arguments.is_source() {
+            let made = tempfile::Builder::new().prefix("iree-dbg-").tempdir();
+            Some(made.map_err(|error| format!("cannot make a directory to compile into: {error}"))?)
+        } else {
+            None
+        };
+        let directory = scratch.as_ref().map(|scratch| scratch.path().to_owned());
+        let cancellation = Cancellation::default();
+        let shared = cancellation.clone();
+        let thread = thread::spawn(move || {
+            let load = || load(&arguments, directory.as_deref(), &shared, &report);
+            report(Report::Launched(panics::caught(load).and_then(|launched| launched)));
+        });
+        Ok(Self { scratch, cancellation, thread })
+    }
+
+    /// Cancels the launch. Waits until the compiler has ended, as it must not outlive the adapter.
+    pub(crate) fn cancel(self) {
+        self.cancellation.cancel();
+        // The thread reports errors and panics; here only its end matters.
+        let _ = self.thread.join();
+    }
+
+    /// The launch has ended. Returns the directory with the compiled module, which has to live as
+    /// long as the program may read from it.
+    pub(crate) fn finish(self) -> Option<TempDir> {
+        self.scratch
+    }
+}
+
+fn load(
+    arguments: &LaunchArguments,
+    scratch: Option<&Path>,
+    cancellation: &Cancellation,
+    report: &impl Fn(Report),
+) -> Launched {
+    let compiled = match scratch {
+        Some(scratch) => {
+            let mut on_line = |line: &str| report(Report::CompilerLine(line.to_owned()));
+            let request = arguments.compile_request(scratch);
+            let output =
+                compile(&request, cancellation, &mut on_line).map_err(|error| error.to_string())?;
+            if let Err(reason) = &output.companion {
+                let text = "no debug companion was made, so locals and lines are few";
+                on_line(&format!("{text}: {reason}"));
+            }
+            Some(output.module)
+        }
+        None => None,
+    };
+    let options = arguments.launch_options(compiled)?;
+    let settings = arguments.settings()?;
+    let mut debugger = Debugger::load(options).map_err(|error| error.to_string())?;
+    debugger.set_level(settings.level).map_err(|error| format!("`level`: {error}"))?;
+    Ok(Box::new(Debuggee::new(debugger, settings)))
+}

@@ -6,6 +6,7 @@
 //! Methods that another file adds to a type are not seen: they need no path.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::Visit;
@@ -14,10 +15,16 @@ use crate::sources::Crate;
 
 pub(crate) type Module = Vec<String>;
 
-/// The modules of a crate, each with the modules that it uses.
+/// The modules of a crate, each with the modules that it uses. Read once per test run.
 pub(crate) type Graph = BTreeMap<Module, BTreeSet<Module>>;
 
-pub(crate) fn of(krate: &Crate) -> Graph {
+pub(crate) fn of(krate: &Crate) -> &'static Graph {
+    static GRAPHS: Mutex<BTreeMap<String, &'static Graph>> = Mutex::new(BTreeMap::new());
+    let mut graphs = GRAPHS.lock().unwrap_or_else(PoisonError::into_inner);
+    graphs.entry(krate.folder.clone()).or_insert_with(|| Box::leak(Box::new(read(krate))))
+}
+
+fn read(krate: &Crate) -> Graph {
     let files: BTreeMap<Module, syn::File> = krate
         .modules()
         .into_iter()

@@ -61,7 +61,7 @@ fn rooms_use_only_rooms_above_them_in_their_table() {
 fn circles_of_files_are_small() {
     let mut findings = Vec::new();
     for krate in crates() {
-        for circle in circles(&imports::of(&krate)) {
+        for circle in circles(imports::of(&krate)) {
             if circle.len() > MOST_IN_A_CIRCLE {
                 let files: Vec<String> = circle.iter().map(|module| module.join("::")).collect();
                 findings.push(format!("{}: {}", krate.folder, files.join(", ")));

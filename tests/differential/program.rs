@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use conformance::tools::{finish, iree, status_code};
-use vm::text::{format_values, parse_values};
+use vm::value_text::{format_values, parse_values};
 use vm::{Context, Invocation, Outcome};
 use vmfb::Module;
 use vmfb::isa::Bank;

@@ -47,7 +47,7 @@ impl Session {
         match &reason {
             StopReason::Completed(results) => {
                 let name = debuggee.debugger.program().entry_name();
-                let results = vm::text::format_values("result", results);
+                let results = vm::value_text::format_values("result", results);
                 self.wire.print(Category::Stdout, [format!("EXEC @{name}")]);
                 self.wire.print(Category::Stdout, results.lines());
                 self.outcome = Some(reason);

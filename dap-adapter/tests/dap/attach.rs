@@ -42,7 +42,7 @@ fn attach(address: SocketAddr) -> Client {
 
 fn results(reason: Option<StopReason>) -> String {
     match reason {
-        Some(StopReason::Completed(results)) => vm::text::format_values("result", &results),
+        Some(StopReason::Completed(results)) => vm::value_text::format_values("result", &results),
         other => panic!("{other:?}"),
     }
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use abi::compare::Tolerances;
 use values::{Equality, check_tensors, mismatches, parse_values, write_output};
 use vm::Value;
-use vm::text::{format_value, format_values_up_to};
+use vm::value_text::{format_value, format_values_up_to};
 
 use crate::program::Program;
 

@@ -293,7 +293,7 @@ impl Program {
         if self.host.imitates_narrow_calls() {
             return Vec::new();
         }
-        self.modules.iter().filter_map(|module| vm::narrow_calls::note(module)).collect()
+        self.modules.iter().filter_map(|module| vm::narrow_calls_note(module)).collect()
     }
 
     /// The files that were written while the program read its constants from them.

@@ -153,7 +153,7 @@ fn disturbed(module: &Path, code: Code, device: DeviceKind, seed: u64) -> (u32, 
         }
         match stopped {
             StopReason::Completed(results) => {
-                let text = vm::text::format_values("result", &results);
+                let text = vm::value_text::format_values("result", &results);
                 let value = expected(code).to_string();
                 let body = text.split_once("512xi32=").expect("a tensor").1;
                 let elements: Vec<&str> = body.split_whitespace().collect();

@@ -253,7 +253,7 @@ impl Program {
             files.extend(parts.files);
             let messages = info.completeness().messages();
             notes.extend(messages.iter().map(|text| format!("module {}: {text}", module.name())));
-            let narrow = vm::narrow_calls::note(&module);
+            let narrow = vm::narrow_calls_note(&module);
             notes.extend(narrow.filter(|_| !host.imitates_narrow_calls()));
             let mut loaded = LoadedModule::new(index, module, info);
             loaded.path = parts.path;

@@ -120,5 +120,5 @@ fn on_own_stack<T, F: FnOnce() -> T>(body: F) -> Result<T, Why> {
 fn argument_text(value: &Value) -> String {
     /// Elements that are shown of a tensor.
     const ELEMENTS: usize = 8;
-    vm::text::format_value(value, ELEMENTS).trim().replace('\n', " ")
+    vm::value_text::format_value(value, ELEMENTS).trim().replace('\n', " ")
 }

@@ -30,7 +30,7 @@ pub struct Config {
     /// How much they may use.
     pub limits: ExecutionLimits,
     /// Whether calls within modules pass as little as on runtimes up to 3.12: see
-    /// [`vm::narrow_calls`].
+    /// [`vm::ContextBuilder::imitate_narrow_calls`].
     pub imitates_narrow_calls: bool,
     /// Whether device memory is guarded: see [`crate::guard`].
     pub is_guarded: bool,
@@ -86,7 +86,7 @@ impl Host {
     }
 
     /// Whether calls within modules pass as little as on runtimes up to 3.12: see
-    /// [`vm::narrow_calls`].
+    /// [`vm::ContextBuilder::imitate_narrow_calls`].
     #[must_use]
     pub fn imitates_narrow_calls(&self) -> bool {
         self.imitates_narrow_calls

@@ -35,7 +35,7 @@ pub struct InputError(Box<ErrorKind>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum ErrorKind {
     #[error(transparent)]
-    Scalar(vm::text::InputError),
+    Scalar(vm::value_text::InputError),
     #[error("{reason}; parsing input `{text}`")]
     Tensor { text: String, reason: Reason },
 }
@@ -75,7 +75,7 @@ enum Reason {
     #[error(transparent)]
     Memory(#[from] Status),
     #[error(transparent)]
-    Scalar(#[from] vm::text::InputError),
+    Scalar(#[from] vm::value_text::InputError),
 }
 
 /// A value from text.
@@ -133,7 +133,7 @@ struct Parser<'p> {
 
 impl Parser<'_> {
     fn parse(&mut self, text: &str) -> Result<(), Reason> {
-        let is_ignored = vm::text::is_ignored(text);
+        let is_ignored = vm::value_text::is_ignored(text);
         if text.is_empty() {
             return Err(Reason::Empty);
         }
@@ -153,7 +153,8 @@ impl Parser<'_> {
                 Value::Ref(Ref::object(self.tensor(text)?))
             }
             value_type => {
-                let values = vm::text::parse_values(std::slice::from_ref(value_type), &[text])?;
+                let values =
+                    vm::value_text::parse_values(std::slice::from_ref(value_type), &[text])?;
                 values.into_iter().next().ok_or(Reason::Empty)?
             }
         };
@@ -295,7 +296,7 @@ mod tests {
         let host = Host::new(&Config::default());
         let signature = Signature::parse(signature).unwrap();
         let values = parse_inputs(&host, &signature, texts).map_err(|error| error.to_string())?;
-        Ok(vm::text::format_values("input", &values))
+        Ok(vm::value_text::format_values("input", &values))
     }
 
     #[test]

@@ -5,77 +5,61 @@
 //! moves forward until it completes, yields, stops or fails. Between two calls of `run` everything
 //! can be looked at and changed.
 //!
-//! | file | holds |
+//! A room uses only the rooms above it in this table.
+//!
+//! | module | what lives there |
 //! | --- | --- |
-//! | `value`, `types`, `buffer`, `memory`, `list`, `numbers`, `cells` | what registers and globals refer to |
-//! | `status`, `limits`, `available`, `budget`, `meter` | errors with their codes and places; bounds on what a program may use |
-//! | `context`, `link`, `globals`, `native` | linked modules; modules written in Rust |
-//! | `activity`, `driver`, `moving` | native functions that go on in steps, as frames of the stack; frames that come from elsewhere |
-//! | `code`, `cursor`, `translate`, `calls`, `fusion`, `loops` | the executable form of functions, made on first call |
-//! | `machine`, `handlers`, `ops`, `guard` | how one instruction leads to the next; what each of them does |
-//! | `stack`, `registers`, `transfer`, `objects` | what handlers work with |
-//! | `text` | values as the text of command lines |
-//! | `invocation`, `interpreter`, `inspect` | running, stopping, looking |
+//! | `position` | modules, functions and instructions of a context, by number |
+//! | `errors` | how running code, linking and breakpoints fail |
+//! | `ops` | what scalar instructions compute |
+//! | `limits` | how much a program may use; requests to stop |
+//! | `objects` | values, and what refs refer to: buffers, lists, objects of native modules |
+//! | `value_text` | values as the text of command lines |
+//! | `native` | modules written in Rust, and activities: native functions that run in steps |
+//! | `modules` | modules as linked: what imports lead to, globals |
+//! | `stack` | frames and their registers |
+//! | `code` | the executable form of functions, made on first call |
+//! | `machine` | how one instruction leads to the next; calls and returns |
+//! | `handlers` | what each instruction does |
+//! | `context` | contexts: linking, lookup, breakpoints |
+//! | `run` | invocations: running, stopping, looking |
 //!
 //! # Adding an instruction
 //!
-//! Add its row in `vmfb::isa`; `code.rs` then fails to compile until the instruction is in one of
-//! its lists, and `handlers/table.rs` until it has a meaning.
+//! Add its row in `vmfb::isa`; `code/instr.rs` then fails to compile until the instruction is in
+//! one of its lists, and `handlers/table.rs` until it has a meaning.
 
-mod activity;
-mod available;
-mod budget;
-mod buffer;
-mod calls;
-mod cells;
 mod code;
 mod context;
-mod cursor;
-mod driver;
-mod fusion;
-mod globals;
-mod guard;
+mod errors;
 mod handlers;
-mod inspect;
-mod interpreter;
-mod invocation;
 mod limits;
-mod link;
-mod list;
-mod loops;
 mod machine;
-mod memory;
-mod meter;
-mod moving;
-pub mod narrow_calls;
+mod modules;
 mod native;
-mod numbers;
 mod objects;
 mod ops;
-mod registers;
+mod position;
+mod run;
 mod stack;
-mod status;
-pub mod text;
-mod transfer;
-mod translate;
-mod types;
-mod value;
+pub mod value_text;
 
-pub use activity::{Activity, Boundary, BoundaryKind, Host, Next, Watch};
-pub use budget::{AtDispatch, Budget, Busy, BusyDispatch, Interrupt, RunControl};
-pub use buffer::{Access, Buffer};
-pub use context::{BreakpointError, Context, FunctionId, ModuleIndex, ModuleKind};
-pub use guard::{Guard, GuardFrame};
-pub use inspect::{Frame, FrameFunction, FrameIndex};
-pub use invocation::{Invocation, Observer, Outcome, Position, Reaction, Stop};
-pub use limits::{Charge, ExecutionLimits, MemoryLimit, parse_bytes, parse_duration};
-pub use link::{ContextBuilder, LinkError, MissingImport};
-pub use list::{ElementType, List};
-pub use meter::Meter;
-pub use moving::MovedFrames;
-pub use native::{
-    Arguments, IntoResults, NativeCall, NativeModule, NativeModuleBuilder, NativeReturn,
+pub use context::{Context, ContextBuilder, ModuleKind};
+pub use errors::{
+    BreakpointError, Failure, FramePosition, LinkError, MissingImport, Status, StatusCode,
 };
-pub use status::{Failure, FramePosition, Status, StatusCode};
-pub use types::{RefType, ScalarType, Type};
-pub use value::{Object, Ref, Value};
+pub use limits::{
+    AtDispatch, Budget, Busy, BusyDispatch, Charge, ExecutionLimits, Interrupt, MemoryLimit, Meter,
+    RunControl, parse_bytes, parse_duration,
+};
+pub use modules::narrow_calls_note;
+pub use native::{
+    Activity, Arguments, Boundary, BoundaryKind, Host, HostContext, IntoResults, MovedFrames,
+    NativeCall, NativeModule, NativeModuleBuilder, NativeReturn, Next, Watch,
+};
+pub use objects::{
+    Access, Buffer, ElementType, List, Object, Ref, RefType, ScalarType, Type, Value,
+};
+pub use position::{FunctionId, ModuleIndex, Position};
+pub use run::{Frame, FrameFunction, FrameIndex, Invocation, Observer, Outcome, Reaction, Stop};
+pub use stack::{Guard, GuardFrame};

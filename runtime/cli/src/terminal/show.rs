@@ -40,7 +40,7 @@ pub(super) fn stop(
         StopReason::BreakInstruction => writeln!(out, "The program asked to stop (vm.break)")?,
         StopReason::Failed(failure) => writeln!(out, "The program failed: {failure}")?,
         StopReason::Completed(results) => {
-            write!(out, "{}", vm::text::format_values("result", results))?;
+            write!(out, "{}", vm::value_text::format_values("result", results))?;
             return writeln!(out, "The program is over");
         }
     }

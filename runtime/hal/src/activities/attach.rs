@@ -5,7 +5,7 @@
 //! context: a watched dispatch then runs there, on the program's stack, with breakpoints, steps and
 //! registers as everywhere else. The device remembers which module of the context an executable is.
 
-use vm::{Context, LinkError, ModuleIndex, ModuleKind, Ref};
+use vm::{Context, HostContext, LinkError, ModuleIndex, Ref};
 use vmfb::verify::VerifiedModule;
 use vmfb::{FileBytes, Module};
 
@@ -40,15 +40,11 @@ fn looks_like_module(buffer: &vm::Buffer) -> bool {
 
 /// Attaches a nested module, which sees the `vmvx` module and nothing else.
 pub(super) fn attach(
-    context: &mut Context,
+    context: &mut dyn HostContext,
     module: &VerifiedModule,
     origin: Ref,
 ) -> Result<ModuleIndex, LinkError> {
-    let is_native = |kind: &ModuleKind<'_>| matches!(kind, ModuleKind::Native(_));
-    let known = context
-        .modules()
-        .find(|(_, name, kind)| *name == microkernels::NAME && is_native(kind))
-        .map(|(index, _, _)| index);
+    let known = context.native_module(microkernels::NAME);
     let provider = known.unwrap_or_else(|| context.attach_native(microkernels::module()));
     context.attach(module.module().name(), module, &[provider], origin)
 }

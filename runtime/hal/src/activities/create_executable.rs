@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use vm::{Activity, Context, Host, ModuleIndex, Next, Ref, Status, StatusCode, Value};
+use vm::{Activity, Host, HostContext, ModuleIndex, Next, Ref, Status, StatusCode, Value};
 
 use super::attach::attach;
 use crate::device::Device;
@@ -48,10 +48,11 @@ impl CreateExecutable {
 
     /// The module in the context: one that was attached before and that no other executable is, or
     /// a new one.
-    fn attach(&self, context: &mut Context) -> Result<Option<ModuleIndex>, Status> {
+    fn attach(&self, context: &mut dyn HostContext) -> Result<Option<ModuleIndex>, Status> {
         let Some(bytecode) = self.executable.bytecode() else { return Ok(None) };
         let known = self.device.nested_modules();
-        let found = context.attached_from(&self.origin).find(|module| !known.is_taken(*module));
+        let mut attached = context.attached_from(&self.origin).into_iter();
+        let found = attached.find(|module| !known.is_taken(*module));
         let module = match found {
             Some(module) => module,
             None => attach(context, &bytecode.module, self.origin.clone())

@@ -1,14 +1,13 @@
 //! Instructions that lead elsewhere: jumps, calls, returns, stops.
 
-use super::operand::{Operand, Source};
-use super::{Operation, cold_handler, control};
-use crate::cursor::Cursor;
-use crate::guard::GuardFrame;
-use crate::interpreter::Exit;
-use crate::machine::{Dispatch, Handler, Machine, Reason, Signal, State, call};
-use crate::registers::Registers;
-use crate::status::{Status, StatusCode};
-use crate::transfer::{enter, give_back};
+use super::control;
+use super::operation::{Operation, cold_handler};
+use crate::errors::{Status, StatusCode};
+use crate::machine::{
+    Cursor, Dispatch, Exit, Handler, Machine, Operand, Reason, Signal, Source, State, call, enter,
+    give_back,
+};
+use crate::stack::{GuardFrame, Registers};
 
 /// Goes on along one of the two distances in the running instruction.
 ///
@@ -52,7 +51,7 @@ impl<const BEHIND: usize> Operation for Refill<BEHIND> {
         state.budget = budget + 1;
         machine.run_again(state.cursor);
         // Not by way of `D`: observers were asked about this instruction.
-        call(state.cursor.handler(), state, machine)
+        call(state.cursor.handler().0, state, machine)
     }
 }
 
@@ -103,7 +102,7 @@ impl Operation for Guarded {
             (!stops).then_some(guarded.handler)
         }
         match consult(machine, state.cursor, state.registers) {
-            Some(handler) => call(handler, state, machine),
+            Some(handler) => call(handler.0, state, machine),
             None => Breakpoint::run::<D>(state, machine),
         }
     }

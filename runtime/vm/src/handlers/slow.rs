@@ -2,22 +2,17 @@
 
 use bytemuck::{must_cast_mut, must_cast_ref};
 
-use super::{Operation, cold_handler, shape};
-use crate::buffer::Buffer;
-use crate::code::{FunctionCode, Instr};
-use crate::cursor::Cursor;
-use crate::globals::Globals;
-use crate::interpreter::Exit;
+use super::allocation;
+use super::operation::{Operation, cold_handler};
+use crate::code::{Handle, Instr};
+use crate::errors::Status;
 use crate::limits::ExecutionLimits;
-use crate::list::List;
-use crate::machine::{Dispatch, Machine, Reason, Signal, State, call};
-use crate::objects;
-use crate::registers::Registers;
-use crate::stack::WINDOW;
-use crate::status::Status;
-use crate::transfer::{read_checked_ref, ref_index};
-use crate::types::Type;
-use crate::value::Ref;
+use crate::machine::{
+    Cursor, Dispatch, Exit, FunctionCode, Handler, Machine, Reason, Signal, State, call,
+};
+use crate::modules::Globals;
+use crate::objects::{Buffer, List, Ref, Type};
+use crate::stack::{Registers, WINDOW, read_checked_ref, ref_index};
 
 /// What slow instructions work on.
 pub(crate) struct Frame<'a> {
@@ -87,12 +82,12 @@ impl Frame<'_> {
 
     /// The buffer in a ref register.
     pub(crate) fn buffer(&self, register: u16, role: &str) -> Result<&Buffer, Status> {
-        objects::buffer(&self.refs[ref_index(register)], role)
+        allocation::buffer(&self.refs[ref_index(register)], role)
     }
 
     /// The list in a ref register.
     pub(crate) fn list(&self, register: u16) -> Result<&List, Status> {
-        objects::list(&self.refs[ref_index(register)])
+        allocation::list(&self.refs[ref_index(register)])
     }
 
     /// The register that a `switch` chooses.
@@ -148,7 +143,7 @@ impl<S: Slow> Operation for Instead<S> {
             return Signal::Leave;
         }
         let instr = state.cursor.instr();
-        if let Some((field, bank)) = shape(instr.code).writes {
+        if let Some((field, bank)) = Handler::shape(instr.code).writes {
             state.load(bank, field.of(instr));
         }
         // SAFETY: slow instructions fall through.

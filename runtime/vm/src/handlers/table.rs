@@ -3,18 +3,16 @@
 //! The rows move operands and name functions of `ops`; what each family makes of its row is in
 //! `family`, `memory`, `control` and `slow`.
 
-use super::control::{CondJump, JumpTable};
-use super::operand::{Bank, Field, Last, Operand, Previous, Register, Source};
+use super::allocation;
+use super::control::{self, CondJump, JumpTable};
+use super::operation::{Entry, Operation, Variant};
 use super::slow::{self, Frame, Slow};
-use super::{Entry, Operation, Variant, control};
-use crate::code::{Code, Instr};
-use crate::machine::{Dispatch, Machine, Signal, State};
-use crate::numbers::Numbers;
-use crate::objects::{self, check_type};
+use crate::code::{Bank, Code, Field, Instr};
+use crate::errors::Status;
+use crate::machine::{Dispatch, Last, Machine, Operand, Previous, Register, Signal, Source, State};
+use crate::objects::{Numbers, Ref, Value, check_type};
 use crate::ops::{convert, float, int};
-use crate::status::Status;
-use crate::transfer::{is_move, read_ref, ref_index};
-use crate::value::{Ref, Value};
+use crate::stack::{is_move, read_ref, ref_index};
 
 /// A state, for expressions that slow instructions share.
 struct Fast(State);
@@ -133,7 +131,7 @@ pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
         // Lists.
         Code::ListAlloc => slow!(|frame, instr| {
             let element_type = frame.types[instr.high()].clone();
-            let list = objects::new_list(element_type, frame.size(instr.a), frame.limits)?;
+            let list = allocation::new_list(element_type, frame.size(instr.a), frame.limits)?;
             *frame.reference(instr.b) = list;
         }),
         Code::ListReserve => slow!(|frame, instr| {
@@ -288,13 +286,13 @@ pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
         Code::BufferFillI64 => slow!(|frame, instr| frame.fill(instr, i64::to_le_bytes)?),
         Code::BufferAlloc => slow!(|frame, instr| {
             let (length, alignment) = (frame.get::<i64>(instr.a), frame.get::<i32>(instr.b));
-            *frame.reference(instr.c) = objects::new_buffer(length, alignment, frame.limits)?;
+            *frame.reference(instr.c) = allocation::new_buffer(length, alignment, frame.limits)?;
         }),
         Code::BufferClone => slow!(|frame, instr| {
             let range = (frame.get::<i64>(instr.b), frame.get::<i64>(instr.c));
             let alignment = frame.get::<i32>(instr.lane(0));
             let source = frame.buffer(instr.a, "source")?;
-            let copy = objects::clone_buffer(source, range, alignment, frame.limits)?;
+            let copy = allocation::clone_buffer(source, range, alignment, frame.limits)?;
             *frame.reference(instr.lane(1)) = copy;
         }),
         Code::BufferLength => slow!(|frame, instr| {

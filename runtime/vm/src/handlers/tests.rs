@@ -13,20 +13,19 @@ use std::sync::OnceLock;
 
 use vmfb::{FileBytes, FunctionOrdinal, Module};
 
-use super::{Entry, Variants, entry};
-use crate::buffer::Buffer;
-use crate::code::{CODES, CallPlan, Code, FunctionCode, Instr, Target};
-use crate::context::{Context, FunctionId, ModuleIndex};
-use crate::cursor::{CheckedCode, Cursor, Executable, Instructions, distance};
-use crate::globals::GlobalBytes;
-use crate::interpreter::Exit;
-use crate::invocation::Invocation;
-use crate::list::List;
-use crate::machine::{Dispatch, Free, Handler, Machine, Observed, Reason, Signal, State, call};
-use crate::registers::{Refs, Registers};
-use crate::stack::WINDOW;
-use crate::types::{ScalarType, Type};
-use crate::value::{Ref, Value};
+use super::operation::{Entry, Variants};
+use super::table::entry;
+use crate::code::{CODES, CallPlan, Code, Executable, Instr, Instructions, distance};
+use crate::context::Context;
+use crate::machine::{
+    CheckedCode, Cursor, Dispatch, Exit, Free, FunctionCode, Handler, Machine, Observed, Reason,
+    Signal, State, call,
+};
+use crate::modules::{GlobalBytes, Target};
+use crate::objects::{Buffer, List, Ref, ScalarType, Type, Value};
+use crate::position::{FunctionId, ModuleIndex};
+use crate::run::Invocation;
+use crate::stack::{Refs, Registers, WINDOW};
 
 /// Something of everything that instructions name: the tests make the code.
 const MODULE: &[u8] = b"
@@ -172,7 +171,8 @@ fn function(instr: Instr, handler: Handler) -> Box<FunctionCode> {
     let instructions = Instructions::new(Box::new([absolute(instr), end]), &tables, &calls, 2);
     let instructions = instructions.unwrap();
     let instr = if instr.code == Code::JumpTable { instructions.with_table(instr) } else { instr };
-    let executables = [Executable { handler, instr }, Executable { handler: probe, instr: end }];
+    let executables =
+        [Executable { handler, instr }, Executable { handler: Handler(probe), instr: end }];
     let code = || CheckedCode::of(executables.into(), &instructions);
     Box::new(FunctionCode {
         free: code(),
@@ -200,7 +200,7 @@ fn absolute(instr: Instr) -> Instr {
 /// 0; ref 0 is the object, ref 1 is null.
 fn instruction(code: Code) -> Instr {
     let mut instr = Instr { code, a: 0, b: 0, c: 0, imm: 0 };
-    let away = distance(0, BEHIND);
+    let away = distance::<Handler>(0, BEHIND);
     match code {
         Code::Jump | Code::JumpBack | Code::CondJump | Code::CondJumpBack => {
             instr.imm = away << 32 | away;
@@ -246,7 +246,7 @@ fn run<D: Dispatch>(context: &mut Context, trial: Trial, is_direct: bool) -> Arr
     // that.
     let other =
         instruction(if trial.instr.code == Code::Return { Code::Call } else { Code::Block });
-    context.functions[CALLEE as usize].code = OnceLock::from(function(other, probe));
+    context.functions[CALLEE as usize].code = OnceLock::from(function(other, Handler(probe)));
     let id = FunctionId { module: ModuleIndex(0), function: FunctionOrdinal(CALLER) };
     let mut invocation = Invocation::new(context, id, vec![Value::I32(1)]).unwrap();
     let mut push = |slot| invocation.stack.push(slot, 8, 2, &context.limits).unwrap();
@@ -289,7 +289,7 @@ fn run<D: Dispatch>(context: &mut Context, trial: Trial, is_direct: bool) -> Arr
         reason: Reason::Native,
     };
     PLACE.set(None);
-    let handler = if is_direct { probe } else { trial.handler };
+    let handler = if is_direct { probe } else { trial.handler.0 };
     // One call for both, so that it is made at one place of the stack.
     let signal = call(black_box(handler), saved, &mut machine);
     match (PLACE.get(), signal) {
@@ -359,7 +359,7 @@ fn check_instruction<D: Dispatch>(context: &mut Context, code: Code) {
         return;
     }
     // With the jump behind it, both ways of it.
-    let away = distance(0, BEHIND);
+    let away = distance::<Handler>(0, BEHIND);
     for variants in [forward, backward].into_iter().flatten() {
         for (a, b, last, previous) in
             (0..16).map(|bits| (bits & 1, bits >> 1 & 1, u32::from(bits >> 2 & 1), bits >> 3))
@@ -385,7 +385,8 @@ fn every_handler_leads_to_the_next_instruction() {
 fn a_handler_that_does_not_jump_is_found() {
     let instr = instruction(Code::Block);
     let (budget, results) = (5, [1, 1]);
-    let trial = Trial { instr, handler: keeps_a_frame, object: Object::Buffer, budget, results };
+    let trial =
+        Trial { instr, handler: Handler(keeps_a_frame), object: Object::Buffer, budget, results };
     let mut context = context();
     let direct = run::<Free>(&mut context, trial, true);
     let found = run::<Free>(&mut context, trial, false);

@@ -3,7 +3,7 @@
 //! Division by zero, and the one quotient that does not fit (minimum / -1), are undefined in IREE:
 //! its release tools die of a hardware trap. Here they are `INVALID_ARGUMENT` errors.
 
-use crate::status::Status;
+use crate::errors::Status;
 
 macro_rules! integers {
     ($module:ident $signed:ty, $unsigned:ty) => {

@@ -1,0 +1,124 @@
+//! Functions as they run: their executable form, and the breakpoints in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::OnceLock;
+
+use vmfb::{BytecodeOffset, FunctionOrdinal};
+
+use super::call_plan::CallPlan;
+use super::instructions::{CheckedCode, Instructions};
+use super::shape::Handle;
+use crate::position::{FunctionId, ModuleIndex};
+use crate::stack::Guard;
+
+/// The executable form of a function.
+#[derive(Debug)]
+pub(crate) struct FunctionCode<H> {
+    /// What [`Self::free`] and [`Self::observed`] are made of.
+    pub(crate) instructions: Instructions<H>,
+    /// What runs when nobody looks.
+    pub(crate) free: CheckedCode<H>,
+    /// What runs when an observer looks, made when the first one does.
+    pub(crate) observed: OnceLock<CheckedCode<H>>,
+    /// For each instruction the offset that it came from, or [`SYNTHETIC`].
+    pub(crate) offsets: Box<[u32]>,
+    /// Offset and index of every bytecode instruction, ascending.
+    pub(crate) starts: Box<[(u32, u32)]>,
+    pub(crate) calls: Box<[CallPlan]>,
+    /// Register lists of `return`, `switch`, `discard.refs`, as [`Instr`] encodes registers.
+    pub(crate) lists: Box<[Box<[u16]>]>,
+    pub(crate) texts: Box<[Box<str>]>,
+}
+
+/// The offset of instructions that are not in the bytecode.
+pub(crate) const SYNTHETIC: u32 = u32::MAX;
+
+impl<H> FunctionCode<H> {
+    /// Where the instruction at `index` came from. Instructions that are not in the bytecode belong
+    /// to the one before them.
+    pub(crate) fn offset_at(&self, index: u32) -> BytecodeOffset {
+        let known = self.offsets.get(..=index as usize).unwrap_or(&self.offsets);
+        let offset = known.iter().rev().find(|offset| **offset != SYNTHETIC);
+        BytecodeOffset(offset.copied().unwrap_or(0))
+    }
+
+    /// The instruction that starts at `offset`.
+    pub(crate) fn index_of(&self, offset: BytecodeOffset) -> Option<u32> {
+        let found = self.starts.binary_search_by_key(&offset.0, |(offset, _)| *offset).ok()?;
+        Some(self.starts[found].1)
+    }
+}
+
+/// The plan of the call that the instruction at `index` is.
+#[inline]
+pub(crate) fn call_plan<H>(code: &FunctionCode<H>, index: u32) -> Option<&CallPlan> {
+    let call = code.instructions.get(index as usize).filter(|instr| instr.code.is_call())?;
+    code.calls.get(call.low())
+}
+
+/// A bytecode function of a context.
+#[derive(Debug)]
+pub(crate) struct FunctionSlot<H> {
+    pub(crate) module: ModuleIndex,
+    pub(crate) ordinal: FunctionOrdinal,
+    /// Frame size: 64-bit words of registers.
+    pub(crate) word_count: u32,
+    /// Frame size: ref registers.
+    pub(crate) ref_count: u32,
+    pub(crate) code: OnceLock<Box<FunctionCode<H>>>,
+    pub(crate) armed: Option<Armed<H>>,
+}
+
+/// A function's instructions with breakpoints in them.
+#[derive(Debug)]
+pub(crate) struct Armed<H> {
+    pub(crate) instructions: Instructions<H>,
+    /// What runs when nobody looks: it is made of them.
+    pub(crate) free: CheckedCode<H>,
+    pub(crate) indices: BTreeSet<u32>,
+    /// Those of them that may be passed.
+    pub(crate) guards: BTreeMap<u32, Guarded<H>>,
+}
+
+impl<H: Handle> Armed<H> {
+    pub(crate) fn new(code: &FunctionCode<H>) -> Self {
+        Self {
+            instructions: code.instructions.clone(),
+            free: code.free.clone(),
+            indices: BTreeSet::new(),
+            guards: BTreeMap::new(),
+        }
+    }
+
+    /// Adapts what runs to a change of the instruction at `index`.
+    pub(crate) fn update(&mut self, original: &FunctionCode<H>, index: u32) {
+        let changed = self.free.update(&self.instructions, index);
+        for guarded in self.guards.range(changed).map(|(guarded, _)| guarded) {
+            self.free.guard(&original.instructions, *guarded);
+        }
+    }
+}
+
+impl<H> FunctionSlot<H> {
+    pub(crate) fn id(&self) -> FunctionId {
+        FunctionId { module: self.module, function: self.ordinal }
+    }
+
+    /// Whether a breakpoint is set on the instruction at `index`.
+    pub(crate) fn is_armed(&self, index: u32) -> bool {
+        self.armed.as_ref().is_some_and(|armed| armed.indices.contains(&index))
+    }
+}
+
+/// A guard, and what runs the instruction that it guards.
+pub(crate) struct Guarded<H> {
+    pub(crate) guard: Guard,
+    pub(crate) handler: H,
+}
+
+impl<H> fmt::Debug for Guarded<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Guarded")
+    }
+}

@@ -1,0 +1,68 @@
+//! The slow half of instructions on refs: finding the object, making one, saying what is wrong.
+
+use std::sync::Arc;
+
+use crate::errors::Status;
+use crate::limits::ExecutionLimits;
+use crate::objects::{Buffer, List, Ref, Type};
+
+/// The buffer that a ref refers to. As in IREE, a ref of another type is as good as null here.
+#[inline(always)]
+pub(crate) fn buffer<'a>(value: &'a Ref, role: &str) -> Result<&'a Buffer, Status> {
+    match value {
+        Ref::Buffer(buffer) => Ok(buffer),
+        _ => Err(is_null(role)),
+    }
+}
+
+/// The list that a ref refers to.
+#[inline(always)]
+pub(crate) fn list(value: &Ref) -> Result<&List, Status> {
+    match value {
+        Ref::List(list) => Ok(list),
+        _ => Err(is_null("list")),
+    }
+}
+
+#[cold]
+fn is_null(role: &str) -> Status {
+    Status::invalid_argument(format!("{role} is null"))
+}
+
+/// `vm.buffer.alloc`
+pub(crate) fn new_buffer(
+    length: i64,
+    alignment: i32,
+    limits: &ExecutionLimits,
+) -> Result<Ref, Status> {
+    let buffer = Buffer::alloc(size(length), alignment.cast_unsigned() as usize, limits)?;
+    Ok(Ref::Buffer(Arc::new(buffer)))
+}
+
+/// `vm.buffer.clone`
+pub(crate) fn clone_buffer(
+    source: &Buffer,
+    (offset, length): (i64, i64),
+    alignment: i32,
+    limits: &ExecutionLimits,
+) -> Result<Ref, Status> {
+    let alignment = alignment.cast_unsigned() as usize;
+    let copy = source.duplicate(size(offset), size(length), alignment, limits)?;
+    Ok(Ref::Buffer(Arc::new(copy)))
+}
+
+/// `vm.list.alloc`
+pub(crate) fn new_list(
+    element_type: Type,
+    capacity: usize,
+    limits: &ExecutionLimits,
+) -> Result<Ref, Status> {
+    let list = List::new(element_type, limits);
+    list.reserve(capacity)?;
+    Ok(Ref::List(Arc::new(list)))
+}
+
+/// A size as programs give it: what is too large for the host is larger than any limit.
+fn size(value: i64) -> usize {
+    usize::try_from(value.cast_unsigned()).unwrap_or(usize::MAX)
+}

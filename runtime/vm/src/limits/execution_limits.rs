@@ -1,0 +1,148 @@
+//! How much a program may use. Modules come from outside; none of them may take the host down.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use super::available_memory::default_memory;
+use super::memory_limit::{Charge, MemoryLimit};
+use crate::errors::Status;
+
+/// Bounds on one context and its invocations. What goes past one fails with `RESOURCE_EXHAUSTED`.
+#[derive(Clone, Debug)]
+pub struct ExecutionLimits {
+    /// Backward branches and calls that one invocation may make, those of the workgroups that it
+    /// dispatches included; each workgroup counts as a call. `None`: as many as it wants. Between
+    /// two of them only straight-line code runs, so this bounds time.
+    pub fuel: Option<u64>,
+    /// For how long one invocation may run; `None`: as long as it takes. While it stands still, no
+    /// time passes.
+    pub time: Option<Duration>,
+    /// Frames on the stack at a time.
+    pub stack_depth: usize,
+    /// Bytes of registers on the stack at a time.
+    pub stack_bytes: usize,
+    /// Bytes in one buffer or list that the program allocates.
+    pub allocation_bytes: usize,
+    /// Bytes in all buffers and lists that the program has.
+    pub memory: MemoryLimit,
+}
+
+impl Default for ExecutionLimits {
+    fn default() -> Self {
+        Self {
+            fuel: None,
+            time: None,
+            stack_depth: 1 << 16,
+            stack_bytes: 64 << 20,
+            allocation_bytes: default_memory(),
+            memory: MemoryLimit::new(default_memory()),
+        }
+    }
+}
+
+/// A duration as people write it: `10s`, `500ms`, `2min`, `1.5 h`; a number alone is seconds.
+///
+/// # Errors
+/// It is none; the text says why.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let unit = text.trim_start_matches(|it: char| it.is_ascii_digit() || it == '.');
+    let number = &text[..text.len() - unit.len()];
+    let seconds = match unit.trim() {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "min" => 60.0,
+        "h" => 3600.0,
+        unit => return Err(format!("`{unit}` is no unit: ms, s, min and h are")),
+    };
+    let number: f64 = number.parse().map_err(|_| format!("`{text}` is no duration"))?;
+    Duration::try_from_secs_f64(number * seconds)
+        .map_err(|_| format!("`{text}` is more than there can be"))
+}
+
+impl ExecutionLimits {
+    /// The limits that a user has set, and for the rest those that protect the machine.
+    #[must_use]
+    pub fn chosen(steps: Option<u64>, memory: Option<usize>, call_depth: Option<usize>) -> Self {
+        let default = Self::default();
+        Self {
+            fuel: steps,
+            stack_depth: call_depth.unwrap_or(default.stack_depth),
+            allocation_bytes: memory.unwrap_or(default.allocation_bytes),
+            memory: memory.map_or(default.memory, MemoryLimit::new),
+            ..default
+        }
+    }
+
+    /// Pays for a buffer that somebody else makes for the program, until the result is dropped.
+    ///
+    /// # Errors
+    /// It would be more than the program may use.
+    pub fn charge(&self, length: usize) -> Result<Charge, Status> {
+        let charge = (length <= self.allocation_bytes).then(|| self.memory.charge(length));
+        let too_much = || self.too_much(format_args!("a buffer of {length} bytes"));
+        charge.flatten().ok_or_else(too_much)
+    }
+
+    /// The error of a program that wants more memory than it may have.
+    #[cold]
+    pub(crate) fn too_much(&self, what: impl Display) -> Status {
+        let maximum = self.memory.maximum.min(self.allocation_bytes);
+        MemoryLimit::new(maximum).too_much(what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::Buffer;
+    use crate::objects::List;
+    use crate::objects::Type;
+    use crate::objects::Value;
+
+    #[test]
+    fn durations_with_and_without_units() {
+        let cases = [
+            ("10s", 10_000),
+            ("500ms", 500),
+            ("2 min", 120_000),
+            ("3", 3_000),
+            ("0.5h", 1_800_000),
+        ];
+        for (text, milliseconds) in cases {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+        for wrong in ["", "s", "1d", "-1s", "1e3s", "999999999999999999999h", "1.2.3s"] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_much_says_how_much_there_is() {
+        let limits = ExecutionLimits::chosen(None, Some(8 << 10), None);
+        let error = Buffer::alloc(9 << 10, 0, &limits).unwrap_err().to_string();
+        assert!(error.contains("(limit 8 KiB: --max_memory)"), "{error}");
+        let list = List::new(Type::Variant, &limits);
+        let error = list.resize(1 << 20).unwrap_err().to_string();
+        assert!(error.contains("(limit 8 KiB: --max_memory)"), "{error}");
+        assert!(ExecutionLimits::default().allocation_bytes >= 256 << 20);
+    }
+
+    #[test]
+    fn objects_count_together_and_give_back() {
+        let limits = ExecutionLimits { memory: MemoryLimit::new(10_000), ..Default::default() };
+        let first = Buffer::alloc(4_000, 0, &limits).unwrap();
+        let list = List::new(Type::Variant, &limits);
+        list.resize(100).unwrap();
+        let part = first.subspan(10, 20).unwrap();
+        assert!((7_000..10_000).contains(&limits.memory.used()), "{}", limits.memory.used());
+        assert!(Buffer::alloc(4_000, 0, &limits).is_err());
+        assert!(list.resize(1_000).is_err());
+        assert!(list.push(Value::I32(1)).is_ok());
+        drop(first);
+        assert!(Buffer::alloc(4_000, 0, &limits).is_err(), "a part keeps the whole");
+        drop((part, list));
+        assert_eq!(limits.memory.used(), 0);
+        assert!(Buffer::alloc(9_000, 0, &limits).is_ok());
+    }
+}

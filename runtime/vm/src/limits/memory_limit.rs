@@ -1,0 +1,135 @@
+//! The memory that the objects of a program share.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::errors::Status;
+
+/// A number of bytes as people say it.
+fn show_bytes(bytes: usize) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let fitting = units.iter().find(|(shift, _)| bytes >= 1 << shift);
+    fitting.map_or_else(
+        || format!("{bytes} bytes"),
+        |(shift, unit)| {
+            let whole = bytes >> shift;
+            let tenth = ((bytes - (whole << shift)) * 10) >> shift;
+            if tenth == 0 { format!("{whole} {unit}") } else { format!("{whole}.{tenth} {unit}") }
+        },
+    )
+}
+
+/// A number of bytes, with or without a unit: `4096`, `512MiB`, `4 GiB`.
+///
+/// # Errors
+/// It is none.
+pub fn parse_bytes(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
+    let shift = match text[digits.len()..].trim() {
+        "" | "B" => 0,
+        "KiB" => 10,
+        "MiB" => 20,
+        "GiB" => 30,
+        unit => return Err(format!("`{unit}` is no unit: B, KiB, MiB and GiB are")),
+    };
+    let number: usize = digits.parse().map_err(|_| format!("`{text}` is no number of bytes"))?;
+    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is more than there can be"))
+}
+
+/// How many bytes the objects of a program may take together, and how many they take. Clones are
+/// the same account.
+#[derive(Clone, Debug)]
+pub struct MemoryLimit {
+    pub(super) maximum: usize,
+    used: Arc<AtomicUsize>,
+}
+
+impl MemoryLimit {
+    /// A new account that allows `maximum` bytes.
+    #[must_use]
+    pub fn new(maximum: usize) -> Self {
+        Self { maximum, used: Arc::default() }
+    }
+
+    /// The error of a program that wants more than it may have.
+    #[cold]
+    pub(crate) fn too_much(&self, what: impl Display) -> Status {
+        let shown = show_bytes(self.maximum);
+        Status::resource_exhausted(format!(
+            "{what} exceeds the memory that the program may use (limit {shown}: --max_memory)"
+        ))
+    }
+
+    /// Bytes that objects take now.
+    #[must_use]
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Bytes for an object, until the charge is dropped; `None` if that is too much.
+    pub(crate) fn charge(&self, bytes: usize) -> Option<Charge> {
+        if bytes > self.maximum {
+            return None;
+        }
+        let charge = self.charge_anyway(bytes);
+        // Whoever asks for more than there is at the same time may be refused too.
+        (self.used() <= self.maximum).then_some(charge)
+    }
+
+    /// The same for an object whose making cannot fail; it counts when the next grows.
+    pub(crate) fn charge_anyway(&self, bytes: usize) -> Charge {
+        self.used.fetch_add(bytes, Ordering::Relaxed);
+        Charge { account: self.clone(), bytes: AtomicUsize::new(bytes) }
+    }
+}
+
+/// What one object takes.
+#[derive(Debug)]
+pub struct Charge {
+    account: MemoryLimit,
+    bytes: AtomicUsize,
+}
+
+impl Charge {
+    /// The account that it is taken from.
+    pub(crate) fn limit(&self) -> &MemoryLimit {
+        &self.account
+    }
+
+    /// Sees to it that at least these bytes are paid for; whether they are.
+    pub(crate) fn grow_to(&self, bytes: usize) -> bool {
+        let paid = self.bytes.load(Ordering::Relaxed);
+        let Some(more) = bytes.checked_sub(paid).filter(|more| *more > 0) else { return true };
+        let MemoryLimit { maximum, used } = &self.account;
+        let add = |used: usize| used.checked_add(more).filter(|sum| sum <= maximum);
+        let is_paid = used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok();
+        if is_paid {
+            self.bytes.fetch_add(more, Ordering::Relaxed);
+        }
+        is_paid
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.account.used.fetch_sub(*self.bytes.get_mut(), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_with_and_without_units() {
+        assert_eq!(parse_bytes("4096"), Ok(4096));
+        assert_eq!(parse_bytes("3KiB"), Ok(3 << 10));
+        assert_eq!(parse_bytes("2 GiB"), Ok(2 << 30));
+        for wrong in ["", "GiB", "1kb", "-1", "1.5GiB", "99999999999GiB"] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong}");
+        }
+        let shown = [1023, 1024, 4000, 10 << 20, 8_375_186_227].map(show_bytes);
+        assert_eq!(shown, ["1023 bytes", "1 KiB", "3.9 KiB", "10 MiB", "7.7 GiB"]);
+    }
+}

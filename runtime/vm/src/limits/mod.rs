@@ -1,0 +1,19 @@
+//! How much a program may use: memory, stack, steps, time; and the request to stop. Uses `position` and
+//! `errors`; nothing here knows what runs.
+
+mod available_memory;
+mod budget;
+mod execution_limits;
+mod interrupt;
+mod memory_limit;
+mod meter;
+mod run_control;
+
+pub use budget::Budget;
+pub use execution_limits::{ExecutionLimits, parse_duration};
+pub use interrupt::{AtDispatch, Busy, BusyDispatch, Interrupt};
+pub use memory_limit::{Charge, MemoryLimit, parse_bytes};
+pub use meter::Meter;
+pub use run_control::RunControl;
+
+pub(crate) use meter::Halt;

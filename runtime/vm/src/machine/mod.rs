@@ -1,0 +1,17 @@
+//! How one instruction leads to the next. Uses `code` and what is before it; what the instructions do is
+//! in `handlers`, above.
+
+mod calls;
+mod operand;
+mod outside;
+mod run;
+mod state;
+
+pub(crate) use calls::{enter, give_back};
+pub(crate) use operand::{Last, Operand, Previous, Register, Source};
+pub(crate) use outside::{gather, pass, scatter};
+pub(crate) use run::Program;
+pub(crate) use state::{
+    CheckedCode, Cursor, Dispatch, Exit, Free, FunctionCode, FunctionSlot, Handler, Machine,
+    Observed, Reason, Signal, State, call,
+};

@@ -1,0 +1,176 @@
+//! The machine: handlers that run instructions, and how one leads to the next.
+//!
+//! Every instruction carries the function that runs it, its handler. A handler gets the state of
+//! the running frame in its arguments, few enough to stay in registers of the host, and ends by
+//! calling the next instruction's handler with what it makes of them. In optimised builds that call
+//! is a jump: nothing is left to do after it, and both have the same signature. So the host
+//! predicts each instruction's successor by itself, and no state is ever spilled for the sake of
+//! another instruction.
+//!
+//! The language promises no such jumps. So where optimisation does not make them (`cfg(threaded)`
+//! is off: debug builds, other processors, Miri), and in builds with debug assertions, a handler
+//! puts the state into [`Machine::saved`] and returns to a loop, which calls the next: the same
+//! handlers, another [`Dispatch`]. Observers use that form always. `handlers::tests` runs every
+//! handler so often that one that lost its jump would end on the stack at once; what a handler must
+//! not do for that is hold values that are dropped, or pass the address of a local variable: such
+//! work is in functions of its own, which are not inlined.
+//!
+//! # Results at hand
+//!
+//! A value that one instruction writes and another one reads soon goes through memory, and would
+//! wait there for some seven cycles. So handlers also pass the last two results of each kind on
+//! (`words`, `singles`, `doubles`), and there are variants of handlers that take operands from
+//! there. `fusion` chooses them where it knows which registers these results belong to; who comes
+//! from elsewhere, as after a stop, first loads them ([`Machine::run`]).
+
+use super::state::{
+    Cursor, Dispatch, Exit, FunctionSlot, Handler, Machine, Reason, Signal, State, call,
+};
+use crate::code::{Known, known_at};
+use crate::errors::Status;
+use crate::limits::{ExecutionLimits, Meter};
+use crate::modules::{GlobalBytes, Globals, LinkedModule};
+use crate::position::ModuleIndex;
+use crate::stack::{Refs, Registers, Stack, WINDOW};
+
+/// What runs: the parts of a context that handlers work with.
+pub(crate) struct Program<'a> {
+    pub(crate) limits: &'a ExecutionLimits,
+    pub(crate) modules: &'a [LinkedModule],
+    pub(crate) functions: &'a [FunctionSlot],
+    pub(crate) globals: &'a mut [Globals],
+}
+
+impl<'a> Machine<'a> {
+    /// Runs the innermost frame and what it calls and returns to: until there is a reason to leave,
+    /// or, if somebody observes, for one instruction. `budget` is brought up to date.
+    ///
+    /// The frame's function has been translated.
+    pub(crate) fn run<D: Dispatch>(
+        program: Program<'a>,
+        stack: &'a mut Stack,
+        meter: &'a mut Meter,
+        budget: &mut u32,
+    ) -> Option<Reason> {
+        let broken = |what| Some(Reason::Exit(Exit::Failed(Status::internal(what))));
+        let Program { limits, modules, functions, globals } = program;
+        let Some(frame) = stack.frames.last() else {
+            return Some(Reason::Exit(Exit::Completed(Vec::new())));
+        };
+        let (index, base, ref_count) = (frame.index as usize, frame.base(), frame.ref_count);
+        let slot = &functions[frame.slot as usize];
+        let Some((code, running)) = D::code(slot) else {
+            return Some(Reason::Untranslated(frame.slot));
+        };
+        let Some(cursor) = running.cursor(index) else {
+            return broken("a frame outside of its function");
+        };
+        let Some(window) = stack.words[base.word..].first_chunk_mut::<WINDOW>() else {
+            // `Stack::push` keeps a window behind every frame.
+            return broken("the stack is shorter than its frames");
+        };
+        let refs = &mut stack.refs[base.reference..base.reference + ref_count as usize];
+        // SAFETY: whoever moves the stack, which is calls and returns, makes both anew.
+        let (registers, refs) = unsafe { (Registers::new(window), Refs::new(refs)) };
+        let known = if D::OBSERVES {
+            Known::default()
+        } else {
+            known_at::<Handler>(code.instructions.flow(), index)
+        };
+        let saved = at_hand(cursor, registers, *budget, known);
+        let module = slot.module;
+        let global_bytes = GlobalBytes::of(&mut globals[module.index()]);
+        let mut machine = Machine {
+            limits,
+            modules,
+            functions,
+            globals,
+            stack,
+            meter,
+            code,
+            running,
+            module,
+            global_bytes,
+            saved,
+            refs,
+            reason: Reason::Native,
+        };
+        loop {
+            let state = machine.saved;
+            if call(state.cursor.handler().0, state, &mut machine) == Signal::Leave {
+                *budget = machine.saved.budget;
+                return Some(machine.reason);
+            }
+            if D::OBSERVES {
+                let next = machine.running.index(machine.saved.cursor);
+                machine.stack.set_index(next);
+                *budget = machine.saved.budget;
+                return None;
+            }
+        }
+    }
+
+    /// Says why the handlers are left, and where: so many instructions behind the cursor.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leave(&mut self, cursor: Cursor, budget: u32, reason: Reason) -> Signal {
+        let index = self.running.index(cursor);
+        self.stack.set_index(index);
+        self.saved.budget = budget;
+        self.reason = reason;
+        Signal::Leave
+    }
+
+    /// The instruction at the cursor is run again: if it is guarded, its guard has let it pass.
+    #[cold]
+    pub(crate) fn run_again(&mut self, cursor: Cursor) {
+        let Some(slot) = self.stack.frames.last().map(|frame| frame.slot) else { return };
+        let index = self.running.index(cursor) as u32;
+        let armed = self.functions.get(slot as usize).and_then(|slot| slot.armed.as_ref());
+        if armed.is_some_and(|armed| armed.guards.contains_key(&index)) {
+            self.stack.passed = Some((slot, index));
+        }
+    }
+
+    /// Another budget; `None` to leave at the cursor.
+    pub(crate) fn refill(&mut self, cursor: Cursor) -> Option<u32> {
+        match self.meter.refill() {
+            Ok(budget) => Some(budget),
+            Err(halt) => {
+                self.leave(cursor, 0, Reason::Exit(halt.into()));
+                None
+            }
+        }
+    }
+
+    /// Makes the globals those of another module.
+    #[inline(always)]
+    pub(crate) fn enter_module(&mut self, module: ModuleIndex) {
+        if self.module != module {
+            self.module = module;
+            self.global_bytes = GlobalBytes::of(&mut self.globals[module.index()]);
+        }
+    }
+}
+
+/// A state as handlers would have left it of whose results so much is known.
+#[inline]
+fn at_hand(cursor: Cursor, registers: Registers, budget: u32, known: Known) -> State {
+    let (words, singles, doubles) = ([0; 2], [0.0; 2], [0.0; 2]);
+    let mut state = State { cursor, registers, budget, words, singles, doubles };
+    if known.is_empty() {
+        return state;
+    }
+    for results in [known.words, known.singles, known.doubles] {
+        // The last one last.
+        let [last, previous] = results;
+        for (bank, register) in [previous, last].into_iter().flatten() {
+            state.load(bank, register);
+        }
+        if let (None, Some((bank, register))) = (last, previous) {
+            // As if something else had come behind it.
+            state.load(bank, register);
+        }
+    }
+    state
+}

@@ -1,0 +1,229 @@
+//! Native activities: native functions that go on in steps.
+//!
+//! A native function that only computes returns its results. One that takes its time, runs
+//! bytecode, or does something that people want to watch step by step (a device that executes
+//! recorded commands) returns an [`Activity`] instead. The activity is then a frame of the stack,
+//! between the bytecode frame that called it and those of functions that it calls itself; the
+//! invocation resumes it whenever it is the innermost frame. So nothing recurses on the host, and a
+//! program can be stopped, looked at and left in the middle of a native function as it can in
+//! bytecode.
+//!
+//! ```text
+//!           bytecode calls the native function
+//!                        |
+//!                        v           Again, Boundary: look at interrupts, observers, stops
+//!   +--------------> [resume] ---------------------------------------------------> [resume]
+//!   | results            |---> Wait: the invocation yields
+//!   |                    |---> Call, Adopt: bytecode frames above this one
+//!   +--- it returns <----'---> Return: the frame is gone, the caller goes on
+//! ```
+
+use std::any::Any;
+use std::fmt;
+
+use vmfb::verify::VerifiedModule;
+
+use super::module::NativeModule;
+use super::moved_frames::MovedFrames;
+use crate::errors::{LinkError, Status};
+use crate::limits::{ExecutionLimits, RunControl};
+use crate::objects::{Ref, Value};
+use crate::position::{FunctionId, ModuleIndex};
+
+/// A native function that goes on in steps. Its state is its own, and says what it is doing.
+pub trait Activity: Any + Send + fmt::Debug {
+    /// Goes on until there is something to say. `results` are those of the function that the last
+    /// [`Next::Call`] called, otherwise there are none.
+    ///
+    /// # Errors
+    /// The native function fails. The frame stays for inspection.
+    fn resume(&mut self, host: &mut Host<'_>, results: Vec<Value>) -> Result<Next, Status>;
+
+    /// What it is in the middle of, outermost first, one line each: frames of the stack above the
+    /// native function's own.
+    fn parts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What has failed inside of it, with where that is as people see it.
+    fn explain(&self, status: Status) -> Status {
+        status
+    }
+
+    /// How many parts there are, for those who ask often.
+    fn part_count(&self) -> usize {
+        self.parts().len()
+    }
+}
+
+/// How an activity goes on.
+#[derive(Debug)]
+pub enum Next {
+    /// It is done; these are the results of the native function.
+    Return(Vec<Value>),
+    /// It waits for something outside: the invocation yields.
+    Wait,
+    /// It has more to do. Interrupts and fuel are looked at, so an activity that works for long
+    /// should say this about every millisecond.
+    Again,
+    /// It is where somebody may want to stop.
+    Boundary(Boundary),
+    /// It calls a bytecode function and is resumed with the results.
+    Call {
+        /// The function.
+        function: FunctionId,
+        /// Its arguments.
+        arguments: Vec<Value>,
+    },
+    /// It goes on with frames of another invocation, as if it had called their functions, and is
+    /// resumed with the results. If they have failed, the invocation fails there.
+    Adopt {
+        /// The module that they are of, in this context.
+        module: ModuleIndex,
+        /// The frames.
+        frames: MovedFrames,
+    },
+}
+
+/// A place in an activity where somebody may want to stop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Boundary {
+    /// Where in the activity.
+    pub kind: BoundaryKind,
+    /// What begins or has ended, as people name it; may be empty.
+    pub name: String,
+}
+
+/// Activities consist of steps; a step may consist of parts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BoundaryKind {
+    /// A step is next.
+    BeforeStep,
+    /// A part of a step is next.
+    BeforePart,
+    /// A step is done.
+    AfterStep,
+}
+
+/// How closely activities are watched. What nobody watches may take a faster way.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub enum Watch {
+    /// Nobody stops at boundaries.
+    #[default]
+    Nothing,
+    /// Somebody may stop before and after steps.
+    Steps,
+    /// Somebody may stop at parts of steps too, or wants to see every instruction.
+    Parts,
+}
+
+impl Watch {
+    /// Whether somebody may stop at a boundary of this kind.
+    #[must_use]
+    pub fn includes(self, kind: BoundaryKind) -> bool {
+        match kind {
+            BoundaryKind::BeforePart => self >= Self::Parts,
+            BoundaryKind::BeforeStep | BoundaryKind::AfterStep => self >= Self::Steps,
+        }
+    }
+}
+
+/// A context, as the activities in it see it.
+pub trait HostContext: fmt::Debug {
+    /// The bounds on what the program may use.
+    fn limits(&self) -> &ExecutionLimits;
+
+    /// Whether a debugger inspects the context.
+    fn is_inspected(&self) -> bool;
+
+    /// Whether a breakpoint is in a module.
+    fn has_breakpoints(&self, module: ModuleIndex) -> bool;
+
+    /// The native module of this name; the first one if there are several.
+    fn native_module(&self, name: &str) -> Option<ModuleIndex>;
+
+    /// The exported function of a module.
+    fn export(&self, module: ModuleIndex, name: &str) -> Option<FunctionId>;
+
+    /// The bytecode modules that were attached from this very object.
+    fn attached_from(&self, origin: &Ref) -> Vec<ModuleIndex>;
+
+    /// Adds a module to the running context: see [`crate::Context::attach`].
+    ///
+    /// # Errors
+    /// An import that must be there is missing or has another signature.
+    fn attach(
+        &mut self,
+        name: &str,
+        module: &VerifiedModule,
+        providers: &[ModuleIndex],
+        origin: Ref,
+    ) -> Result<ModuleIndex, LinkError>;
+
+    /// Adds a native module that only modules attached later can import from.
+    fn attach_native(&mut self, module: NativeModule) -> ModuleIndex;
+}
+
+/// What an activity can do with the context that it runs in.
+#[derive(Debug)]
+pub struct Host<'a> {
+    context: &'a mut dyn HostContext,
+    watch: Watch,
+    control: RunControl,
+}
+
+impl<'a> Host<'a> {
+    pub(crate) fn new(context: &'a mut dyn HostContext, watch: Watch, control: RunControl) -> Self {
+        Self { context, watch, control }
+    }
+
+    /// What the activity has to obey where it works for long.
+    #[must_use]
+    pub fn control(&self) -> &RunControl {
+        &self.control
+    }
+
+    /// The bounds on what the program may use.
+    #[must_use]
+    pub fn limits(&self) -> &ExecutionLimits {
+        self.context.limits()
+    }
+
+    /// How closely the activity is watched just now.
+    #[must_use]
+    pub fn watch(&self) -> Watch {
+        self.watch
+    }
+
+    /// Whether somebody looks into what a module does: a breakpoint is in it, or instructions are
+    /// observed. If not, its functions may be run elsewhere.
+    #[must_use]
+    pub fn is_watched(&self, module: ModuleIndex) -> bool {
+        self.watch >= Watch::Parts || self.context.has_breakpoints(module)
+    }
+
+    /// Whether somebody looks at the context as a whole: only then modules that are loaded on the
+    /// way need to be attached.
+    #[must_use]
+    pub fn is_inspected(&self) -> bool {
+        self.context.is_inspected()
+    }
+
+    /// The context, to attach modules to: [`HostContext::attach`].
+    #[must_use]
+    pub fn context(&mut self) -> &mut dyn HostContext {
+        self.context
+    }
+
+    /// The function that a module wants to be run before all others.
+    #[must_use]
+    pub fn initializer(&self, module: ModuleIndex) -> Option<FunctionId> {
+        self.export(module, "__init")
+    }
+
+    /// The exported function of a module.
+    #[must_use]
+    pub fn export(&self, module: ModuleIndex, name: &str) -> Option<FunctionId> {
+        self.context.export(module, name)
+    }
+}

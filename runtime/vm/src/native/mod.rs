@@ -1,0 +1,16 @@
+//! Modules written in Rust: what their functions get and give back. Uses `objects`, `limits` and
+//! `errors`; what the functions do to a context goes through [`HostContext`].
+
+mod activity;
+mod arguments;
+mod call;
+mod module;
+mod moved_frames;
+
+pub use activity::{Activity, Boundary, BoundaryKind, Host, HostContext, Next, Watch};
+pub use arguments::Arguments;
+pub use call::{IntoResults, NativeCall, NativeReturn};
+pub use module::{NativeModule, NativeModuleBuilder};
+pub use moved_frames::MovedFrames;
+
+pub(crate) use moved_frames::MovedFrame;

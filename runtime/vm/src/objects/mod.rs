@@ -1,0 +1,18 @@
+//! What registers, globals and lists hold: numbers, refs, and the objects that refs refer to. Uses
+//! `errors`, `limits` and `ops`; nothing here knows frames or code.
+
+mod atomic_cells;
+mod buffer;
+mod guest_memory;
+mod list;
+mod number_list;
+mod types;
+mod value;
+
+pub use buffer::{Access, Buffer};
+pub use list::{ElementType, List};
+pub use types::{RefType, ScalarType, Type};
+pub use value::{Object, Ref, Value};
+
+pub(crate) use number_list::Numbers;
+pub(crate) use value::check_type;

@@ -1,0 +1,262 @@
+//! Looking at an invocation while it does not run: frames and registers, to read and to change.
+//!
+//! Frames are counted from the innermost. A native function that waits, goes on in steps or failed
+//! is a frame too, without registers; so is each part of an activity that it is in the middle of.
+
+use vmfb::FunctionOrdinal;
+
+use super::invocation::Invocation;
+use super::native_frame::NativeFrame;
+use crate::context::Context;
+use crate::errors::FramePosition;
+use crate::native::Activity;
+use crate::objects::Ref;
+use crate::position::{FunctionId, ModuleIndex, Position};
+use crate::stack::FrameState;
+
+/// A frame by its distance from the innermost one, which is 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FrameIndex(pub usize);
+
+/// What a frame runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameFunction {
+    /// Bytecode.
+    Bytecode(Position),
+    /// A native function that waits, goes on in steps, or failed.
+    Native(FunctionId),
+    /// Something that the activity of a native function is in the middle of.
+    Part {
+        /// The native function.
+        function: FunctionId,
+        /// Which of [`crate::Activity::parts`].
+        level: usize,
+    },
+}
+
+/// A frame, for looking at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// The module that it runs in.
+    pub module: ModuleIndex,
+    /// What it runs. The offset is that of the instruction that runs next in the innermost frame,
+    /// or that failed, or the call that has not returned yet in the others.
+    pub function: FrameFunction,
+    /// 32-bit registers that it has.
+    pub i32_register_count: u16,
+    /// Ref registers that it has.
+    pub ref_register_count: u16,
+}
+
+impl Frame {
+    fn native(id: FunctionId, function: FrameFunction) -> Self {
+        Self { module: id.module, function, i32_register_count: 0, ref_register_count: 0 }
+    }
+}
+
+/// Where a frame is kept.
+enum Place<'a> {
+    Bytecode(&'a FrameState),
+    /// Without a frame if the function failed at once.
+    Native(FunctionId, Option<&'a NativeFrame>),
+    Part(&'a NativeFrame, usize),
+}
+
+impl Place<'_> {
+    fn frame(&self, context: &Context) -> Frame {
+        match self {
+            Place::Bytecode(frame) => {
+                let position = position(context, frame);
+                let id = position.function;
+                let module = context.bytecode_module(id.module);
+                let function = module.and_then(|module| module.function(id.function));
+                Frame {
+                    module: id.module,
+                    function: FrameFunction::Bytecode(position),
+                    i32_register_count: function.map_or(0, |function| function.i32_register_count),
+                    ref_register_count: function.map_or(0, |function| function.ref_register_count),
+                }
+            }
+            Place::Native(id, _) => Frame::native(*id, FrameFunction::Native(*id)),
+            Place::Part(native, level) => {
+                let function = native.id();
+                Frame::native(function, FrameFunction::Part { function, level: *level })
+            }
+        }
+    }
+}
+
+impl Invocation {
+    /// The frames, innermost first.
+    pub fn frames<'a>(&'a self, context: &'a Context) -> impl Iterator<Item = Frame> + 'a {
+        self.places().map(|place| place.frame(context))
+    }
+
+    /// One of the frames; what is around it is not looked at.
+    #[must_use]
+    pub fn frame(&self, context: &Context, frame: FrameIndex) -> Option<Frame> {
+        Some(self.place(frame)?.frame(context))
+    }
+
+    /// How many frames there are.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        let natives: usize = self.natives.iter().map(NativeFrame::frame_count).sum();
+        self.stack.frames.len() + natives + usize::from(self.failed_native.is_some())
+    }
+
+    /// The activity that a frame belongs to: of a native function or of a part of it.
+    #[must_use]
+    pub fn activity(&self, frame: FrameIndex) -> Option<&dyn Activity> {
+        match self.place(frame)? {
+            Place::Part(native, _) | Place::Native(_, Some(native)) => native.activity(),
+            Place::Native(_, None) | Place::Bytecode(_) => None,
+        }
+    }
+
+    /// What a [`FrameFunction::Part`] is, as the activity says.
+    #[must_use]
+    pub fn part(&self, frame: FrameIndex) -> Option<String> {
+        match self.place(frame)? {
+            Place::Part(native, level) => native.parts().into_iter().nth(level),
+            Place::Native(..) | Place::Bytecode(_) => None,
+        }
+    }
+
+    /// The instruction that runs next in the innermost bytecode frame.
+    #[must_use]
+    pub fn position(&self, context: &Context) -> Option<Position> {
+        self.stack.frames.last().map(|frame| position(context, frame))
+    }
+
+    /// A 32-bit register; floats are its bits.
+    #[must_use]
+    pub fn register_i32(&self, frame: FrameIndex, ordinal: u16) -> Option<i32> {
+        let word = *self.stack.words.get(self.word_index(frame, ordinal)?)?;
+        Some((if ordinal & 1 == 0 { word } else { word >> 32 }) as i32)
+    }
+
+    /// The register pair that starts at the even `ordinal`; floats are its bits.
+    #[must_use]
+    pub fn register_i64(&self, frame: FrameIndex, ordinal: u16) -> Option<i64> {
+        if ordinal & 1 != 0 {
+            return None;
+        }
+        self.stack.words.get(self.word_index(frame, ordinal)?).map(|word| word.cast_signed())
+    }
+
+    /// A ref register.
+    #[must_use]
+    pub fn register_ref(&self, frame: FrameIndex, ordinal: u16) -> Option<&Ref> {
+        self.stack.refs.get(self.ref_index(frame, ordinal)?)
+    }
+
+    /// Writes a 32-bit register; whether there is one.
+    pub fn set_register_i32(&mut self, frame: FrameIndex, ordinal: u16, value: i32) -> bool {
+        let index = self.word_index(frame, ordinal);
+        let Some(word) = index.and_then(|index| self.stack.words.get_mut(index)) else {
+            return false;
+        };
+        let shift = u32::from(ordinal & 1) * 32;
+        *word &= !(u64::from(u32::MAX) << shift);
+        *word |= u64::from(value.cast_unsigned()) << shift;
+        true
+    }
+
+    /// Writes the register pair that starts at the even `ordinal`; whether there is one.
+    pub fn set_register_i64(&mut self, frame: FrameIndex, ordinal: u16, value: i64) -> bool {
+        let index = self.word_index(frame, ordinal).filter(|_| ordinal & 1 == 0);
+        let word = index.and_then(|index| self.stack.words.get_mut(index));
+        word.map(|word| *word = value.cast_unsigned()).is_some()
+    }
+
+    /// Writes a ref register; whether there is one.
+    pub fn set_register_ref(&mut self, frame: FrameIndex, ordinal: u16, value: Ref) -> bool {
+        let index = self.ref_index(frame, ordinal);
+        let register = index.and_then(|index| self.stack.refs.get_mut(index));
+        register.map(|register| *register = value).is_some()
+    }
+
+    /// Where each frame is, innermost first.
+    pub(crate) fn backtrace(&self, context: &Context) -> Vec<FramePosition> {
+        let frames = self.places().map(|place| {
+            let (id, bytecode, part) = match place {
+                Place::Bytecode(frame) => {
+                    let Position { function, offset } = position(context, frame);
+                    (function, Some((function.function, offset)), None)
+                }
+                Place::Native(id, _) => (id, None, None),
+                Place::Part(native, level) => {
+                    (native.id(), None, native.parts().into_iter().nth(level))
+                }
+            };
+            FramePosition {
+                module: id.module,
+                module_name: context.module_name(id.module).to_owned(),
+                function_name: context.function_name(id),
+                bytecode,
+                part,
+            }
+        });
+        frames.collect()
+    }
+
+    /// Every frame, innermost first.
+    fn places(&self) -> impl Iterator<Item = Place<'_>> {
+        (0..self.depth()).filter_map(|index| self.place(FrameIndex(index)))
+    }
+
+    /// Where a frame is kept. This passes the native functions inside of it, and no frame of
+    /// bytecode: of those there are thousands where a program calls itself without an end.
+    fn place(&self, frame: FrameIndex) -> Option<Place<'_>> {
+        let mut left = frame.0;
+        if let Some((module, function)) = self.failed_native {
+            let module = ModuleIndex(module);
+            let id = FunctionId { module, function: FunctionOrdinal(function) };
+            match left.checked_sub(1) {
+                Some(rest) => left = rest,
+                None => return Some(Place::Native(id, None)),
+            }
+        }
+        let mut depth = self.stack.frames.len();
+        for native in self.natives.iter().rev() {
+            let inside = depth.saturating_sub(native.depth);
+            if left < inside {
+                break;
+            }
+            (left, depth) = (left - inside, native.depth);
+            let parts = native.activity().map_or(0, Activity::part_count);
+            match left {
+                part if part < parts => return Some(Place::Part(native, parts - 1 - part)),
+                own if own == parts => return Some(Place::Native(native.id(), Some(native))),
+                _ => left -= parts + 1,
+            }
+        }
+        let index = depth.checked_sub(left + 1)?;
+        self.stack.frames.get(index).map(Place::Bytecode)
+    }
+
+    fn frame_state(&self, frame: FrameIndex) -> Option<&FrameState> {
+        match self.place(frame)? {
+            Place::Bytecode(state) => Some(state),
+            Place::Native(..) | Place::Part(..) => None,
+        }
+    }
+
+    fn word_index(&self, frame: FrameIndex, ordinal: u16) -> Option<usize> {
+        let state = self.frame_state(frame)?;
+        let word = u32::from(ordinal / 2);
+        (word < state.word_count).then_some((state.first_word + word) as usize)
+    }
+
+    fn ref_index(&self, frame: FrameIndex, ordinal: u16) -> Option<usize> {
+        let state = self.frame_state(frame)?;
+        let ordinal = u32::from(ordinal);
+        (ordinal < state.ref_count).then_some((state.first_ref + ordinal) as usize)
+    }
+}
+
+fn position(context: &Context, frame: &FrameState) -> Position {
+    let function = context.functions[frame.slot as usize].id();
+    Position { function, offset: context.code(frame.slot).offset_at(frame.index) }
+}

@@ -1,0 +1,108 @@
+//! Native functions on the stack.
+
+use std::fmt;
+
+use vmfb::FunctionOrdinal;
+
+use crate::errors::Status;
+use crate::native::{Activity, Boundary, Host, NativeReturn, Next};
+use crate::objects::Value;
+use crate::position::{FunctionId, ModuleIndex};
+
+/// What a native function on the stack does.
+pub(crate) enum Doing {
+    /// It waits for a closure to say that it is done.
+    Polling(Box<dyn FnMut() -> Result<NativeReturn, Status> + Send>),
+    /// It goes on in steps.
+    Stepping(Box<dyn Activity>),
+}
+
+/// A native function on the stack.
+pub(crate) struct NativeFrame {
+    pub(crate) module: u32,
+    pub(crate) function: u32,
+    /// How many bytecode frames are below it.
+    pub(crate) depth: usize,
+    pub(crate) doing: Doing,
+    /// What the function that it called has returned.
+    pub(crate) results: Vec<Value>,
+    /// Where it stands, if it said so.
+    pub(crate) boundary: Option<Boundary>,
+}
+
+impl NativeFrame {
+    /// The frame of a native function that did not return results. `Err`: it did.
+    pub(crate) fn new(
+        (module, function): (u32, u32),
+        depth: usize,
+        returned: NativeReturn,
+    ) -> Result<Self, Vec<Value>> {
+        let doing = match returned {
+            NativeReturn::Results(results) => return Err(results),
+            NativeReturn::Result(result) => return Err(vec![result]),
+            NativeReturn::Pending(poll) => Doing::Polling(poll),
+            NativeReturn::Activity(activity) => Doing::Stepping(activity),
+        };
+        Ok(Self { module, function, depth, doing, results: Vec::new(), boundary: None })
+    }
+
+    pub(crate) fn id(&self) -> FunctionId {
+        FunctionId { module: ModuleIndex(self.module), function: FunctionOrdinal(self.function) }
+    }
+
+    pub(crate) fn is_polling(&self) -> bool {
+        matches!(self.doing, Doing::Polling(_))
+    }
+
+    /// The activity, unless it only waits.
+    pub(crate) fn activity(&self) -> Option<&dyn Activity> {
+        match &self.doing {
+            Doing::Polling(_) => None,
+            Doing::Stepping(activity) => Some(&**activity),
+        }
+    }
+
+    /// Frames that it shows as: its own, and one a part.
+    pub(crate) fn frame_count(&self) -> usize {
+        1 + self.activity().map_or(0, Activity::part_count)
+    }
+
+    /// What it is in the middle of, outermost first.
+    pub(crate) fn parts(&self) -> Vec<String> {
+        self.activity().map_or_else(Vec::new, Activity::parts)
+    }
+
+    /// Lets it go on.
+    pub(crate) fn resume(&mut self, host: &mut Host<'_>) -> Result<Next, Status> {
+        self.boundary = None;
+        match &mut self.doing {
+            Doing::Stepping(activity) => activity.resume(host, std::mem::take(&mut self.results)),
+            Doing::Polling(poll) => Ok(match poll()? {
+                NativeReturn::Results(results) => Next::Return(results),
+                NativeReturn::Result(result) => Next::Return(vec![result]),
+                NativeReturn::Pending(poll) => {
+                    self.doing = Doing::Polling(poll);
+                    Next::Wait
+                }
+                NativeReturn::Activity(activity) => {
+                    self.doing = Doing::Stepping(activity);
+                    Next::Again
+                }
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for NativeFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { module, function, depth, boundary, .. } = self;
+        let mut text = f.debug_struct("NativeFrame");
+        text.field("function", &format_args!("{module}:{function}")).field("depth", depth);
+        text.field("boundary", boundary);
+        match self.activity() {
+            Some(activity) => text.field("activity", &activity),
+            None => text.field("activity", &"waits"),
+        };
+        text.finish()
+    }
+}

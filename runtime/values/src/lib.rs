@@ -7,7 +7,7 @@
 //! | `structured` | nested values by a function's signature: JSON in, text or JSON out |
 //!
 //! A room uses only rooms above it in this table. The syntax is `iree-run-module`'s; scalars are
-//! read and printed by `vm::text`, elements of tensors by `abi::tensor`.
+//! read and printed by `vm::value_text`, elements of tensors by `abi::tensor`.
 
 mod inputs;
 mod outputs;

@@ -21,9 +21,9 @@ use std::collections::HashMap;
 use super::arithmetic::Scalar;
 use super::equal::{Draw, SAMPLES, Sample, Side, mix};
 use super::graph::{Block, Kind, Node};
-use super::lower::SourceGraph;
 use super::matching::{Origins, is_same_width};
 use super::registers::Registers;
+use super::source_graph::SourceGraph;
 use crate::bytecode::Code;
 
 /// How often numbers from outside are looked for.

@@ -10,9 +10,10 @@ use super::arithmetic::{Binary, Cast, Pure, Scalar};
 use super::elements::{Elements, Leaves};
 use super::equal::{self, Draw, Pairs, SAMPLES, Sample, Side, mix};
 use super::graph::{Block, Kind, Node, When};
-use super::lower::{self, InstanceIndex, SourceGraph};
+use super::lower;
 use super::matching::{self, Origin, Origins};
 use super::registers::Registers;
+use super::source_graph::{InstanceIndex, SourceGraph};
 use crate::bytecode::Code;
 use crate::bytecode::RegisterSlot;
 use crate::source::functions::{FunctionIndex, LineColumn, OperationIndex, SourceFunction};
@@ -270,9 +271,7 @@ fn rotated(
             .iter()
             .filter(|(_, block)| source_side.flow.loops(**block).next() == Some(*head));
         let is_copied = inside.any(|((instance, operation), _)| {
-            let written = &source.instances[*instance];
-            let mut path = written.path.clone();
-            path.push(written.function.operations[*operation].place);
+            let path = source.path(*instance, *operation);
             let is_constant = |index: &&usize| {
                 registers.results[**index]
                     .iter()

@@ -1,76 +1,24 @@
-//! The source as a graph of values: structured control flow becomes blocks as the compiler makes
-//! them, calls that it inlined are inlined here.
+//! From a function of the source to a graph of values: structured control flow becomes blocks as
+//! the compiler makes them, and calls that it inlined are inlined here.
 //!
-//! A value of the source has a node in each *instance* of its function: the function itself, and
-//! each copy of it that was inlined somewhere. What an operation means that is not listed here is
-//! not known: its results are leaves.
+//! An operation whose meaning is not listed here is not known: its results are leaves.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::arithmetic::{Binary, Compare, Pure, Scalar};
-use super::graph::{Block, Edge, Graph, Kind, Node, When};
+use super::graph::{Block, Edge, Kind, Node, When};
 use super::operations::{self, Meaning};
+use super::source_graph::{Element, Instance, InstanceIndex, Made, SourceGraph};
 use crate::source::functions::{
-    FunctionIndex, LineColumn, OperationIndex, SourceFunction, SourceRegion, ValueIndex,
-    symbol_name,
+    FunctionIndex, LineColumn, OperationIndex, SourceFunction, SourceOperation, SourceRegion,
+    ValueIndex, symbol_name,
 };
 
 /// Operations of all instances together.
 const MOST_OPERATIONS: usize = 60_000;
 /// Regions in regions and calls in calls.
 const DEEPEST: usize = 96;
-
-/// The index of an instance.
-pub(crate) type InstanceIndex = usize;
-
-/// A function, or a copy of it that was inlined.
-#[derive(Clone, Debug)]
-pub(crate) struct Instance {
-    /// The places of the calls that lead to it, outermost first.
-    pub(crate) path: Vec<LineColumn>,
-    pub(crate) function: Arc<SourceFunction>,
-}
-
-/// A leaf that an operation makes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Made {
-    pub(crate) node: Node,
-    pub(crate) instance: InstanceIndex,
-    pub(crate) operation: OperationIndex,
-    /// Which of its results.
-    pub(crate) result: usize,
-}
-
-/// The scalar code of a tensor operation: what it computes for one element.
-#[derive(Clone, Debug)]
-pub(crate) struct Element {
-    pub(crate) instance: InstanceIndex,
-    pub(crate) operation: OperationIndex,
-    /// What the operation is given for an element, in order, as leaves.
-    pub(crate) arguments: Vec<Node>,
-    /// For each of these the tensor that it is of.
-    tensors: Vec<ValueIndex>,
-    /// What it makes of them.
-    yielded: Vec<Node>,
-    /// The operations inside.
-    pub(crate) inside: Vec<OperationIndex>,
-}
-
-/// The values of a function of the source.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SourceGraph {
-    pub(crate) graph: Graph,
-    pub(crate) instances: Vec<Instance>,
-    pub(crate) values: HashMap<(InstanceIndex, ValueIndex), Node>,
-    pub(crate) made: Vec<Made>,
-    pub(crate) elements: Vec<Element>,
-    /// Whether the control flow of some operation was not understood: nothing is what it seems
-    /// then.
-    pub(crate) is_broken: bool,
-    /// Where operations are.
-    pub(crate) blocks: HashMap<(InstanceIndex, OperationIndex), Block>,
-}
 
 /// What is known of the machine code while the source is lowered.
 pub(crate) trait Calls {
@@ -131,6 +79,39 @@ struct Lowering<'s> {
 /// Where control leaves the blocks of a region, and with which values.
 type Exits = Vec<(Block, When, Vec<Node>)>;
 
+/// An operation in an instance of its function.
+#[derive(Clone, Copy)]
+struct At<'f> {
+    instance: InstanceIndex,
+    function: &'f Arc<SourceFunction>,
+    operation: OperationIndex,
+}
+
+impl<'f> At<'f> {
+    fn written(self) -> &'f SourceOperation {
+        &self.function.operations[self.operation]
+    }
+
+    /// Another operation of the same instance.
+    fn with(self, operation: OperationIndex) -> Self {
+        Self { operation, ..self }
+    }
+
+    /// The first symbol that its head names.
+    fn symbol(self) -> Option<String> {
+        let head = self.function.head(self.operation);
+        let (_, text) = head.iter().find(|(kind, _)| *kind == syntax::TokenKind::Symbol)?;
+        Some(symbol_name(text))
+    }
+}
+
+/// A loop that has been begun.
+struct OpenLoop {
+    head: Block,
+    /// What is carried from turn to turn.
+    phis: Vec<Node>,
+}
+
 impl Lowering<'_> {
     fn scalar(&self, function: &SourceFunction, value: ValueIndex) -> Option<Scalar> {
         let scalar = Scalar::parse(function.values.get(value)?.type_text.as_deref()?)?;
@@ -142,7 +123,7 @@ impl Lowering<'_> {
     }
 
     fn pure(&mut self, pure: Pure, operands: Vec<Node>, scalar: Option<Scalar>) -> Node {
-        // The compiler has computed what follows from constants, and made loops and ways of it.
+        // The compiler has computed what follows from constants, and unrolled and folded by it.
         let constants: Option<Vec<u64>> = operands.iter().map(|it| self.constant(*it)).collect();
         let kind = match constants.and_then(|constants| pure.apply(&constants)) {
             Some(bits) => Kind::Constant(bits),
@@ -162,6 +143,23 @@ impl Lowering<'_> {
         self.result.values.insert((instance, value), node);
     }
 
+    fn bind_all(
+        &mut self,
+        instance: InstanceIndex,
+        values: &[ValueIndex],
+        nodes: impl IntoIterator<Item = Node>,
+    ) {
+        for (value, node) in values.iter().zip(nodes) {
+            self.bind(instance, *value, node);
+        }
+    }
+
+    /// Begins a block that control enters from another one.
+    fn enter(&mut self, from: Block, when: When) -> Edge {
+        self.block = self.result.graph.add_block();
+        self.result.graph.add_edge(from, self.block, when)
+    }
+
     /// Lowers the body of a function; gives what it returns.
     fn instance(
         &mut self,
@@ -169,13 +167,17 @@ impl Lowering<'_> {
         function: &Arc<SourceFunction>,
         arguments: &[Node],
     ) -> Option<Vec<Node>> {
-        let index = self.result.instances.len();
+        let instance = self.result.instances.len();
         self.result.instances.push(Instance { path, function: Arc::clone(function) });
-        for (value, node) in function.arguments().iter().zip(arguments) {
-            self.bind(index, *value, *node);
-        }
-        let body = function.operations.first()?.regions.first()?;
-        let exits = self.region(index, function, body)?;
+        self.bind_all(instance, function.arguments(), arguments.iter().copied());
+        let at = At { instance, function, operation: 0 };
+        self.body(at, function.operations.first()?.regions.first()?)
+    }
+
+    /// Lowers a region from the current block on and continues where its ways out meet; gives the
+    /// values that it yields. `None` if its control flow is not understood.
+    fn body(&mut self, at: At<'_>, region: &SourceRegion) -> Option<Vec<Node>> {
+        let exits = self.region(at, region)?;
         Some(self.join(exits))
     }
 
@@ -202,14 +204,15 @@ impl Lowering<'_> {
         self.result.graph.add(Kind::Phi(values), scalar, self.block)
     }
 
-    /// Lowers the blocks of a region from the current block on; gives the ways out of it. None if
-    /// control is not understood.
-    fn region(
-        &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
-        region: &SourceRegion,
-    ) -> Option<Exits> {
+    fn add_to_phi(&mut self, phi: Node, edge: Edge, value: Node) {
+        if let Kind::Phi(values) = &mut self.result.graph.nodes[phi].kind {
+            values.push((edge, value));
+        }
+    }
+
+    /// Lowers the blocks of a region from the current block on; gives the ways out of it. `None` if
+    /// its control flow is not understood.
+    fn region(&mut self, at: At<'_>, region: &SourceRegion) -> Option<Exits> {
         if self.depth == DEEPEST {
             return None;
         }
@@ -217,47 +220,39 @@ impl Lowering<'_> {
         let exits = match &region.blocks[..] {
             [] => Some(vec![(self.block, When::Always, Vec::new())]),
             [only] => {
-                let values = self.block_of_operations(instance, function, &only.operations);
+                let values = self.block_of_operations(at, &only.operations);
                 values.map(|values| vec![(self.block, When::Always, values)])
             }
-            _ => self.labelled(instance, function, region),
+            _ => self.labelled(at, region),
         };
         self.depth -= 1;
         exits
     }
 
     /// A region with labels.
-    fn labelled(
-        &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
-        region: &SourceRegion,
-    ) -> Option<Exits> {
-        let order = order_of(function, region);
-        let mut heads: Vec<Block> = Vec::new();
-        for (index, written) in region.blocks.iter().enumerate() {
-            let head = if index == 0 { self.block } else { self.result.graph.add_block() };
+    fn labelled(&mut self, at: At<'_>, region: &SourceRegion) -> Option<Exits> {
+        let order = at.function.order(region);
+        let mut heads = vec![self.block];
+        for written in region.blocks.iter().skip(1) {
+            let head = self.result.graph.add_block();
             heads.push(head);
-            if index == 0 {
-                continue;
-            }
             for value in &written.arguments {
-                let scalar = self.scalar(function, *value);
+                let scalar = self.scalar(at.function, *value);
                 let phi = self.result.graph.add(Kind::Phi(Vec::new()), scalar, head);
-                self.bind(instance, *value, phi);
+                self.bind(at.instance, *value, phi);
             }
         }
         let mut exits = Vec::new();
         for index in order {
             self.block = heads[index];
             let operations = &region.blocks[index].operations;
-            let values = self.block_of_operations(instance, function, operations)?;
-            let terminator = &function.operations[*operations.last()?];
-            let targets = function.successors(region, index);
+            let values = self.block_of_operations(at, operations)?;
+            let terminator = at.with(*operations.last()?).written();
+            let targets = at.function.successors(region, index);
             match terminator.name.as_str() {
                 "cf.br" | "vm.br" | "cf.cond_br" | "vm.cond_br" => {}
                 _ if targets.is_empty() => {
-                    if !is_end(&terminator.name) {
+                    if !operations::is_end(&terminator.name) {
                         exits.push((self.block, When::Always, values));
                     }
                     continue;
@@ -281,10 +276,8 @@ impl Lowering<'_> {
                 let (own, others) = rest.split_at(arguments.len().min(rest.len()));
                 rest = others;
                 for (argument, value) in arguments.iter().zip(own) {
-                    let phi = self.result.values[&(instance, *argument)];
-                    if let Kind::Phi(values) = &mut self.result.graph.nodes[phi].kind {
-                        values.push((edge, *value));
-                    }
+                    let phi = self.result.values[&(at.instance, *argument)];
+                    self.add_to_phi(phi, edge, *value);
                 }
             }
         }
@@ -294,90 +287,70 @@ impl Lowering<'_> {
     /// Lowers operations up to the terminator; gives the terminator's operands.
     fn block_of_operations(
         &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
+        at: At<'_>,
         operations: &[OperationIndex],
     ) -> Option<Vec<Node>> {
         // A block may end without a terminator, where the form implies it.
-        let last = operations.last().filter(|it| is_terminator(&function.operations[**it].name));
+        let last =
+            operations.last().filter(|it| operations::is_terminator(&at.with(**it).written().name));
         let before = operations.len() - usize::from(last.is_some());
         for operation in &operations[..before] {
-            self.operation(instance, function, *operation);
+            self.operation(at.with(*operation));
         }
         let Some(last) = last else { return Some(Vec::new()) };
-        self.result.blocks.insert((instance, *last), self.block);
-        Some(self.operands(instance, function, *last))
+        self.result.blocks.insert((at.instance, *last), self.block);
+        Some(self.operands(at.with(*last)))
     }
 
-    fn operands(
-        &mut self,
-        instance: InstanceIndex,
-        function: &SourceFunction,
-        operation: OperationIndex,
-    ) -> Vec<Node> {
-        let operands = function.operations[operation].operands.clone();
-        operands.into_iter().map(|value| self.value(instance, function, value)).collect()
+    fn operands(&mut self, at: At<'_>) -> Vec<Node> {
+        at.written().operands.iter().map(|value| self.value(at, *value)).collect()
     }
 
-    fn value(
-        &mut self,
-        instance: InstanceIndex,
-        function: &SourceFunction,
-        value: ValueIndex,
-    ) -> Node {
-        if let Some(node) = self.result.values.get(&(instance, value)) {
+    /// The node of a value of the function.
+    fn value(&mut self, at: At<'_>, value: ValueIndex) -> Node {
+        if let Some(node) = self.result.values.get(&(at.instance, value)) {
             return *node;
         }
-        // Made where control was not understood.
-        let scalar = self.scalar(function, value);
+        // Made where control flow was not understood.
+        let scalar = self.scalar(at.function, value);
         let node = self.leaf(scalar);
-        self.bind(instance, value, node);
+        self.bind(at.instance, value, node);
         node
     }
 
-    fn operation(
-        &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
-        operation: OperationIndex,
-    ) {
-        self.result.blocks.insert((instance, operation), self.block);
+    fn operation(&mut self, at: At<'_>) {
+        self.result.blocks.insert((at.instance, at.operation), self.block);
         self.operations += 1;
-        let written = &function.operations[operation];
         if self.operations > MOST_OPERATIONS {
-            return self.unknown(instance, function, operation);
+            return self.unknown(at);
         }
         let blocks = self.result.graph.incoming.len();
-        let done = match written.name.as_str() {
-            "scf.if" => self.choice(instance, function, operation),
-            "scf.for" => self.counted(instance, function, operation),
-            "scf.while" => self.repeated(instance, function, operation),
-            "util.call" | "func.call" | "call" => self.call(instance, function, operation),
-            "util.global.load" => self.global(instance, function, operation),
-            "tensor.dim" => self.dimension(instance, function, operation),
+        let name = at.written().name.as_str();
+        let done = match name {
+            "scf.if" => self.choice(at),
+            "scf.for" => self.counted(at),
+            "scf.while" => self.repeated(at),
+            "util.call" | "func.call" | "call" => self.call(at),
+            "util.global.load" => self.global(at),
+            "tensor.dim" => self.dimension(at),
             name if name.starts_with("linalg.") => {
-                self.element(instance, function, operation);
+                self.element(at);
                 None
             }
-            _ => self.computed(instance, function, operation),
+            _ => self.computed(at),
         };
         if done.is_none() {
             // Blocks that were begun and not ended would make other values of what follows.
             self.result.is_broken |=
-                self.result.graph.incoming.len() != blocks && !written.name.starts_with("linalg.");
-            self.unknown(instance, function, operation);
+                self.result.graph.incoming.len() != blocks && !name.starts_with("linalg.");
+            self.unknown(at);
         }
     }
 
     /// `linalg.generic … { ^bb0(%in: f32, %out: f32): … linalg.yield %x }`: its body is code of a
     /// dispatch.
-    fn element(
-        &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
-        operation: OperationIndex,
-    ) -> Option<()> {
-        let written = &function.operations[operation];
+    fn element(&mut self, at: At<'_>) -> Option<()> {
+        let written = at.written();
         let [region] = &written.regions[..] else { return None };
         let [block] = &region.blocks[..] else { return None };
         if !self.sources.is_part || block.arguments.len() > written.operands.len() {
@@ -385,15 +358,15 @@ impl Lowering<'_> {
         }
         let mut arguments = Vec::new();
         for value in &block.arguments {
-            let scalar = self.scalar(function, *value);
+            let scalar = self.scalar(at.function, *value);
             let leaf = self.leaf(scalar);
-            self.bind(instance, *value, leaf);
+            self.bind(at.instance, *value, leaf);
             arguments.push(leaf);
         }
-        let yielded = self.block_of_operations(instance, function, &block.operations)?;
+        let yielded = self.block_of_operations(at, &block.operations)?;
         self.result.elements.push(Element {
-            instance,
-            operation,
+            instance: at.instance,
+            operation: at.operation,
             arguments,
             tensors: written.operands.clone(),
             yielded,
@@ -403,37 +376,28 @@ impl Lowering<'_> {
     }
 
     /// The results are leaves, to be found by the operation's place.
-    fn unknown(
-        &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
-        operation: OperationIndex,
-    ) {
-        for (result, value) in function.operations[operation].results.iter().enumerate() {
-            let scalar = self.scalar(function, *value);
+    fn unknown(&mut self, at: At<'_>) {
+        let At { instance, operation, .. } = at;
+        for (result, value) in at.written().results.iter().enumerate() {
+            let scalar = self.scalar(at.function, *value);
             let node = self.leaf(scalar);
             self.bind(instance, *value, node);
             self.result.made.push(Made { node, instance, operation, result });
         }
     }
 
-    fn computed(
-        &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
-        operation: OperationIndex,
-    ) -> Option<()> {
-        let written = &function.operations[operation];
+    fn computed(&mut self, at: At<'_>) -> Option<()> {
+        let written = at.written();
         let [value] = written.results[..] else { return None };
-        let operands = self.operands(instance, function, operation);
+        let operands = self.operands(at);
         let scalars: Vec<_> =
             operands.iter().map(|node| self.result.graph.nodes[*node].scalar).collect();
-        let scalar = self.scalar(function, value);
-        let head = function.head(operation);
+        let scalar = self.scalar(at.function, value);
+        let head = at.function.head(at.operation);
         let node = match operations::meaning(&written.name, &head, &scalars, scalar) {
             Meaning::Constant(bits) => {
-                let bits = match (scalar, self.is_demoted_at(function, value)) {
-                    (Some(Scalar::F32), true) => demoted(&head)?,
+                let bits = match (scalar, self.is_demoted_at(at.function, value)) {
+                    (Some(Scalar::F32), true) => operations::demoted(&head)?,
                     _ => bits,
                 };
                 self.result.graph.add(Kind::Constant(bits), scalar, self.block)
@@ -442,7 +406,7 @@ impl Lowering<'_> {
             Meaning::Pure(pure) => self.pure(pure, operands, scalar),
             Meaning::Other => return None,
         };
-        self.bind(instance, value, node);
+        self.bind(at.instance, value, node);
         Some(())
     }
 
@@ -452,111 +416,104 @@ impl Lowering<'_> {
     }
 
     /// `%r = scf.if %c -> (i64) { … } else { … }`.
-    fn choice(
-        &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
-        operation: OperationIndex,
-    ) -> Option<()> {
-        let written = &function.operations[operation];
-        let condition = *self.operands(instance, function, operation).first()?;
+    fn choice(&mut self, at: At<'_>) -> Option<()> {
+        let written = at.written();
+        let condition = *self.operands(at).first()?;
         let before = self.block;
         let mut exits = Exits::new();
         for (region, when) in written.regions.iter().zip([true, false]) {
-            self.block = self.result.graph.add_block();
-            self.result.graph.add_edge(before, self.block, When::If(condition, when));
-            exits.extend(self.region(instance, function, region)?);
+            self.enter(before, When::If(condition, when));
+            exits.extend(self.region(at, region)?);
         }
         if written.regions.len() == 1 {
             exits.push((before, When::If(condition, false), Vec::new()));
         }
         let results = self.join(exits);
-        for (value, node) in written.results.iter().zip(results) {
-            self.bind(instance, *value, node);
-        }
+        self.bind_all(at.instance, &written.results, results);
         Some(())
     }
 
-    /// `%r = scf.for %i = %low to %high step %step iter_args(%a = %n) -> (i64) { … }`.
-    fn counted(
+    /// What a loop's head gives the arguments of its first region.
+    fn initial(
         &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
-        operation: OperationIndex,
-    ) -> Option<()> {
-        let written = &function.operations[operation];
+        at: At<'_>,
+        carried: &[(ValueIndex, Option<ValueIndex>)],
+    ) -> Option<Vec<Node>> {
+        carried.iter().map(|(_, value)| Some(self.value(at, (*value)?))).collect()
+    }
+
+    /// Begins a loop whose head has a phi for each value that is carried.
+    fn begin_loop(
+        &mut self,
+        at: At<'_>,
+        carried: &[ValueIndex],
+        initial: impl IntoIterator<Item = Node>,
+    ) -> OpenLoop {
+        let entry = self.enter(self.block, When::Always);
+        let phis: Vec<Node> =
+            initial.into_iter().take(carried.len()).map(|it| self.phi(vec![(entry, it)])).collect();
+        self.bind_all(at.instance, carried, phis.iter().copied());
+        OpenLoop { head: self.block, phis }
+    }
+
+    /// Ends a turn of a loop with the values of the next one, and continues after the loop, which
+    /// is left from `decided` unless the condition holds.
+    fn end_loop(
+        &mut self,
+        begun: &OpenLoop,
+        next: impl IntoIterator<Item = Node>,
+        decided: Block,
+        condition: Node,
+    ) {
+        let back = self.result.graph.add_edge(self.block, begun.head, When::Always);
+        for (phi, value) in begun.phis.iter().zip(next) {
+            self.add_to_phi(*phi, back, value);
+        }
+        self.enter(decided, When::If(condition, false));
+    }
+
+    /// `%r = scf.for %i = %low to %high step %step iter_args(%a = %n) -> (i64) { … }`.
+    fn counted(&mut self, at: At<'_>) -> Option<()> {
+        let At { instance, function, .. } = at;
+        let written = at.written();
         let ((counter, Some(low)), carried) = written.initial.split_first()? else { return None };
-        let mut bounds = self.operands(instance, function, operation).into_iter();
-        let low = self.value(instance, function, *low);
-        // The head names the lower bound, which is the counter's beginning, and then these; the
-        // beginnings of what is carried come after them.
-        let named: Vec<Node> = bounds.by_ref().collect();
+        // The head names the lower bound, which is where the counter begins, and then these; the
+        // initial values of what is carried come after them.
+        let named = self.operands(at);
+        let low = self.value(at, *low);
         let [_, high, step, ..] = named[..] else { return None };
         let scalar = self.scalar(function, *counter);
-        let initial: Vec<Node> = carried
-            .iter()
-            .map(|(_, value)| Some(self.value(instance, function, (*value)?)))
-            .collect::<Option<_>>()?;
-
+        let initial = self.initial(at, carried)?;
+        let arguments: Vec<ValueIndex> = written.initial.iter().map(|(value, _)| *value).collect();
+        let initial_of_all = [low].into_iter().chain(initial.iter().copied());
         match self.turns(low, high, step) {
             Some(0) => {
-                for (value, node) in written.results.iter().zip(initial) {
-                    self.bind(instance, *value, node);
-                }
+                self.bind_all(instance, &written.results, initial);
                 return Some(());
             }
             // The compiler makes no loop of it.
             Some(1) => {
-                self.bind(instance, *counter, low);
-                for ((value, _), node) in carried.iter().zip(initial) {
-                    self.bind(instance, *value, node);
-                }
-                let exits = self.region(instance, function, written.regions.first()?)?;
-                let yielded = self.join(exits);
-                for (value, node) in written.results.iter().zip(yielded) {
-                    self.bind(instance, *value, node);
-                }
+                self.bind_all(instance, &arguments, initial_of_all);
+                let yielded = self.body(at, written.regions.first()?)?;
+                self.bind_all(instance, &written.results, yielded);
                 return Some(());
             }
             _ => {}
         }
-        let before = self.block;
-        let head = self.result.graph.add_block();
-        let entry = self.result.graph.add_edge(before, head, When::Always);
-        self.block = head;
-        let count = self.phi(vec![(entry, low)]);
-        self.bind(instance, *counter, count);
-        let mut phis = Vec::new();
-        for ((value, _), initial) in carried.iter().zip(initial) {
-            let phi = self.phi(vec![(entry, initial)]);
-            self.bind(instance, *value, phi);
-            phis.push(phi);
-        }
+        let begun = self.begin_loop(at, &arguments, initial_of_all);
+        let (count, phis) = begun.phis.split_first()?;
         let less = Pure::Compare(Compare::Slt, scalar?);
-        let goes_on = self.pure(less, vec![count, high], Some(Scalar::Int(1)));
-        let body = self.result.graph.add_block();
-        self.result.graph.add_edge(head, body, When::If(goes_on, true));
-        self.block = body;
-        let exits = self.region(instance, function, written.regions.first()?)?;
-        let yielded = self.join(exits);
+        let is_next = self.pure(less, vec![*count, high], Some(Scalar::Int(1)));
+        self.enter(begun.head, When::If(is_next, true));
+        let yielded = self.body(at, written.regions.first()?)?;
         let next = Pure::Binary(Binary::Add, scalar?);
-        let next = self.pure(next, vec![count, step], scalar);
-        let back = self.result.graph.add_edge(self.block, head, When::Always);
-        for (phi, value) in [count].iter().chain(&phis).zip([next].into_iter().chain(yielded)) {
-            if let Kind::Phi(values) = &mut self.result.graph.nodes[*phi].kind {
-                values.push((back, value));
-            }
-        }
-        let after = self.result.graph.add_block();
-        self.result.graph.add_edge(head, after, When::If(goes_on, false));
-        self.block = after;
-        for (value, phi) in written.results.iter().zip(phis) {
-            self.bind(instance, *value, phi);
-        }
+        let next = self.pure(next, vec![*count, step], scalar);
+        self.end_loop(&begun, [next].into_iter().chain(yielded), begun.head, is_next);
+        self.bind_all(instance, &written.results, phis.iter().copied());
         Some(())
     }
 
-    /// How many turns a loop takes, where its text says so and they are at most two.
+    /// How many turns a loop takes, where its text says so and they are fewer than two.
     fn turns(&self, low: Node, high: Node, step: Node) -> Option<u64> {
         let graph = &self.result.graph;
         if graph.resolve(low) == graph.resolve(high) {
@@ -572,92 +529,49 @@ impl Lowering<'_> {
     }
 
     /// `%r = scf.while (%k = %n) : (i64) -> i64 { … scf.condition(%c) %k } do { … }`.
-    fn repeated(
-        &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
-        operation: OperationIndex,
-    ) -> Option<()> {
-        let written = &function.operations[operation];
+    fn repeated(&mut self, at: At<'_>) -> Option<()> {
+        let written = at.written();
         let [test, turn] = &written.regions[..] else { return None };
-        let initial: Vec<Node> = written
-            .initial
-            .iter()
-            .map(|(_, value)| Some(self.value(instance, function, (*value)?)))
-            .collect::<Option<_>>()?;
-        let before = self.block;
-        let head = self.result.graph.add_block();
-        let entry = self.result.graph.add_edge(before, head, When::Always);
-        self.block = head;
-        let mut phis = Vec::new();
-        let taken = test.blocks.first()?.arguments.clone();
-        for (value, initial) in taken.iter().zip(initial) {
-            let phi = self.phi(vec![(entry, initial)]);
-            self.bind(instance, *value, phi);
-            phis.push(phi);
-        }
-        let exits = self.region(instance, function, test)?;
-        let passed = self.join(exits);
+        let initial = self.initial(at, &written.initial)?;
+        let carried = test.blocks.first().map_or(&[][..], |block| &block.arguments);
+        let begun = self.begin_loop(at, carried, initial);
+        let passed = self.body(at, test)?;
         let (condition, passed) = passed.split_first()?;
         let decided = self.block;
-        let body = self.result.graph.add_block();
-        self.result.graph.add_edge(decided, body, When::If(*condition, true));
-        self.block = body;
-        for (value, node) in turn.blocks.first()?.arguments.iter().zip(passed) {
-            self.bind(instance, *value, *node);
-        }
-        let exits = self.region(instance, function, turn)?;
-        let yielded = self.join(exits);
-        let back = self.result.graph.add_edge(self.block, head, When::Always);
-        for (phi, value) in phis.iter().zip(yielded) {
-            if let Kind::Phi(values) = &mut self.result.graph.nodes[*phi].kind {
-                values.push((back, value));
-            }
-        }
-        let after = self.result.graph.add_block();
-        self.result.graph.add_edge(decided, after, When::If(*condition, false));
-        self.block = after;
-        for (value, node) in written.results.iter().zip(passed) {
-            self.bind(instance, *value, *node);
-        }
+        self.enter(decided, When::If(*condition, true));
+        let passed = passed.iter().copied();
+        self.bind_all(at.instance, &turn.blocks.first()?.arguments, passed.clone());
+        let yielded = self.body(at, turn)?;
+        self.end_loop(&begun, yielded, decided, *condition);
+        self.bind_all(at.instance, &written.results, passed);
         Some(())
     }
 
-    /// A call that remains is a leaf; others are gone into.
-    fn call(
-        &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
-        operation: OperationIndex,
-    ) -> Option<()> {
-        let written = &function.operations[operation];
-        let mut path = self.result.instances[instance].path.clone();
-        path.push(written.place);
-        if self.calls.results(&path) == Some(written.results.len()) {
+    /// A call that remains is a leaf; others are inlined.
+    fn call(&mut self, at: At<'_>) -> Option<()> {
+        let results = &at.written().results;
+        let path = self.result.path(at.instance, at.operation);
+        if self.calls.results(&path) == Some(results.len()) {
             return None;
         }
-        let head = function.head(operation);
-        let symbol = head.iter().find(|(kind, _)| *kind == syntax::TokenKind::Symbol)?;
-        let callee = self.function(&symbol_name(symbol.1))?;
+        let callee = self.function(&at.symbol()?)?;
         // A function that calls itself cannot have been inlined into itself for ever.
         let is_within = |it: &Instance| Arc::ptr_eq(&it.function, &callee);
-        let around = &self.result.instances[instance].path;
+        let around = &self.result.instances[at.instance].path;
         let recursion = self.result.instances.iter();
         let is_recursive = recursion.filter(|it| around.starts_with(&it.path)).any(is_within);
         if !callee.is_defined() || is_recursive || self.depth >= DEEPEST {
             return None;
         }
-        let arguments = self.operands(instance, function, operation);
+        let arguments = self.operands(at);
         if arguments.len() != callee.arguments().len() {
             return None;
         }
         let returned = self.instance(path, &callee, &arguments)?;
-        if returned.len() != written.results.len() {
+        if returned.len() != results.len() {
             return None;
         }
-        for (value, node) in written.results.iter().zip(returned) {
-            self.bind(instance, *value, node);
-        }
+        self.bind_all(at.instance, results, returned);
         Some(())
     }
 
@@ -668,165 +582,34 @@ impl Lowering<'_> {
     }
 
     /// The size of a tensor that its type says.
-    fn dimension(
-        &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
-        operation: OperationIndex,
-    ) -> Option<()> {
-        let written = &function.operations[operation];
+    fn dimension(&mut self, at: At<'_>) -> Option<()> {
+        let written = at.written();
         let ([tensor, _], [value]) = (&written.operands[..], &written.results[..]) else {
             return None;
         };
-        let index = *self.operands(instance, function, operation).get(1)?;
+        let index = *self.operands(at).get(1)?;
         let index = usize::try_from(self.constant(index)?).ok()?;
-        let type_text = function.values.get(*tensor)?.type_text.as_deref()?;
+        let type_text = at.function.values.get(*tensor)?.type_text.as_deref()?;
         let shape = type_text.strip_prefix("tensor<")?;
         let size = shape.split('x').nth(index)?.parse().ok()?;
         let index_type = Some(Scalar::Int(64));
         let node = self.result.graph.add(Kind::Constant(size), index_type, self.block);
-        self.bind(instance, *value, node);
+        self.bind(at.instance, *value, node);
         Some(())
     }
 
-    /// A global that nobody stores to has the value that it is defined with.
-    fn global(
-        &mut self,
-        instance: InstanceIndex,
-        function: &Arc<SourceFunction>,
-        operation: OperationIndex,
-    ) -> Option<()> {
-        let [value] = function.operations[operation].results[..] else { return None };
-        let scalar = self.scalar(function, value)?;
-        let head = function.head(operation);
-        let symbol = head.iter().find(|(kind, _)| *kind == syntax::TokenKind::Symbol)?;
-        let text = self.sources.file.global(self.sources.text, &symbol_name(symbol.1))?;
+    /// A global that is never stored to has the value that it is defined with.
+    fn global(&mut self, at: At<'_>) -> Option<()> {
+        let [value] = at.written().results[..] else { return None };
+        let scalar = self.scalar(at.function, value)?;
+        let text = self.sources.file.global(self.sources.text, &at.symbol()?)?;
         if text.split('=').next()?.split_whitespace().any(|word| word == "mutable") {
             return None;
         }
         let initial = text.split_once('=')?.1.split(':').next()?.trim();
         let bits = operations::number(initial, scalar)?;
         let node = self.result.graph.add(Kind::Constant(bits), Some(scalar), self.block);
-        self.bind(instance, value, node);
+        self.bind(at.instance, value, node);
         Some(())
     }
-}
-
-impl SourceGraph {
-    /// The values that an element operation is given, and that its code loads. Where what it is
-    /// given is made by another one, the compiler may have put both into one: then the values of
-    /// that one are loaded in its place (`is_fused`).
-    pub(crate) fn loaded(&self, element: usize, is_fused: bool) -> Vec<Node> {
-        let Some(it) = self.elements.get(element) else { return Vec::new() };
-        let arguments = it.arguments.iter().zip(&it.tensors);
-        let loaded = arguments.flat_map(|(argument, tensor)| {
-            match self.producer(element, *tensor).filter(|_| is_fused) {
-                Some(producer) => self.loaded(producer, true),
-                None => vec![*argument],
-            }
-        });
-        let mut found: Vec<Node> = Vec::new();
-        for node in loaded {
-            if self.is_used(node) && !found.contains(&node) {
-                found.push(node);
-            }
-        }
-        found
-    }
-
-    /// What an element operation is given is what those before it have made.
-    pub(crate) fn fuse(&mut self, element: usize) {
-        let Some(it) = self.elements.get(element) else { return };
-        let pairs: Vec<(Node, usize)> = it
-            .arguments
-            .iter()
-            .zip(&it.tensors)
-            .filter_map(|(argument, tensor)| Some((*argument, self.producer(element, *tensor)?)))
-            .collect();
-        for (argument, producer) in pairs {
-            if let [only] = self.elements[producer].yielded[..] {
-                self.graph.nodes[argument].kind = Kind::Same(only);
-                self.fuse(producer);
-            }
-        }
-    }
-
-    /// The element operation before one that makes a tensor which it is given.
-    fn producer(&self, element: usize, tensor: ValueIndex) -> Option<usize> {
-        let it = self.elements.get(element)?;
-        let function = &self.instances[it.instance].function;
-        let (made_by, _) = function.values.get(tensor)?.definition?;
-        self.elements[..element].iter().position(|other| {
-            other.instance == it.instance && other.operation == made_by && other.yielded.len() == 1
-        })
-    }
-
-    fn is_used(&self, node: Node) -> bool {
-        let in_nodes = self.graph.nodes.iter().any(|it| match &it.kind {
-            Kind::Pure(_, operands) => operands.contains(&node),
-            Kind::Same(other) => *other == node,
-            _ => false,
-        });
-        in_nodes || self.elements.iter().any(|it| it.yielded.contains(&node))
-    }
-}
-
-/// The bits of a constant that was written as f64 and became f32.
-fn demoted(head: &operations::Head<'_>) -> Option<u64> {
-    let Meaning::Constant(bits) =
-        operations::meaning("arith.constant", head, &[], Some(Scalar::F64))
-    else {
-        return None;
-    };
-    Some(u64::from((f64::from_bits(bits) as f32).to_bits()))
-}
-
-/// Whether an operation ends its block.
-fn is_terminator(name: &str) -> bool {
-    const LAST: [&str; 12] = [
-        "yield",
-        "return",
-        "br",
-        "cond_br",
-        "switch",
-        "condition",
-        "unreachable",
-        "reduce",
-        "fail",
-        "br_table",
-        "in_parallel",
-        "terminator",
-    ];
-    let last = name.rsplit('.').next().unwrap_or(name);
-    LAST.contains(&last) && !name.starts_with("linalg.reduce")
-}
-
-/// Whether control ends with an operation, rather than returning values.
-fn is_end(name: &str) -> bool {
-    matches!(name, "util.unreachable" | "llvm.unreachable" | "ub.unreachable" | "vm.fail")
-}
-
-/// The blocks of a region that can be reached, each after one that leads to it, and after all of
-/// those where there is no loop.
-fn order_of(function: &SourceFunction, region: &SourceRegion) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut seen = vec![false; region.blocks.len()];
-    let mut stack = Vec::new();
-    if !seen.is_empty() {
-        seen[0] = true;
-        stack.push((0, function.successors(region, 0)));
-    }
-    while let Some((block, mut rest)) = stack.pop() {
-        match rest.pop() {
-            Some(next) => {
-                stack.push((block, rest));
-                if !std::mem::replace(&mut seen[next], true) {
-                    stack.push((next, function.successors(region, next)));
-                }
-            }
-            None => order.push(block),
-        }
-    }
-    order.reverse();
-    order
 }

@@ -9,8 +9,9 @@ use vmfb::Op;
 
 use super::arithmetic::Scalar;
 use super::graph::{Block, Kind, Node};
-use super::lower::{Calls, Made, SourceGraph};
+use super::lower::Calls;
 use super::registers::Registers;
+use super::source_graph::{Made, SourceGraph};
 use crate::bytecode::Code;
 use crate::source::functions::LineColumn;
 
@@ -142,9 +143,7 @@ fn made_by(
     if scalar.is_none() && is_shaped {
         return None;
     }
-    let mut path = instance.path.clone();
-    path.push(operation.place);
-    let here = origins.at(&path);
+    let here = origins.at(&source.path(made.instance, made.operation));
     let results = |index: usize| registers.results.get(index).map_or(&[][..], Vec::as_slice);
     if operation.results.len() > 1 || is_called(&operation.name) {
         let mut calls = here.iter().copied().filter(|index| {
@@ -228,10 +227,7 @@ pub(crate) fn loops(
     let mut votes: HashMap<Block, HashMap<Block, usize>> = HashMap::new();
     for ((instance, operation), block) in &source.blocks {
         let Some(head) = source_flow.loops(*block).next() else { continue };
-        let written = &source.instances[*instance];
-        let mut path = written.path.clone();
-        path.push(written.function.operations[*operation].place);
-        for index in origins.at(&path) {
+        for index in origins.at(&source.path(*instance, *operation)) {
             let results = &registers.results[*index];
             let is_constant = results
                 .iter()

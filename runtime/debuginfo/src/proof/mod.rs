@@ -30,6 +30,7 @@ mod matching;
 mod mnemonic;
 mod operations;
 mod registers;
+mod source_graph;
 
 pub use answer::{Answer, Given, Operation, Reason, Recipe, ScopedValue};
 pub use arithmetic::Scalar;

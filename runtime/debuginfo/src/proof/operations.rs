@@ -52,6 +52,39 @@ pub(crate) fn meaning(
     }
 }
 
+/// The bits of a constant that was written as f64 and became f32.
+pub(crate) fn demoted(head: &Head<'_>) -> Option<u64> {
+    let Meaning::Constant(bits) = meaning("arith.constant", head, &[], Some(Scalar::F64)) else {
+        return None;
+    };
+    Some(u64::from((f64::from_bits(bits) as f32).to_bits()))
+}
+
+/// Whether an operation ends its block.
+pub(crate) fn is_terminator(name: &str) -> bool {
+    const LAST: [&str; 12] = [
+        "yield",
+        "return",
+        "br",
+        "cond_br",
+        "switch",
+        "condition",
+        "unreachable",
+        "reduce",
+        "fail",
+        "br_table",
+        "in_parallel",
+        "terminator",
+    ];
+    let last = name.rsplit('.').next().unwrap_or(name);
+    LAST.contains(&last) && !name.starts_with("linalg.reduce")
+}
+
+/// Whether control ends with an operation, rather than returning values.
+pub(crate) fn is_end(name: &str) -> bool {
+    matches!(name, "util.unreachable" | "llvm.unreachable" | "ub.unreachable" | "vm.fail")
+}
+
 fn is_constant(name: &str) -> bool {
     matches!(name, "arith.constant" | "index.constant" | "index.bool.constant")
         || name.starts_with("vm.const.")

@@ -140,6 +140,31 @@ impl SourceFunction {
         let find = |label: &str| region.blocks.iter().position(|it| it.label == label);
         labels.filter_map(|(_, label)| find(label)).collect()
     }
+
+    /// The blocks of a region that can be reached, each after one that leads to it, and after all of
+    /// those where there is no loop.
+    pub(crate) fn order(&self, region: &SourceRegion) -> Vec<usize> {
+        let mut order = Vec::new();
+        let mut seen = vec![false; region.blocks.len()];
+        let mut stack = Vec::new();
+        if !seen.is_empty() {
+            seen[0] = true;
+            stack.push((0, self.successors(region, 0)));
+        }
+        while let Some((block, mut rest)) = stack.pop() {
+            match rest.pop() {
+                Some(next) => {
+                    stack.push((block, rest));
+                    if !std::mem::replace(&mut seen[next], true) {
+                        stack.push((next, self.successors(region, next)));
+                    }
+                }
+                None => order.push(block),
+            }
+        }
+        order.reverse();
+        order
+    }
 }
 
 /// The blocks through which every way to a block leads, in the order of the way, itself last.

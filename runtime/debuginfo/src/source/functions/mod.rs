@@ -16,6 +16,8 @@ mod symbols;
 mod tests;
 mod types;
 
-pub(crate) use function::{LineColumn, OperationIndex, SourceFunction, SourceRegion, ValueIndex};
+pub(crate) use function::{
+    LineColumn, OperationIndex, SourceFunction, SourceOperation, SourceRegion, ValueIndex,
+};
 pub(crate) use index::FunctionIndex;
 pub(crate) use symbols::symbol_name;

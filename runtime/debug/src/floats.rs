@@ -3,7 +3,7 @@
 //! to floats is known from registers alone and changes one register, so nothing is lost; going on
 //! runs it again.
 
-use debuginfo::{Answer, RegisterSlot, ScopedValue, SourcePosition};
+use debuginfo::{RegisterSlot, ScopedValue, SourcePosition, ValueLocation};
 use vm::{FrameIndex, Position, Value};
 use vmfb::{Instruction, Op};
 
@@ -190,7 +190,7 @@ fn operand_names(
     }
     let named = |slot: &RegisterSlot| {
         let is_it = |value: &&ScopedValue| {
-            matches!(&value.answer, Answer::Register(held) if overlap(*held, *slot))
+            matches!(&value.location, ValueLocation::Register(held) if overlap(*held, *slot))
                 && written.operands.contains(&value.name)
         };
         scope.iter().find(is_it).map(|value| value.name.clone())

@@ -11,7 +11,7 @@
 //! operands. Which sum it is follows from the name that its result has; in a dispatch, whose
 //! results have none, those of 32 bits count, as addresses have 64.
 
-use debuginfo::{Answer, RegisterSlot, SourceText};
+use debuginfo::{RegisterSlot, SourceText, ValueLocation};
 use vm::{FrameIndex, Invocation, Position, Value};
 use vmfb::isa::Bank;
 use vmfb::{Instruction, Op};
@@ -189,7 +189,9 @@ impl Debugger {
             let scope = self.program.scope(Level::Source, after, None, true);
             let values = scope.as_deref().unwrap_or_default().iter();
             let mut names = values
-                .filter(|it| matches!(&it.answer, Answer::Register(held) if *held == result))
+                .filter(
+                    |it| matches!(&it.location, ValueLocation::Register(held) if *held == result),
+                )
                 .map(|it| it.name.as_str());
             let found =
                 names.find_map(|name| lines.clone().find_map(|it| sum_at(source, it, name)));

@@ -6,7 +6,10 @@
 
 use std::sync::Arc;
 
-use debuginfo::{Answer, Given, LocalValue, Reason, Recipe, RegisterSlot, Scalar, ScopedValue};
+use debuginfo::{
+    LocalValue, MissingReason, Recipe, RecipeInput, RegisterSlot, Scalar, ScopedValue,
+    ValueLocation,
+};
 use vm::{FrameIndex, Invocation, Position, Value};
 
 use crate::debugger::Debugger;
@@ -68,8 +71,8 @@ impl Meaning {
     pub(crate) fn register(&self) -> Option<RegisterSlot> {
         match self {
             Self::Local(local) => Some(local.register),
-            Self::Scoped(value) => match &value.answer {
-                Answer::Register(slot) if is_whole(value.scalar) => {
+            Self::Scoped(value) => match &value.location {
+                ValueLocation::Register(slot) if is_whole(value.scalar) => {
                     Some(typed(*slot, value.scalar))
                 }
                 _ => None,
@@ -79,20 +82,22 @@ impl Meaning {
 
     /// How the value follows from registers, if it is a number that does.
     pub(crate) fn computed(&self) -> Option<(Recipe, Scalar)> {
-        let Self::Scoped(ScopedValue { answer, scalar: Some(scalar), .. }) = self else {
+        let Self::Scoped(ScopedValue { location, scalar: Some(scalar), .. }) = self else {
             return None;
         };
-        match answer {
-            Answer::Register(slot) => Some((Recipe::Register(*slot, *scalar), *scalar)),
-            Answer::Computed(recipe) => Some((recipe.clone(), *scalar)),
-            Answer::Missing(_) => None,
+        match location {
+            ValueLocation::Register(slot) => Some((Recipe::Register(*slot, *scalar), *scalar)),
+            ValueLocation::Computed(recipe) => Some((recipe.clone(), *scalar)),
+            ValueLocation::Missing(_) => None,
         }
     }
 
     /// Why there is no value, if there is none.
-    pub(crate) fn missing(&self) -> Option<Reason> {
+    pub(crate) fn missing(&self) -> Option<MissingReason> {
         match self {
-            Self::Scoped(ScopedValue { answer: Answer::Missing(reason), .. }) => Some(*reason),
+            Self::Scoped(ScopedValue { location: ValueLocation::Missing(reason), .. }) => {
+                Some(*reason)
+            }
             _ => None,
         }
     }
@@ -152,26 +157,28 @@ impl Debugger {
         &self,
         frame: FrameIndex,
         value: &ScopedValue,
-    ) -> Result<Value, Reason> {
-        let invocation = self.invocation().ok_or(Reason::OptimizedOut)?;
-        let found = match (&value.answer, value.scalar) {
-            (Answer::Missing(Reason::Tensor), _) => {
-                return self.tensor_argument(frame, value).ok_or(Reason::Tensor);
+    ) -> Result<Value, MissingReason> {
+        let invocation = self.invocation().ok_or(MissingReason::OptimizedOut)?;
+        let found = match (&value.location, value.scalar) {
+            (ValueLocation::Missing(MissingReason::Tensor), _) => {
+                return self.tensor_argument(frame, value).ok_or(MissingReason::Tensor);
             }
-            (Answer::Missing(reason), _) => return Err(*reason),
-            (Answer::Register(slot), None) => inspect::register_value(invocation, frame, *slot),
-            (Answer::Register(slot), Some(scalar)) => {
+            (ValueLocation::Missing(reason), _) => return Err(*reason),
+            (ValueLocation::Register(slot), None) => {
+                inspect::register_value(invocation, frame, *slot)
+            }
+            (ValueLocation::Register(slot), Some(scalar)) => {
                 bits(invocation, frame, *slot).map(|bits| number(scalar, bits))
             }
-            (Answer::Computed(recipe), scalar) => {
+            (ValueLocation::Computed(recipe), scalar) => {
                 let computed = recipe.evaluate(&|given| match given {
-                    Given::Register(slot) => bits(invocation, frame, slot),
-                    Given::Argument(index) => self.argument_bits(index),
+                    RecipeInput::Register(slot) => bits(invocation, frame, slot),
+                    RecipeInput::Argument(index) => self.argument_bits(index),
                 });
                 scalar.zip(computed).map(|(scalar, bits)| number(scalar, bits))
             }
         };
-        found.ok_or(Reason::OptimizedOut)
+        found.ok_or(MissingReason::OptimizedOut)
     }
 
     /// Whether a frame is that of the function which the program was called with.
@@ -246,8 +253,9 @@ impl Debugger {
         let knows_arguments = self.knows_arguments(frame.index);
         let scope = self.scope_of(frame, position, knows_arguments)?;
         // A model has hundreds of tensors without a value here; they would hide the rest.
-        let is_elsewhere =
-            |value: &&ScopedValue| matches!(value.answer, Answer::Missing(Reason::Tensor));
+        let is_elsewhere = |value: &&ScopedValue| {
+            matches!(value.location, ValueLocation::Missing(MissingReason::Tensor))
+        };
         let (last, first): (Vec<_>, Vec<_>) = scope.iter().partition(is_elsewhere);
         let shown = first.into_iter().chain(last);
         let shown = shown.map(|it| (it.argument, self.scoped_variable(frame.index, it)));
@@ -272,8 +280,8 @@ impl Debugger {
         let scope = self.scope_of(frame, position, false);
         let is_named = |local: &LocalValue| {
             let mut scope = scope.iter().flat_map(|scope| scope.iter());
-            scope.any(|it| match it.answer {
-                Answer::Register(slot) => {
+            scope.any(|it| match it.location {
+                ValueLocation::Register(slot) => {
                     slot.ordinal() == local.register.ordinal()
                         && slot.is_ref() == local.register.is_ref()
                 }

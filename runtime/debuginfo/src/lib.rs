@@ -57,7 +57,9 @@ pub use dispatches::{
 };
 pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition};
 pub use mlir_text::MlirTextError;
-pub use proof::{Answer, Given, Operation, Reason, Recipe, Scalar, ScopedValue};
+pub use proof::{
+    MissingReason, Recipe, RecipeInput, RecipeOperation, Scalar, ScopedValue, ValueLocation,
+};
 pub use source::{FileMatch, LongText, SourceMap, SourceText};
 pub use statements::LineRow;
 pub use text_dump::TextDump;

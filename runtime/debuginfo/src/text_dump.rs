@@ -17,7 +17,7 @@ use vmfb::{FunctionOrdinal, Module};
 
 use crate::debug_info::DebugInfo;
 use crate::locations::SourcePosition;
-use crate::proof::{Answer, Operation, Recipe};
+use crate::proof::{Recipe, RecipeOperation, ValueLocation};
 
 /// Displays all of a [`DebugInfo`].
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl TextDump<'_> {
                 for value in scope.into_iter().flatten() {
                     let indent = 6 + 2 * (frames - 1 - calls);
                     write!(f, "{:indent$}{}: {}", "", value.name, value.type_text)?;
-                    writeln!(f, " {}", answer(&value.answer))?;
+                    writeln!(f, " {}", location(&value.location))?;
                 }
             }
         }
@@ -82,11 +82,11 @@ fn place(position: Option<SourcePosition>) -> String {
     position.map_or("?".to_owned(), |position| format!("{}:{}", position.line, position.column))
 }
 
-fn answer(answer: &Answer) -> String {
-    match answer {
-        Answer::Register(slot) => format!("in {slot}"),
-        Answer::Missing(reason) => reason.text().to_owned(),
-        Answer::Computed(recipe) => format!("= {}", computation(recipe)),
+fn location(location: &ValueLocation) -> String {
+    match location {
+        ValueLocation::Register(slot) => format!("in {slot}"),
+        ValueLocation::Missing(reason) => reason.text().to_owned(),
+        ValueLocation::Computed(recipe) => format!("= {}", computation(recipe)),
     }
 }
 
@@ -95,7 +95,7 @@ fn computation(recipe: &Recipe) -> String {
         Recipe::Constant(bits) => (*bits as i64).to_string(),
         Recipe::Register(slot, _) => slot.to_string(),
         Recipe::Argument(index, _) => format!("argument {index}"),
-        Recipe::Apply(Operation(pure), operands) => {
+        Recipe::Apply(RecipeOperation(pure), operands) => {
             let operands: Vec<String> = operands.iter().map(computation).collect();
             format!("{pure:?}({})", operands.join(", "))
         }

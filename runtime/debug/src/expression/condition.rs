@@ -7,7 +7,7 @@
 //! debugger, as are the cases in which a closure cannot decide: an integer too large, a division by
 //! zero.
 
-use debuginfo::{Given, Recipe, RegisterSlot, Scalar};
+use debuginfo::{Recipe, RecipeInput, RegisterSlot, Scalar};
 use vm::GuardFrame;
 
 use super::elementwise::Each;
@@ -160,13 +160,13 @@ fn register(slot: RegisterSlot) -> Option<Compiled> {
 fn computed(recipe: Recipe, scalar: Scalar) -> Compiled {
     let bits = move |frame: &GuardFrame| {
         recipe.evaluate(&|given| match given {
-            Given::Register(RegisterSlot::I32(at) | RegisterSlot::F32(at)) => {
+            RecipeInput::Register(RegisterSlot::I32(at) | RegisterSlot::F32(at)) => {
                 Some(frame.i32(at).cast_unsigned().into())
             }
-            Given::Register(RegisterSlot::I64(at) | RegisterSlot::F64(at)) => {
+            RecipeInput::Register(RegisterSlot::I64(at) | RegisterSlot::F64(at)) => {
                 Some(frame.i64(at).cast_unsigned())
             }
-            Given::Register(RegisterSlot::Ref(_)) | Given::Argument(_) => None,
+            RecipeInput::Register(RegisterSlot::Ref(_)) | RecipeInput::Argument(_) => None,
         })
     };
     match scalar {

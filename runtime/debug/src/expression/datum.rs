@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
-use debuginfo::{Reason, RegisterSlot};
+use debuginfo::{MissingReason, RegisterSlot};
 use vm::{Buffer, FrameIndex, List, ModuleIndex, Ref, Value};
 use vmfb::isa::Bank;
 
@@ -28,7 +28,7 @@ pub(crate) enum Datum {
     ListPart(Arc<List>, usize, usize),
     Text(String),
     /// A name that is in scope and has no value.
-    Missing(Reason),
+    Missing(MissingReason),
     /// Things that only make sense with an index: `binding`, `rwdata`.
     Family(Family),
 }

@@ -10,7 +10,7 @@ use vmfb::{BytecodeOffset, FunctionOrdinal, Module};
 use super::parts::FunctionInfo;
 use super::tables::DebugInfo;
 use crate::locations::{LocationId, SourcePosition, walk};
-use crate::proof::{self, Answer, Origin, Proof, Reason, ScopedValue, Sources};
+use crate::proof::{self, MissingReason, Origin, Proof, ScopedValue, Sources, ValueLocation};
 
 impl DebugInfo {
     /// The names that are in scope before an instruction executes, outermost first, in the frame
@@ -39,8 +39,8 @@ impl DebugInfo {
     pub fn names_at(&self, position: &SourcePosition) -> Vec<ScopedValue> {
         let mut names = self.unproven(position).unwrap_or_default();
         for value in &mut names {
-            if matches!(value.answer, Answer::Missing(Reason::OptimizedOut)) {
-                value.answer = Answer::Missing(Reason::Shared);
+            if matches!(value.location, ValueLocation::Missing(MissingReason::OptimizedOut)) {
+                value.location = ValueLocation::Missing(MissingReason::Shared);
             }
         }
         names

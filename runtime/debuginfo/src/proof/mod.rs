@@ -19,20 +19,24 @@
 //! An answer ([`Answer`]) is a register that holds the value on every way to the instruction, or
 //! how to compute it from such, or the reason why there is none.
 
-mod answer;
 mod arithmetic;
+mod comparison;
 mod elements;
 mod equal;
-mod function;
 mod graph;
 mod lower;
 mod matching;
 mod mnemonic;
+mod names;
 mod operations;
 mod registers;
 mod source_graph;
+mod value_location;
 
-pub use answer::{Answer, Given, Operation, Reason, Recipe, ScopedValue};
 pub use arithmetic::Scalar;
-pub(crate) use function::{Proof, Sources, without_values};
+pub(crate) use comparison::{Proof, Sources};
 pub(crate) use matching::Origin;
+pub(crate) use names::without_values;
+pub use value_location::{
+    MissingReason, Recipe, RecipeInput, RecipeOperation, ScopedValue, ValueLocation,
+};

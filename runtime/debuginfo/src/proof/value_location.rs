@@ -15,23 +15,23 @@ pub struct ScopedValue {
     /// Whether it is an argument of its function, and which.
     pub argument: Option<usize>,
     /// Where its value is.
-    pub answer: Answer,
+    pub location: ValueLocation,
 }
 
 /// Where a value is.
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub enum ValueLocation {
     /// In a register.
     Register(RegisterSlot),
     /// Nowhere, but it follows from what is in registers.
     Computed(Recipe),
     /// It cannot be known.
-    Missing(Reason),
+    Missing(MissingReason),
 }
 
 /// Why a value cannot be known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reason {
+pub enum MissingReason {
     /// The compiler has left nothing that it follows from.
     OptimizedOut,
     /// The instruction that makes it comes later.
@@ -42,7 +42,7 @@ pub enum Reason {
     Shared,
 }
 
-impl Reason {
+impl MissingReason {
     /// What is shown in the value's place.
     #[must_use]
     pub fn text(self) -> &'static str {
@@ -65,14 +65,14 @@ pub enum Recipe {
     /// It is what the function was called with.
     Argument(usize, Scalar),
     /// By an operation.
-    Apply(Operation, Vec<Recipe>),
+    Apply(RecipeOperation, Vec<Recipe>),
     /// One or the other, by a condition; what is not chosen may be unknown.
     Choose(Box<Recipe>, [Option<Box<Recipe>>; 2]),
 }
 
 /// What a value is computed from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Given {
+pub enum RecipeInput {
     /// A register of the frame.
     Register(RegisterSlot),
     /// What the function was called with, by its number.
@@ -81,17 +81,17 @@ pub enum Given {
 
 /// A pure operation.
 #[derive(Clone, Copy, Debug)]
-pub struct Operation(pub(crate) Pure);
+pub struct RecipeOperation(pub(crate) Pure);
 
 impl Recipe {
     /// The value, given what registers and arguments are; `None` where it cannot be computed after
     /// all.
-    pub fn evaluate(&self, read: &dyn Fn(Given) -> Option<u64>) -> Option<u64> {
+    pub fn evaluate(&self, read: &dyn Fn(RecipeInput) -> Option<u64>) -> Option<u64> {
         match self {
             Self::Constant(bits) => Some(*bits),
-            Self::Register(slot, scalar) => Some(scalar.cut(read(Given::Register(*slot))?)),
-            Self::Argument(index, scalar) => Some(scalar.cut(read(Given::Argument(*index))?)),
-            Self::Apply(Operation(pure), operands) => {
+            Self::Register(slot, scalar) => Some(scalar.cut(read(RecipeInput::Register(*slot))?)),
+            Self::Argument(index, scalar) => Some(scalar.cut(read(RecipeInput::Argument(*index))?)),
+            Self::Apply(RecipeOperation(pure), operands) => {
                 let operands: Option<Vec<u64>> =
                     operands.iter().map(|operand| operand.evaluate(read)).collect();
                 pure.apply(&operands?)

@@ -1,60 +1,22 @@
-//! A function of the source and its bytecode, with what is equal: the answers to names.
+//! The names that are in scope at an instruction, each with where its value is.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 
-use vmfb::{FunctionOrdinal, Module, Op};
-
-use super::answer::{Answer, Operation, Reason, Recipe, ScopedValue};
 use super::arithmetic::{Binary, Cast, Pure, Scalar};
-use super::elements::{Elements, Leaves};
-use super::equal::{self, Draw, Pairs, SAMPLES, Sample, Side, mix};
-use super::graph::{Block, Kind, Node, When};
-use super::lower;
-use super::matching::{self, Origin, Origins};
-use super::registers::Registers;
-use super::source_graph::{InstanceIndex, SourceGraph};
-use crate::bytecode::Code;
+use super::comparison::{Machine, Proof};
+use super::equal::{SAMPLES, Sample};
+use super::graph::{Block, Edge, Kind, Node, When};
+use super::matching;
+use super::source_graph::InstanceIndex;
+use super::value_location::{MissingReason, Recipe, RecipeOperation, ScopedValue, ValueLocation};
 use crate::bytecode::RegisterSlot;
-use crate::source::functions::{FunctionIndex, LineColumn, OperationIndex, SourceFunction};
+use crate::source::functions::{LineColumn, OperationIndex, SourceFunction};
 
 /// Values that one answer may be computed from.
 const LONGEST_RECIPE: usize = 2000;
 /// Values that take fewer different samples than this are told apart by their places, too.
 const TELLING: usize = 8;
-
-/// What a function was made from.
-pub(crate) struct Sources<'s> {
-    pub(crate) file: &'s FunctionIndex,
-    pub(crate) text: &'s str,
-    pub(crate) function: Arc<SourceFunction>,
-    /// Whether it is the function itself, with its arguments, rather than a part of it.
-    pub(crate) is_whole: bool,
-}
-
-/// What has been proven of a function.
-#[derive(Debug)]
-pub(crate) struct Proof {
-    source: SourceGraph,
-    source_side: Side,
-    machine: Mutex<Machine>,
-    origins: Origins,
-    returns: Vec<bool>,
-    draw: Draw,
-    pairs: Pairs,
-    /// By value of the source, what is computed from it.
-    users: HashMap<Node, Vec<Node>>,
-    /// The arguments of the function.
-    arguments: Vec<Node>,
-    /// Loops of the source whose code is in the machine twice, before the loop and in it.
-    rotated: Vec<Block>,
-}
-
-#[derive(Debug)]
-struct Machine {
-    registers: Registers,
-    side: Side,
-}
 
 /// Where the program stands, for the answers about it.
 struct Stand<'p> {
@@ -74,75 +36,6 @@ struct Stand<'p> {
 }
 
 impl Proof {
-    /// Compares a function with the source that it was made from.
-    pub(crate) fn new(
-        module: &Module,
-        ordinal: FunctionOrdinal,
-        code: &Code,
-        origins: Vec<Origin>,
-        sources: &Sources<'_>,
-    ) -> Option<Self> {
-        let registers = Registers::of(module, ordinal)?;
-        if registers.results.len() != code.instructions.len() {
-            return None;
-        }
-        let origins = Origins::new(origins, code, &registers);
-        let is_double = |node: &super::graph::NodeData| matches!(node.scalar, Some(Scalar::F64));
-        let is_demoted = !registers.graph.nodes.iter().any(is_double);
-        let is_part = !sources.is_whole;
-        let texts = lower::Texts { file: sources.file, text: sources.text, is_demoted, is_part };
-        let mut source = lower::lower(&texts, &sources.function, &origins);
-        if source.is_broken {
-            return None;
-        }
-        let draw = Draw::new([&source.graph, &registers.graph]);
-        let elements = Elements { registers: &registers, code, origins: &origins, draw: &draw };
-        let Leaves { source: mut given, machine: mut other } =
-            if is_part { elements.find(&mut source) } else { Leaves::default() };
-        let mut source_side = Side::new(&source.graph, 1);
-        let mut side = Side::new(&registers.graph, 2);
-        let pairs = matching::loops(&source, &source_side.flow, &registers, &side.flow, &origins);
-        for (number, (written, held)) in
-            matching::leaves(&source, &registers, code, &origins, sources.is_whole)
-                .into_iter()
-                .enumerate()
-        {
-            let seed = mix(number as u64 + 1000);
-            let scalar = source.graph.nodes[written].scalar;
-            let sample = draw.sample(seed, scalar);
-            let wide = registers.graph.nodes[held].scalar;
-            other.insert(held, widened(&sample, scalar, wide, seed));
-            given.insert(written, sample);
-        }
-        equal::number(
-            [&source.graph, &registers.graph],
-            [&mut source_side, &mut side],
-            &draw,
-            &given,
-            &other,
-            &pairs,
-        );
-        let rotated = rotated(&source, &source_side, &registers, &side, &origins, &pairs);
-        let returns = code.instructions.iter().map(|it| it.op == Op::Return).collect();
-        let machine = Mutex::new(Machine { registers, side });
-        let users = users(&source);
-        let function = source.instances.first().map(|it| Arc::clone(&it.function))?;
-        let arguments = function.arguments().iter();
-        let arguments = arguments.filter_map(|it| source.values.get(&(0, *it)).copied()).collect();
-        Some(Self {
-            source,
-            source_side,
-            machine,
-            origins,
-            returns,
-            draw,
-            pairs,
-            users,
-            arguments,
-            rotated,
-        })
-    }
-
     /// The names that are in scope at an instruction, in the frame that so many inlined calls lead
     /// to. `path` is where the instruction is, from its function inwards.
     pub(crate) fn scope(
@@ -202,46 +95,18 @@ pub(crate) fn without_values(function: &SourceFunction, place: LineColumn) -> Ve
         let written = &function.values[value];
         let name = written.name.clone();
         let type_text = written.type_text.clone().unwrap_or_default();
-        let reason = if is_tensor(&type_text) { Reason::Tensor } else { Reason::OptimizedOut };
+        let reason =
+            if is_tensor(&type_text) { MissingReason::Tensor } else { MissingReason::OptimizedOut };
         found.retain(|known| known.name != name);
         let argument = function.arguments().iter().position(|it| *it == value);
-        let answer = Answer::Missing(reason);
-        found.push(ScopedValue { name, type_text, scalar: None, argument, answer });
+        let location = ValueLocation::Missing(reason);
+        found.push(ScopedValue { name, type_text, scalar: None, argument, location });
     }
     found
 }
 
 fn is_tensor(type_text: &str) -> bool {
     type_text.starts_with("tensor") || type_text.starts_with("!torch.vtensor")
-}
-
-/// By value, those that are computed from it.
-fn users(source: &SourceGraph) -> HashMap<Node, Vec<Node>> {
-    let mut users: HashMap<Node, Vec<Node>> = HashMap::new();
-    for (node, data) in source.graph.nodes.iter().enumerate() {
-        if let Kind::Pure(_, operands) = &data.kind {
-            for operand in operands {
-                users.entry(source.graph.resolve(*operand)).or_default().push(node);
-            }
-        }
-    }
-    users
-}
-
-/// The samples of a narrow integer in a register, whose upper bits nobody has said anything of.
-fn widened(
-    sample: &Sample,
-    scalar: Option<Scalar>,
-    wide: Option<Scalar>,
-    seed: u64,
-) -> Box<Sample> {
-    let mut wider = Box::new(*sample);
-    if let (Some(Scalar::Int(width @ 2..32)), Some(wide)) = (scalar, wide) {
-        for (index, slot) in wider.iter_mut().enumerate() {
-            *slot = wide.cut(*slot | mix(seed ^ index as u64) << width);
-        }
-    }
-    wider
 }
 
 /// The operation that a function ends with, where it has one block.
@@ -252,41 +117,6 @@ fn last_operation(function: &SourceFunction) -> Option<OperationIndex> {
         |it: &OperationIndex| function.operations[*it].name.rsplit('.').next() == Some("return");
     let mut returns = returns.filter(is_return);
     returns.next().filter(|_| returns.next().is_none())
-}
-
-/// A loop whose test was copied before it runs in step with the source no more: in its body the
-/// next turn begins.
-fn rotated(
-    source: &SourceGraph,
-    source_side: &Side,
-    registers: &Registers,
-    side: &Side,
-    origins: &Origins,
-    pairs: &Pairs,
-) -> Vec<Block> {
-    let mut found = Vec::new();
-    for (head, other) in pairs {
-        let mut inside = source
-            .blocks
-            .iter()
-            .filter(|(_, block)| source_side.flow.loops(**block).next() == Some(*head));
-        let is_copied = inside.any(|((instance, operation), _)| {
-            let path = source.path(*instance, *operation);
-            let is_constant = |index: &&usize| {
-                registers.results[**index]
-                    .iter()
-                    .any(|result| matches!(registers.graph.nodes[*result].kind, Kind::Constant(_)))
-            };
-            let copies = origins.at(&path).iter().filter(|index| !is_constant(index));
-            let (within, outside): (Vec<&usize>, Vec<&usize>) =
-                copies.partition(|index| side.flow.is_in(registers.blocks[**index], *other));
-            !within.is_empty() && !outside.is_empty()
-        });
-        if is_copied {
-            found.push(*head);
-        }
-    }
-    found
 }
 
 /// Whether a folded f32 reads as the f64 that it may be: code in which no double is left does not
@@ -316,32 +146,32 @@ impl Stand<'_> {
             let node = proof.source.values.get(&(instance, value)).copied();
             let scalar = node.and_then(|node| proof.source.graph.nodes[node].scalar);
             let type_text = written.type_text.clone().unwrap_or_default();
-            let answer = match node.and_then(|node| self.answer(node)) {
-                Some(Recipe::Register(slot, _)) => Answer::Register(slot),
+            let location = match node.and_then(|node| self.compute(node)) {
+                Some(Recipe::Register(slot, _)) => ValueLocation::Register(slot),
                 Some(Recipe::Constant(bits))
                     if type_text == "f64"
                         && scalar == Some(Scalar::F32)
                         && !is_same_in_both_widths(bits) =>
                 {
-                    Answer::Missing(Reason::OptimizedOut)
+                    ValueLocation::Missing(MissingReason::OptimizedOut)
                 }
-                Some(recipe) => Answer::Computed(recipe),
+                Some(recipe) => ValueLocation::Computed(recipe),
                 None => match node.and_then(|node| self.reference(node)) {
-                    Some(slot) => Answer::Register(slot),
-                    None => Answer::Missing(self.reason(&type_text, node)),
+                    Some(slot) => ValueLocation::Register(slot),
+                    None => ValueLocation::Missing(self.reason(&type_text, node)),
                 },
             };
             let name = written.name.clone();
             found.retain(|known| known.name != name);
             let argument = function.arguments().iter().position(|it| *it == value);
-            found.push(ScopedValue { name, type_text, scalar, argument, answer });
+            found.push(ScopedValue { name, type_text, scalar, argument, location });
         }
         found
     }
 
-    fn reason(&self, type_text: &str, node: Option<Node>) -> Reason {
+    fn reason(&self, type_text: &str, node: Option<Node>) -> MissingReason {
         if is_tensor(type_text) {
-            return Reason::Tensor;
+            return MissingReason::Tensor;
         }
         let comes_later = node.is_some_and(|node| {
             let registers = &self.machine.registers;
@@ -352,7 +182,7 @@ impl Stand<'_> {
                 is_ahead && registers.results[index].iter().any(|it| self.is_equal(node, *it))
             })
         });
-        if comes_later { Reason::NotYetComputed } else { Reason::OptimizedOut }
+        if comes_later { MissingReason::NotYetComputed } else { MissingReason::OptimizedOut }
     }
 
     /// The register that holds a reference.
@@ -365,7 +195,7 @@ impl Stand<'_> {
     }
 
     /// How a value is known where the program stands.
-    fn answer(&mut self, node: Node) -> Option<Recipe> {
+    fn compute(&mut self, node: Node) -> Option<Recipe> {
         let node = self.proof.source.graph.resolve(node);
         if let Some(known) = self.known.get(&node) {
             return known.clone();
@@ -396,8 +226,8 @@ impl Stand<'_> {
         let forwards = match &data.kind {
             Kind::Pure(pure, operands) if !matches!(pure, Pure::Named(_)) => {
                 let operands: Option<Vec<Recipe>> =
-                    operands.iter().map(|operand| self.answer(*operand)).collect();
-                operands.map(|it| Recipe::Apply(Operation(*pure), it))
+                    operands.iter().map(|operand| self.compute(*operand)).collect();
+                operands.map(|it| Recipe::Apply(RecipeOperation(*pure), it))
             }
             Kind::Phi(values) if !proof.source_side.flow.is_head(data.block) => {
                 let above = proof.source_side.flow.dominator(data.block)?;
@@ -419,14 +249,14 @@ impl Stand<'_> {
             let held = self.held.iter().find(|(_, held)| self.is_here(user, *held));
             let Some((slot, _)) = held else { continue };
             let made = Recipe::Register(*slot, result);
-            let apply = |pure, operands| Some(Recipe::Apply(Operation(pure), operands));
+            let apply = |pure, operands| Some(Recipe::Apply(RecipeOperation(pure), operands));
             let is_first = operands.first().map(|it| proof.source.graph.resolve(*it)) == Some(node);
             let found = match (*pure, &operands[..]) {
                 (Pure::Cast(Cast::SignExtend | Cast::ZeroExtend, from, to), _) => {
                     apply(Pure::Cast(Cast::Truncate, to, from), vec![made])
                 }
                 (Pure::Binary(binary, _), [one, other]) if one != other => {
-                    let rest = self.answer(if is_first { *other } else { *one });
+                    let rest = self.compute(if is_first { *other } else { *one });
                     let Some(rest) = rest else { continue };
                     match (binary, is_first) {
                         (Binary::Add, _) | (Binary::Sub, true) => {
@@ -457,7 +287,7 @@ impl Stand<'_> {
         &mut self,
         mut at: Block,
         block: Block,
-        values: &[(super::graph::Edge, Node)],
+        values: &[(Edge, Node)],
         depth: usize,
     ) -> Option<Recipe> {
         let graph = &self.proof.source.graph;
@@ -467,7 +297,7 @@ impl Stand<'_> {
             match (&edges[..], graph.edges[first].when) {
                 ([_], When::Always) => {
                     if let Some((_, value)) = values.iter().find(|(edge, _)| *edge == first) {
-                        return self.answer(*value);
+                        return self.compute(*value);
                     }
                     at = graph.edges[first].to;
                 }
@@ -482,16 +312,16 @@ impl Stand<'_> {
                     if is_inside && leaves(yes) != leaves(no) {
                         let out = if leaves(yes) { *yes } else { *no };
                         if let Some((_, value)) = values.iter().find(|(edge, _)| *edge == out) {
-                            return self.answer(*value);
+                            return self.compute(*value);
                         }
                         at = graph.edges[out].to;
                         continue;
                     }
                     let depth = depth.checked_sub(1)?;
-                    let condition = self.answer(condition)?;
+                    let condition = self.compute(condition)?;
                     let mut side = |edge: usize| {
                         match values.iter().find(|(it, _)| *it == edge) {
-                            Some((_, value)) => self.answer(*value),
+                            Some((_, value)) => self.compute(*value),
                             None => self.chosen(graph.edges[edge].to, block, values, depth),
                         }
                         .map(Box::new)

@@ -1,0 +1,187 @@
+//! [`Proof`]: a function of the source and its bytecode as graphs, with the classes of values that
+//! are equal.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use vmfb::{FunctionOrdinal, Module, Op};
+
+use super::arithmetic::Scalar;
+use super::elements::{Elements, Leaves};
+use super::equal::{self, Draw, Pairs, Sample, Side, mix};
+use super::graph::{Block, Kind, Node, NodeData};
+use super::lower;
+use super::matching::{self, Origin, Origins};
+use super::registers::Registers;
+use super::source_graph::SourceGraph;
+use crate::bytecode::Code;
+use crate::source::functions::{FunctionIndex, SourceFunction};
+
+/// What a function was made from.
+pub(crate) struct Sources<'s> {
+    pub(crate) file: &'s FunctionIndex,
+    pub(crate) text: &'s str,
+    pub(crate) function: Arc<SourceFunction>,
+    /// Whether it is the function itself, with its arguments, rather than a part of it.
+    pub(crate) is_whole: bool,
+}
+
+/// What has been proven of a function.
+#[derive(Debug)]
+pub(crate) struct Proof {
+    pub(super) source: SourceGraph,
+    pub(super) source_side: Side,
+    pub(super) machine: Mutex<Machine>,
+    pub(super) origins: Origins,
+    pub(super) returns: Vec<bool>,
+    pub(super) draw: Draw,
+    pub(super) pairs: Pairs,
+    /// By value of the source, what is computed from it.
+    pub(super) users: HashMap<Node, Vec<Node>>,
+    /// The arguments of the function.
+    pub(super) arguments: Vec<Node>,
+    /// Loops of the source whose code is in the machine twice, before the loop and in it.
+    pub(super) rotated: Vec<Block>,
+}
+
+/// The values of the bytecode.
+#[derive(Debug)]
+pub(super) struct Machine {
+    pub(super) registers: Registers,
+    pub(super) side: Side,
+}
+
+impl Proof {
+    /// Compares a function with the source that it was made from.
+    pub(crate) fn new(
+        module: &Module,
+        ordinal: FunctionOrdinal,
+        code: &Code,
+        origins: Vec<Origin>,
+        sources: &Sources<'_>,
+    ) -> Option<Self> {
+        let registers = Registers::of(module, ordinal)?;
+        if registers.results.len() != code.instructions.len() {
+            return None;
+        }
+        let origins = Origins::new(origins, code, &registers);
+        let is_double = |node: &NodeData| matches!(node.scalar, Some(Scalar::F64));
+        let is_demoted = !registers.graph.nodes.iter().any(is_double);
+        let is_part = !sources.is_whole;
+        let texts = lower::Texts { file: sources.file, text: sources.text, is_demoted, is_part };
+        let mut source = lower::lower(&texts, &sources.function, &origins);
+        if source.is_broken {
+            return None;
+        }
+        let draw = Draw::new([&source.graph, &registers.graph]);
+        let elements = Elements { registers: &registers, code, origins: &origins, draw: &draw };
+        let Leaves { source: mut given, machine: mut other } =
+            if is_part { elements.find(&mut source) } else { Leaves::default() };
+        let mut source_side = Side::new(&source.graph, 1);
+        let mut side = Side::new(&registers.graph, 2);
+        let pairs = matching::loops(&source, &source_side.flow, &registers, &side.flow, &origins);
+        for (number, (written, held)) in
+            matching::leaves(&source, &registers, code, &origins, sources.is_whole)
+                .into_iter()
+                .enumerate()
+        {
+            let seed = mix(number as u64 + 1000);
+            let scalar = source.graph.nodes[written].scalar;
+            let sample = draw.sample(seed, scalar);
+            let wide = registers.graph.nodes[held].scalar;
+            other.insert(held, widened(&sample, scalar, wide, seed));
+            given.insert(written, sample);
+        }
+        equal::number(
+            [&source.graph, &registers.graph],
+            [&mut source_side, &mut side],
+            &draw,
+            &given,
+            &other,
+            &pairs,
+        );
+        let rotated = rotated(&source, &source_side, &registers, &side, &origins, &pairs);
+        let returns = code.instructions.iter().map(|it| it.op == Op::Return).collect();
+        let machine = Mutex::new(Machine { registers, side });
+        let users = users(&source);
+        let function = source.instances.first().map(|it| Arc::clone(&it.function))?;
+        let arguments = function.arguments().iter();
+        let arguments = arguments.filter_map(|it| source.values.get(&(0, *it)).copied()).collect();
+        Some(Self {
+            source,
+            source_side,
+            machine,
+            origins,
+            returns,
+            draw,
+            pairs,
+            users,
+            arguments,
+            rotated,
+        })
+    }
+}
+
+/// By value, those that are computed from it.
+fn users(source: &SourceGraph) -> HashMap<Node, Vec<Node>> {
+    let mut users: HashMap<Node, Vec<Node>> = HashMap::new();
+    for (node, data) in source.graph.nodes.iter().enumerate() {
+        if let Kind::Pure(_, operands) = &data.kind {
+            for operand in operands {
+                users.entry(source.graph.resolve(*operand)).or_default().push(node);
+            }
+        }
+    }
+    users
+}
+
+/// The samples of a narrow integer in a register, whose upper bits nobody has said anything of.
+fn widened(
+    sample: &Sample,
+    scalar: Option<Scalar>,
+    wide: Option<Scalar>,
+    seed: u64,
+) -> Box<Sample> {
+    let mut wider = Box::new(*sample);
+    if let (Some(Scalar::Int(width @ 2..32)), Some(wide)) = (scalar, wide) {
+        for (index, slot) in wider.iter_mut().enumerate() {
+            *slot = wide.cut(*slot | mix(seed ^ index as u64) << width);
+        }
+    }
+    wider
+}
+
+/// A loop whose test was copied before it runs in step with the source no more: in its body the
+/// next turn begins.
+fn rotated(
+    source: &SourceGraph,
+    source_side: &Side,
+    registers: &Registers,
+    side: &Side,
+    origins: &Origins,
+    pairs: &Pairs,
+) -> Vec<Block> {
+    let mut found = Vec::new();
+    for (head, other) in pairs {
+        let mut inside = source
+            .blocks
+            .iter()
+            .filter(|(_, block)| source_side.flow.loops(**block).next() == Some(*head));
+        let is_copied = inside.any(|((instance, operation), _)| {
+            let path = source.path(*instance, *operation);
+            let is_constant = |index: &&usize| {
+                registers.results[**index]
+                    .iter()
+                    .any(|result| matches!(registers.graph.nodes[*result].kind, Kind::Constant(_)))
+            };
+            let copies = origins.at(&path).iter().filter(|index| !is_constant(index));
+            let (within, outside): (Vec<&usize>, Vec<&usize>) =
+                copies.partition(|index| side.flow.is_in(registers.blocks[**index], *other));
+            !within.is_empty() && !outside.is_empty()
+        });
+        if is_copied {
+            found.push(*head);
+        }
+    }
+    found
+}

@@ -1,17 +1,16 @@
 //! Native functions that go on in steps, as a host and a debugger see them: a toy device that runs
 //! a nested bytecode module which it attached on the way.
 
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use conformance::tools;
+use conformance::corpus::assemble_verified;
 use vm::{
     Activity, Boundary, BoundaryKind, Context, ExecutionLimits, FrameFunction, FrameIndex,
     FunctionId, Host, Interrupt, Invocation, ModuleIndex, NativeModule, NativeReturn, Next,
     Observer, Outcome, Position, Reaction, Ref, Status, Stop, Value, Watch,
 };
+use vmfb::BytecodeOffset;
 use vmfb::verify::VerifiedModule;
-use vmfb::{BytecodeOffset, Module};
 
 const MAIN: &str = r#"
 vm.module @main version 0
@@ -63,15 +62,7 @@ vm.func @part(%i0: i32, %i1: i32) -> (i32) {
 "#;
 
 fn assemble(text: &str) -> VerifiedModule {
-    let folder = tempfile::tempdir().unwrap();
-    let (source, module) = (folder.path().join("module.vmasm"), folder.path().join("module.vmfb"));
-    std::fs::write(&source, text).unwrap();
-    let assembler = tools::iree("iree-as-module").unwrap();
-    let output = format!("--output={}", module.display());
-    let finished = tools::finish(Command::new(assembler).arg(&source).arg(output)).unwrap();
-    assert_eq!(finished.status, Some(0), "{}", finished.stderr);
-    let module = Module::from_bytes(std::fs::read(&module).unwrap()).unwrap();
-    vmfb::verify::verify(module).unwrap()
+    assemble_verified("activities", text).unwrap()
 }
 
 const PARTS: i32 = 2;

@@ -1,19 +1,18 @@
 //! The machine as a debugger and a host see it: stops, steps, native modules, waits, limits. What
 //! single instructions compute is compared with the reference in `conformance`.
 
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use conformance::tools;
+use conformance::corpus::assemble_verified;
 use vm::{
     Context, ContextBuilder, ExecutionLimits, FrameFunction, FrameIndex, Invocation, LinkError,
     NativeModule, NativeReturn, Observer, Outcome, Position, Reaction, Ref, Status, StatusCode,
     Stop, Value,
 };
+use vmfb::BytecodeOffset;
 use vmfb::verify::VerifiedModule;
-use vmfb::{BytecodeOffset, Module};
 
 const PROGRAM: &str = r#"
 vm.module @program version 0
@@ -168,15 +167,7 @@ vm.func @insists() -> () {
 "#;
 
 fn assemble(text: &str) -> VerifiedModule {
-    let folder = tempfile::tempdir().unwrap();
-    let (source, module) = (folder.path().join("module.vmasm"), folder.path().join("module.vmfb"));
-    std::fs::write(&source, text).unwrap();
-    let assembler = tools::iree("iree-as-module").unwrap();
-    let output = format!("--output={}", module.display());
-    let finished = tools::finish(Command::new(assembler).arg(&source).arg(output)).unwrap();
-    assert_eq!(finished.status, Some(0), "{}", finished.stderr);
-    let module = Module::from_bytes(std::fs::read(&module).unwrap()).unwrap();
-    vmfb::verify::verify(module).unwrap()
+    assemble_verified("machine", text).unwrap()
 }
 
 fn native() -> NativeModule {

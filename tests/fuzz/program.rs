@@ -7,7 +7,7 @@
 use abi::cconv::{Signature, ValueType};
 use vmfb::build::{ModuleImage, RodataImage};
 use vmfb::decode::Immediate;
-use vmfb::encode::{Value, encode};
+use vmfb::encode::{Value, encode_function};
 use vmfb::isa::{Bank, Field, FieldKind};
 use vmfb::module::{
     BytecodeVersion, Export, Features, Function, FunctionSignature, Import, ModuleState, TypeDef,
@@ -157,7 +157,7 @@ impl Generator<'_> {
             };
             instructions.push(self.instruction(op));
         }
-        bytes_of(instructions)
+        encode_function(&instructions).expect("operands fit their fields")
     }
 
     /// Small numbers in some registers, objects in others.
@@ -281,7 +281,7 @@ impl Generator<'_> {
         }
     }
 
-    /// The index of a block; [`bytes_of`] makes it an offset.
+    /// The index of a block; [`encode_function`] makes it an offset.
     fn target(&mut self) -> Value {
         Value::Target(BytecodeOffset(self.random.below(self.block_count) as u32))
     }
@@ -329,30 +329,4 @@ impl Generator<'_> {
             _ => Immediate::I32(number as i32),
         }
     }
-}
-
-/// Encodes instructions, with targets that are indices of blocks.
-fn bytes_of(mut instructions: Instructions) -> Vec<u8> {
-    let mut code = Vec::new();
-    let mut blocks = Vec::new();
-    for (op, values) in &instructions {
-        if *op == Op::Block {
-            blocks.push(BytecodeOffset(code.len() as u32));
-        }
-        encode(&mut code, *op, values).expect("operands fit their fields");
-    }
-    code.clear();
-    for (op, values) in &mut instructions {
-        for value in values.iter_mut() {
-            match value {
-                Value::Target(target) => *target = blocks[target.index()],
-                Value::Cases(cases) => {
-                    cases.iter_mut().for_each(|(target, _)| *target = blocks[target.index()]);
-                }
-                _ => {}
-            }
-        }
-        encode(&mut code, *op, values).expect("operands fit their fields");
-    }
-    code
 }

@@ -16,6 +16,9 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use vmfb::Module;
+use vmfb::verify::{VerifiedModule, verify};
+
 use crate::tools::{finish, iree, repository};
 
 /// How a source becomes a module.
@@ -208,6 +211,17 @@ pub fn assemble(name: &str, text: &str) -> Result<PathBuf, String> {
         command.arg(source.path()).arg(format!("--output={}", output.display()));
         command
     })
+}
+
+/// Assembles text by iree-as-module and verifies the module.
+///
+/// # Errors
+/// It does not assemble, or the verifier refuses it.
+pub fn assemble_verified(name: &str, text: &str) -> Result<VerifiedModule, String> {
+    let path = assemble(name, text)?;
+    let bytes = std::fs::read(&path).map_err(|error| format!("{path:?}: {error}"))?;
+    let module = Module::from_bytes(bytes).map_err(|error| format!("{path:?}: {error}"))?;
+    verify(module).map_err(|errors| format!("{path:?}: {errors:?}"))
 }
 
 /// The module that a command makes, kept in the target folder under a hash of its `key`.

@@ -106,6 +106,42 @@ pub fn encode(code: &mut Vec<u8>, op: Op, values: &[Value]) -> Result<(), Encode
     Ok(())
 }
 
+/// The bytes of a function whose targets are indices of its blocks; `block` instructions mark these.
+///
+/// # Errors
+/// The values of an instruction do not fit its fields, or no block has the index of a target.
+pub fn encode_function(instructions: &[(Op, Vec<Value>)]) -> Result<Vec<u8>, EncodeError> {
+    // Targets have a fixed width, so a first pass finds where blocks begin.
+    let mut code = Vec::new();
+    let mut blocks = Vec::new();
+    for (op, values) in instructions {
+        if *op == Op::Block {
+            blocks.push(BytecodeOffset(code.len() as u32));
+        }
+        encode(&mut code, *op, values)?;
+    }
+    code.clear();
+    for (op, values) in instructions {
+        let block = |target: BytecodeOffset| {
+            blocks.get(target.index()).copied().ok_or(EncodeError::Mismatch { op: *op })
+        };
+        let mut placed = values.clone();
+        for value in &mut placed {
+            match value {
+                Value::Target(target) => *target = block(*target)?,
+                Value::Cases(cases) => {
+                    for (target, _) in cases {
+                        *target = block(*target)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        encode(&mut code, *op, &placed)?;
+    }
+    Ok(code)
+}
+
 struct Writer<'c> {
     code: &'c mut Vec<u8>,
     info: &'static OpInfo,

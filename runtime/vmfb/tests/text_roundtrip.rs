@@ -8,7 +8,7 @@ use vmfb::assemble::{assemble, render};
 use vmfb::build::{ModuleImage, RodataImage};
 use vmfb::debug_database::{DebugDatabase, FunctionSourceMap};
 use vmfb::decode::Immediate;
-use vmfb::encode::{Value, encode};
+use vmfb::encode::{Value, encode_function};
 use vmfb::isa::{Bank, FieldKind};
 use vmfb::module::{
     BytecodeVersion, Export, Features, Function, FunctionSignature, Import, ModuleState, TypeDef,
@@ -167,32 +167,6 @@ fn fit_calls(instructions: &mut Instructions, signatures: &[Signature]) {
     }
 }
 
-/// The bytes of a function, once it is known where blocks begin.
-fn bytecode(mut instructions: Instructions) -> Vec<u8> {
-    let mut code = Vec::new();
-    let mut blocks = Vec::new();
-    for (op, values) in &instructions {
-        if *op == Op::Block {
-            blocks.push(BytecodeOffset(code.len() as u32));
-        }
-        encode(&mut code, *op, values).expect("generated values fit");
-    }
-    code.clear();
-    for (op, values) in &mut instructions {
-        for value in values.iter_mut() {
-            match value {
-                Value::Target(target) => *target = blocks[target.index()],
-                Value::Cases(cases) => {
-                    cases.iter_mut().for_each(|(target, _)| *target = blocks[target.index()]);
-                }
-                _ => {}
-            }
-        }
-        encode(&mut code, *op, values).expect("generated values fit");
-    }
-    code
-}
-
 prop_compose! {
     fn module()(
         name in "[a-z][a-z_]{0,5}",
@@ -214,7 +188,7 @@ prop_compose! {
         for (mut body, signature) in bodies.into_iter().zip(signatures) {
             fit_calls(&mut body, &parsed);
             let start = bytecode_data.len();
-            bytecode_data.extend(bytecode(body));
+            bytecode_data.extend(encode_function(&body).expect("generated values fit"));
             functions.push(Function {
                 bytecode: start..bytecode_data.len(),
                 requirements: Features::default(),

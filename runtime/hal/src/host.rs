@@ -101,7 +101,7 @@ impl Host {
 
     /// How much programs may use.
     #[must_use]
-    pub fn limits(&self) -> &ExecutionLimits {
+    pub(crate) fn limits(&self) -> &ExecutionLimits {
         &self.limits
     }
 
@@ -112,7 +112,7 @@ impl Host {
     }
 
     /// All devices.
-    pub fn devices(&self) -> impl Iterator<Item = &Arc<Device>> {
+    pub(crate) fn devices(&self) -> impl Iterator<Item = &Arc<Device>> {
         std::iter::once(&self.device).chain(&self.more_devices)
     }
 

@@ -82,9 +82,9 @@ enum Reason {
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The value.
-    pub value: Value,
+    pub(crate) value: Value,
     /// Whether the text said that it does not matter.
-    pub is_ignored: bool,
+    pub(crate) is_ignored: bool,
 }
 
 /// Reads arguments for the first parameters of `signature`. Whether there are enough of them is for

@@ -103,11 +103,11 @@ enum Form {
 #[derive(Debug)]
 pub struct LibraryFunction {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// What it takes and gives.
-    pub function: Function,
+    pub(crate) function: Function,
     /// How it travels through the VM.
-    pub signature: Signature,
+    pub(crate) signature: Signature,
     lowered: Lowered,
     form: Form,
     address: CodeAddress,
@@ -162,13 +162,13 @@ impl Library {
 
     /// The file.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// What it exports.
     #[must_use]
-    pub fn functions(&self) -> &[Arc<LibraryFunction>] {
+    pub(crate) fn functions(&self) -> &[Arc<LibraryFunction>] {
         &self.functions
     }
 }

@@ -47,7 +47,7 @@ impl Library {
     ///
     /// # Errors
     /// One of them cannot be loaded.
-    pub fn open(path: &Path) -> Result<Self, FfiError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, FfiError> {
         core()?;
         let code = crate::memref::load(path)
             .map_err(|error| FfiError::new("RuntimeError", error.to_string()))?;
@@ -96,7 +96,7 @@ impl NativeLibrary for Library {
 impl Library {
     /// The file.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }

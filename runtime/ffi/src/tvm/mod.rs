@@ -24,16 +24,16 @@ pub mod value;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FfiError {
     /// `ValueError`, `TypeError`, …
-    pub kind: String,
+    pub(crate) kind: String,
     /// What went wrong.
-    pub message: String,
+    pub(crate) message: String,
     /// A line a frame, the most recent call first.
-    pub backtrace: String,
+    pub(crate) backtrace: String,
 }
 
 impl FfiError {
     /// An error without frames.
-    pub fn new(kind: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: &str, message: impl Into<String>) -> Self {
         Self { kind: kind.to_owned(), message: message.into(), backtrace: String::new() }
     }
 

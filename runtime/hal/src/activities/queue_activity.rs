@@ -48,9 +48,9 @@ enum At {
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Its index in its command buffer.
-    pub index: usize,
+    pub(crate) index: usize,
     /// What it does, in short.
-    pub text: String,
+    pub(crate) text: String,
     /// The name of what is dispatched; empty for other commands.
     pub name: String,
     /// The instruction that recorded it. Executables are shared, so this tells apart what they are
@@ -69,14 +69,8 @@ struct Current {
 impl QueueActivity {
     /// Executes what the queue gave out, then what else is ready.
     #[must_use]
-    pub fn new(device: Arc<Device>, first: Submission) -> Self {
+    pub(crate) fn new(device: Arc<Device>, first: Submission) -> Self {
         Self { device, first: Some(first), submission: None, at: At::Take }
-    }
-
-    /// The device.
-    #[must_use]
-    pub fn device(&self) -> &Arc<Device> {
-        &self.device
     }
 
     /// The command that is next, in progress, or just done.

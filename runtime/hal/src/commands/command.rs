@@ -11,7 +11,7 @@ use crate::memory::{Buffer, WHOLE_BUFFER};
 
 /// What a command names as its memory.
 #[derive(Clone, Debug)]
-pub enum BufferReference {
+pub(crate) enum BufferReference {
     /// A buffer, when it was recorded.
     Direct(Buffer),
     /// A slot of the binding table.
@@ -22,16 +22,16 @@ pub enum BufferReference {
 #[derive(Clone, Debug)]
 pub struct BufferRange {
     /// The memory.
-    pub buffer: BufferReference,
+    pub(crate) buffer: BufferReference,
     /// Where in it.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// How many bytes; [`crate::buffer::WHOLE_BUFFER`] for all behind `offset`.
-    pub length: u64,
+    pub(crate) length: u64,
 }
 
 /// How many workgroups a dispatch has.
 #[derive(Clone, Debug)]
-pub enum WorkgroupCount {
+pub(crate) enum WorkgroupCount {
     /// x, y and z.
     Static([u32; 3]),
     /// Three 32-bit numbers in memory, read when the command runs.
@@ -42,21 +42,21 @@ pub enum WorkgroupCount {
 #[derive(Clone, Debug)]
 pub struct DispatchCommand {
     /// The executable.
-    pub executable: Arc<dyn Executable>,
+    pub(crate) executable: Arc<dyn Executable>,
     /// Index into its exports.
-    pub export: usize,
+    pub(crate) export: usize,
     /// How many workgroups.
-    pub workgroups: WorkgroupCount,
+    pub(crate) workgroups: WorkgroupCount,
     /// Push constants.
-    pub constants: Arc<[u32]>,
+    pub(crate) constants: Arc<[u32]>,
     /// The memory it works on.
-    pub bindings: Vec<BufferRange>,
+    pub(crate) bindings: Vec<BufferRange>,
 }
 
 impl DispatchCommand {
     /// The name of what is dispatched, or its number if the names were stripped.
     #[must_use]
-    pub fn name(&self) -> Cow<'_, str> {
+    pub(crate) fn name(&self) -> Cow<'_, str> {
         self.executable.name_of(self.export)
     }
 }
@@ -108,17 +108,17 @@ pub struct Commands {
     /// In order.
     pub commands: Vec<Command>,
     /// The instruction that recorded each of them, where somebody looks at the program.
-    pub recorded_at: Vec<Option<Position>>,
+    pub(crate) recorded_at: Vec<Option<Position>>,
     /// What they require of each slot of a binding table; as many as a table has at least.
-    pub slots: Vec<Requirements>,
+    pub(crate) slots: Vec<Requirements>,
     /// Whether a table is checked against the requirements.
-    pub is_validated: bool,
+    pub(crate) is_validated: bool,
 }
 
 impl Commands {
     /// A single command that names no slots, not validated.
     #[must_use]
-    pub fn single(command: Command, recorded_at: Option<Position>) -> Arc<Self> {
+    pub(crate) fn single(command: Command, recorded_at: Option<Position>) -> Arc<Self> {
         let (commands, recorded_at) = (vec![command], vec![recorded_at]);
         Arc::new(Self { commands, recorded_at, ..Self::default() })
     }
@@ -127,7 +127,7 @@ impl Commands {
     ///
     /// # Errors
     /// It is too short, or a buffer in it does not meet the requirements.
-    pub fn check_table(&self, table: &[TableEntry]) -> Result<(), Status> {
+    pub(crate) fn check_table(&self, table: &[TableEntry]) -> Result<(), Status> {
         let required = self.slots.len();
         if required == 0 {
             return Ok(());
@@ -159,19 +159,19 @@ impl Commands {
 
 /// A slot of a binding table as it is submitted.
 #[derive(Clone, Debug)]
-pub struct TableEntry {
+pub(crate) struct TableEntry {
     /// The buffer, if there is one.
-    pub buffer: Option<Buffer>,
+    pub(crate) buffer: Option<Buffer>,
     /// Where the slot starts in it.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// How many bytes it has; [`WHOLE_BUFFER`] for all behind `offset`.
-    pub length: u64,
+    pub(crate) length: u64,
 }
 
 impl TableEntry {
     /// An entry with the length as a number of bytes.
     #[must_use]
-    pub fn new(buffer: Option<Buffer>, offset: u64, length: u64) -> Self {
+    pub(crate) fn new(buffer: Option<Buffer>, offset: u64, length: u64) -> Self {
         let behind =
             buffer.as_ref().map_or(0, |buffer| (buffer.len() as u64).saturating_sub(offset));
         Self { buffer, offset, length: if length == WHOLE_BUFFER { behind } else { length } }
@@ -180,7 +180,7 @@ impl TableEntry {
 
 impl Command {
     /// All memory that the command names.
-    pub fn ranges(&self) -> impl Iterator<Item = &BufferRange> {
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = &BufferRange> {
         let (fixed, many): ([Option<&BufferRange>; 2], &[BufferRange]) = match self {
             Self::BeginGroup(_) | Self::EndGroup | Self::Barrier => ([None, None], &[]),
             Self::Fill { target, .. } | Self::Update { target, .. } => ([Some(target), None], &[]),

@@ -72,7 +72,7 @@ impl CommandBuffer {
 
     /// What dispatches are given that do not say it themselves.
     #[must_use]
-    pub fn pushed(&self) -> &Mutex<Pushed> {
+    pub(crate) fn pushed(&self) -> &Mutex<Pushed> {
         &self.pushed
     }
 
@@ -84,7 +84,11 @@ impl CommandBuffer {
     ///
     /// # Errors
     /// The recording is finished, or the command could not run.
-    pub fn record(&self, command: Command, recorded_at: Option<Position>) -> Result<(), Status> {
+    pub(crate) fn record(
+        &self,
+        command: Command,
+        recorded_at: Option<Position>,
+    ) -> Result<(), Status> {
         if self.finished.get().is_some() {
             return Err(Status::failed_precondition(
                 "command buffer is not in a recording state; all recording must happen between a \
@@ -125,7 +129,7 @@ impl CommandBuffer {
     ///
     /// # Errors
     /// It was finished before, or groups are open.
-    pub fn finish(&self) -> Result<(), Status> {
+    pub(crate) fn finish(&self) -> Result<(), Status> {
         let mut recording = self.recording();
         if recording.open_groups != 0 {
             return Err(Status::failed_precondition(format!(

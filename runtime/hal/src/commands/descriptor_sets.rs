@@ -19,11 +19,11 @@ const MAXIMUM_CONSTANTS: usize = 64;
 
 /// `!hal.descriptor_set_layout`: which bindings a set has.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DescriptorSetLayout(pub Vec<u32>);
+pub(crate) struct DescriptorSetLayout(pub Vec<u32>);
 
 /// `!hal.pipeline_layout`: what a dispatch is given.
 #[derive(Clone, Debug)]
-pub struct PipelineLayout(Arc<Layout>);
+pub(crate) struct PipelineLayout(Arc<Layout>);
 
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Layout {
@@ -37,7 +37,7 @@ impl PipelineLayout {
     ///
     /// # Errors
     /// There are more constants than there can be.
-    pub fn new(constant_count: usize, sets: &[DescriptorSetLayout]) -> Result<Self, Status> {
+    pub(crate) fn new(constant_count: usize, sets: &[DescriptorSetLayout]) -> Result<Self, Status> {
         if constant_count > MAXIMUM_CONSTANTS {
             return Err(Status::out_of_range(format!(
                 "layout push constant count {constant_count} over the limit of {MAXIMUM_CONSTANTS}"
@@ -55,7 +55,7 @@ impl PipelineLayout {
 
 /// What was pushed into a command buffer so far.
 #[derive(Debug, Default)]
-pub struct Pushed {
+pub(crate) struct Pushed {
     layout: Arc<Layout>,
     constants: Vec<u32>,
     bindings: BTreeMap<(u32, u32), BufferRange>,
@@ -66,7 +66,7 @@ impl Pushed {
     ///
     /// # Errors
     /// There are more than there can be.
-    pub fn push_constants(
+    pub(crate) fn push_constants(
         &mut self,
         layout: &PipelineLayout,
         first: usize,
@@ -88,7 +88,7 @@ impl Pushed {
     }
 
     /// Pushes bindings of a set; the others of the set stay.
-    pub fn push_set(
+    pub(crate) fn push_set(
         &mut self,
         layout: &PipelineLayout,
         set: u32,
@@ -103,7 +103,7 @@ impl Pushed {
     ///
     /// # Errors
     /// A binding of the layout was never pushed.
-    pub fn of_dispatch(&self) -> Result<(Vec<u32>, Vec<BufferRange>), Status> {
+    pub(crate) fn of_dispatch(&self) -> Result<(Vec<u32>, Vec<BufferRange>), Status> {
         let mut constants = self.constants.clone();
         constants.resize(self.layout.constant_count, 0);
         let bindings = self.layout.bindings.iter().map(|place| {

@@ -18,7 +18,7 @@ use crate::memory::{Binding, Buffer, WHOLE_BUFFER};
 
 /// Commands on their way.
 #[derive(Debug)]
-pub struct Execution {
+pub(crate) struct Execution {
     /// The command buffer whose commands are next; none at the end.
     level: Option<Level>,
     /// Those that it is nested in, the one that was submitted first.
@@ -55,7 +55,7 @@ impl Execution {
     ///
     /// # Errors
     /// The table does not have what the commands require.
-    pub fn new(commands: Arc<Commands>, mut table: Vec<TableEntry>) -> Result<Self, Status> {
+    pub(crate) fn new(commands: Arc<Commands>, mut table: Vec<TableEntry>) -> Result<Self, Status> {
         commands.check_table(&table)?;
         table.truncate(commands.slots.len());
         for entry in &mut table {
@@ -73,29 +73,23 @@ impl Execution {
 
     /// The command that runs next, with its index in its command buffer; `None` at the end.
     #[must_use]
-    pub fn next(&self) -> Option<(usize, &Command)> {
+    pub(crate) fn next(&self) -> Option<(usize, &Command)> {
         let level = self.level.as_ref()?;
         Some((level.next, level.commands.commands.get(level.next)?))
     }
 
     /// The instruction that recorded the next command, where somebody looks at the program.
     #[must_use]
-    pub fn recorded_at(&self) -> Option<Position> {
+    pub(crate) fn recorded_at(&self) -> Option<Position> {
         let level = self.level.as_ref()?;
         *level.commands.recorded_at.get(level.next)?
-    }
-
-    /// How deep the next command is nested: 1 in the command buffer that was submitted.
-    #[must_use]
-    pub fn depth(&self) -> usize {
-        self.outer.len() + usize::from(self.level.is_some())
     }
 
     /// Runs the next command to its end.
     ///
     /// # Errors
     /// It failed, or it names memory that is not there.
-    pub fn run_next(&mut self, pool: &WorkerPool) -> Result<(), Status> {
+    pub(crate) fn run_next(&mut self, pool: &WorkerPool) -> Result<(), Status> {
         let Some((_, command)) = self.next() else { return Ok(()) };
         match command {
             Command::BeginGroup(_) | Command::EndGroup | Command::Barrier => {}
@@ -127,7 +121,7 @@ impl Execution {
     }
 
     /// Goes on behind the next command, which has run.
-    pub fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         if let Some(level) = &mut self.level {
             level.next += 1;
         }
@@ -156,7 +150,7 @@ impl Execution {
     ///
     /// # Errors
     /// The slot is empty, or its buffer does not have the range.
-    pub fn resolve(&self, range: &BufferRange) -> Result<Buffer, Status> {
+    pub(crate) fn resolve(&self, range: &BufferRange) -> Result<Buffer, Status> {
         self.buffer(&range.buffer)?.subspan(range.offset, range.length)
     }
 
@@ -181,7 +175,10 @@ impl Execution {
     ///
     /// # Errors
     /// A binding cannot be resolved, or their number is not what the export takes.
-    pub fn resolve_dispatch(&self, command: &DispatchCommand) -> Result<ResolvedDispatch, Status> {
+    pub(crate) fn resolve_dispatch(
+        &self,
+        command: &DispatchCommand,
+    ) -> Result<ResolvedDispatch, Status> {
         let buffers: Vec<Buffer> =
             command.bindings.iter().map(|range| self.resolve(range)).collect::<Result<_, _>>()?;
         let ranges = command.bindings.iter();

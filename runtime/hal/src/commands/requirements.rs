@@ -7,7 +7,7 @@ use crate::memory::Buffer;
 
 /// What commands require of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Requirements {
+pub(crate) struct Requirements {
     pub(super) compatibility: Compatibility,
     pub(super) usage: BufferUsage,
     pub(super) access: MemoryAccess,
@@ -34,7 +34,12 @@ impl Requirements {
     ///
     /// # Errors
     /// It does not.
-    pub fn check(&self, buffer: Option<&Buffer>, offset: u64, length: u64) -> Result<(), Status> {
+    pub(crate) fn check(
+        &self,
+        buffer: Option<&Buffer>,
+        offset: u64,
+        length: u64,
+    ) -> Result<(), Status> {
         if self.usage.0 == 0 {
             return Ok(());
         }

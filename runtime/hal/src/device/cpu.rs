@@ -35,7 +35,7 @@ impl DeviceKind {
 
     /// What runs its dispatches, on so many threads if it is not one; 0 is one for each core.
     #[must_use]
-    pub fn pool(self, threads: usize) -> WorkerPool {
+    pub(crate) fn pool(self, threads: usize) -> WorkerPool {
         match (self, threads) {
             (Self::LocalSync, _) => WorkerPool::calling_thread(),
             (Self::LocalTask, 0) => WorkerPool::all_cores(),
@@ -93,7 +93,7 @@ pub struct DeviceRef(pub Arc<Device>);
 impl Device {
     /// A device with an empty queue.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         kind: DeviceKind,
         pool: WorkerPool,
         native_code: NativeCode,
@@ -115,7 +115,7 @@ impl Device {
     /// Another device for the same program, by the name of `kind`. Its work runs where that of this
     /// one does.
     #[must_use]
-    pub fn another(&self, kind: DeviceKind) -> Self {
+    pub(crate) fn another(&self, kind: DeviceKind) -> Self {
         Self { kind, allocator: self.allocator.clone(), shared: self.shared.clone(), ..*self }
     }
 
@@ -127,7 +127,7 @@ impl Device {
 
     /// Whether it runs machine code.
     #[must_use]
-    pub fn native_code(&self) -> NativeCode {
+    pub(crate) fn native_code(&self) -> NativeCode {
         self.native_code
     }
 
@@ -139,13 +139,13 @@ impl Device {
 
     /// Its queue; all affinities lead to this one.
     #[must_use]
-    pub fn queue(&self) -> &Queue {
+    pub(crate) fn queue(&self) -> &Queue {
         &self.shared.queue
     }
 
     /// What runs its dispatches.
     #[must_use]
-    pub fn pool(&self) -> &WorkerPool {
+    pub(crate) fn pool(&self) -> &WorkerPool {
         &self.shared.pool
     }
 
@@ -159,7 +159,7 @@ impl Device {
     ///
     /// # Errors
     /// Something that ran failed.
-    pub fn submit(&self, submission: Submission) -> Result<(), Status> {
+    pub(crate) fn submit(&self, submission: Submission) -> Result<(), Status> {
         match self.shared.queue.submit(submission) {
             None => Ok(()),
             ready => self.shared.queue.run(ready, &self.shared.pool),
@@ -170,7 +170,7 @@ impl Device {
     ///
     /// # Errors
     /// Something that ran failed.
-    pub fn pump(&self) -> Result<(), Status> {
+    pub(crate) fn pump(&self) -> Result<(), Status> {
         self.shared.queue.run(None, &self.shared.pool)
     }
 
@@ -183,7 +183,7 @@ impl Device {
 
     /// What the device says about itself; `None` if it knows no such question.
     #[must_use]
-    pub fn query(&self, category: &str, key: &str) -> Option<i64> {
+    pub(crate) fn query(&self, category: &str, key: &str) -> Option<i64> {
         match (category, key) {
             ("hal.device.id", pattern) => {
                 let is_this = abi::glob::matches(pattern, self.kind.name());

@@ -14,19 +14,19 @@ pub struct Dispatch {
     /// How many workgroups in x, y and z.
     pub workgroup_count: [u32; 3],
     /// How many invocations a workgroup has, 1 on CPUs.
-    pub workgroup_size: [u32; 3],
+    pub(crate) workgroup_size: [u32; 3],
     /// Push constants.
     pub constants: Arc<[u32]>,
     /// The memory that it works on.
-    pub bindings: Vec<Binding>,
+    pub(crate) bindings: Vec<Binding>,
     /// Scratch memory that the dispatch asks for beyond what the export declares, in bytes.
-    pub local_memory_bytes: usize,
+    pub(crate) local_memory_bytes: usize,
 }
 
 impl Dispatch {
     /// How many workgroups there are.
     #[must_use]
-    pub fn total_workgroups(&self) -> u64 {
+    pub(crate) fn total_workgroups(&self) -> u64 {
         // Three 32-bit factors fit 96 bits; more than 64 bits' worth would never end anyway.
         self.workgroup_count
             .iter()
@@ -35,7 +35,7 @@ impl Dispatch {
 
     /// A failure with the workgroup that it was in, and the name of the dispatch.
     #[must_use]
-    pub fn explain(&self, name: &str, workgroup: u64, status: Status) -> Status {
+    pub(crate) fn explain(&self, name: &str, workgroup: u64, status: Status) -> Status {
         let [x, y, z] = self.workgroup(workgroup);
         let Status { code, message } = status;
         let text = format!("{message}; in workgroup ({x}, {y}, {z}) of dispatch @{name}");
@@ -44,7 +44,7 @@ impl Dispatch {
 
     /// Workgroup number `index`, counted with x fastest, as x, y and z.
     #[must_use]
-    pub fn workgroup(&self, index: u64) -> [u32; 3] {
+    pub(crate) fn workgroup(&self, index: u64) -> [u32; 3] {
         workgroup_at(self.workgroup_count, index)
     }
 }

@@ -33,9 +33,9 @@ pub enum Halt {
 #[derive(Debug, Default)]
 pub struct Interrupted {
     /// Workgroups that are in the middle: one at most for each thread.
-    pub inside: Vec<Box<dyn PausedWorkgroup>>,
+    pub(crate) inside: Vec<Box<dyn PausedWorkgroup>>,
     /// Those that have not begun.
-    pub rest: Vec<Range<u64>>,
+    pub(crate) rest: Vec<Range<u64>>,
 }
 
 /// A workgroup in the middle, on no thread.
@@ -70,7 +70,7 @@ impl From<Status> for Halt {
 impl Halt {
     /// Interrupted between workgroups.
     #[must_use]
-    pub fn before(rest: Range<u64>) -> Self {
+    pub(crate) fn before(rest: Range<u64>) -> Self {
         Self::Interrupted(Interrupted { inside: Vec::new(), rest: vec![rest] })
     }
 

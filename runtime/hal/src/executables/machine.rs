@@ -9,24 +9,24 @@ use super::dispatch::Dispatch;
 #[derive(Clone, Debug)]
 pub struct MachineState {
     /// The workgroup, counted with x fastest.
-    pub workgroup: u64,
+    pub(crate) workgroup: u64,
     /// What it did wrong, if it did.
     pub fault: Option<Fault>,
     /// What the processor held.
     pub registers: Registers,
     /// The program counter as an offset into the executable's code; `None` if control is elsewhere.
-    pub code_offset: Option<usize>,
+    pub(crate) code_offset: Option<usize>,
 }
 
 /// Where an address is, in terms of a dispatch's bindings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BindingPlace {
     /// The binding that is nearest.
-    pub binding: usize,
+    pub(crate) binding: usize,
     /// Its bytes.
-    pub length: usize,
+    pub(crate) length: usize,
     /// Where the address is, from the first byte of the binding.
-    pub offset: i128,
+    pub(crate) offset: i128,
 }
 
 impl BindingPlace {

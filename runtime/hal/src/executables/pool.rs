@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_micros(50);
 
 /// Where workgroups run. Threads are made when they are first needed, and end with the pool.
 #[derive(Debug)]
-pub struct WorkerPool {
+pub(crate) struct WorkerPool {
     worker_count: usize,
     workers: OnceLock<Workers>,
     /// The control of work that nothing stops.
@@ -43,19 +43,19 @@ pub struct WorkerPool {
 impl WorkerPool {
     /// Everything runs on the calling thread (IREE's `local-sync`).
     #[must_use]
-    pub fn calling_thread() -> Self {
+    pub(crate) fn calling_thread() -> Self {
         Self::with_threads(1)
     }
 
     /// Workgroups run on all cores (IREE's `local-task`).
     #[must_use]
-    pub fn all_cores() -> Self {
+    pub(crate) fn all_cores() -> Self {
         Self::with_threads(thread::available_parallelism().map_or(1, std::num::NonZero::get))
     }
 
     /// Workgroups run on this many threads, the calling one included.
     #[must_use]
-    pub fn with_threads(count: usize) -> Self {
+    pub(crate) fn with_threads(count: usize) -> Self {
         Self {
             worker_count: count.saturating_sub(1),
             workers: OnceLock::new(),
@@ -65,7 +65,7 @@ impl WorkerPool {
 
     /// How many workgroups may run at the same time.
     #[must_use]
-    pub fn concurrency(&self) -> usize {
+    pub(crate) fn concurrency(&self) -> usize {
         self.worker_count + 1
     }
 
@@ -74,7 +74,11 @@ impl WorkerPool {
     ///
     /// # Errors
     /// A workgroup failed; others may or may not have run.
-    pub fn run(&self, executable: &Arc<dyn Executable>, dispatch: &Dispatch) -> Result<(), Status> {
+    pub(crate) fn run(
+        &self,
+        executable: &Arc<dyn Executable>,
+        dispatch: &Dispatch,
+    ) -> Result<(), Status> {
         let all = 0..dispatch.total_workgroups();
         self.run_range(executable, dispatch, all, &self.free).map_err(|halt| match halt {
             Halt::Failed(status) | Halt::FailedInside(status, _) => status,
@@ -87,7 +91,7 @@ impl WorkerPool {
     /// # Errors
     /// A workgroup failed; others may or may not have run. Or somebody asked for a stop; then no
     /// thread is in any of them, and the halt says which are left.
-    pub fn run_range(
+    pub(crate) fn run_range(
         &self,
         executable: &Arc<dyn Executable>,
         dispatch: &Dispatch,

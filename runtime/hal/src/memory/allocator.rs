@@ -80,7 +80,7 @@ impl Allocator {
 
     /// One that makes guarded memory: see [`crate::guard`].
     #[must_use]
-    pub fn guarding() -> Self {
+    pub(crate) fn guarding() -> Self {
         Self(Arc::new(Shared { is_guarding: true, ..Shared::default() }))
     }
 
@@ -106,7 +106,7 @@ impl Allocator {
     ///
     /// # Errors
     /// The limits forbid it, or there is no memory.
-    pub fn allocate(
+    pub(crate) fn allocate(
         &self,
         parameters: BufferParameters,
         length: u64,
@@ -131,7 +131,7 @@ impl Allocator {
     ///
     /// # Errors
     /// The limits forbid it, or there is no memory.
-    pub fn import(
+    pub(crate) fn import(
         &self,
         bytes: &[u8],
         parameters: BufferParameters,

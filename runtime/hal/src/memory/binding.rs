@@ -6,7 +6,7 @@ use vm::Status;
 
 /// A range of memory that a dispatch works on.
 #[derive(Clone, Debug)]
-pub struct Binding {
+pub(crate) struct Binding {
     memory: Arc<vm::Buffer>,
     offset: usize,
     length: usize,
@@ -17,34 +17,32 @@ impl Binding {
     ///
     /// # Errors
     /// The buffer does not have it.
-    pub fn new(memory: Arc<vm::Buffer>, offset: usize, length: usize) -> Result<Self, Status> {
+    pub(crate) fn new(
+        memory: Arc<vm::Buffer>,
+        offset: usize,
+        length: usize,
+    ) -> Result<Self, Status> {
         memory.check(offset, length)?;
         Ok(Self { memory, offset, length })
     }
 
     /// The address of the first byte, valid while the binding lives.
     #[must_use]
-    pub fn address(&self) -> *mut u8 {
+    pub(crate) fn address(&self) -> *mut u8 {
         self.memory.address().wrapping_add(self.offset)
     }
 
     /// Bytes in the range.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.length
-    }
-
-    /// Whether it has no bytes.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.length == 0
     }
 
     /// Exactly the range as a buffer that shares the memory.
     ///
     /// # Errors
     /// None: the range was checked.
-    pub fn view(&self) -> Result<Arc<vm::Buffer>, Status> {
+    pub(crate) fn view(&self) -> Result<Arc<vm::Buffer>, Status> {
         if self.offset == 0 && self.length == self.memory.len() {
             return Ok(self.memory.clone());
         }

@@ -59,7 +59,7 @@ impl Buffer {
     ///
     /// # Errors
     /// The buffer does not have the range.
-    pub fn subspan(&self, offset: u64, length: u64) -> Result<Self, Status> {
+    pub(crate) fn subspan(&self, offset: u64, length: u64) -> Result<Self, Status> {
         let (offset, length) = self.range(offset, length)?;
         Ok(Self { allocation: self.allocation.clone(), offset: self.offset + offset, length })
     }
@@ -90,7 +90,7 @@ impl Buffer {
 
     /// How its memory was allocated.
     #[must_use]
-    pub fn parameters(&self) -> &BufferParameters {
+    pub(crate) fn parameters(&self) -> &BufferParameters {
         &self.allocation.parameters
     }
 
@@ -150,7 +150,7 @@ impl Buffer {
     ///
     /// # Errors
     /// The buffer does not have the range, or its memory is a file's.
-    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), Status> {
+    pub(crate) fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), Status> {
         self.range(offset as u64, bytes.len() as u64)?;
         self.allocation.storage.write(self.offset + offset, bytes)
     }
@@ -159,7 +159,7 @@ impl Buffer {
     ///
     /// # Errors
     /// The buffer does not have the range, or the pattern does not fit it.
-    pub fn fill(&self, offset: u64, length: u64, pattern: &[u8]) -> Result<(), Status> {
+    pub(crate) fn fill(&self, offset: u64, length: u64, pattern: &[u8]) -> Result<(), Status> {
         let (offset, length) = self.range(offset, length)?;
         let start = self.offset + offset;
         let unit = pattern.len();
@@ -189,7 +189,7 @@ impl Buffer {
     ///
     /// # Errors
     /// One of the buffers does not have its range.
-    pub fn copy_from(
+    pub(crate) fn copy_from(
         &self,
         offset: u64,
         source: &Buffer,
@@ -206,7 +206,7 @@ impl Buffer {
         )
     }
 
-    /// Whether both are spans of the same memory and have bytes in common.
+    /// Whether both buffers have a byte in common.
     #[must_use]
     pub fn overlaps(&self, other: &Buffer) -> bool {
         Arc::ptr_eq(&self.allocation, &other.allocation)
@@ -218,7 +218,7 @@ impl Buffer {
     ///
     /// # Errors
     /// The buffer does not have it.
-    pub fn range(&self, offset: u64, length: u64) -> Result<(usize, usize), Status> {
+    pub(crate) fn range(&self, offset: u64, length: u64) -> Result<(usize, usize), Status> {
         let total = self.length as u64;
         if offset > total {
             return Err(Status::out_of_range(format!(
@@ -243,7 +243,7 @@ impl Buffer {
     ///
     /// # Errors
     /// It is not.
-    pub fn check_memory_type(&self, required: MemoryType) -> Result<(), Status> {
+    pub(crate) fn check_memory_type(&self, required: MemoryType) -> Result<(), Status> {
         let found = self.parameters().memory_type;
         if found.contains(required) {
             return Ok(());
@@ -258,7 +258,7 @@ impl Buffer {
     ///
     /// # Errors
     /// It may not.
-    pub fn check_access(&self, required: MemoryAccess) -> Result<(), Status> {
+    pub(crate) fn check_access(&self, required: MemoryAccess) -> Result<(), Status> {
         let allowed = self.parameters().access;
         if required.contains(MemoryAccess::ANY) || allowed.contains(required) {
             return Ok(());
@@ -273,7 +273,7 @@ impl Buffer {
     ///
     /// # Errors
     /// It was not.
-    pub fn check_usage(&self, required: BufferUsage) -> Result<(), Status> {
+    pub(crate) fn check_usage(&self, required: BufferUsage) -> Result<(), Status> {
         let allowed = self.parameters().usage;
         if allowed.contains(required) {
             return Ok(());
@@ -309,19 +309,19 @@ impl Allocation {
     }
 
     /// The program has one more owner for it.
-    pub fn preserve(&self) {
+    pub(crate) fn preserve(&self) {
         self.owners.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The program has one owner less for it; whether that was the last.
     #[must_use]
-    pub fn discard(&self) -> bool {
+    pub(crate) fn discard(&self) -> bool {
         self.owners.fetch_sub(1, Ordering::Relaxed) == 1
     }
 
     /// Whether the program has a single owner for it.
     #[must_use]
-    pub fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         self.owners.load(Ordering::Relaxed) == 1
     }
 }

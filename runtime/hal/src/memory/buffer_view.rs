@@ -73,7 +73,7 @@ impl BufferView {
 
     /// How many elements the shape has; `None` if they cannot be counted.
     #[must_use]
-    pub fn element_count(&self) -> Option<usize> {
+    pub(crate) fn element_count(&self) -> Option<usize> {
         self.shape.iter().try_fold(1_usize, |count, dimension| {
             count.checked_mul(usize::try_from(*dimension).ok()?)
         })

@@ -76,7 +76,7 @@ impl Parameters {
     }
 
     /// All scopes; the one without a name is for programs that name none.
-    pub fn scopes(&self) -> impl ExactSizeIterator<Item = (&str, &Index)> {
+    pub(crate) fn scopes(&self) -> impl ExactSizeIterator<Item = (&str, &Index)> {
         self.scopes.iter().map(|(scope, index)| (scope.as_str(), index))
     }
 
@@ -104,12 +104,6 @@ impl Parameters {
             }
             _ => None,
         })
-    }
-
-    /// Where the archives are that entries come from.
-    #[must_use]
-    pub fn files(&self) -> Vec<PathBuf> {
-        self.sources().map(|source| source.path().to_owned()).collect()
     }
 
     /// A table of all parameters, as `iree-dump-parameters` prints it.

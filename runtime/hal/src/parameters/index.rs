@@ -35,14 +35,14 @@ impl Source {
 
     /// Where the archive is.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }
 
 /// A pattern that fills a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Splat {
+pub(crate) struct Splat {
     bytes: [u8; 16],
     length: u8,
 }
@@ -62,14 +62,14 @@ impl Splat {
 
     /// The pattern's bytes.
     #[must_use]
-    pub fn pattern(&self) -> &[u8] {
+    pub(crate) fn pattern(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
 }
 
 /// What a parameter is made of.
 #[derive(Clone, Debug)]
-pub enum Contents {
+pub(crate) enum Contents {
     /// A range of an archive, inside of it.
     File {
         /// The archive.
@@ -85,11 +85,11 @@ pub enum Contents {
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its name in the scope.
-    pub key: String,
+    pub(crate) key: String,
     /// How many bytes it has.
     pub length: u64,
     /// Where they come from.
-    pub contents: Contents,
+    pub(crate) contents: Contents,
 }
 
 impl Entry {
@@ -97,7 +97,7 @@ impl Entry {
     ///
     /// # Errors
     /// It has not.
-    pub fn check_range(&self, offset: u64, length: u64) -> Result<(), Status> {
+    pub(crate) fn check_range(&self, offset: u64, length: u64) -> Result<(), Status> {
         if offset <= self.length && length <= self.length - offset {
             return Ok(());
         }
@@ -152,7 +152,7 @@ impl Index {
     ///
     /// # Errors
     /// There is none.
-    pub fn find(&self, key: &str) -> Result<&Entry, Status> {
+    pub(crate) fn find(&self, key: &str) -> Result<&Entry, Status> {
         self.by_key.get(key).map(|at| &self.entries[*at]).ok_or_else(|| {
             Status::not_found(format!("no parameter found in index with key '{key}'"))
         })

@@ -30,28 +30,18 @@ enum Points {
 impl Fence {
     /// A fence on a timeline of its own, not reached yet.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::at(Semaphore::new(0), 1)
     }
 
     /// A fence that is reached when the timeline is at `value`.
     #[must_use]
-    pub fn at(semaphore: Arc<Semaphore>, value: u64) -> Self {
+    pub(crate) fn at(semaphore: Arc<Semaphore>, value: u64) -> Self {
         Self(Points::One([(semaphore, value)]))
     }
 
-    /// A fence that is reached when all of `fences` are.
-    #[must_use]
-    pub fn join<'a>(fences: impl IntoIterator<Item = &'a Fence>) -> Self {
-        let mut joined = Self::default();
-        for fence in fences {
-            joined.extend(fence);
-        }
-        joined
-    }
-
     /// Makes it be reached when the other is reached, too.
-    pub fn extend(&mut self, other: &Fence) {
+    pub(crate) fn extend(&mut self, other: &Fence) {
         if self.points().is_empty() {
             *self = other.clone();
             return;
@@ -83,7 +73,7 @@ impl Fence {
 
     /// Its points.
     #[must_use]
-    pub fn points(&self) -> &[Point] {
+    pub(crate) fn points(&self) -> &[Point] {
         match &self.0 {
             Points::None => &[],
             Points::One(point) => point,
@@ -108,12 +98,12 @@ impl Fence {
     ///
     /// # Errors
     /// One of them is there already, or has failed.
-    pub fn signal(&self) -> Result<(), Status> {
+    pub(crate) fn signal(&self) -> Result<(), Status> {
         self.points().iter().try_for_each(|(semaphore, value)| semaphore.signal(*value))
     }
 
     /// Fails all its timelines.
-    pub fn fail(&self, status: &Status) {
+    pub(crate) fn fail(&self, status: &Status) {
         for (semaphore, _) in self.points() {
             semaphore.fail(status.clone());
         }
@@ -153,7 +143,9 @@ mod tests {
         let timeline = Semaphore::new(0);
         let (early, late) = (Fence::at(timeline.clone(), 1), Fence::at(timeline.clone(), 2));
         let other = Fence::new();
-        let joined = Fence::join([&early, &late, &other]);
+        let mut joined = early.clone();
+        joined.extend(&late);
+        joined.extend(&other);
         assert_eq!(joined.points().len(), 2);
         other.signal().unwrap();
         early.signal().unwrap();

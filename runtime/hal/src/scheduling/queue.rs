@@ -15,18 +15,18 @@ use crate::executables::WorkerPool;
 
 /// Work for a queue.
 #[derive(Debug)]
-pub struct Submission {
+pub(crate) struct Submission {
     /// What it waits for.
-    pub wait: Fence,
+    pub(crate) wait: Fence,
     /// What it signals when it is done.
-    pub signal: Fence,
+    pub(crate) signal: Fence,
     /// What it does; `None`: it only orders others.
-    pub work: Option<Execution>,
+    pub(crate) work: Option<Execution>,
 }
 
 /// A queue of a device.
 #[derive(Debug, Default)]
-pub struct Queue {
+pub(crate) struct Queue {
     waiting: Mutex<Vec<Submission>>,
     /// How many there are, for those who find none most of the time.
     waiting_count: AtomicUsize,
@@ -35,7 +35,7 @@ pub struct Queue {
 impl Queue {
     /// Adds work behind all other, and gives out what is ready first: most often just that.
     #[must_use]
-    pub fn submit(&self, submission: Submission) -> Option<Submission> {
+    pub(crate) fn submit(&self, submission: Submission) -> Option<Submission> {
         if self.waiting_count() == 0 && submission.is_ready() {
             return Some(submission);
         }
@@ -46,7 +46,7 @@ impl Queue {
 
     /// The first submission whose fence is reached, or has failed.
     #[must_use]
-    pub fn take_ready(&self) -> Option<Submission> {
+    pub(crate) fn take_ready(&self) -> Option<Submission> {
         if self.waiting_count() == 0 {
             return None;
         }
@@ -62,7 +62,7 @@ impl Queue {
 
     /// How many submissions wait.
     #[must_use]
-    pub fn waiting_count(&self) -> usize {
+    pub(crate) fn waiting_count(&self) -> usize {
         self.waiting_count.load(Ordering::Acquire)
     }
 
@@ -70,7 +70,7 @@ impl Queue {
     ///
     /// # Errors
     /// The first failure of a submission. Its fences have failed, and what waited for them has too.
-    pub fn run(&self, first: Option<Submission>, pool: &WorkerPool) -> Result<(), Status> {
+    pub(crate) fn run(&self, first: Option<Submission>, pool: &WorkerPool) -> Result<(), Status> {
         let mut result = Ok(());
         let mut next = first.or_else(|| self.take_ready());
         while let Some(mut submission) = next {
@@ -107,7 +107,7 @@ impl Submission {
     ///
     /// # Errors
     /// The work's, or that of signalling.
-    pub fn finish(self, done: Result<(), Status>) -> Result<(), Status> {
+    pub(crate) fn finish(self, done: Result<(), Status>) -> Result<(), Status> {
         done.and_then(|()| self.signal.signal()).inspect_err(|status| self.signal.fail(status))
     }
 }

@@ -8,7 +8,7 @@ use vm::{Object, Status};
 
 /// A timeline.
 #[derive(Debug)]
-pub struct Semaphore {
+pub(crate) struct Semaphore {
     value: AtomicU64,
     failure: OnceLock<Status>,
 }
@@ -16,7 +16,7 @@ pub struct Semaphore {
 impl Semaphore {
     /// A timeline that stands at `value`.
     #[must_use]
-    pub fn new(value: u64) -> Arc<Self> {
+    pub(crate) fn new(value: u64) -> Arc<Self> {
         Arc::new(Self { value: AtomicU64::new(value), failure: OnceLock::new() })
     }
 
@@ -24,7 +24,7 @@ impl Semaphore {
     ///
     /// # Errors
     /// The error that it failed with.
-    pub fn query(&self) -> Result<u64, Status> {
+    pub(crate) fn query(&self) -> Result<u64, Status> {
         self.check()?;
         Ok(self.value.load(Ordering::Acquire))
     }
@@ -33,7 +33,7 @@ impl Semaphore {
     ///
     /// # Errors
     /// The error that it failed with before, or it stands there or later already.
-    pub fn signal(&self, value: u64) -> Result<(), Status> {
+    pub(crate) fn signal(&self, value: u64) -> Result<(), Status> {
         self.check()?;
         let current = self.value.fetch_max(value, Ordering::AcqRel);
         if value > current {
@@ -45,7 +45,7 @@ impl Semaphore {
     }
 
     /// Ends it: who waits for it gets the error. The first failure stays.
-    pub fn fail(&self, status: Status) {
+    pub(crate) fn fail(&self, status: Status) {
         let _ = self.failure.set(status);
     }
 

@@ -7,9 +7,9 @@ use abi::signature::{Array, Type};
 #[error("INVALID_ARGUMENT; {path}: {reason}")]
 pub struct StructureError {
     /// Where: `args[1]["b"][0]`.
-    pub path: String,
+    pub(crate) path: String,
     /// What was expected and what is there.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 pub(super) fn fail<T>(path: &str, reason: impl Into<String>) -> Result<T, StructureError> {

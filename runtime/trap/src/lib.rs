@@ -14,13 +14,18 @@
 //! with its frames on its own stack and its registers in [`Stopped`], so it can be looked at, and,
 //! after a pause, go on.
 //!
-//! | file | holds |
+//! | module | what lives there |
 //! | --- | --- |
-//! | `stack` | the stack, calls on it, and what comes out of them |
+//! | `fault` | why machine code stopped, and what the processor held |
+//! | `call` | what to call, and how a call ended |
+//! | `chain` | signal handlers in front of those that were installed before them |
 //! | `switch` | the instructions that change stacks, and what the signal handler knows of a call |
-//! | `signals` | the handler, and what it does with signals that are not for us |
-//! | `fault` | what went wrong, for people |
-//! | `pause` | who asks threads in machine code to stop |
+//! | `signals` | the signal handler |
+//! | `stack` | the stack, and calls on it |
+//! | `straight` | the same interface for other systems: calls on the thread's own stack |
+//! | `pause` | asking threads in machine code to stop |
+//!
+//! A room uses only rooms above it in this table.
 //!
 //! # Soundness
 //!
@@ -33,22 +38,29 @@
 //! Processors and systems other than Linux on x86-64 call straight: [`IS_SUPPORTED`] is false
 //! there, nothing is paused, and a fault ends the process as it would without this crate.
 
+mod call;
+#[cfg(unix)]
+mod chain;
 mod fault;
 mod pause;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod signals;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod stack;
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+mod straight;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod switch;
 
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-#[path = "straight.rs"]
-mod stack;
-
+pub use call::{Entry, Outcome};
+#[cfg(unix)]
+pub use chain::{PreviousAction, SignalHandler, install};
 pub use fault::{Access, Cause, Fault, FaultKind, Registers};
 pub use pause::{Pausable, Watching, Wish};
-pub use stack::{Entry, Outcome, Ready, Stack, Stopped};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use stack::{Ready, Stack, Stopped};
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub use straight::{Ready, Stack, Stopped};
 
 /// Whether faults are caught and calls can be paused on this system.
 pub const IS_SUPPORTED: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));

@@ -17,9 +17,10 @@
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, zeroed};
 use std::ptr::{null, null_mut};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::{cell::Cell, io};
 
+use crate::chain::{self, PreviousAction};
 use crate::fault::{Access, Cause, Fault, FaultKind};
 use crate::switch::{self, INSIDE, OUTSIDE, RESUMING, Record};
 
@@ -31,8 +32,8 @@ const FAULTS: [i32; 6] =
 /// library uses it for itself.
 pub(crate) const PAUSE: i32 = libc::SIGURG;
 
-/// What handled the signals before, in the order of [`FAULTS`], then [`PAUSE`].
-static PREVIOUS: OnceLock<[libc::sigaction; FAULTS.len() + 1]> = OnceLock::new();
+/// The actions of [`FAULTS`] before the handler was installed, in that order.
+static PREVIOUS: OnceLock<Vec<PreviousAction>> = OnceLock::new();
 
 /// Installs the handler for the process and a stack for it in this thread, once each.
 ///
@@ -50,31 +51,20 @@ pub(crate) fn install() -> io::Result<()> {
 }
 
 fn install_handlers() -> io::Result<()> {
-    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _one = ONE_AT_A_TIME.lock();
     if PREVIOUS.get().is_some() {
         return Ok(());
     }
-    // SAFETY: all zeros is a valid `sigaction`: the default action.
-    let mut previous: [libc::sigaction; FAULTS.len() + 1] = unsafe { zeroed() };
-    let signals = || FAULTS.into_iter().chain([PAUSE]);
-    for (signal, old) in signals().zip(&mut previous) {
-        // SAFETY: asks only.
-        if unsafe { libc::sigaction(signal, null(), old) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
+    let mut previous = Vec::with_capacity(FAULTS.len());
+    for signal in FAULTS {
+        previous.push(PreviousAction::of(signal)?);
     }
     // Known before the first signal can come.
     let _ = PREVIOUS.set(previous);
-    for signal in signals() {
-        // SAFETY: all zeros is a valid `sigaction`.
-        let mut action: libc::sigaction = unsafe { zeroed() };
-        action.sa_sigaction = handle as *const () as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
-        // SAFETY: the handler has the prototype that `SA_SIGINFO` asks for.
-        if unsafe { libc::sigaction(signal, &raw const action, null_mut()) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
+    for signal in FAULTS.into_iter().chain([PAUSE]) {
+        // SAFETY: the handler does what signal handlers may do: see the top of the file.
+        unsafe { chain::install(signal, handle)? };
     }
     Ok(())
 }
@@ -134,9 +124,11 @@ unsafe extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *m
                 _ => false,
             }
         };
-    if !is_handled && signal != PAUSE {
+    let index = FAULTS.iter().position(|fault| *fault == signal);
+    let previous = PREVIOUS.get().zip(index).and_then(|(all, index)| all.get(index));
+    if !is_handled && let Some(previous) = previous {
         // SAFETY: these are the arguments that the kernel passed.
-        unsafe { pass_on(signal, info, context) };
+        unsafe { previous.pass_on(signal, info, context) };
     }
 }
 
@@ -224,8 +216,7 @@ fn cause(
             fault.access = Some(access(context.uc_mcontext.gregs[libc::REG_ERR as usize]));
         }
         let stack_pointer = context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize;
-        let guard = record.guard_start..record.stack_start;
-        if guard.contains(&address) || guard.contains(&stack_pointer) {
+        if record.guard.contains(&address) || record.guard.contains(&stack_pointer) {
             fault.kind = FaultKind::StackOverflow;
         }
     }
@@ -238,42 +229,5 @@ fn access(error: i64) -> Access {
         _ if error & 1 << 4 != 0 => Access::Execute,
         _ if error & 1 << 1 != 0 => Access::Write,
         _ => Access::Read,
-    }
-}
-
-/// Does what would have been done without us.
-unsafe fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let index = FAULTS.iter().position(|fault| *fault == signal);
-    let previous = PREVIOUS.get().zip(index).map(|(previous, index)| previous[index]);
-    let Some(previous) = previous else { return };
-    match previous.sa_sigaction {
-        libc::SIG_DFL => {
-            // The instruction faults again when we return, or the signal is sent again, and that
-            // ends the process with the right status.
-            // SAFETY: all zeros is a valid `sigaction`: the default action. Both are allowed in
-            // handlers.
-            unsafe {
-                let default: libc::sigaction = zeroed();
-                libc::sigaction(signal, &raw const default, null_mut());
-                if (*info).si_code <= 0 {
-                    libc::raise(signal);
-                }
-            }
-        }
-        libc::SIG_IGN => {}
-        handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {
-            type Handler = unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void);
-            // SAFETY: who installed it said that it has this prototype.
-            let handler: Handler = unsafe { std::mem::transmute::<usize, Handler>(handler) };
-            // SAFETY: these are the arguments that the kernel passed.
-            unsafe { handler(signal, info, context) };
-        }
-        handler => {
-            type Handler = unsafe extern "C" fn(i32);
-            // SAFETY: as above.
-            let handler: Handler = unsafe { std::mem::transmute::<usize, Handler>(handler) };
-            // SAFETY: as above.
-            unsafe { handler(signal) };
-        }
     }
 }

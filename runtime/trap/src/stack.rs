@@ -8,7 +8,8 @@ use std::ptr::{NonNull, null_mut};
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags};
 
-use crate::fault::{Cause, Registers};
+use crate::call::{Entry, Outcome};
+use crate::fault::Registers;
 use crate::signals;
 use crate::switch::{self, Record};
 
@@ -18,15 +19,6 @@ const STACK_BYTES: usize = 8 << 20;
 
 /// Bytes below it that may not be touched: more than a function takes at a time without probing.
 const GUARD_BYTES: usize = 1 << 20;
-
-/// What to call.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The address of a C function.
-    pub address: usize,
-    /// Its arguments, as addresses.
-    pub arguments: [usize; 3],
-}
 
 /// A stack that machine code can run on.
 #[derive(Debug)]
@@ -39,16 +31,6 @@ pub struct Stack {
 // SAFETY: a stack owns its memory. Machine code that stopped on it may go on in another thread: the
 // caller of `resume` vouches for that.
 unsafe impl Send for Stack {}
-
-/// How a call came out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[must_use]
-pub enum Outcome {
-    /// It returned a value.
-    Returned(u64),
-    /// It stopped on its way: see [`Stack::into_stopped`].
-    Stopped(Cause),
-}
 
 /// A thread that is ready for machine code. It stays with its thread.
 #[derive(Clone, Copy, Debug)]
@@ -85,8 +67,8 @@ impl Stack {
         let mapping = unsafe { rustix::mm::mmap_anonymous(null_mut(), bytes, rights, flags)? };
         let mapping = NonNull::new(mapping).ok_or(io::ErrorKind::OutOfMemory)?;
         let guard_start = mapping.as_ptr().expose_provenance();
-        let mut record = Box::new(Record::new(guard_start, guard_start + GUARD_BYTES));
-        record.set_flushing(is_flushing);
+        let guard = guard_start..guard_start + GUARD_BYTES;
+        let record = Box::new(Record::new(guard, signals::vector_state_bytes(), is_flushing));
         // Frees the mapping where what comes next fails.
         let stack = Self { mapping, record: NonNull::from(Box::leak(record)) };
         // SAFETY: the start of the mapping above, which nothing uses yet.

@@ -4,31 +4,13 @@
 use std::convert::Infallible;
 use std::io;
 
-use crate::fault::{Cause, Registers};
-
-/// What to call.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The address of a C function.
-    pub address: usize,
-    /// Its arguments, as addresses.
-    pub arguments: [usize; 3],
-}
+use crate::call::{Entry, Outcome};
+use crate::fault::Registers;
 
 /// The thread's own stack is used; only how to compute is kept.
 #[derive(Debug)]
 pub struct Stack {
     is_flushing: bool,
-}
-
-/// How a call came out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[must_use]
-pub enum Outcome {
-    /// It returned a value.
-    Returned(u64),
-    /// Does not happen here.
-    Stopped(Cause),
 }
 
 /// A thread that is ready for machine code, as all are.

@@ -14,6 +14,7 @@
 use std::arch::{asm, naked_asm};
 use std::cell::Cell;
 use std::mem::offset_of;
+use std::ops::Range;
 use std::ptr::null_mut;
 
 use crate::fault::Cause;
@@ -25,9 +26,12 @@ pub(crate) const INSIDE: u32 = 1;
 /// The thread is at the trap that asks the handler to go back into machine code.
 pub(crate) const RESUMING: u32 = 2;
 
-/// Floating-point control with denormals flushed to zero, besides the default: all exceptions
-/// masked, rounding to nearest.
-const FLUSH_DENORMALS: u32 = 0x1F80 | 1 << 15 | 1 << 6;
+/// The default of MXCSR, the control register of floating-point arithmetic: all exceptions masked,
+/// rounding to nearest.
+const DEFAULT_MXCSR: u32 = 0x1F80;
+
+/// The bits of MXCSR that flush denormals to zero: flush-to-zero and denormals-are-zero.
+const FLUSH_DENORMALS: u32 = 1 << 15 | 1 << 6;
 
 /// A call of machine code. It stays at its address from the call to the return, as the machine code
 /// keeps that in a callee-saved register.
@@ -46,9 +50,8 @@ pub(crate) struct Record {
     pub(crate) place: u32,
     pub(crate) stopped: Option<Cause>,
     pub(crate) context: Context,
-    /// Below it is no stack of ours: the end of the guard.
-    pub(crate) stack_start: usize,
-    pub(crate) guard_start: usize,
+    /// The addresses below the stack that may not be touched.
+    pub(crate) guard: Range<usize>,
 }
 
 /// What the processor held when the machine code stopped.
@@ -60,29 +63,22 @@ pub(crate) struct Context {
 }
 
 impl Record {
-    pub(crate) fn new(guard_start: usize, stack_start: usize) -> Self {
+    /// A record of a call on a stack with these guard pages below it. `vector_bytes` is room for the
+    /// floating-point and vector registers of a signal frame. Floating-point arithmetic flushes
+    /// denormals to zero if `is_flushing`.
+    pub(crate) fn new(guard: Range<usize>, vector_bytes: usize, is_flushing: bool) -> Self {
         Self {
             stack_pointer: 0,
             frame_pointer: 0,
             rbx: 0,
             landing: 0,
             rust_control: 0,
-            code_control: FLUSH_DENORMALS,
+            code_control: if is_flushing { DEFAULT_MXCSR | FLUSH_DENORMALS } else { DEFAULT_MXCSR },
             place: OUTSIDE,
             stopped: None,
-            context: Context {
-                general: [0; 23],
-                vectors: vec![0; crate::signals::vector_state_bytes()],
-                vector_bytes: 0,
-            },
-            stack_start,
-            guard_start,
+            context: Context { general: [0; 23], vectors: vec![0; vector_bytes], vector_bytes: 0 },
+            guard,
         }
-    }
-
-    /// Whether floating-point arithmetic flushes denormals to zero.
-    pub(crate) fn set_flushing(&mut self, is_flushing: bool) {
-        self.code_control = if is_flushing { FLUSH_DENORMALS } else { 0x1F80 };
     }
 }
 

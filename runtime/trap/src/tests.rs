@@ -7,7 +7,7 @@ use std::thread;
 use memmap2::{Mmap, MmapMut};
 
 use super::*;
-use crate::fault::{Access, Fault, FaultKind};
+use crate::fault::{Access, Cause, Fault, FaultKind};
 use crate::pause::{Pausable, Wish};
 
 /// Machine code in memory.

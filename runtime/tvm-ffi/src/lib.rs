@@ -23,9 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use abi::tvm::layout::Any;
-use ffi::tvm::FfiError;
-use ffi::tvm::core::Core;
-use ffi::tvm::export::{Program, packed, string_argument, string_result};
+use ffi::tvm::{Core, FfiError, Program, packed, string_argument, string_result};
 
 /// Declares a packed function and the two that describe it.
 macro_rules! packed_functions {

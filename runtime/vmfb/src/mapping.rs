@@ -145,59 +145,34 @@ mod handler {
 
     use std::sync::{Once, OnceLock};
 
+    use trap::PreviousAction;
+
     static INSTALLED: Once = Once::new();
-    static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+    static BEFORE: OnceLock<PreviousAction> = OnceLock::new();
 
     /// Sees to it that a file which was cut short is mended when it is read.
     pub(super) fn install() {
         INSTALLED.call_once(|| {
-            let on_signal: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
-                on_bus_error;
-            // SAFETY: both structures are valid, zeros are an empty set of signals, and the handler
-            // does what handlers may do.
-            unsafe {
-                let mut action: libc::sigaction = std::mem::zeroed();
-                action.sa_sigaction = on_signal as usize;
-                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-                let mut before: libc::sigaction = std::mem::zeroed();
-                if libc::sigaction(libc::SIGBUS, &raw const action, &raw mut before) == 0 {
-                    let _ = BEFORE.set(before);
-                }
-            }
+            let Ok(before) = PreviousAction::of(libc::SIGBUS) else { return };
+            let _ = BEFORE.set(before);
+            // Without the handler, a file that is cut short ends the process.
+            // SAFETY: the handler does what signal handlers may do: see the top of the file.
+            let _ = unsafe { trap::install(libc::SIGBUS, on_bus_error) };
         });
     }
 
-    extern "C" fn on_bus_error(
+    unsafe extern "C" fn on_bus_error(
         signal: libc::c_int,
         info: *mut libc::siginfo_t,
         context: *mut libc::c_void,
     ) {
-        // SAFETY: the system calls a handler that was installed with SA_SIGINFO with valid ones.
+        // SAFETY: the system's own pointer.
         let address = unsafe { (*info).si_addr() } as usize;
-        if !super::repair(address) {
-            pass_on(signal, info, context);
-        }
-    }
-
-    /// Does what would have been done without us.
-    fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-        let before = BEFORE.get().map(|it| (it.sa_sigaction, it.sa_flags & libc::SA_SIGINFO != 0));
-        match before {
-            None | Some((libc::SIG_DFL | libc::SIG_IGN, _)) => {
-                // SAFETY: the default ends the process when the access is made again.
-                unsafe { libc::signal(signal, libc::SIG_DFL) };
-            }
-            Some((handler, true)) => {
-                // SAFETY: the system was told that this is such a function.
-                let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
-                    unsafe { std::mem::transmute(handler) };
-                handler(signal, info, context);
-            }
-            Some((handler, false)) => {
-                // SAFETY: the system was told that this is such a function.
-                let handler: extern "C" fn(libc::c_int) = unsafe { std::mem::transmute(handler) };
-                handler(signal);
-            }
+        if !super::repair(address)
+            && let Some(before) = BEFORE.get()
+        {
+            // SAFETY: these are the arguments that the system passed.
+            unsafe { before.pass_on(signal, info, context) };
         }
     }
 

@@ -13,8 +13,8 @@ use abi::tensor::{Tensor, TensorType};
 use hal::{BufferView, Host};
 use vm::{Access, Ref, Status, Value};
 
+use super::function::{Form, LibraryFunction};
 use super::memory::{free, gather, invoke, read};
-use super::{Form, LibraryFunction};
 use crate::call::{Argument, Returns};
 
 /// What MLIR puts into `allocated` of a constant, which nobody frees.

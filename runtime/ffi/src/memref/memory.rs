@@ -9,10 +9,7 @@
 //! read back is bounded by the descriptor's own words without overflow, and nothing is freed twice.
 
 use std::ffi::c_void;
-use std::path::Path;
-use std::sync::Arc;
 
-use super::LibraryError;
 use crate::call::{Argument, Returns, call};
 
 /// The address of a function.
@@ -23,18 +20,6 @@ pub(crate) struct CodeAddress(*const c_void);
 unsafe impl Send for CodeAddress {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for CodeAddress {}
-
-/// Loads a library, which runs its constructors.
-pub(crate) fn load(path: &Path) -> Result<Arc<libloading::Library>, LibraryError> {
-    // SAFETY: the user asked for the library to run; see the head of the file.
-    let loaded = unsafe { libloading::Library::new(as_path(path)) };
-    loaded.map(Arc::new).map_err(|source| LibraryError::Load { path: path.to_owned(), source })
-}
-
-/// A name without a slash would be looked for in the system's folders.
-pub(crate) fn as_path(path: &Path) -> std::path::PathBuf {
-    if path.is_absolute() { path.to_owned() } else { Path::new(".").join(path) }
-}
 
 /// The address of a symbol.
 pub(crate) fn symbol(library: &libloading::Library, name: &str) -> Option<CodeAddress> {

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use abi::tvm::layout::{Any, ByteArray, DlManagedTensorVersioned, SafeCall};
 
-use super::FfiError;
+use super::error::FfiError;
 
 /// An object, by its address.
 pub(crate) type Handle = *mut c_void;
@@ -55,7 +55,7 @@ static CORE: OnceLock<Result<Core, String>> = OnceLock::new();
 ///
 /// # Errors
 /// It is nowhere; the message says how to install it.
-pub fn core() -> Result<&'static Core, FfiError> {
+pub(super) fn core() -> Result<&'static Core, FfiError> {
     CORE.get_or_init(find).as_ref().map_err(|error| FfiError::new("RuntimeError", error.clone()))
 }
 
@@ -168,21 +168,5 @@ impl Core {
         // SAFETY: the library gives so many bytes.
         let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.size) };
         String::from_utf8_lossy(bytes).into_owned()
-    }
-
-    /// A global function of the library, `ffi.Array` for one.
-    pub(crate) fn global(&self, name: &str) -> Result<super::object::Object, FfiError> {
-        let mut handle: Handle = std::ptr::null_mut();
-        let text = byte_array(name.as_bytes());
-        // SAFETY: the name lives until the call is over.
-        let code = unsafe { (self.function_global)(&text, &mut handle) };
-        if code != 0 || handle.is_null() {
-            return Err(FfiError::new(
-                "RuntimeError",
-                format!("TVM FFI has no global function {name}"),
-            ));
-        }
-        // SAFETY: the library gave a reference, which is ours now.
-        Ok(unsafe { super::object::Object::owned(self, handle) })
     }
 }

@@ -20,9 +20,9 @@ use vm::{
 use vmfb::Module;
 use vmfb::verify::verify;
 
-use super::FfiError;
 use super::core::{Core, Handle, core};
-use super::object::bytes_of;
+use super::error::FfiError;
+use super::object::{bytes_of, raised};
 use super::value::Boundary;
 
 /// What memory must be aligned to where machine code of a program sees it.
@@ -248,7 +248,7 @@ fn function_object(core: &Core, body: Body) -> Result<Any, FfiError> {
     if code != 0 || handle.is_null() {
         // SAFETY: it was not taken over.
         unsafe { delete_body(this) };
-        return Err(super::value::raised(core));
+        return Err(raised(core));
     }
     Ok(Any { type_index: abi::tvm::index::FUNCTION, small_len: 0, payload: handle as u64 })
 }

@@ -10,24 +10,25 @@ use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::guarded::guarded;
 use abi::cconv::{Signature, ValueType};
 use abi::tvm::index;
 use abi::tvm::layout::{Any, SafeCall};
 use hal::{Host, NativeLibrary};
 use vm::{NativeModule, Status, StatusCode, Value};
 
-use super::FfiError;
 use super::core::core;
-use super::object::items_of;
-use super::value::{Boundary, raised, release};
+use super::error::FfiError;
+use super::object::{items_of, raised};
+use super::value::{Boundary, release};
+use crate::guarded::guarded;
+use crate::shared_library::{load, module_name};
 
 /// What symbols of packed functions begin with.
 const PREFIX: &str = "__tvm_ffi_";
 
 /// A loaded library.
 #[derive(Debug)]
-pub struct Library {
+pub(crate) struct Library {
     name: String,
     path: PathBuf,
     code: Arc<libloading::Library>,
@@ -35,7 +36,7 @@ pub struct Library {
 
 /// Whether a file has packed functions. Files that cannot be read have none.
 #[must_use]
-pub fn has_packed_functions(path: &Path) -> bool {
+pub(crate) fn has_packed_functions(path: &Path) -> bool {
     // The names are in the file's table of strings, each after a zero.
     let Ok(bytes) = std::fs::read(path) else { return false };
     let needle = format!("\0{PREFIX}");
@@ -49,9 +50,8 @@ impl Library {
     /// One of them cannot be loaded.
     pub(crate) fn open(path: &Path) -> Result<Self, FfiError> {
         core()?;
-        let code = crate::memref::load(path)
-            .map_err(|error| FfiError::new("RuntimeError", error.to_string()))?;
-        Ok(Self { name: crate::memref::module_name(path), path: path.to_owned(), code })
+        let code = load(path).map_err(|error| FfiError::new("RuntimeError", error.to_string()))?;
+        Ok(Self { name: module_name(path), path: path.to_owned(), code })
     }
 
     fn function(&self, name: &str) -> Option<SafeCall> {
@@ -90,14 +90,6 @@ impl NativeLibrary for Library {
             });
         }
         builder.build()
-    }
-}
-
-impl Library {
-    /// The file.
-    #[must_use]
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 }
 

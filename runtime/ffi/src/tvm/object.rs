@@ -24,14 +24,14 @@ use hal::{
 };
 use vm::Access;
 
-use super::FfiError;
-use super::core::{Core, Handle};
+use super::core::{Core, Handle, byte_array};
+use super::error::FfiError;
 
 /// Bytes of the header that every object begins with.
 const HEADER: usize = size_of::<ObjectHeader>();
 
 /// A strong reference to an object.
-pub struct Object {
+pub(super) struct Object {
     core: &'static Core,
     handle: NonNull<c_void>,
 }
@@ -68,6 +68,25 @@ impl Object {
         unsafe { (core.inc_ref)(handle) };
         // SAFETY: the reference was just made.
         unsafe { Self::owned(core, handle) }
+    }
+
+    /// A global function of the library, `ffi.Array` for one.
+    ///
+    /// # Errors
+    /// The library has none of that name.
+    pub(crate) fn global(core: &Core, name: &str) -> Result<Self, FfiError> {
+        let mut handle: Handle = std::ptr::null_mut();
+        let text = byte_array(name.as_bytes());
+        // SAFETY: the name lives until the call is over.
+        let code = unsafe { (core.function_global)(&text, &mut handle) };
+        if code != 0 || handle.is_null() {
+            return Err(FfiError::new(
+                "RuntimeError",
+                format!("TVM FFI has no global function {name}"),
+            ));
+        }
+        // SAFETY: the library gave a reference, which is ours now.
+        Ok(unsafe { Self::owned(core, handle) })
     }
 
     /// The address.
@@ -165,6 +184,20 @@ pub(crate) unsafe fn items_of(any: &Any) -> Option<Vec<Any>> {
         }
         _ => None,
     }
+}
+
+/// The error that a failed call left.
+pub(crate) fn raised(core: &Core) -> FfiError {
+    let mut handle: Handle = std::ptr::null_mut();
+    // SAFETY: the library writes the address of an error object, or null.
+    unsafe { (core.error_take)(&mut handle) };
+    if handle.is_null() {
+        return FfiError::new("RuntimeError", "the function failed and left no error");
+    }
+    // SAFETY: the reference was moved to us.
+    let error = unsafe { Object::owned(core, handle) };
+    // SAFETY: it is alive.
+    unsafe { error_of(error.handle()) }
 }
 
 /// What an error object says.
@@ -374,7 +407,7 @@ impl Lent {
         if code != 0 || handle.is_null() {
             // SAFETY: it was not taken over.
             unsafe { delete(managed) };
-            return Err(super::value::raised(core));
+            return Err(raised(core));
         }
         // SAFETY: a new object, whose reference is ours.
         Ok(unsafe { Object::owned(core, handle) })

@@ -21,9 +21,9 @@ use hal::{BufferView, Host};
 use half::{bf16, f16};
 use vm::{ElementType, ExecutionLimits, List, Ref, Value};
 
-use super::FfiError;
 use super::core::{Core, Handle, byte_array};
-use super::object::{Lent, Object, bytes_of, error_of, import, items_of};
+use super::error::FfiError;
+use super::object::{Lent, Object, bytes_of, import, items_of, raised};
 
 /// What conversions need.
 #[derive(Clone, Copy)]
@@ -32,20 +32,6 @@ pub(crate) struct Boundary<'a> {
     pub(crate) host: &'a Host,
     /// What shared memory must be aligned to.
     pub(crate) alignment: usize,
-}
-
-/// The error that a failed call left.
-pub(crate) fn raised(core: &Core) -> FfiError {
-    let mut handle: Handle = std::ptr::null_mut();
-    // SAFETY: the library writes the address of an error object, or null.
-    unsafe { (core.error_take)(&mut handle) };
-    if handle.is_null() {
-        return FfiError::new("RuntimeError", "the function failed and left no error");
-    }
-    // SAFETY: the reference was moved to us.
-    let error = unsafe { Object::owned(core, handle) };
-    // SAFETY: it is alive.
-    unsafe { error_of(error.handle()) }
 }
 
 /// Drops what an owned value refers to.
@@ -330,7 +316,7 @@ impl Boundary<'_> {
 
     /// Calls a global function of the runtime library; the result is owned.
     fn call_global(self, name: &str, arguments: &mut [Any]) -> Result<Any, FfiError> {
-        self.call_object(&self.core.global(name)?, arguments)
+        self.call_object(&Object::global(self.core, name)?, arguments)
     }
 
     /// Calls a function object; the result is owned.

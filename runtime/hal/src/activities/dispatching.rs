@@ -78,6 +78,16 @@ impl Dispatching {
         }
     }
 
+    /// What runs, and on what.
+    pub(crate) fn parts(&self) -> (&Arc<dyn Executable>, &Dispatch) {
+        (&self.executable, &self.dispatch)
+    }
+
+    /// What ran, and on what.
+    pub(crate) fn into_parts(self) -> (Arc<dyn Executable>, Dispatch) {
+        (self.executable, self.dispatch)
+    }
+
     /// What it is called.
     fn name(&self) -> Cow<'_, str> {
         self.executable.name_of(self.dispatch.export)

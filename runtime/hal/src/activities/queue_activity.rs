@@ -16,6 +16,7 @@ use super::dispatching::Dispatching;
 use crate::commands::{Command, DispatchCommand, Execution, ResolvedDispatch, WorkgroupCount};
 use crate::device::Device;
 use crate::executables::MachineState;
+use crate::memory::Buffer;
 use crate::scheduling::Submission;
 
 /// Executes all that is ready in the queue of a device.
@@ -62,8 +63,28 @@ pub struct Step {
 #[derive(Debug)]
 struct Current {
     step: Step,
-    resolved: ResolvedDispatch,
     dispatching: Dispatching,
+    /// The device buffers of the dispatch's bindings.
+    buffers: Vec<Buffer>,
+}
+
+impl Current {
+    /// The dispatch with its buffers.
+    fn resolved(&self) -> ResolvedDispatch {
+        let (executable, dispatch) = self.dispatching.parts();
+        ResolvedDispatch {
+            executable: executable.clone(),
+            dispatch: dispatch.clone(),
+            buffers: self.buffers.clone(),
+        }
+    }
+}
+
+impl Step {
+    /// The next command of an execution. `text` and `name` describe it.
+    fn new(execution: &Execution, index: usize, (text, name): (String, String)) -> Self {
+        Self { index, text, name, recorded_at: execution.recorded_at() }
+    }
 }
 
 impl QueueActivity {
@@ -89,7 +110,7 @@ impl QueueActivity {
     /// Its memory cannot be resolved.
     pub fn dispatch(&self) -> Result<Option<ResolvedDispatch>, Status> {
         match &self.at {
-            At::Dispatching(current) => Ok(Some(current.resolved.clone())),
+            At::Dispatching(current) => Ok(Some(current.resolved())),
             At::Before(_) => self.next_dispatch().transpose(),
             At::After(_, resolved) => Ok(resolved.as_deref().cloned()),
             At::Take | At::Next => Ok(None),
@@ -128,15 +149,15 @@ impl QueueActivity {
 
     /// Goes on to the next command, or to the next submission behind the last one.
     fn next(&mut self, host: &Host<'_>) -> Result<Option<Next>, Status> {
-        let Some((index, command)) = self.execution().and_then(Execution::next) else {
-            return self.finish(Ok(()));
+        let Some(execution) = self.execution() else { return self.finish(Ok(())) };
+        let Some((index, command)) = execution.next() else { return self.finish(Ok(())) };
+        let step = if host.is_inspected() {
+            describe(command).map(|description| Step::new(execution, index, description))
+        } else {
+            // Nothing reads the texts of a program that is not inspected.
+            Some(Step::new(execution, index, (String::new(), String::new())))
         };
-        // Texts are made for those who could read them.
-        let described =
-            if host.is_inspected() { describe(command) } else { Some(Default::default()) };
-        if let Some((text, name)) = described {
-            let recorded_at = self.execution().and_then(Execution::recorded_at);
-            let step = Step { index, text, name, recorded_at };
+        if let Some(step) = step {
             let boundary = self.boundary(host, BoundaryKind::BeforeStep, &step.name);
             self.at = At::Before(step);
             return Ok(boundary);
@@ -157,9 +178,9 @@ impl QueueActivity {
     fn run(&mut self, host: &Host<'_>, step: Step) -> Result<Option<Next>, Status> {
         match self.next_dispatch() {
             Some(Ok(resolved)) => {
-                let ResolvedDispatch { executable, dispatch, .. } = resolved.clone();
+                let ResolvedDispatch { executable, dispatch, buffers } = resolved;
                 let dispatching = Dispatching::new(executable, dispatch);
-                self.at = At::Dispatching(Box::new(Current { step, resolved, dispatching }));
+                self.at = At::Dispatching(Box::new(Current { step, dispatching, buffers }));
                 Ok(None)
             }
             Some(Err(status)) => self.fail(At::Before(step), status),
@@ -189,7 +210,9 @@ impl QueueActivity {
                 if let Some(execution) = self.submission.as_mut().and_then(|it| it.work.as_mut()) {
                     execution.advance();
                 }
-                let Current { step, resolved, .. } = *current;
+                let Current { step, dispatching, buffers } = *current;
+                let (executable, dispatch) = dispatching.into_parts();
+                let resolved = ResolvedDispatch { executable, dispatch, buffers };
                 Ok(self.done(host, step, Some(Box::new(resolved))))
             }
             Err(status) => self.fail(At::Dispatching(current), status),

@@ -22,9 +22,9 @@ use crate::executables::machine::{MachineState, explain_fault};
 struct Line(#[allow(dead_code, reason = "only its address is used")] [u8; 64]);
 
 /// What machine code may look at while it runs workgroups of a dispatch.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Call {
-    /// `None` where the machine code was put aside with it.
+    /// `None` in a new call, and while machine code that was set aside has it.
     stack: Option<Stack>,
     environment: Environment,
     state: DispatchState,
@@ -76,25 +76,13 @@ impl Call {
         dispatch: &Dispatch,
         scratch_bytes: usize,
     ) -> Result<Box<Self>, Status> {
-        let mut call = IDLE.take().map_or_else(Self::empty, Ok)?;
+        let mut call = IDLE.take().unwrap_or_default();
         if call.stack.is_none() {
             call.stack = Some(new_stack()?);
         }
         call.describe(code, dispatch)?;
         call.make_scratch(scratch_bytes)?;
         Ok(call)
-    }
-
-    fn empty() -> Result<Box<Self>, Status> {
-        Ok(Box::new(Self {
-            stack: Some(new_stack()?),
-            environment: Environment::default(),
-            state: DispatchState::default(),
-            workgroup: WorkgroupState::default(),
-            pointers: Vec::new(),
-            lengths: Vec::new(),
-            scratch: Vec::new(),
-        }))
     }
 
     /// Gives it back to the thread.
@@ -176,9 +164,6 @@ impl Call {
         // SAFETY: the caller vouches for the code. What the arguments are the addresses of stays
         // where it is: this call is on the heap, and goes with the workgroup if that is put aside.
         let outcome = unsafe { stack.call(run.ready, Entry { address, arguments }) };
-        if outcome == Outcome::Returned(0) {
-            return Ok(self);
-        }
         let ended = self.ended(outcome, run);
         self.finish(ended, run, index)
     }

@@ -319,6 +319,7 @@ impl Dynamic {
 enum Relocated {
     Nothing,
     Word64(u64),
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no such relocation"))]
     Word32(u32),
 }
 

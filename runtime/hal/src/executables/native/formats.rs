@@ -7,10 +7,10 @@ use vm::Status;
 pub(crate) const FORMATS: [&str; 2] = [EMBEDDED, SYSTEM];
 /// The formats that this machine runs.
 #[cfg(target_arch = "aarch64")]
-pub const FORMATS: [&str; 2] = [EMBEDDED, SYSTEM];
+pub(crate) const FORMATS: [&str; 2] = [EMBEDDED, SYSTEM];
 /// The formats that this machine runs.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub const FORMATS: [&str; 0] = [];
+pub(crate) const FORMATS: [&str; 0] = [];
 
 #[cfg(not(target_arch = "aarch64"))]
 pub(super) const EMBEDDED: &str = "embedded-elf-x86_64";

@@ -54,8 +54,8 @@ pub fn status_code(error: &str) -> Option<&str> {
     before.rsplit(' ').next()
 }
 
-/// Our binary, of the profile that the test itself was built with. It is built first, so that a
-/// test never judges yesterday's program.
+/// Our binary: `$IREE_DBG` if `tests/run` has built it, otherwise of the profile that the test itself
+/// was built with. It is built first, so that a test never judges yesterday's program.
 ///
 /// # Errors
 /// It cannot be built.
@@ -65,6 +65,9 @@ pub fn iree_dbg() -> Result<PathBuf, String> {
 }
 
 fn build_iree_dbg() -> Result<PathBuf, String> {
+    if let Some(built) = std::env::var_os("IREE_DBG").filter(|path| !path.is_empty()) {
+        return Ok(built.into());
+    }
     let test = std::env::current_exe().map_err(|error| error.to_string())?;
     let folder = test
         .parent()

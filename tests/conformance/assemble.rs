@@ -13,7 +13,7 @@ use conformance::corpus::{Source, Variant};
 use conformance::tools::{finish, iree, iree_dbg};
 use vmfb::Module;
 use vmfb::build::ModuleImage;
-use vmfb::module::{Features, Function};
+use vmfb::{Features, Function};
 
 use crate::print::{same_lines, text};
 

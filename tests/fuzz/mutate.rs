@@ -1,10 +1,10 @@
 //! Damage that knows what it damages: one operand of one instruction, or one number of one table.
 //! The file around it stays whole, so it reaches the verifier.
 
+use vmfb::Features;
+use vmfb::FunctionOrdinal;
 use vmfb::build::ModuleImage;
 use vmfb::decode::instructions;
-use vmfb::module::Features;
-use vmfb::ordinals::FunctionOrdinal;
 
 use crate::random::Random;
 

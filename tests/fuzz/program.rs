@@ -9,12 +9,12 @@ use vmfb::build::{ModuleImage, RodataImage};
 use vmfb::decode::Immediate;
 use vmfb::encode::{Value, encode_function};
 use vmfb::isa::{Bank, Field, FieldKind};
-use vmfb::module::{
-    BytecodeVersion, Export, Features, Function, FunctionSignature, Import, ModuleState, TypeDef,
-};
 use vmfb::{
     BytecodeOffset, Callee, FunctionOrdinal, ImportOrdinal, Op, Register, RodataOrdinal,
     TypeOrdinal,
+};
+use vmfb::{
+    BytecodeVersion, Export, Features, Function, FunctionSignature, Import, ModuleState, TypeDef,
 };
 
 use crate::random::Random;

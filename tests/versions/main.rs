@@ -10,10 +10,11 @@ use std::process::{Command, ExitCode};
 use conformance::runner::{self, Case};
 use conformance::tools::{finish, iree_dbg, repository, status_code};
 use debuginfo::DebugInfo;
-use vmfb::Module;
 use vmfb::print::{DisassemblyOptions, disassemble};
+use vmfb::{BytecodeVersion, Compilers, Module, VERSIONS, newest_compiler};
 
-/// The releases whose modules are here, and the bytecode version that each writes.
+/// The releases whose modules are here, and the bytecode version that each writes. `covers_versions`
+/// holds this against the table in crate `vmfb`.
 const RELEASES: &[(&str, &str)] = &[
     ("20230404.479", "15.0"),
     ("20230524.529", "15.0"),
@@ -22,16 +23,12 @@ const RELEASES: &[(&str, &str)] = &[
     ("3.10.0", "16.0"),
 ];
 
-/// A module of the last release that is too old, and what is said of it.
-const REFUSED: (&str, &str) = (
-    "refused-20230228.444.vmfb",
-    "bytecode version 13.0 (written by compilers up to 20230228.444) is not supported; supported \
-     are 14 (snapshots of early March 2023), 15 (compilers 20230404.479 to 3.9), 16 (3.10) and 17 \
-     (3.11 to 3.13): recompile the model with one of those",
-);
+/// A module of the last release that is too old.
+const REFUSED: &str = "refused-20230228.444.vmfb";
 
 fn main() -> ExitCode {
-    let mut cases = vec![Case::new(REFUSED.0, refused)];
+    let mut cases =
+        vec![Case::new(REFUSED, refused), Case::new("the table of versions", covers_versions)];
     for (release, version) in RELEASES {
         let path = folder().join(format!("program-{release}.vmfb"));
         let tables = path.clone();
@@ -129,15 +126,45 @@ fn answer(path: &Path, flags: &str) -> Result<String, String> {
 
 /// A module that is too old is refused by its version, by every command that reads it.
 fn refused() -> Result<(), String> {
-    let (name, reason) = REFUSED;
-    let path = folder().join(name);
+    let version = BytecodeVersion { major: 13, minor: 0 };
+    let reason = format!(
+        "bytecode version {version} ({}) is not supported; {}",
+        version.written_by(),
+        BytecodeVersion::supported()
+    );
+    let path = folder().join(REFUSED);
     let commands: [&[&str]; 3] =
         [&["verify"], &["dump"], &["run", "--function=answer", "--module"]];
     for arguments in commands {
         let finished = finish(Command::new(iree_dbg()?).args(arguments).arg(&path))?;
-        if finished.status != Some(1) || !finished.stderr.contains(reason) {
+        if finished.status != Some(1) || !finished.stderr.contains(&reason) {
             return Err(format!("{arguments:?}: {:?}: {}", finished.status, finished.stderr));
         }
     }
     Ok(())
+}
+
+/// Each version that releases up to now have left has a module here, and the README says which
+/// compiler is the newest. Modules of the newest version are those of all other suites.
+fn covers_versions() -> Result<(), String> {
+    let [earlier @ .., _] = VERSIONS else { return Err("there is no version".to_owned()) };
+    for row in earlier {
+        let Compilers::Releases(first, last) = row.compilers else { continue };
+        let version = format!("{}.0", row.major);
+        for release in [first, last] {
+            let is_here = RELEASES
+                .iter()
+                .any(|(name, of)| name.trim_end_matches(".0") == release && *of == version);
+            if !is_here {
+                return Err(format!("no module of {release}, which writes version {version}"));
+            }
+        }
+    }
+    let readme = repository().join("README.md");
+    let text = std::fs::read_to_string(&readme).map_err(|error| format!("{readme:?}: {error}"))?;
+    let newest = newest_compiler();
+    if text.contains(&format!("to {newest}")) {
+        return Ok(());
+    }
+    Err(format!("the README does not say that modules of compilers up to {newest} run"))
 }

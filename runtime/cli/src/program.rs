@@ -12,7 +12,7 @@ use vm::{
     Context, Failure, FunctionId, Invocation, ModuleIndex, Observer, Outcome, Status, StatusCode,
     Stop, Value,
 };
-use vmfb::module::Export;
+use vmfb::Export;
 use vmfb::{FileBytes, Module};
 
 use crate::failure::RunFailure;

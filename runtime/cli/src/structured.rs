@@ -7,8 +7,8 @@ use abi::signature::Function;
 use hal::Host;
 use values::{Inputs, Unpacked, pack, unpack};
 use vm::Value;
+use vmfb::Export;
 use vmfb::Module;
-use vmfb::module::Export;
 
 /// The flags.
 #[derive(clap::Args)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use vm::{Context, FrameIndex, FunctionId, Invocation, ModuleKind, Observer, Position, Reaction};
 use vmfb::isa::Bank;
-use vmfb::print::{InstructionPrinter, Names, RegisterValues};
+use vmfb::print::{DisplayNames, InstructionPrinter, RegisterValues};
 use vmfb::{Module, Register};
 
 /// The bytecode modules of a context, kept for the time of a trace.
@@ -25,21 +25,25 @@ impl TracedModules {
         Self(modules.collect())
     }
 
-    pub(crate) fn names(&self) -> Vec<Option<Names<'_>>> {
-        self.0.iter().map(|module| module.as_deref().map(Names::trusted)).collect()
+    pub(crate) fn names(&self) -> Vec<Option<DisplayNames<'_>>> {
+        self.0.iter().map(|module| module.as_deref().map(DisplayNames::trusted)).collect()
     }
 }
 
 /// Prints what is about to run.
 pub(crate) struct Tracer<'m, W> {
     modules: &'m TracedModules,
-    names: &'m [Option<Names<'m>>],
+    names: &'m [Option<DisplayNames<'m>>],
     printers: HashMap<FunctionId, InstructionPrinter<'m>>,
     out: W,
 }
 
 impl<'m, W: Write> Tracer<'m, W> {
-    pub(crate) fn new(modules: &'m TracedModules, names: &'m [Option<Names<'m>>], out: W) -> Self {
+    pub(crate) fn new(
+        modules: &'m TracedModules,
+        names: &'m [Option<DisplayNames<'m>>],
+        out: W,
+    ) -> Self {
         Self { modules, names, printers: HashMap::new(), out }
     }
 

@@ -5,7 +5,7 @@
 //! markers left out; where the code ends, rows without an instruction fill up.
 
 use vm::{FunctionId, ModuleIndex, Position};
-use vmfb::print::{InstructionPrinter, Names};
+use vmfb::print::{DisplayNames, InstructionPrinter};
 use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
 
 use crate::address::LinearAddress;
@@ -65,7 +65,7 @@ impl Debugger {
         let places = places(module);
         let origin = places.partition_point(|place| place.byte < byte);
         let first = i64::try_from(origin).unwrap_or(i64::MAX).saturating_add(offset);
-        let names = Names::new(&module.module);
+        let names = DisplayNames::new(&module.module);
         (0..i64::try_from(count).unwrap_or(0))
             .map(|row| {
                 let at = first.saturating_add(row);
@@ -81,7 +81,7 @@ impl Debugger {
     #[must_use]
     pub fn function_instructions(&self, function: FunctionId) -> Vec<(Position, String)> {
         let Some(module) = self.program.module(function.module) else { return Vec::new() };
-        let names = Names::new(&module.module);
+        let names = DisplayNames::new(&module.module);
         let printer = InstructionPrinter::new(&module.module, &names, function.function);
         vmfb::instructions(module.module.function_bytecode(function.function))
             .map_while(Result::ok)
@@ -101,7 +101,7 @@ impl Debugger {
     fn row(
         &self,
         module: &LoadedModule,
-        names: &Names<'_>,
+        names: &DisplayNames<'_>,
         place: Place,
     ) -> DisassembledInstruction {
         let code = module.module.function_bytecode(place.function);

@@ -17,8 +17,8 @@ use std::path::Path;
 
 use twox_hash::XxHash3_64;
 
-use crate::error::LoadError;
-use crate::file::FileBytes;
+use crate::file::{FileBytes, ZIP_LOCAL_HEADER};
+use crate::load_error::LoadError;
 
 /// Where things are in the file, as byte ranges of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +29,6 @@ pub struct Layout {
     pub rodata_base: usize,
 }
 
-/// How archives begin.
-pub(crate) const ZIP_LOCAL_HEADER: &[u8] = b"PK\x03\x04";
 const ZIP_LOCAL_HEADER_LENGTH: usize = 30;
 const FILE_IDENTIFIER: &[u8] = b"IREE";
 /// Size prefix, root offset, identifier and one table offset: nothing smaller is a module.

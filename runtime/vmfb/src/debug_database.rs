@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use flatbuffers::{Verifiable, Verifier, VerifierOptions};
 
-use crate::budget::Budget;
 use crate::ordinals::BytecodeOffset;
 use crate::schema::{
     CallSiteLocDef, DebugDatabaseDef, FileLineColLocDef, FunctionSourceMapDef, FusedLocDef,
     LocationTag, NameLocDef,
 };
+use crate::table_budget::Budget;
 
 /// Index into a database's location table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

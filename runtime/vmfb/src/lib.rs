@@ -1,52 +1,58 @@
 //! What an IREE VM module *is*: the archive, the schema, the instructions, the text. No execution.
 //!
-//! | file | holds |
-//! | --- | --- |
-//! | `archive` | the container: zip header, size prefix, external rodata |
-//! | `file`, `mapping` | the bytes of a file, which may change on disk; memory mapping |
-//! | `budget` | how much memory a module's tables may take |
-//! | `schema` | FlatBuffer accessors, generated |
-//! | `peek` | the bytecode version of a module of any schema |
-//! | `load`, `module` | reading and checking the tables; the model that everything else uses |
-//! | `parse`, `assemble` | `.vmasm` text to modules |
-//! | `build` | writing modules |
-//! | `debug_database` | locations of instructions, as stored |
-//! | `isa` | the one table of instructions |
-//! | `decode`, `encode` | bytes to instructions and back |
-//! | `verify` | judging bytecode, before anybody executes it |
-//! | `print` | the disassembly and the metadata report |
-//! | `ordinals` | the numbers that things are addressed by |
+//! Start at [`Module::open`]. A room uses only the rooms above it in this table.
 //!
-//! Start at [`Module::open`].
+//! | module | what lives there |
+//! | --- | --- |
+//! | `ordinals` | the numbers by which modules address their parts |
+//! | `versions` | the versions of bytecode: which are supported, which compilers write them |
+//! | `load_error` | why a file cannot be loaded as a module |
+//! | `file` | the bytes of a file, which may change on disk; memory mapping |
+//! | `archive` | the container: zip header, size prefix, external rodata |
+//! | `isa` | the one table of instructions |
+//! | `decode` | bytes to instructions |
+//! | `encode` | instructions to bytes |
+//! | `schema` | FlatBuffer accessors, generated |
+//! | `table_budget` | how much memory a module's tables may take |
+//! | `debug_database` | locations of instructions, as stored |
+//! | `module` | the model that everything else uses; reading and checking the tables |
+//! | `verify` | judging bytecode before it runs |
+//! | `build` | writing modules |
+//! | `diagnostic` | what is wrong with a text, and how it is shown |
+//! | `parse` | `.vmasm` text to lines |
+//! | `assemble` | lines to modules |
+//! | `print` | the disassembly, the metadata report, JSON |
 
 pub mod archive;
 pub mod assemble;
-mod budget;
 pub mod build;
 pub mod debug_database;
 pub mod decode;
+mod diagnostic;
 pub mod encode;
-mod error;
 mod file;
 pub mod isa;
-mod load;
-pub mod mapping;
-pub mod module;
-pub mod ordinals;
+mod load_error;
+mod module;
+mod ordinals;
 mod parse;
-mod peek;
 pub mod print;
 mod schema;
+mod table_budget;
 pub mod verify;
+mod versions;
 
 pub use debug_database::DebugDatabase;
 pub use decode::{Instruction, decode, instructions};
-pub use error::LoadError;
-pub use file::{FileBytes, FileChange};
+pub use file::{FileBytes, FileChange, PrivateMapping};
 pub use isa::Op;
-pub use mapping::PrivateMapping;
-pub use module::Module;
+pub use load_error::LoadError;
+pub use module::{
+    Attribute, Dependency, Export, Features, Function, FunctionSignature, Import, Module,
+    ModuleState, RodataSegment, TypeDef,
+};
 pub use ordinals::{
     BytecodeOffset, Callee, ExportOrdinal, FunctionOrdinal, ImportOrdinal, Register, RodataOrdinal,
     TypeOrdinal,
 };
+pub use versions::{BytecodeVersion, Compilers, SupportedVersion, VERSIONS, newest_compiler};

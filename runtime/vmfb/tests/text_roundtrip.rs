@@ -10,13 +10,13 @@ use vmfb::debug_database::{DebugDatabase, FunctionSourceMap};
 use vmfb::decode::Immediate;
 use vmfb::encode::{Value, encode_function};
 use vmfb::isa::{Bank, FieldKind};
-use vmfb::module::{
-    BytecodeVersion, Export, Features, Function, FunctionSignature, Import, ModuleState, TypeDef,
-};
 use vmfb::print::{DisassemblyOptions, Rodata, disassemble};
 use vmfb::{
     BytecodeOffset, Callee, FunctionOrdinal, ImportOrdinal, Module, Op, Register, RodataOrdinal,
     TypeOrdinal,
+};
+use vmfb::{
+    BytecodeVersion, Export, Features, Function, FunctionSignature, Import, ModuleState, TypeDef,
 };
 
 const TYPES: [&str; 5] = ["i32", "!vm.buffer", "!vm.list<!vm.list<i32>>", "!vm.list<?>", "i8"];

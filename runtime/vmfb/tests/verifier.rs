@@ -6,13 +6,13 @@
 use vmfb::build::ModuleImage;
 use vmfb::decode::Immediate;
 use vmfb::encode::{Value, encode};
-use vmfb::module::{
-    BytecodeVersion, Export, Features, Function, FunctionSignature, Import, ModuleState, TypeDef,
-};
 use vmfb::verify::verify;
 use vmfb::{
     BytecodeOffset, Callee, FunctionOrdinal, ImportOrdinal, Module, Op, Register, RodataOrdinal,
     TypeOrdinal,
+};
+use vmfb::{
+    BytecodeVersion, Export, Features, Function, FunctionSignature, Import, ModuleState, TypeDef,
 };
 
 type Code = Vec<(Op, Vec<Value>)>;

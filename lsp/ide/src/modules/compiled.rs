@@ -121,7 +121,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
 /// Reads what features need; the file is not kept open.
 fn read(path: &Path) -> Result<CompiledModule, String> {
     let module = vmfb::Module::open(path).map_err(|error| error.to_string())?;
-    let function = |name: &str, signature: &vmfb::module::FunctionSignature| CompiledFunction {
+    let function = |name: &str, signature: &vmfb::FunctionSignature| CompiledFunction {
         name: name.to_owned(),
         calling_convention: signature.calling_convention.clone(),
         attributes: signature

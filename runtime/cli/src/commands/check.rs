@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use hal::{Host, check};
+use vmfb::Export;
 use vmfb::Module;
-use vmfb::module::Export;
 
 use super::Failure;
 use crate::modules::{LoadedModules, is_for_users};

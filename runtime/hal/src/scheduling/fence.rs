@@ -7,7 +7,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use vm::{Object, Ref, Status, Value};
-use vmfb::module::Function;
+use vmfb::Function;
 
 use super::semaphore::Semaphore;
 

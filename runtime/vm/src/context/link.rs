@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use abi::cconv::Signature;
-use vmfb::module::Import;
+use vmfb::Import;
 use vmfb::verify::VerifiedModule;
 use vmfb::{Module, TypeOrdinal};
 

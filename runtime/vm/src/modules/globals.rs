@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use vmfb::module::ModuleState;
+use vmfb::ModuleState;
 
 use crate::errors::Status;
 use crate::limits::ExecutionLimits;

@@ -12,9 +12,9 @@ use crate::isa::{Bank, FieldKind, Op};
 use crate::ordinals::{BytecodeOffset, Callee, Register};
 use crate::parse::{FunctionLines, Global, InstructionLine, Item, Label, OperandText, Span};
 
-use super::diagnostic::{Diagnostic, Severity};
-use super::names::{GlobalError, Names};
 use super::requirements::Needs;
+use super::symbols::{GlobalError, Symbols};
+use crate::diagnostic::{Diagnostic, Severity};
 
 /// The most blocks that a function's descriptor can count.
 const MAXIMUM_BLOCKS: usize = 0x7FFF;
@@ -94,14 +94,14 @@ fn bank_of(value_type: &ValueType) -> Bank {
 /// Makes a function's bytecode. Lines that are wrong are reported and left out.
 pub(super) fn assemble<'s>(
     lines: &FunctionLines<'s>,
-    names: &mut Names<'_, 's>,
+    symbols: &mut Symbols<'_, 's>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Body {
     let mut registers = RegisterCounts::default();
     registers.add_arguments(&lines.signature);
     let mut assembler = BodyAssembler {
         lines,
-        names,
+        symbols,
         diagnostics,
         blocks: Vec::new(),
         labels: HashMap::new(),
@@ -116,7 +116,7 @@ pub(super) fn assemble<'s>(
 
 struct BodyAssembler<'a, 'l, 's> {
     lines: &'a FunctionLines<'s>,
-    names: &'a mut Names<'l, 's>,
+    symbols: &'a mut Symbols<'l, 's>,
     diagnostics: &'a mut Vec<Diagnostic>,
     /// Where blocks are in the text.
     blocks: Vec<Span>,
@@ -206,10 +206,10 @@ impl<'s> BodyAssembler<'_, '_, 's> {
         match operand {
             OperandText::Value(value) => Some(value.clone()),
             OperandText::Type(name) => {
-                Some(Value::Type(self.names.type_ordinal(name, self.diagnostics)))
+                Some(Value::Type(self.symbols.type_ordinal(name, self.diagnostics)))
             }
             OperandText::OmittedType => {
-                let ordinal = self.names.only_ref_type();
+                let ordinal = self.symbols.only_ref_type();
                 if ordinal.is_none() {
                     let message = format!(
                         "expected the type behind vm.{}, like ` : !vm.buffer`",
@@ -227,9 +227,9 @@ impl<'s> BodyAssembler<'_, '_, 's> {
                 cases.collect::<Option<_>>().map(Value::Cases)
             }
             OperandText::Function(function) => {
-                let name = self.names.callees.chosen(function);
+                let name = self.symbols.callees.chosen(function);
                 let (arguments, results) = lists(line);
-                let resolved = self.names.callees.resolve(name.text, arguments, results);
+                let resolved = self.symbols.callees.resolve(name.text, arguments, results);
                 let Some(resolved) = resolved else {
                     self.error(
                         &name.span,
@@ -248,7 +248,7 @@ impl<'s> BodyAssembler<'_, '_, 's> {
                 if resolved.is_internal_name
                     && let Callee::Internal(function) = resolved.callee
                 {
-                    self.names.note_internal_name(function, name);
+                    self.symbols.note_internal_name(function, name);
                 }
                 Some(Value::Function(resolved.callee))
             }
@@ -270,7 +270,7 @@ impl<'s> BodyAssembler<'_, '_, 's> {
         global: &Global<'s>,
     ) -> Option<u32> {
         let size = global_size(line.op, index);
-        let message = match (self.names.globals.place(global, size), global) {
+        let message = match (self.symbols.globals.place(global, size), global) {
             (Ok(place), _) => return Some(place),
             (Err(GlobalError::Unknown), Global::Named(name)) => {
                 format!("there is no global @{}", name.text)
@@ -325,7 +325,7 @@ impl<'s> BodyAssembler<'_, '_, 's> {
                     cases.iter().for_each(|(_, remap)| self.registers.add_remap(remap));
                 }
                 (_, Value::Function(callee)) => {
-                    signature = self.names.callees.signature(*callee);
+                    signature = self.symbols.callees.signature(*callee);
                     if let Callee::Internal(ordinal) = callee {
                         self.needs.add_callee(ordinal.index());
                     }

@@ -10,7 +10,7 @@ use crate::debug_database::{DebugDatabase, FunctionSourceMap};
 use crate::module::Module;
 use crate::ordinals::FunctionOrdinal;
 
-use super::Assembly;
+use super::assembly::Assembly;
 
 impl Assembly {
     /// Takes over what the text does not say from the module that it was printed of. Returns the

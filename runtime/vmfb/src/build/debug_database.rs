@@ -11,7 +11,7 @@ use crate::schema::{
     NameLocDefArgs,
 };
 
-use super::BuildError;
+use super::build_error::{BuildError, signed};
 
 type Builder<'f> = FlatBufferBuilder<'f>;
 
@@ -53,7 +53,7 @@ fn function<'f>(
         .iter()
         .map(|(offset, location)| {
             Ok(BytecodeLocationDef::new(
-                super::signed("bytecode offset", offset.index())?,
+                signed("bytecode offset", offset.index())?,
                 index(*location)?,
             ))
         })
@@ -102,5 +102,5 @@ fn location<'f>(
 }
 
 fn index(location: LocationIndex) -> Result<i32, BuildError> {
-    super::signed("location", location.0 as usize)
+    signed("location", location.0 as usize)
 }

@@ -4,7 +4,7 @@
 //! its own arm, no `_` stands for the rest: a new row of [`super::table`] does not compile until it
 //! has a sentence here.
 
-use super::Op;
+use super::table::Op;
 
 impl Op {
     /// What the instruction does.

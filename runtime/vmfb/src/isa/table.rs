@@ -4,7 +4,26 @@
 //! ISA and its kind; `read(I64)` is a register pair that is read, `reads(Any)` a counted list.
 //! `ends block` marks terminators; `since N` the instructions that version N added.
 
-use super::{Bank, Field, FieldKind, OpInfo, OpcodeSet};
+use super::fields::{Bank, Field, FieldKind, OpcodeSet};
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct OpInfo {
+    /// The instruction.
+    pub op: Op,
+    /// Its opcode space.
+    pub set: OpcodeSet,
+    /// The byte within the space.
+    pub opcode: u8,
+    /// The name without `vm.`, as `.vmasm` has it.
+    pub mnemonic: &'static str,
+    /// Its fields in encoding order.
+    pub fields: &'static [Field],
+    /// Whether it is a terminator.
+    pub ends_block: bool,
+    /// The first bytecode major version that has it; 14 stands for "or before".
+    pub since: u16,
+}
 
 macro_rules! kind {
     (read $bank:ident) => {

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use smallvec::{SmallVec, smallvec};
 
 use crate::encode::Value;
-use crate::isa::syntax::{self, Piece};
+use crate::isa::templates::{self, Piece};
 use crate::isa::{Field, FieldKind, Op};
 use crate::ordinals::RodataOrdinal;
 
@@ -112,7 +112,7 @@ impl<'s> Reader<'s> {
     /// Gives the registers before `=` to the fields that are results.
     fn results(&mut self, written: &[WrittenRegister], behind: &Cursor<'s>) -> Parsed<()> {
         let mut rest = written;
-        if !syntax::results_come_last(self.op) {
+        if !templates::results_come_last(self.op) {
             for (index, field) in self.fields().iter().enumerate() {
                 let value = match field.kind {
                     FieldKind::Write(bank) => {
@@ -140,7 +140,7 @@ impl<'s> Reader<'s> {
         }
         let Some(extra) = rest.first() else { return Ok(()) };
         let mnemonic = self.op.mnemonic();
-        let message = if syntax::results_come_last(self.op) {
+        let message = if templates::results_come_last(self.op) {
             format!("vm.{mnemonic} names its results behind the block, like -> ^bb1(%i0)")
         } else if written.len() == rest.len() {
             format!("vm.{mnemonic} has no result")
@@ -151,10 +151,10 @@ impl<'s> Reader<'s> {
     }
 
     fn operands(&mut self, cursor: Cursor<'s>) -> Parsed<()> {
-        let Some(template) = syntax::template(self.op) else {
+        let Some(template) = templates::template(self.op) else {
             return self.read(cursor, &self.by_rule());
         };
-        let pieces: Pieces = syntax::pieces(template).collect();
+        let pieces: Pieces = templates::pieces(template).collect();
         let Err(mismatch) = self.read(cursor, &pieces) else { return Ok(()) };
         if self.op == Op::SwitchRef {
             return self.read(cursor, &self.with_type(pieces)).map_err(|_| mismatch);

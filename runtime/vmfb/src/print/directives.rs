@@ -8,7 +8,7 @@ use abi::cconv::{Signature, ValueType};
 use crate::module::{Function, Module};
 use crate::ordinals::RodataOrdinal;
 
-use super::Rodata;
+use super::options::Rodata;
 
 /// Segments up to this size are always printed in full.
 const ELIDE_OVER: usize = 64;

@@ -16,24 +16,24 @@ use std::fmt::{self, Write};
 use abi::c_float::format_g;
 
 use crate::decode::{Immediate, Instruction, Operand, RegisterList, RemapList};
-use crate::isa::syntax::{self, Piece};
+use crate::isa::templates::{self, Piece};
 use crate::isa::{Bank, FieldKind, Op};
 use crate::module::Module;
 use crate::ordinals::{FunctionOrdinal, Register};
 
-use super::names::{BlockLabels, Names};
+use super::display_names::{BlockLabels, DisplayNames};
 
 /// Prints instructions of one function.
 pub struct InstructionPrinter<'m> {
     module: &'m Module,
-    names: &'m Names<'m>,
+    names: &'m DisplayNames<'m>,
     blocks: BlockLabels,
 }
 
 impl<'m> InstructionPrinter<'m> {
     /// A printer for the instructions of `function`.
     #[must_use]
-    pub fn new(module: &'m Module, names: &'m Names<'m>, function: FunctionOrdinal) -> Self {
+    pub fn new(module: &'m Module, names: &'m DisplayNames<'m>, function: FunctionOrdinal) -> Self {
         let blocks = BlockLabels::new(module.function_bytecode(function));
         Self { module, names, blocks }
     }
@@ -100,7 +100,7 @@ impl Writer<'_, '_> {
     /// `%i0 = `, nothing for an instruction without results. Yieldable calls name theirs at the
     /// end.
     fn results(&mut self) -> fmt::Result {
-        if syntax::results_come_last(self.instruction.op) {
+        if templates::results_come_last(self.instruction.op) {
             return Ok(());
         }
         let length = self.out.len();
@@ -123,7 +123,7 @@ impl Writer<'_, '_> {
 
     /// Everything after the mnemonic.
     fn operands(&mut self, op: Op) -> fmt::Result {
-        match syntax::template(op) {
+        match templates::template(op) {
             Some(template) => self.template(template),
             None => self.by_rule(),
         }
@@ -146,7 +146,7 @@ impl Writer<'_, '_> {
     }
 
     fn template(&mut self, template: &str) -> fmt::Result {
-        for piece in syntax::pieces(template) {
+        for piece in templates::pieces(template) {
             match piece {
                 Piece::Literal(text) => self.out.write_str(text)?,
                 Piece::Field(index) => self.field(index)?,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use abi::explain::{Explanation, explain};
-use vmfb::module::Export;
+use vmfb::Export;
 
 use super::super::Failure;
 use super::json;

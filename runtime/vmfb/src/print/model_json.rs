@@ -14,8 +14,8 @@ use crate::decode::instructions;
 use crate::module::{Attribute, Features, FunctionSignature, Module};
 use crate::ordinals::{FunctionOrdinal, RodataOrdinal};
 
+use super::display_names::DisplayNames;
 use super::instruction::InstructionPrinter;
-use super::names::Names;
 
 /// Writes the model as one JSON object and a newline.
 ///
@@ -118,7 +118,7 @@ struct Functions<'m>(&'m Module);
 
 impl serde::Serialize for Functions<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let names = Names::new(self.0);
+        let names = DisplayNames::new(self.0);
         let mut sequence = serializer.serialize_seq(Some(self.0.functions().len()))?;
         for index in 0..self.0.functions().len() {
             let ordinal = FunctionOrdinal::from_index(index);
@@ -131,7 +131,7 @@ impl serde::Serialize for Functions<'_> {
 /// A function with its instructions.
 struct FunctionDef<'m> {
     module: &'m Module,
-    names: &'m Names<'m>,
+    names: &'m DisplayNames<'m>,
     ordinal: FunctionOrdinal,
 }
 

@@ -3,18 +3,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use abi::cconv::Signature;
-
+use super::callees::Callees;
 use crate::debug_database::{DebugDatabase, FunctionSourceMap};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::module::{Export, TypeDef};
 use crate::ordinals::{FunctionOrdinal, TypeOrdinal};
 use crate::parse::{Global, Listing, Name};
 
-use super::callee::Callees;
-use super::diagnostic::{Diagnostic, Severity};
-
 /// All names of a text.
-pub(super) struct Names<'l, 's> {
+pub(super) struct Symbols<'l, 's> {
     listing: &'l Listing<'s>,
     types: Vec<&'s str>,
     type_ordinals: HashMap<&'s str, u32>,
@@ -24,7 +21,7 @@ pub(super) struct Names<'l, 's> {
     internal: HashMap<FunctionOrdinal, &'s str>,
 }
 
-impl<'l, 's> Names<'l, 's> {
+impl<'l, 's> Symbols<'l, 's> {
     pub(super) fn new(listing: &'l Listing<'s>, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut names = Self {
             listing,
@@ -139,7 +136,7 @@ impl<'l, 's> Names<'l, 's> {
     }
 
     /// The export's name if the text is `name` or `alias = @name` with the name of the function
-    /// that follows, as it is when it is printed. Names are free text, so nothing else tells where
+    /// that follows, as it is when it is printed. Symbols are free text, so nothing else tells where
     /// one ends.
     fn printed_export<'t>(&self, text: &'t str, before: usize) -> Option<&'t str> {
         let next = self.listing.functions.get(before)?.name.text;
@@ -164,16 +161,6 @@ impl<'l, 's> Names<'l, 's> {
             None => (text, self.callees.function_named(text)),
         }
     }
-}
-
-/// The signatures of functions and imports are read once.
-pub(super) fn signatures(listing: &Listing<'_>) -> (Vec<Signature>, Vec<Signature>) {
-    let imports = listing.imports.iter().map(|line| {
-        // The parser accepted it.
-        Signature::parse(line.calling_convention.text).unwrap_or_default()
-    });
-    let functions = listing.functions.iter().map(|lines| lines.signature.clone());
-    (imports.collect(), functions.collect())
 }
 
 /// Where globals are.

@@ -15,11 +15,9 @@ use std::collections::{HashMap, HashSet};
 
 use abi::cconv::{Signature, ValueType};
 
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::ordinals::{Callee, FunctionOrdinal, ImportOrdinal, Register};
 use crate::parse::{FunctionName, Item, Listing, Name, OperandText};
-
-use super::diagnostic::{Diagnostic, Severity};
-use super::names;
 
 /// Functions and imports by name.
 pub(super) struct Callees<'l, 's> {
@@ -45,7 +43,7 @@ pub(super) struct Resolved {
 
 impl<'l, 's> Callees<'l, 's> {
     pub(super) fn new(listing: &'l Listing<'s>, diagnostics: &mut Vec<Diagnostic>) -> Self {
-        let (import_signatures, function_signatures) = names::signatures(listing);
+        let (import_signatures, function_signatures) = signatures(listing);
         let mut callees = Self {
             listing,
             module: listing.module.as_ref().map_or("", |(name, _)| name.text),
@@ -202,4 +200,14 @@ fn fits(signature: &Signature, arguments: &[Register], results: &[Register]) -> 
             && types.iter().zip(registers).all(|(it, register)| is_ref(it) == register.is_ref())
     };
     fits(&signature.arguments, arguments) && fits(&signature.results, results)
+}
+
+/// The signatures of functions and imports are read once.
+fn signatures(listing: &Listing<'_>) -> (Vec<Signature>, Vec<Signature>) {
+    let imports = listing.imports.iter().map(|line| {
+        // The parser accepted it.
+        Signature::parse(line.calling_convention.text).unwrap_or_default()
+    });
+    let functions = listing.functions.iter().map(|lines| lines.signature.clone());
+    (imports.collect(), functions.collect())
 }

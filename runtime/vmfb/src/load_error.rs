@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::module::BytecodeVersion;
+use crate::versions::BytecodeVersion;
 
 /// A file that is not a module that we can load. Offsets are bytes from the start of the file.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +71,7 @@ pub enum LoadError {
         allowed: usize,
     },
     /// The bytecode is of a version that is not supported.
-    #[error("bytecode version {found} ({}) is not supported; {}", found.written_by(), BytecodeVersion::SUPPORTED)]
+    #[error("bytecode version {found} ({}) is not supported; {}", found.written_by(), BytecodeVersion::supported())]
     Version {
         /// The version in the module.
         found: BytecodeVersion,

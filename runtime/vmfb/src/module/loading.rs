@@ -7,37 +7,24 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use flatbuffers::{InvalidFlatbuffer, Table, VerifierOptions};
+use flatbuffers::{InvalidFlatbuffer, Table};
 
-use crate::archive;
-use crate::budget::Budget;
-use crate::debug_database::DebugDatabase;
-use crate::error::LoadError;
-use crate::file::FileBytes;
-use crate::module::{
-    Attribute, BytecodeVersion, Dependency, Export, Features, Function, FunctionSignature, Import,
-    Module, ModuleState, RodataSegment, TypeDef,
+use super::model::{
+    Attribute, Dependency, Export, Features, Function, FunctionSignature, Import, Module,
+    ModuleState, RodataSegment, TypeDef,
 };
+use super::version_peek::unsupported_version;
+use crate::archive;
+use crate::file::FileBytes;
+use crate::load_error::LoadError;
 use crate::ordinals::{FunctionOrdinal, Register};
-use crate::peek::unsupported_version;
 use crate::schema::{
     AttrDef, BytecodeModuleDef, FunctionDescriptor, FunctionSignatureDef, ImportFlagBits,
     ModuleDependencyFlagBits, RodataSegmentDef,
-    size_prefixed_root_as_bytecode_module_def_unchecked,
     size_prefixed_root_as_bytecode_module_def_with_opts,
 };
-
-/// What the verifier of a FlatBuffer of so many bytes allows. Tables and strings count each time
-/// that they are shared, as they will take memory each time; the depth of a module's tables is
-/// small.
-fn verifier(length: usize) -> VerifierOptions {
-    VerifierOptions {
-        max_depth: 64,
-        max_tables: length,
-        max_apparent_size: Budget::allowed(length),
-        ignore_missing_null_terminator: false,
-    }
-}
+use crate::table_budget::{Budget, flatbuffer_verifier};
+use crate::versions::BytecodeVersion;
 
 /// How many times over functions may share their bytecode. Compilers write each function's once;
 /// what is shared is verified, decoded and printed each time.
@@ -68,7 +55,7 @@ impl Module {
             return Err(LoadError::Version { found });
         }
         let def = size_prefixed_root_as_bytecode_module_def_with_opts(
-            &verifier(flatbuffer.len()),
+            &flatbuffer_verifier(flatbuffer.len()),
             flatbuffer,
         )
         .map_err(|error| damaged(&layout, &error))?;
@@ -98,15 +85,6 @@ fn damaged(layout: &archive::Layout, error: &InvalidFlatbuffer) -> LoadError {
         }
         _ => LoadError::FlatBuffer { offset, reason: error.to_string() },
     }
-}
-
-/// Reads the debug database of a module that was loaded.
-pub(crate) fn debug_database(module: &Module) -> Option<DebugDatabase> {
-    let buffer = module.flatbuffer_bytes();
-    // SAFETY: `from_bytes` verified this very buffer as a size-prefixed module before the module
-    // existed. The buffer is memory of our own (`FileBytes::owned`), which nothing writes.
-    let def = unsafe { size_prefixed_root_as_bytecode_module_def_unchecked(buffer) };
-    DebugDatabase::read(buffer, &verifier(buffer.len()), def.debug_database()?)
 }
 
 struct Reader<'a> {

@@ -4,6 +4,8 @@
 //! is copied out counts each time, as it is printed and compared each time too, and may be a small
 //! multiple of the FlatBuffer. Compilers share hardly anything, so that theirs stay far below.
 
+use flatbuffers::VerifierOptions;
+
 /// What may be copied for each byte of the FlatBuffer.
 const FACTOR: usize = 16;
 
@@ -36,5 +38,17 @@ impl Budget {
             }
             None => false,
         }
+    }
+}
+
+/// What the verifier of a FlatBuffer of so many bytes allows. Tables and strings count each time
+/// that they are shared, as they will take memory each time; the depth of a module's tables is
+/// small.
+pub(crate) fn flatbuffer_verifier(length: usize) -> VerifierOptions {
+    VerifierOptions {
+        max_depth: 64,
+        max_tables: length,
+        max_apparent_size: Budget::allowed(length),
+        ignore_missing_null_terminator: false,
     }
 }

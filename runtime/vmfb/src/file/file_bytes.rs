@@ -8,7 +8,7 @@
 //! What is owned never changes. What is mapped is reached in two ways only: [`FileBytes::get`]
 //! copies it with a read of the file, which fails where the file has no such bytes any more, and
 //! [`FileBytes::address`] gives its address to guest memory, which may change at any time (see
-//! [`crate::mapping`]). [`FileBytes::change`] tells whether the file on disk is another one now.
+//! `mapping`). [`FileBytes::change`] tells whether the file on disk is another one now.
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::LoadError;
-use crate::mapping::{FileMapping, PrivateMapping};
+use super::mapping::{FileMapping, PrivateMapping};
+use crate::load_error::LoadError;
 
 /// Files up to this size are read whole. Reading so much takes some ten milliseconds.
 const READ_WHOLE: u64 = 32 << 20;
@@ -29,6 +29,9 @@ const HEAD: usize = 4 << 20;
 
 /// What is owned of the end of a large file: an archive has the checksums of its members there.
 const TAIL: usize = 64 << 10;
+
+/// How archives begin.
+pub(crate) const ZIP_LOCAL_HEADER: &[u8] = b"PK\x03\x04";
 
 /// What is read to find out how long a head is.
 const START: usize = 256 << 10;
@@ -267,7 +270,7 @@ impl FileBytes {
         let file = File::open(path)?;
         let owned = self.owned();
         let Some(mapped) = &self.0.mapped else { return has_bytes(&file, 0, owned) };
-        let is_archive = owned.starts_with(crate::archive::ZIP_LOCAL_HEADER);
+        let is_archive = owned.starts_with(ZIP_LOCAL_HEADER);
         let tail_start = self.len() - mapped.tail.len();
         Ok(is_archive
             && has_bytes(&file, 0, owned)?
@@ -460,7 +463,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "Miri knows no mappings")]
     fn large_archives_are_told_apart_by_their_ends() {
         let (_folder, path) = written("large", LARGE);
-        write_at(&path, 0, crate::archive::ZIP_LOCAL_HEADER);
+        write_at(&path, 0, ZIP_LOCAL_HEADER);
         let bytes = FileBytes::open_with_head(&path, |start| start.len() / 2).unwrap();
         assert_eq!(bytes.owned().len(), START / 2);
         age(&path);

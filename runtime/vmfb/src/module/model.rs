@@ -9,68 +9,20 @@
 //! Source of the rules: IREE's `schemas/bytecode_module_def.fbs` and `vm/bytecode/module.c`.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::hash::Hasher;
 use std::ops::Range;
 use std::sync::OnceLock;
+
+use abi::cconv::{Signature, ValueType};
 
 use crate::debug_database::DebugDatabase;
 use crate::file::FileBytes;
 use crate::ordinals::{
     ExportOrdinal, FunctionOrdinal, ImportOrdinal, Register, RodataOrdinal, TypeOrdinal,
 };
-
-/// Version of the bytecode encoding (`bytecode_version`, not the module's own version).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub struct BytecodeVersion {
-    /// Changes when old readers would misread the bytecode.
-    pub major: u16,
-    /// Changes when instructions are added.
-    pub minor: u16,
-}
-
-impl BytecodeVersion {
-    /// What error messages say about the versions that this crate reads.
-    pub const SUPPORTED: &str = "supported are 14 (snapshots of early March 2023), 15 (compilers \
-        20230404.479 to 3.9), 16 (3.10) and 17 (3.11 to 3.13): recompile the model with one of those";
-
-    /// Splits the FlatBuffer's `bytecode_version` field.
-    #[must_use]
-    pub fn from_bits(bits: u32) -> Self {
-        Self { major: (bits >> 16) as u16, minor: bits as u16 }
-    }
-
-    /// The FlatBuffer's `bytecode_version` field.
-    #[must_use]
-    pub fn to_bits(self) -> u32 {
-        u32::from(self.major) << 16 | u32::from(self.minor)
-    }
-
-    /// Whether this crate reads it.
-    #[must_use]
-    pub fn is_supported(self) -> bool {
-        (14..=17).contains(&self.major) && self.minor == 0
-    }
-
-    /// Which compilers write it, for people.
-    #[must_use]
-    pub fn written_by(self) -> &'static str {
-        match self.major {
-            0..=13 => "written by compilers up to 20230228.444",
-            14 => "written by compiler snapshots of early March 2023",
-            15 => "written by compilers 20230404.479 to 3.9",
-            16 => "written by compiler 3.10",
-            17 => "written by compilers 3.11 to 3.13",
-            _ => "written by a compiler newer than 3.13",
-        }
-    }
-}
-
-impl fmt::Display for BytecodeVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
-    }
-}
+use crate::schema::size_prefixed_root_as_bytecode_module_def_unchecked;
+use crate::table_budget::flatbuffer_verifier;
+use crate::versions::BytecodeVersion;
 
 /// Features that bytecode needs from the machine that runs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
@@ -207,14 +159,27 @@ impl Function {
     #[must_use]
     pub fn frame_size(&self) -> (u16, u16) {
         let text = self.signature.calling_convention.as_deref().unwrap_or_default();
-        let signature = abi::cconv::Signature::parse(text).unwrap_or_default();
-        let (i32_count, ref_count) = crate::verify::argument_registers(&signature);
+        let signature = Signature::parse(text).unwrap_or_default();
+        let (i32_count, ref_count) = argument_registers(&signature);
         let at_most = |count: usize, limit| u16::try_from(count).unwrap_or(limit).min(limit);
         (
             self.i32_register_count.max(at_most(i32_count, Register::MAX_I32)),
             self.ref_register_count.max(at_most(ref_count, Register::MAX_REF)),
         )
     }
+}
+
+/// The 32-bit and ref registers that arguments take.
+pub(crate) fn argument_registers(signature: &Signature) -> (usize, usize) {
+    let (mut i32_count, mut ref_count) = (0_usize, 0_usize);
+    for argument in &signature.arguments {
+        match argument {
+            ValueType::Ref => ref_count += 1,
+            ValueType::I64 | ValueType::F64 => i32_count = i32_count.next_multiple_of(2) + 2,
+            _ => i32_count += 1,
+        }
+    }
+    (i32_count, ref_count)
 }
 
 /// Where a rodata segment's bytes are.
@@ -425,7 +390,7 @@ impl Module {
     /// absent: a module must run without it.
     #[must_use]
     pub fn debug_database(&self) -> Option<&DebugDatabase> {
-        self.debug_database.get_or_init(|| crate::load::debug_database(self)).as_ref()
+        self.debug_database.get_or_init(|| self.read_debug_database()).as_ref()
     }
 
     /// Where in the file the offsets of external rodata count from.
@@ -438,5 +403,15 @@ impl Module {
     #[must_use]
     pub fn flatbuffer_bytes(&self) -> &[u8] {
         &self.bytes.owned()[self.flatbuffer.clone()]
+    }
+
+    /// Reads the debug database out of the FlatBuffer.
+    fn read_debug_database(&self) -> Option<DebugDatabase> {
+        let buffer = self.flatbuffer_bytes();
+        // SAFETY: `from_bytes` verified this very buffer as a size-prefixed module before the
+        // module existed. The buffer is memory of our own (`FileBytes::owned`), which nothing
+        // writes.
+        let def = unsafe { size_prefixed_root_as_bytecode_module_def_unchecked(buffer) };
+        DebugDatabase::read(buffer, &flatbuffer_verifier(buffer.len()), def.debug_database()?)
     }
 }

@@ -10,12 +10,12 @@
 //! | early 2023 | 11 |
 //! | before | 10 |
 
-use crate::module::BytecodeVersion;
+use crate::versions::{BytecodeVersion, OLDEST};
 
 const FIELD: usize = 13;
 const OLDER_FIELDS: [usize; 2] = [11, 10];
-/// Versions up to this one are of an older schema.
-const LAST_OLDER: u16 = 13;
+/// Versions before the oldest that is supported have an older schema.
+const LAST_OLDER: u16 = OLDEST - 1;
 /// A number beyond this one is no version: versions grew by a few a year.
 const LAST_LIKELY: u16 = 255;
 

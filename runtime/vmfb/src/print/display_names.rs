@@ -14,13 +14,13 @@ use crate::module::Module;
 use crate::ordinals::{BytecodeOffset, Callee, FunctionOrdinal, TypeOrdinal};
 
 /// The names of a module's functions, looked up once.
-pub struct Names<'m> {
+pub struct DisplayNames<'m> {
     module: &'m Module,
     exported: Vec<Option<&'m str>>,
     internal: Vec<Option<&'m str>>,
 }
 
-impl<'m> Names<'m> {
+impl<'m> DisplayNames<'m> {
     /// Reads the module's exports and debug database.
     #[must_use]
     pub fn new(module: &'m Module) -> Self {

@@ -5,7 +5,7 @@
 //! are not in templates, they come first (`%i0 = `). An instruction without a template lists its
 //! operands in encoding order with commas between.
 
-use super::Op;
+use super::table::Op;
 
 /// A part of a template.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -129,7 +129,7 @@ impl PrivateMapping {
 /// the mapping. Tells whether the address is in a mapped file; if so, it can be accessed now. A
 /// signal handler may call this.
 #[must_use]
-pub fn repair(address: usize) -> bool {
+fn repair(address: usize) -> bool {
     let found = SLOTS.iter().find(|slot| {
         let end = slot.end.load(Ordering::Acquire);
         slot.start.load(Ordering::Acquire) <= address && address < end

@@ -1,169 +1,25 @@
-//! The bytecode verifier: what stands between a file and the interpreter.
-//!
-//! What a [`VerifiedModule`] promises, and the interpreter relies on: every instruction decodes;
-//! registers, globals, rodata, types and functions that instructions name exist; register pairs are
-//! aligned; branches lead to block markers; calls pass what their callee's signature asks for;
-//! control never runs off the end of a function.
-//!
-//! The rules are those of IREE's `vm/bytecode/verifier.c`, with its gaps closed: ordinals of called
-//! functions are compared with the table, and global offsets without wrapping. All defects are
-//! reported, not only the first.
+//! Judging the bytecode of one function.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt;
-use std::sync::Arc;
 
 use abi::cconv::{Signature, ValueType};
 
+use super::defect::{Defect, MOST_DEFECTS};
+use super::signatures::{Signatures, signature_of};
 use crate::decode::{Instruction, Operand, RegisterList, RemapList};
 use crate::isa::{Bank, FieldKind, Op, OpcodeSet};
-use crate::module::{Features, Function, FunctionSignature, Module};
+use crate::module::{Features, Function, Module, argument_registers};
 use crate::ordinals::{BytecodeOffset, Callee, FunctionOrdinal, Register};
+use crate::versions;
 
-/// A module whose bytecode was judged sound. Only [`verify`] makes one.
-#[derive(Clone, Debug)]
-pub struct VerifiedModule(Arc<Module>);
-
-impl VerifiedModule {
-    /// The module.
-    #[must_use]
-    pub fn module(&self) -> &Arc<Module> {
-        &self.0
-    }
-}
-
-/// A rule that a module breaks.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Defect {
-    /// The function, if it is about one.
-    pub function: Option<FunctionOrdinal>,
-    /// The instruction, if it is about one.
-    pub offset: Option<BytecodeOffset>,
-    /// What is wrong.
-    pub reason: String,
-}
-
-impl fmt::Display for Defect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(function) = self.function {
-            write!(f, "function {}", function.0)?;
-            if let Some(offset) = self.offset {
-                write!(f, " at {offset}")?;
-            }
-            f.write_str(": ")?;
-        }
-        f.write_str(&self.reason)
-    }
-}
-
-/// More defects than these are not told.
-const MOST_DEFECTS: usize = 1000;
-
-/// Judges a module's bytecode.
-///
-/// # Errors
-/// The defects found: all of them, unless there are very many.
-pub fn verify(module: Module) -> Result<VerifiedModule, Vec<Defect>> {
-    let mut defects = Vec::new();
-    verify_signatures(&module, &mut defects);
-    let signatures = Signatures::of(&module);
-    for (ordinal, function) in module.functions_with_ordinals() {
-        FunctionVerifier {
-            module: &module,
-            signatures: &signatures,
-            ordinal,
-            function,
-            at: None,
-            defects: &mut defects,
-        }
-        .verify();
-        if defects.len() >= MOST_DEFECTS {
-            break;
-        }
-    }
-    drop(signatures);
-    if defects.is_empty() { Ok(VerifiedModule(Arc::new(module))) } else { Err(defects) }
-}
-
-/// What the tables must say for calls to make sense.
-fn verify_signatures(module: &Module, defects: &mut Vec<Defect>) {
-    let mut defect = |function, reason| defects.push(Defect { function, offset: None, reason });
-    let unknown = module.requirements().unknown();
-    if unknown != 0 {
-        defect(None, format!("the module requires unknown features (bits {unknown:#x})"));
-    }
-    for import in module.imports() {
-        if let Err(reason) = signature_of(&import.signature) {
-            defect(None, format!("import {}: {reason}", import.full_name));
-        }
-    }
-    for export in module.exports() {
-        let function = module.function(export.function);
-        if function.is_none_or(|it| it.signature.calling_convention.is_none()) {
-            defect(
-                Some(export.function),
-                format!("it is exported as {:?} and has no calling convention", export.name),
-            );
-        }
-    }
-}
-
-/// The signature of a function or import; `None` if it does not say.
-fn signature_of(signature: &FunctionSignature) -> Result<Option<Signature>, String> {
-    match signature.calling_convention.as_deref() {
-        None | Some("") => Ok(None),
-        Some(text) => Signature::parse(text)
-            .map(Some)
-            .map_err(|error| format!("calling convention {text:?}: {error}")),
-    }
-}
-
-/// The signatures of what can be called, each parsed once. Bad ones are not there.
-struct Signatures {
-    functions: Vec<Option<Option<Signature>>>,
-    imports: Vec<Option<Option<Signature>>>,
-}
-
-impl Signatures {
-    fn of(module: &Module) -> Self {
-        let parse = |signature: &FunctionSignature| signature_of(signature).ok();
-        Self {
-            functions: module.functions().iter().map(|it| parse(&it.signature)).collect(),
-            imports: module.imports().iter().map(|it| parse(&it.signature)).collect(),
-        }
-    }
-
-    /// That of a callee, if it is there and is sound.
-    fn of_callee(&self, callee: Callee) -> Option<Option<&Signature>> {
-        let found = match callee {
-            Callee::Internal(ordinal) => self.functions.get(ordinal.index()),
-            Callee::Import(ordinal) => self.imports.get(ordinal.index()),
-        };
-        found?.as_ref().map(Option::as_ref)
-    }
-}
-
-/// The 32-bit and ref registers that arguments take.
-pub(crate) fn argument_registers(signature: &Signature) -> (usize, usize) {
-    let (mut i32_count, mut ref_count) = (0_usize, 0_usize);
-    for argument in &signature.arguments {
-        match argument {
-            ValueType::Ref => ref_count += 1,
-            ValueType::I64 | ValueType::F64 => i32_count = i32_count.next_multiple_of(2) + 2,
-            _ => i32_count += 1,
-        }
-    }
-    (i32_count, ref_count)
-}
-
-struct FunctionVerifier<'m> {
-    module: &'m Module,
-    signatures: &'m Signatures,
-    ordinal: FunctionOrdinal,
-    function: &'m Function,
-    at: Option<BytecodeOffset>,
-    defects: &'m mut Vec<Defect>,
+pub(super) struct FunctionVerifier<'m> {
+    pub(super) module: &'m Module,
+    pub(super) signatures: &'m Signatures,
+    pub(super) ordinal: FunctionOrdinal,
+    pub(super) function: &'m Function,
+    pub(super) at: Option<BytecodeOffset>,
+    pub(super) defects: &'m mut Vec<Defect>,
 }
 
 impl FunctionVerifier<'_> {
@@ -175,7 +31,7 @@ impl FunctionVerifier<'_> {
         self.defects.push(Defect { function, offset, reason: reason.into() });
     }
 
-    fn verify(mut self) {
+    pub(super) fn verify(mut self) {
         let unknown = self.function.requirements.unknown();
         if unknown != 0 {
             self.defect(format!("it requires unknown features (bits {unknown:#x})"));
@@ -374,7 +230,7 @@ impl FunctionVerifier<'_> {
         }
         // Before version 16 the compiler marked every last use; where nothing moves, nobody looks.
         let is_marked = bank == Bank::Ref && register.is_move();
-        if is_marked && self.module.bytecode_version().major >= 16 {
+        if is_marked && self.module.bytecode_version().major >= versions::FIRST_WITH_MOVES {
             self.defect(format!("ref register {} has a move bit here", register.ordinal()));
         }
         let is_pair = matches!(bank, Bank::I64 | Bank::F64);
@@ -511,97 +367,4 @@ fn expand<'s>(
         }
     }
     Ok(Cow::Owned(types))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The embedded example of the command line: functions `improve` (0) and `main` (1).
-    const EXAMPLE: &[u8] = include_bytes!("../../cli/example/newton.vmfb");
-
-    fn defects_with(function: usize, offset: usize, patch: &[u8]) -> Vec<String> {
-        let module = Module::from_bytes(EXAMPLE.to_vec()).unwrap();
-        let start = module.functions()[function].bytecode.start;
-        let base = module.bytecode_data().as_ptr() as usize
-            - module.file_bytes().owned().as_ptr() as usize;
-        let mut bytes = EXAMPLE.to_vec();
-        let at = base + start + offset;
-        bytes[at..at + patch.len()].copy_from_slice(patch);
-        let defects = verify(Module::from_bytes(bytes).unwrap()).err().unwrap_or_default();
-        defects.iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn what_the_compiler_writes_verifies() {
-        assert_eq!(defects_with(0, 0, &[]), [""; 0]);
-    }
-
-    #[test]
-    fn each_rule_has_a_module_that_breaks_it() {
-        let cases: &[(usize, usize, &[u8], &str)] = &[
-            (
-                0,
-                0x1D,
-                &[100, 0],
-                "function 0 at 0000001B: it uses i32 register 100; the function has 8",
-            ),
-            (0, 0x1D, &[0, 0x80], "function 0 at 0000001B: register 0x8000 is not an i32 register"),
-            (0, 0x34, &[5, 0], "function 0 at 00000033: register pair 5 begins at an odd register"),
-            (
-                0,
-                0x15,
-                &[0xFC, 0xFF, 0xFF, 0xFF],
-                "function 0 at 00000014: it names global 4294967292; the module has 8 bytes of globals",
-            ),
-            (0, 0x41, &[0xDF], "function 0: at 00000041: unknown opcode DF"),
-            (
-                0,
-                0x00,
-                &[0x5E],
-                "function 0: at 00000000: the instruction is cut short by the end of the function",
-            ),
-            (
-                1,
-                0x24,
-                &[0x2F],
-                "function 1 at 00000023: it branches to 0000002F, where no block begins",
-            ),
-            (1, 0x2E, &[0xDE], "function 1: at 0000002E: unknown opcode DE"),
-            (1, 0x48, &[2], "function 1 at 00000047: it names function 2; the module has 2"),
-            (
-                1,
-                0x48,
-                &[0, 0, 0, 0x80],
-                "function 1 at 00000047: it names import 0; the module has 0",
-            ),
-            (1, 0x16, &[99], "function 1 at 00000015: it names type 99; the module has 4"),
-            (1, 0x1F, &[0, 0xC0], "function 1 at 0000001E: ref register 0 has a move bit here"),
-            (
-                1,
-                0x82,
-                &[0],
-                "function 1 at 00000080: it returns 0 values where the signature has 1",
-            ),
-        ];
-        for (function, offset, patch, expected) in cases {
-            let defects = defects_with(*function, *offset, patch);
-            assert!(
-                defects.iter().any(|defect| defect.starts_with(expected)),
-                "{expected}\nnot among {defects:#?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_call_may_pass_more_than_its_callee_mentions() {
-        let before = b"\x05\0\0\x000ff_f\0";
-        let at = EXAMPLE.windows(before.len()).position(|it| it == before).unwrap();
-        let mut bytes = EXAMPLE.to_vec();
-        bytes[at..at + before.len()].copy_from_slice(b"\x04\0\0\x000f_f\0\0");
-        let module = Module::from_bytes(bytes).unwrap();
-        let signature = &module.functions()[0].signature;
-        assert_eq!(signature.calling_convention.as_deref(), Some("0f_f"));
-        assert!(verify(module).is_ok());
-    }
 }

@@ -1,0 +1,22 @@
+//! What to print of a module.
+
+/// How to print rodata.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Rodata {
+    /// Segments over 64 bytes as their size and their XXH3 hash.
+    #[default]
+    Elide,
+    /// Every byte, as `iree-dump-module` does: twice as much text as there is data.
+    Full,
+}
+
+/// What to put into a disassembly.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DisassemblyOptions {
+    /// Begin every instruction with its bytecode offset in brackets.
+    pub bytecode_offsets: bool,
+    /// Print this function only: an ordinal or the name in its header.
+    pub function: Option<String>,
+    /// How to print rodata.
+    pub rodata: Rodata,
+}

@@ -1,0 +1,41 @@
+//! The signatures of what a module can call, each parsed once.
+
+use abi::cconv::Signature;
+
+use crate::module::{FunctionSignature, Module};
+use crate::ordinals::Callee;
+
+/// The signature of a function or import; `None` if it does not say.
+pub(super) fn signature_of(signature: &FunctionSignature) -> Result<Option<Signature>, String> {
+    match signature.calling_convention.as_deref() {
+        None | Some("") => Ok(None),
+        Some(text) => Signature::parse(text)
+            .map(Some)
+            .map_err(|error| format!("calling convention {text:?}: {error}")),
+    }
+}
+
+/// The signatures of what can be called, each parsed once. Bad ones are not there.
+pub(super) struct Signatures {
+    functions: Vec<Option<Option<Signature>>>,
+    imports: Vec<Option<Option<Signature>>>,
+}
+
+impl Signatures {
+    pub(super) fn of(module: &Module) -> Self {
+        let parse = |signature: &FunctionSignature| signature_of(signature).ok();
+        Self {
+            functions: module.functions().iter().map(|it| parse(&it.signature)).collect(),
+            imports: module.imports().iter().map(|it| parse(&it.signature)).collect(),
+        }
+    }
+
+    /// That of a callee, if it is there and is sound.
+    pub(super) fn of_callee(&self, callee: Callee) -> Option<Option<&Signature>> {
+        let found = match callee {
+            Callee::Internal(ordinal) => self.functions.get(ordinal.index()),
+            Callee::Import(ordinal) => self.imports.get(ordinal.index()),
+        };
+        found?.as_ref().map(Option::as_ref)
+    }
+}

@@ -1,8 +1,8 @@
-//! A byte cursor over a [`Source`]: the only code that knows where pieces end.
+//! A byte cursor over a [`Source`]. No other code has to know where pieces end.
 
 use crate::Source;
 
-/// Reads forward; `peek` and `bump` cost an index into the current piece.
+/// Reads forward. `peek` and `bump` cost one index into the current piece.
 pub(crate) struct Cursor<'a, S: Source + ?Sized> {
     source: &'a S,
     piece: &'a [u8],
@@ -31,7 +31,8 @@ impl<'a, S: Source + ?Sized> Cursor<'a, S> {
         self.piece_start + self.at
     }
 
-    /// The bytes of a range, if they lie in the current piece: cheaper than asking the source.
+    /// The bytes of a range if they lie in the current piece. This is cheaper than asking the
+    /// source.
     pub(crate) fn here(&self, range: &std::ops::Range<usize>) -> Option<&'a [u8]> {
         let start = range.start.checked_sub(self.piece_start)?;
         self.piece.get(start..range.end - self.piece_start)
@@ -65,7 +66,7 @@ impl<'a, S: Source + ?Sized> Cursor<'a, S> {
         Some(byte)
     }
 
-    /// Steps over `count` bytes of what [`Self::rest`] gave.
+    /// Advances over `count` bytes of the result of [`Self::rest`].
     pub(crate) fn advance(&mut self, count: usize) {
         self.at = (self.at + count).min(self.piece.len());
     }
@@ -81,7 +82,7 @@ impl<'a, S: Source + ?Sized> Cursor<'a, S> {
         }
     }
 
-    /// To the next line feed (not past it), or the end.
+    /// Advances to the next line feed, not past it, or to the end.
     pub(crate) fn skip_line(&mut self) {
         loop {
             let rest = self.rest();
@@ -93,9 +94,9 @@ impl<'a, S: Source + ?Sized> Cursor<'a, S> {
         }
     }
 
-    /// From after an opening quote to after the closing one; `false` where the line or the text
-    /// ends first (then the cursor stays before the line feed). Strings of this syntax never span
-    /// lines, so a lost quote costs one line.
+    /// Advances from after an opening quote to after the closing one. Returns `false` where the
+    /// line or the text ends first; then the cursor stays before the line feed. Strings of this
+    /// syntax never span lines, so a lost quote costs one line.
     pub(crate) fn skip_string(&mut self) -> bool {
         loop {
             let rest = self.rest();

@@ -1,18 +1,18 @@
 //! [`TextEdit`]: a replacement of text, as lengths in bytes.
 
-/// A replacement of text, in bytes: what lay in `start..start + removed` became `inserted` bytes.
+/// A replacement of text, in bytes: `inserted` bytes replace the range `start..start + removed`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextEdit {
-    /// Where it begins, in the old and in the new text.
+    /// The offset where it begins, in the old and in the new text.
     pub start: usize,
-    /// Bytes that went away.
+    /// The number of bytes removed.
     pub removed: usize,
-    /// Bytes that came.
+    /// The number of bytes inserted.
     pub inserted: usize,
 }
 
 impl TextEdit {
-    /// The one edit that covers this one and then `next`.
+    /// The one edit that covers this edit and the `next` one.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
         let start = self.start.min(next.start);

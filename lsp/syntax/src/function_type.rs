@@ -1,9 +1,9 @@
 //! Level 2: a function's parameters and results as written, `(%a: i32, …) -> (…)`.
 //!
-//! Types stay text: what a type means is the business of higher floors. The forms read here are
-//! those of `func.func` and its relatives, of `util.func` with tied results
-//! (`-> %arg0 as tensor<…>`), of `vm.import` with variadic parameters (`tuple<…> ...`), of
-//! `.vmasm`, and of the attribute `function_type = (…) -> …`.
+//! Types stay text: their meaning belongs to higher floors. This reads the forms of `func.func` and
+//! similar operations, of `util.func` with tied results (`-> %arg0 as tensor<…>`), of `vm.import`
+//! with variadic parameters (`tuple<…> ...`), of `.vmasm`, and of the attribute `function_type =
+//! (…) -> …`.
 
 use std::iter::Peekable;
 
@@ -17,7 +17,7 @@ pub struct Slot {
     pub name: Option<String>,
     /// The type's text on one line; empty where the text has none.
     pub ty: String,
-    /// Marked with `...`: any number of these.
+    /// Whether it is marked with `...`: any number of values.
     pub variadic: bool,
     /// Its attribute dictionary, with braces.
     pub attributes: Option<TextRange>,
@@ -28,15 +28,15 @@ pub struct Slot {
 pub struct FunctionType {
     /// From the opening parenthesis to the end of the results.
     pub range: TextRange,
-    /// What goes in.
+    /// The parameters.
     pub parameters: Vec<Slot>,
-    /// What comes out.
+    /// The results.
     pub results: Vec<Slot>,
 }
 
 impl FunctionType {
-    /// Reads at `offset`, which holds an opening parenthesis, and not beyond `end`. Whatever is
-    /// there, something is read.
+    /// Reads at `offset`, which holds an opening parenthesis, and not beyond `end`. Any text gives
+    /// some function type.
     pub fn read<S: Source + ?Sized>(source: &S, offset: usize, end: usize) -> Self {
         let mut reader =
             Reader { source, tokens: Lexer::new(source, offset).peekable(), end, last: offset };
@@ -53,7 +53,7 @@ impl FunctionType {
     }
 }
 
-/// Gives a result that is written as an argument (`-> %arg0`) that argument's type.
+/// Where a result is written as an argument (`-> %arg0`), gives it that argument's type.
 fn tie(parameters: &[Slot], results: &mut [Slot]) {
     for result in results.iter_mut().filter(|slot| slot.ty.is_empty() && slot.name.is_some()) {
         if let Some(parameter) = parameters.iter().find(|slot| slot.name == result.name) {
@@ -62,8 +62,8 @@ fn tie(parameters: &[Slot], results: &mut [Slot]) {
     }
 }
 
-/// The types at `offset`, and not beyond `end`: `(i32, f32)`, `tensor<4xf32>`,
-/// `%arg0 as tensor<4xf32>`, or, without parentheses, several with commas between.
+/// The types at `offset`, and not beyond `end`: `(i32, f32)`, `tensor<4xf32>`, `%arg0 as
+/// tensor<4xf32>`, or several types without parentheses, separated by commas.
 pub fn read_types<S: Source + ?Sized>(source: &S, offset: usize, end: usize) -> Vec<Slot> {
     let mut reader =
         Reader { source, tokens: Lexer::new(source, offset).peekable(), end, last: offset };
@@ -78,7 +78,7 @@ pub fn read_types<S: Source + ?Sized>(source: &S, offset: usize, end: usize) -> 
     }
     let mut slots = vec![reader.slot(false)];
     loop {
-        // Sizes behind a type: `tensor<?xf32>{%n}`.
+        // Sizes after a type: `tensor<?xf32>{%n}`.
         while reader.peek().is_some_and(|token| token.is(b'{') || token.is(b'[')) {
             reader.balanced();
         }
@@ -126,7 +126,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
         found && self.next().is_some()
     }
 
-    /// `( slot, slot, … )`, over several lines if need be.
+    /// `( slot, slot, … )`, which may span lines.
     fn list(&mut self) -> Vec<Slot> {
         let mut slots = Vec::new();
         self.eat(TokenKind::Punct(b'('));
@@ -148,14 +148,14 @@ impl<S: Source + ?Sized> Reader<'_, S> {
         }
     }
 
-    /// `%name: type {attributes}`, any part of which may be missing.
+    /// `%name: type {attributes}`. Any part may be missing.
     fn slot(&mut self, in_list: bool) -> Slot {
         let mut slot = Slot::default();
         if let Some(value) = self.eat(TokenKind::Value) {
             let mut name = value.name(self.source);
             let mut typed = self.eat(TokenKind::Punct(b':')).is_some();
             if let Some(pair) = self.eat(TokenKind::Number) {
-                // `%i4:5: i64`, two registers.
+                // `%i4:5: i64`, a pair of registers.
                 name = format!("{name}:{}", pair.text(self.source));
                 typed = self.eat(TokenKind::Punct(b':')).is_some();
             }
@@ -177,7 +177,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
         slot
     }
 
-    /// A type: a name with what follows it in angle brackets.
+    /// A type: a name and the angle brackets after it.
     fn ty(&mut self) -> String {
         let Some(first) = self.peek() else { return String::new() };
         let start = first.range.start;
@@ -206,7 +206,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
         one_line(&self.source.slice(start..self.last))
     }
 
-    /// From an opening bracket to its partner.
+    /// Advances from an opening bracket to its partner.
     fn balanced(&mut self) -> TextRange {
         let start = self.peek().map_or(self.last, |token| token.range.start);
         let mut nest = 0_u32;
@@ -236,7 +236,7 @@ fn one_line(text: &str) -> String {
 mod tests {
     use super::FunctionType;
 
-    /// `name:type` for each parameter, `->`, and so for the results.
+    /// `name:type` for each parameter, `->`, and the same for the results.
     fn shown(text: &str) -> String {
         let read = FunctionType::read(text, 0, text.len());
         let show = |slots: &[super::Slot]| {
@@ -289,7 +289,7 @@ mod tests {
                 "(i32, memref<4xf32, affine_map<(d0) -> (d0)>>) -> i32",
                 "i32 | memref<4xf32, affine_map<(d0) -> (d0)>> => i32 @",
             ),
-            // Not yet typed to the end.
+            // Text that is still being typed.
             ("(%a: i32, %b", "a:i32 | b: =>  @"),
             ("(%a: tensor<4x", "a:tensor<4x =>  @"),
             ("(%a: , = %b: i32) ->", "a: | b:i32 =>  @"),

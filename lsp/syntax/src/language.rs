@@ -1,6 +1,6 @@
-//! The languages of texts.
+//! The languages that this crate reads.
 
-/// The languages that this crate reads.
+/// A language that this crate reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
     /// MLIR, any dialect, pretty or generic form.
@@ -10,7 +10,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of a file by its name: `.vmasm`, or else MLIR.
+    /// The language of a file by its name: `.vmasm`, else MLIR.
     pub fn of_path(path: &str) -> Self {
         if path.ends_with(".vmasm") { Self::Vmasm } else { Self::Mlir }
     }

@@ -1,20 +1,20 @@
 //! Tokens of MLIR and `.vmasm`.
 //!
-//! One flat lexer for both. No token spans a line, so lexing may begin at any line start; strings
-//! and comments are stepped over with `memchr`, so a constant of 50 MB is one token that nobody
-//! copies. Comments are tokens, white space is not.
+//! One flat lexer for both. No token spans lines, so lexing may begin at any line start. `memchr`
+//! finds the ends of strings and comments, so a constant of 50 MB is one token and is never copied.
+//! Comments are tokens, white space is not.
 
 use crate::cursor::Cursor;
 use crate::{Source, TextRange};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     /// `// …` to the end of the line.
     Comment,
     /// `"…"`.
     String,
-    /// `"…` that its line does not close.
+    /// `"…` without a closing quote on its line.
     UnterminatedString,
     /// `@name` or `@"name"`.
     Symbol,
@@ -32,22 +32,22 @@ pub enum TokenKind {
     Number,
     /// `->` or `=>`.
     Arrow,
-    /// Any other byte, or a comparison such as `>=` (its first byte).
+    /// Any other byte. A comparison such as `>=` counts as `=`.
     Punct(u8),
-    /// Text outside ASCII that is in no string or comment.
+    /// Text outside ASCII, strings and comments.
     Unknown,
 }
 
-/// A token and where it lies.
+/// A token and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
     /// Its bytes.
     pub range: TextRange,
-    /// Whether it is the first on its line (as far as the lexer has seen the line).
+    /// Whether it is the first on its line, as far as the lexer has seen the line.
     pub line_start: bool,
-    /// Bytes of white space before it since the line began; 0 unless `line_start`.
+    /// Bytes of white space before it on its line; 0 unless `line_start`.
     pub indent: usize,
 }
 
@@ -62,12 +62,12 @@ impl Token {
         source.slice(self.range.clone())
     }
 
-    /// The name of a symbol, or the content of a string: without sigil and quotes.
+    /// The name of a symbol or the content of a string, without sigil and quotes.
     pub fn name<S: Source + ?Sized>(&self, source: &S) -> String {
         unquote(&source.slice(self.name_range(source)))
     }
 
-    /// Where that name lies, its quotes left out.
+    /// Where that name lies, without quotes.
     pub fn name_range<S: Source + ?Sized>(&self, source: &S) -> TextRange {
         let mut range = self.range.clone();
         if matches!(
@@ -122,7 +122,7 @@ pub fn unquote(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Iterates over the tokens from an offset on. Cloning it is cheap: the way to look ahead.
+/// The tokens from an offset on. Cloning is cheap: it is the way to look ahead.
 pub struct Lexer<'a, S: Source + ?Sized> {
     pub(crate) cursor: Cursor<'a, S>,
     line_start: bool,
@@ -136,12 +136,12 @@ impl<S: Source + ?Sized> Clone for Lexer<'_, S> {
 }
 
 impl<'a, S: Source + ?Sized> Lexer<'a, S> {
-    /// Begins at `offset`, which should be a line's or a token's start.
+    /// A lexer that begins at `offset`, which should be the start of a line or a token.
     pub fn new(source: &'a S, offset: usize) -> Self {
         Self { cursor: Cursor::new(source, offset), line_start: true, line_begin: offset }
     }
 
-    /// The text of a token near the lexer: the same as [`Token::text`], mostly without asking the
+    /// The text of a token near the lexer: like [`Token::text`], but mostly without asking the
     /// source again.
     pub fn text(&self, token: &Token) -> std::borrow::Cow<'a, str> {
         match self.cursor.here(&token.range).map(std::str::from_utf8) {
@@ -150,7 +150,7 @@ impl<'a, S: Source + ?Sized> Lexer<'a, S> {
         }
     }
 
-    /// The same for [`Token::name`].
+    /// The name of a token near the lexer, like [`Token::name`].
     pub fn name(&self, token: &Token) -> String {
         let text = self.text(token);
         match text.as_bytes() {
@@ -159,7 +159,7 @@ impl<'a, S: Source + ?Sized> Lexer<'a, S> {
         }
     }
 
-    /// Where the next token's search begins.
+    /// The offset where the search for the next token begins.
     pub fn offset(&self) -> usize {
         self.cursor.offset()
     }
@@ -234,8 +234,8 @@ impl<'a, S: Source + ?Sized> Lexer<'a, S> {
         kind
     }
 
-    /// A name behind its sigil, and whether there is one. It may hold dashes, but not that of an
-    /// arrow (`%a->%b`).
+    /// Reads a name after its sigil and returns whether there is one. The name may hold dashes, but
+    /// not the dash of an arrow (`%a->%b`).
     fn suffix(&mut self) -> bool {
         let start = self.cursor.offset();
         loop {

@@ -1,22 +1,23 @@
 //! Text of MLIR and `.vmasm`: what is where, without meaning.
 //!
-//! Files reach hundreds of megabytes and are broken most of the time while they are typed, so text
-//! is read on two levels:
+//! Files reach hundreds of megabytes, and text that is being typed is broken most of the time. So
+//! text is read on two levels:
 //!
-//! 1. [`ChunkTable`] cuts a whole text into *chunks*, one per top-level operation (modules and
-//!    executables are opened up), with a scan that knows braces, strings and comments. The table
-//!    holds lengths, not offsets, so an edit rescans only the chunks that it touches. Damage stays
-//!    in its chunk: an unclosed brace ends at the next line that must begin a new symbol.
-//! 2. [`Tree`] is one chunk's operations, regions and blocks; [`Symbol`] and [`FunctionType`] read
-//!    only its head. Each is made on demand.
+//! 1. [`ChunkTable`] cuts a whole text into *chunks*, one per top-level operation (the contents of
+//!    modules and executables are chunks too), with a scan that knows braces, strings and comments.
+//!    The table holds lengths, not offsets, so an edit rescans only the chunks that it touches.
+//!    Damage stays in its chunk: an unclosed brace ends at the next line that must begin a new
+//!    symbol.
+//! 2. [`Tree`] is one chunk's operations, regions and blocks. [`Symbol`] and [`FunctionType`] read
+//!    only its head. All are made on demand.
 //!
 //! Both read through [`Source`], so a rope is never copied, and large constants (`dense<"0x…">`,
 //! resources, rodata) are skipped in place. MLIR and `.vmasm` share one lexical shape, so one
 //! scanner serves both.
 //!
-//! This crate knows no dialect: `ops` lists the operations whose *shape* matters because they define
-//! or contain symbols; all others follow the same rules. Nothing here fails: any bytes give a table
-//! and a tree.
+//! This crate knows no dialect: `ops` lists the operations whose *shape* matters because they
+//! define or contain symbols, and all others follow the same rules. Nothing here fails: any bytes
+//! give a table and a tree.
 //!
 //! Lowest first; a module uses only modules above it in this table.
 //!

@@ -1,22 +1,21 @@
 //! The operations whose shape the scanner must know.
 //!
-//! Not a registry of dialects: an operation that is not here is still read, listed when it defines
-//! a symbol, and hovered. The table only says which names open a container (so that the scan
-//! descends into it) and which words must begin a new symbol (so that a forgotten brace ends
-//! there).
+//! This is no registry of dialects: an unlisted operation is still read, listed when it defines a
+//! symbol, and hovered. The table only says which names open a container, so that the scan descends
+//! into it, and which words must begin a new symbol, so that a forgotten brace ends there.
 
-/// What an operation at the level of symbols is.
+/// The class of a symbol-level operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OpClass {
     /// A module: a container of symbols.
     Module,
-    /// An executable, or a variant or binary of one.
+    /// An executable, a variant, or a binary.
     Executable,
     /// A function with or without a body.
     Function,
     /// A function that another module provides.
     Import,
-    /// A name under which a function, or a dispatch entry, is visible outside.
+    /// The external name of a function or dispatch entry.
     Export,
     /// A global variable.
     Global,
@@ -30,7 +29,7 @@ pub enum OpClass {
     Alias,
     /// `{-# … #-}`.
     Resources,
-    /// Anything else.
+    /// Any other operation.
     Other,
 }
 
@@ -84,7 +83,7 @@ fn find(name: &str) -> Option<&'static (&'static str, OpClass, bool)> {
     TABLE.binary_search_by_key(&name, |row| row.0).ok().map(|index| &TABLE[index])
 }
 
-/// What the operation of this name is.
+/// The class of the operation with this name.
 pub fn class_of(name: &str) -> OpClass {
     match find(name) {
         Some(row) => row.1,
@@ -95,18 +94,18 @@ pub fn class_of(name: &str) -> OpClass {
     }
 }
 
-/// Whether the region of this operation holds symbols, so that each is a chunk of its own.
+/// Whether the region of this operation holds symbols, each a chunk of its own.
 pub(crate) fn is_container(name: &str) -> bool {
     find(name).map_or_else(|| name.ends_with(".module"), |row| row.2)
 }
 
-/// Whether a line that begins with this word, no deeper than an open operation, must be outside of
-/// it.
+/// Whether a line that begins with this word, indented no deeper than an open operation, must lie
+/// outside it.
 pub(crate) fn is_anchor(name: &str) -> bool {
     find(name).is_some()
 }
 
-/// Longer words cannot be anchors; the scanner looks no further.
+/// Longer words cannot be anchors, so the scanner reads no further.
 pub(crate) const LONGEST_ANCHOR: usize = 32;
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Finding text in text that lies in pieces.
+//! Search for a string in text that lies in pieces.
 
 use memchr::memmem;
 
 use crate::{Source, TextRange};
 
-/// Where `needle` occurs in `range` of a text, in order. Occurrences may lie across pieces; they do
-/// not overlap.
+/// Where `needle` occurs in `range` of a text, in order. Occurrences may span pieces; they do not
+/// overlap.
 pub fn find_all<'a, S: Source + ?Sized>(
     source: &'a S,
     range: TextRange,
@@ -23,7 +23,7 @@ pub fn find_all<'a, S: Source + ?Sized>(
                 at = found + needle.len();
                 return Some(found);
             }
-            // Across the border of this piece.
+            // Matches that begin in this piece and end in a later one.
             let first = (piece_end + 1).saturating_sub(needle.len()).max(at);
             for place in first..piece_end {
                 if place + needle.len() <= end && matches_at(source, place, needle.as_bytes()) {

@@ -1,7 +1,7 @@
 //! [`Source`]: text that lies in pieces.
 //!
-//! Open documents live in ropes, files in memory maps and tests in strings. Everything in this
-//! crate reads through this trait, a piece at a time, so no reader needs the whole text in one
+//! Open documents live in ropes, files in memory maps, and tests in strings. Everything in this
+//! crate reads through this trait, one piece at a time, so no reader needs the whole text in one
 //! place.
 
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use std::ops::Range;
 /// A range of byte offsets into a text.
 pub type TextRange = Range<usize>;
 
-/// UTF-8 text that can be read piece by piece.
+/// UTF-8 text that is read piece by piece.
 pub trait Source {
     /// Length in bytes.
     fn len(&self) -> usize;
@@ -20,13 +20,12 @@ pub trait Source {
         self.len() == 0
     }
 
-    /// The stored piece around `offset`, with the offset where it begins. Never empty unless the
-    /// text is, and never beyond `offset`'s own piece; asked for the end of the text it gives the
-    /// last piece.
+    /// The stored piece that holds `offset`, and the offset where the piece begins. Never empty
+    /// unless the text is empty. For the end of the text it is the last piece.
     fn piece(&self, offset: usize) -> (&[u8], usize);
 
-    /// The text of `range`, cut to what exists. Characters cut in half at the ends become
-    /// replacement characters.
+    /// The text of `range`, clipped to the text. A character cut in half at either end becomes a
+    /// replacement character.
     fn slice(&self, range: TextRange) -> Cow<'_, str> {
         let end = range.end.min(self.len());
         if range.start >= end {
@@ -68,7 +67,7 @@ impl Source for String {
     }
 }
 
-/// Text in pieces of a few bytes each: finds readers that forget that pieces end.
+/// Text in pieces of a few bytes each. It exposes readers that forget that pieces end.
 #[cfg(test)]
 pub(crate) struct Shredded<'a>(pub(crate) &'a str, pub(crate) usize);
 

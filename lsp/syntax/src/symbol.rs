@@ -7,50 +7,50 @@ use crate::function_type::FunctionType;
 use crate::lexer::{Lexer, Token, TokenKind};
 use crate::{OpClass, Source, TextRange};
 
-/// Who may refer to a symbol.
+/// Where a symbol is visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
-    /// Everybody; what is written without a word is public too.
+    /// Everywhere. A symbol without a visibility keyword is public too.
     Public,
-    /// Its own symbol table only.
+    /// In its own symbol table only.
     Private,
-    /// The symbol tables around it.
+    /// In its own symbol table and the enclosing ones.
     Nested,
 }
 
 /// An operation that defines a symbol, or exports one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// What the operation is.
+    /// The class of the operation.
     pub class: OpClass,
     /// The operation's name, `func.func`.
     pub op: String,
-    /// Where that stands.
+    /// Where the operation's name stands.
     pub op_range: TextRange,
-    /// The symbol's name. Of an export, the name that it has outside.
+    /// The symbol's name. For an export, its external name.
     pub name: String,
-    /// Where that stands, without sigil and quotes.
+    /// Where the name stands, without sigil and quotes.
     pub name_range: TextRange,
-    /// The same with sigil and quotes.
+    /// Where the name stands, with sigil and quotes.
     pub name_token: TextRange,
-    /// As written; `None` where nothing is written.
+    /// The visibility keyword; `None` where there is none.
     pub visibility: Option<Visibility>,
-    /// Of a function or import: its type.
+    /// The type of a function or import.
     pub function_type: Option<FunctionType>,
-    /// Of an import in `.vmasm`: its calling convention and where that stands.
+    /// The calling convention of an import in `.vmasm`, and where it stands.
     pub calling_convention: Option<(String, TextRange)>,
-    /// Of an export that gives a function another name: the function.
+    /// The function of an export that gives it another name, and where that name stands.
     pub target: Option<(String, TextRange)>,
     /// The attribute dictionary, with braces.
     pub attributes: Option<TextRange>,
-    /// The head, from the operation's name to before the region's brace.
+    /// The range of the head: from the operation's name to before the region's brace.
     pub head: TextRange,
-    /// All of it.
+    /// The range of the whole operation.
     pub range: TextRange,
 }
 
 impl Symbol {
-    /// Reads the symbol that a chunk defines, if it defines one.
+    /// Reads the symbol that a chunk defines, if any.
     pub fn read<S: Source + ?Sized>(source: &S, placed: &Placed) -> Option<Self> {
         let start = placed.op_start();
         let range = start..placed.range().end;
@@ -93,7 +93,7 @@ impl Symbol {
         (!symbol.name_range.is_empty()).then_some(symbol)
     }
 
-    /// Whether other modules can see it: nothing written means yes.
+    /// Whether other modules can see it. A symbol without a visibility keyword is public.
     pub fn is_public(&self) -> bool {
         !matches!(self.visibility, Some(Visibility::Private | Visibility::Nested))
     }
@@ -132,7 +132,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
             match token.kind {
                 TokenKind::Word => self.word(symbol, &token),
                 TokenKind::Symbol if symbol.name_range.is_empty() => self.name_it(symbol, &token),
-                // Only words stand before the name of what an operation defines.
+                // Only words precede the name of the symbol that an operation defines.
                 _ if symbol.name_range.is_empty() => return,
                 TokenKind::Symbol if symbol.class == OpClass::Export => {
                     symbol.target = Some((token.name(self.source), token.name_range(self.source)));
@@ -238,7 +238,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
         self.next().filter(|token| token.kind == TokenKind::String)
     }
 
-    /// The end of the head without white space, brackets of a generic region left out.
+    /// The end of the head, without trailing white space.
     fn trimmed_end(&self, start: usize, end: usize) -> usize {
         let shown = self.source.slice(end.saturating_sub(64).max(start)..end);
         let kept = shown.trim_end_matches(|c: char| c.is_whitespace()).len();

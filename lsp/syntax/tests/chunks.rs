@@ -1,10 +1,10 @@
-//! The chunk table on whole texts: what is cut where, what survives damage, and that edits give
-//! what a fresh scan gives.
+//! The chunk table of whole texts: where the cuts are, what survives damage, and that an edited
+//! table equals a fresh scan.
 
 use syntax::name_hash;
 use syntax::{ChunkKind, ChunkTable, Symbol, TextEdit};
 
-/// One line a chunk: nesting, kind, class, and the symbol that it defines.
+/// One line per chunk: nesting, kind, class, and the symbol that it defines.
 fn shown(text: &str) -> String {
     let table = ChunkTable::scan(text);
     let mut out = String::new();
@@ -88,7 +88,7 @@ Trivia Other
     assert_eq!(without_depth_of_close(&shown(NESTED)), without_depth_of_close(expected));
 }
 
-/// A closing chunk is listed where it stands, inside.
+/// The lines of a listing, with closing chunks unindented: their depth is that of their contents.
 fn without_depth_of_close(text: &str) -> Vec<String> {
     text.lines()
         .map(|line| if line.contains("Close") { line.trim().to_owned() } else { line.to_owned() })
@@ -157,22 +157,21 @@ fn damage_stays_in_its_chunk() {
             .join(",")
     };
     assert_eq!(names(whole), "a,b,c,d");
-    // Whatever one character is lost, every symbol but the one that it was lost from is still
-    // listed.
+    // Without any one character, every symbol is still listed, except at most the damaged one.
     for (at, lost) in whole.char_indices() {
         let text = format!("{}{}", &whole[..at], &whole[at + lost.len_utf8()..]);
         let found =
             names(&text).split(',').filter(|name| ["a", "b", "c", "d"].contains(name)).count();
         assert!(found >= 3, "without {lost:?} at {at}: {}", shown(&text));
     }
-    // And whatever is typed.
+    // The same for any bracket or sigil that is typed.
     for at in 0..=whole.len() {
         for typed in ["{", "}", "(", ")", "<", "\"", "@", "%"] {
             let text = format!("{}{typed}{}", &whole[..at], &whole[at..]);
             let found =
                 names(&text).split(',').filter(|name| ["a", "b", "c", "d"].contains(name)).count();
-            // Before its opening brace a container itself can be lost from sight, and what it holds
-            // with it.
+            // Damage before the opening brace of a container may hide the container and its
+            // contents.
             let opener = whole.find("module {").unwrap();
             let at_container = (opener..=opener + "module {".len()).contains(&at);
             let least = if at_container { 2 } else { 3 };
@@ -224,7 +223,7 @@ fn an_edit_gives_what_a_fresh_scan_gives() {
         table = table.edited(&text, edit);
         let fresh = ChunkTable::scan(&text);
         assert_eq!(table, fresh, "round {round}: {edit:?} in\n{text}");
-        // Several edits joined are one edit.
+        // Several edits joined equal one edit.
         let joined = pending.map_or(edit, |pending| pending.then(edit));
         assert_eq!(base.edited(&text, joined), fresh, "round {round}: joined {joined:?}");
         pending = Some(joined);
@@ -255,8 +254,7 @@ fn kinds_are_found_by_offset() {
     assert!(ChunkTable::scan("").at(0).is_none());
 }
 
-/// Over many blocks, some of which hold containers: what is looked up block by block is what a look
-/// at every chunk gives.
+/// A table of many blocks, some with containers: lookups by block equal a pass over every chunk.
 #[test]
 fn names_and_containers_are_found_across_blocks() {
     let functions = |from: usize| -> String {

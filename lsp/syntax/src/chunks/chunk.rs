@@ -1,12 +1,12 @@
-//! [`Chunk`]: one row of the chunk table, and what it says of its operation.
+//! [`Chunk`]: one row of the chunk table, and its place in a text.
 
 use crate::TextRange;
 use crate::ops::OpClass;
 
-/// What a chunk is for the nesting.
+/// The role of a chunk in the nesting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkKind {
-    /// An operation, or something that stands where one should.
+    /// A whole operation, or text where one should stand.
     Item,
     /// An operation up to the brace that opens its region of symbols.
     Open,
@@ -20,7 +20,7 @@ pub enum ChunkKind {
     Trivia,
 }
 
-/// What is wrong with a chunk, as far as braces and quotes go.
+/// The faults of a chunk, as far as braces and quotes show them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Damage {
     /// Its region is not closed.
@@ -31,47 +31,47 @@ pub struct Damage {
     pub stray_close: bool,
 }
 
-/// One row of the table. Holds lengths only, so that an edit before it changes nothing in it.
+/// One row of the table. It holds lengths only, so an edit before it leaves it unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chunk {
-    /// Bytes in all.
+    /// Length in bytes.
     pub len: usize,
     /// Bytes of white space and comments before the operation.
     pub lead: u32,
-    /// Bytes up to and with the brace that opens the operation's first region; all of them where it
-    /// has none.
+    /// Bytes up to and including the brace that opens the operation's first region; all bytes where
+    /// it has no region.
     pub head: u32,
-    /// [`name_hash`] of the symbol that it defines; 0 for none.
+    /// [`name_hash`] of the symbol that the chunk defines; 0 for none.
     pub name: u32,
-    /// How many containers are open before it, and [`IN_FUNCTION`] where the innermost is a long
-    /// function.
+    /// How many containers are open before the chunk, with [`IN_FUNCTION`] set where the innermost
+    /// is a long function.
     pub depth: u16,
-    /// Its part in the nesting.
+    /// Its role in the nesting.
     pub kind: ChunkKind,
-    /// What its operation is.
+    /// The class of its operation.
     pub class: OpClass,
-    /// What is wrong with it.
+    /// Its faults.
     pub damage: Damage,
 }
 
-/// A bit of [`Chunk::depth`]: the text is in the body of a function that is longer than a chunk
-/// should be, so it is cut into parts between its operations.
+/// A bit of [`Chunk::depth`]: the chunk lies in the body of a long function, which is cut into
+/// parts between its operations.
 pub const IN_FUNCTION: u16 = 0x8000;
-/// Deeper nesting is counted no more.
+/// The counter stops here: deeper nesting counts as this deep.
 const DEEPEST: u16 = 0x7FFE;
 
 impl Chunk {
-    /// How many containers are open before it.
+    /// How many containers are open before the chunk.
     pub fn nesting(&self) -> usize {
         usize::from(self.depth & !IN_FUNCTION)
     }
 
-    /// Whether it opens a function whose body is cut into parts.
+    /// Whether the chunk opens a function whose body is cut into parts.
     pub fn is_long_function(&self) -> bool {
         self.kind == ChunkKind::Open && self.class == OpClass::Function
     }
 
-    /// How many containers are open after it, with [`IN_FUNCTION`] where it applies.
+    /// The depth of the next chunk.
     pub(crate) fn depth_after(&self) -> u16 {
         match self.kind {
             ChunkKind::Item | ChunkKind::Part | ChunkKind::Trivia => self.depth,
@@ -83,7 +83,7 @@ impl Chunk {
     }
 }
 
-/// Hash of a symbol's name, to find it without reading text. Never 0.
+/// Hash of a symbol's name, for lookups that read no text. Never 0.
 pub fn name_hash(name: &str) -> u32 {
     let hash = name
         .bytes()
@@ -91,10 +91,10 @@ pub fn name_hash(name: &str) -> u32 {
     hash.max(1)
 }
 
-/// A chunk with its place.
+/// A chunk and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed {
-    /// Its row.
+    /// Its index in the table.
     pub index: usize,
     /// Where it begins.
     pub start: usize,
@@ -108,7 +108,7 @@ impl Placed {
         self.start..self.start + self.chunk.len
     }
 
-    /// Where its operation begins.
+    /// The offset where its operation begins.
     pub fn op_start(&self) -> usize {
         self.start + self.chunk.lead as usize
     }

@@ -1,9 +1,9 @@
-//! Level 1: a whole text as a table of chunks, kept up to date by rescanning what an edit touched.
+//! Level 1: a whole text as a table of chunks. An edit rescans only the chunks that it touches.
 //!
-//! A chunk is an operation at the level of symbols, with the white space and comments before it. An
-//! operation whose region holds symbols (a module, an executable) gives an *opening* chunk up to
-//! its brace, then its content's chunks, then a *closing* one. So the table is flat, nesting is a
-//! counter, and one module of 100 000 functions is 100 000 chunks.
+//! A chunk is one symbol-level operation and the white space and comments before it. An operation
+//! whose region holds symbols (a module, an executable) becomes an *opening* chunk up to its brace,
+//! the chunks of its contents, and a *closing* chunk. So the table is flat, nesting is a counter,
+//! and a module of 100,000 functions is 100,000 chunks.
 //!
 //! ```text
 //! module {              Open      depth 0
@@ -13,12 +13,12 @@
 //! }                     Close     depth 1
 //! ```
 //!
-//! Scanning a chunk depends on nothing but the text after its start and the depth there. That is
-//! what makes [`ChunkTable::edited`] simple: scan from the chunk before the edit until a boundary
-//! falls on an old one, at the same depth.
+//! The scan of a chunk depends only on the text after its start and on the depth there. So
+//! [`ChunkTable::edited`] is simple: it scans from the chunk before the edit until a boundary falls
+//! on an old boundary at the same depth.
 //!
-//! A function with a very long body is a container too, of [`ChunkKind::Part`]s of some thousand
-//! lines: so an edit in a function of a hundred megabytes costs a part.
+//! A function with a very long body is a container too. Its [`ChunkKind::Part`]s have at least 32
+//! KiB each, so an edit in a function of a hundred megabytes rescans one part.
 //!
 //! ```text
 //! func.func @f() {      Open
@@ -28,7 +28,7 @@
 //! ```
 //!
 //! Damage is contained: strings end with their line, `// -----` closes everything, and a line that
-//! begins with a word of [`crate::ops`], indented no deeper than the open operation, ends that
+//! begins with an operation of `crate::ops`, indented no deeper than the open operation, ends that
 //! operation.
 
 mod chunk;

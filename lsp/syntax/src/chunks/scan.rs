@@ -1,8 +1,8 @@
-//! Scanning one chunk: where an operation at the level of symbols ends.
+//! The scan of one chunk: where a symbol-level operation ends.
 //!
-//! The only input is the text from the chunk's start and the depth there (see [`crate::chunks`]).
-//! Outside of regions it goes token by token; the body of a region is passed over by looking for
-//! braces, quotes, comments and line starts only.
+//! Its only inputs are the text from the chunk's start and the depth there (see [`crate::chunks`]).
+//! Outside regions it reads token by token. In the body of a region it looks only for braces,
+//! quotes, comments and line starts.
 
 use super::chunk::{Chunk, ChunkKind, Damage, IN_FUNCTION, name_hash};
 use crate::Source;
@@ -10,14 +10,14 @@ use crate::cursor::Cursor;
 use crate::lexer::{Lexer, Token, TokenKind};
 use crate::ops::{self, OpClass};
 
-/// A body of more bytes than this is cut into parts.
+/// A longer body, in bytes, is cut into parts.
 pub(crate) const LONG_BODY: usize = 128 << 10;
-/// At least so many bytes are in a part.
+/// The least size of a part, in bytes.
 const PART: usize = 32 << 10;
 
-/// Containers that are nested deeper are one chunk each, with all that is in them. Chunks have no
-/// tree: what is around one is found by counting, which takes the square of the depth for all of
-/// them.
+/// Containers nested deeper than this are one chunk each, contents included. Chunks have no tree:
+/// the containers around a chunk are found by counting, so finding them for all chunks takes time
+/// in the square of the depth.
 const DEEPEST_CONTAINER: usize = 64;
 
 /// The chunk that begins at `start`, where `depth` containers are open. Never empty.
@@ -80,7 +80,7 @@ enum Body {
     Closed,
     /// At a line that must be a new symbol, or at the end of the text.
     Lost,
-    /// It goes on beyond [`LONG_BODY`].
+    /// The body is longer than [`LONG_BODY`].
     Long,
 }
 
@@ -116,7 +116,7 @@ impl<S: Source + ?Sized> Scan<'_, S> {
         self.see(first);
         if first.is(b'{') {
             if !lexer.clone().next().is_some_and(|next| next.is(b'-')) {
-                // A brace from nowhere: what follows it is still read.
+                // A brace without an operation: the text after it is still read.
                 self.chunk.class = OpClass::Other;
                 self.chunk.kind = if is_deep { ChunkKind::Item } else { ChunkKind::Open };
                 return;
@@ -181,7 +181,7 @@ impl<S: Source + ?Sized> Scan<'_, S> {
         self.chunk.damage.unclosed |= head.nest > 0;
     }
 
-    /// Takes a token into the chunk.
+    /// Adds a token to the chunk.
     fn see(&mut self, token: &Token) {
         self.end = token.range.end;
         self.chunk.damage.open_string |= token.kind == TokenKind::UnterminatedString;
@@ -208,7 +208,7 @@ impl<S: Source + ?Sized> Scan<'_, S> {
         }
     }
 
-    /// The operation's name and whether it is in generic form; `%x = ` is looked past.
+    /// The operation's name and whether it is in generic form. Skips `%x = `.
     fn op_name(&self, lexer: &Lexer<'_, S>, first: &Token) -> Option<(String, bool)> {
         let mut token = first.clone();
         if token.kind == TokenKind::Value {
@@ -230,7 +230,7 @@ impl<S: Source + ?Sized> Scan<'_, S> {
         }
     }
 
-    /// Whether `token` is the first of another chunk.
+    /// Whether `token` begins the next chunk.
     fn begins_next(&self, head: &Head, token: &Token, indent: usize, before: Lexer<'_, S>) -> bool {
         let ready = head.nest == 0;
         match token.kind {
@@ -291,10 +291,10 @@ impl<S: Source + ?Sized> Scan<'_, S> {
         }
     }
 
-    /// From after a region's `{` to after its `}`.
+    /// Scans from after a region's `{` to after its `}`.
     fn body(&mut self, cursor: &mut Cursor<'_, S>, indent: usize) -> Body {
         let mut depth = 1_u32;
-        // Only a function's own body can be cut, since what stands in parts are its operations.
+        // Only a function's own body may be cut: parts hold its operations.
         let long = if self.chunk.class == OpClass::Function {
             cursor.offset() + LONG_BODY
         } else {
@@ -332,8 +332,8 @@ impl<S: Source + ?Sized> Scan<'_, S> {
 }
 
 impl<S: Source + ?Sized> Scan<'_, S> {
-    /// A part of a long function: to a line between two of its operations, or to the brace that
-    /// ends it.
+    /// Scans one part of a long function: up to a line between two of its operations, or to the
+    /// brace that ends it.
     fn part(&mut self, cursor: &mut Cursor<'_, S>) {
         let mut depth = 0_u32;
         self.chunk.kind = ChunkKind::Part;
@@ -374,7 +374,7 @@ impl<S: Source + ?Sized> Scan<'_, S> {
     }
 }
 
-/// Whether the line at the cursor looks like an operation's first.
+/// Whether the line at the cursor looks like the first line of an operation.
 fn line_begins_operation<S: Source + ?Sized>(cursor: &Cursor<'_, S>) -> bool {
     let mut ahead = cursor.clone();
     ahead.skip_while(|byte| matches!(byte, b' ' | b'\t'));
@@ -388,18 +388,18 @@ fn line_begins_operation<S: Source + ?Sized>(cursor: &Cursor<'_, S>) -> bool {
     }
 }
 
-/// The state of an operation's text outside of its regions.
+/// The state of an operation's text outside its regions.
 #[derive(Default)]
 struct Head {
-    /// Open brackets of any kind; braces of attribute dictionaries among them.
+    /// Open brackets of any kind, including the braces of attribute dictionaries.
     nest: u32,
-    /// A region was closed, so a new operation may begin on the same line.
+    /// A region has closed, so a new operation may begin on the same line.
     closed: bool,
-    /// `attributes` came last: the next brace opens a dictionary.
+    /// The last token was `attributes`, so the next brace opens a dictionary.
     dictionary_follows: bool,
-    /// `(` or `,` came last: in generic form the next brace opens a region.
+    /// The last token was `(` or `,`, so in generic form the next brace opens a region.
     region_follows: bool,
-    /// The symbol's name has not come yet.
+    /// The symbol's name has not appeared yet.
     naming: bool,
     /// 1 after `sym_name`, 2 after its `=`.
     sym_name: u8,
@@ -430,13 +430,13 @@ fn matters(byte: u8) -> bool {
     matches!(byte, b'{' | b'}' | b'"' | b'/' | b'\n')
 }
 
-/// Whether a word at the start of a line is an operation: it has a dialect, or is one of the few
-/// that are written without.
+/// Whether a word at the start of a line is an operation: it has a dialect prefix, or is one of the
+/// few written without.
 fn is_op(word: &str) -> bool {
     matches!(word, "module" | "func") || word.contains('.')
 }
 
-/// Whether a word goes on with an operation after its region.
+/// Whether a word continues an operation after its region.
 fn continues(word: &str) -> bool {
     matches!(word, "attributes" | "else" | "loc")
 }
@@ -445,8 +445,8 @@ fn is_separator<S: Source + ?Sized>(source: &S, token: &Token) -> bool {
     token.range.len() >= 8 && source.slice(token.range.start..token.range.start + 8) == "// -----"
 }
 
-/// Whether the line at the cursor, indented no deeper than `indent`, must begin a new symbol.
-/// Leaves the cursor on the line.
+/// Whether the line at the cursor, indented no deeper than `indent`, must begin a new symbol. On
+/// return the cursor is still in this line.
 fn line_is_anchor<S: Source + ?Sized>(cursor: &mut Cursor<'_, S>, indent: usize) -> bool {
     let mut ahead = cursor.clone();
     let mut spaces = 0;
@@ -480,7 +480,8 @@ fn line_is_anchor<S: Source + ?Sized>(cursor: &mut Cursor<'_, S>, indent: usize)
     std::str::from_utf8(&word[..length]).is_ok_and(ops::is_anchor)
 }
 
-/// Whether a region begins with a symbol: then its operation is a container, known or not.
+/// Whether the region after the lexer begins with a symbol. Then its operation is a container,
+/// listed or not.
 fn holds_symbols<S: Source + ?Sized>(source: &S, lexer: &Lexer<'_, S>) -> bool {
     let first = lexer.clone().find(|token| token.kind != TokenKind::Comment);
     first.is_some_and(|token| {

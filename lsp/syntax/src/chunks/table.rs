@@ -6,9 +6,9 @@ use super::chunk::{Chunk, ChunkKind, Placed};
 use super::scan::scan_chunk;
 use crate::{Source, TextEdit};
 
-/// The chunks of a text, in order; together they are the whole of it.
+/// The chunks of a text, in order. Together they cover the whole text.
 ///
-/// They lie in blocks that versions share, so that an edit copies a block and not a table of a
+/// Versions of a text share blocks of chunks, so an edit copies one block and not a table of a
 /// hundred thousand rows.
 #[derive(Debug, Clone, Default)]
 pub struct ChunkTable {
@@ -16,15 +16,14 @@ pub struct ChunkTable {
     len: usize,
 }
 
-/// Some chunks in a row, and what is asked of all blocks so often that it should not need a look at
-/// each chunk.
+/// Consecutive chunks, with summaries that save most lookups a pass over the chunks.
 #[derive(Debug)]
 struct Block {
     chunks: Vec<Chunk>,
     bytes: usize,
-    /// [`Chunk::name`] of each: a name is searched for in four bytes a chunk.
+    /// [`Chunk::name`] of each chunk: a search for a name reads four bytes per chunk.
     names: Vec<u32>,
-    /// Whether nesting is the same after it as at every place in it.
+    /// Whether the nesting is the same everywhere in the block and after it.
     is_flat: bool,
 }
 
@@ -38,7 +37,7 @@ impl Block {
         Self { chunks, bytes, names, is_flat }
     }
 
-    /// Its chunks, given the index of the first and where that begins.
+    /// Its chunks, given the index and the start of the first.
     fn placed(&self, index: usize, start: usize) -> impl Iterator<Item = Placed> + '_ {
         self.chunks.iter().scan((index, start), |(index, start), &chunk| {
             let placed = Placed { index: *index, start: *start, chunk };
@@ -49,7 +48,7 @@ impl Block {
     }
 }
 
-/// How many chunks are in a block.
+/// The number of chunks in a full block.
 const BLOCK: usize = 512;
 
 impl PartialEq for ChunkTable {
@@ -60,7 +59,7 @@ impl PartialEq for ChunkTable {
 
 impl Eq for ChunkTable {}
 
-/// A place in a table: a chunk, and the byte that it begins at.
+/// A place in a table: a chunk, and the byte where it begins.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     block: usize,
@@ -69,7 +68,7 @@ struct Place {
 }
 
 impl ChunkTable {
-    /// Cuts a text.
+    /// Cuts a text into chunks.
     pub fn scan<S: Source + ?Sized>(source: &S) -> Self {
         let mut table = Self::default();
         let mut chunks = Vec::new();
@@ -88,7 +87,7 @@ impl ChunkTable {
         table
     }
 
-    /// Adds chunks at the end, in blocks of their own.
+    /// Appends chunks in blocks of their own.
     fn append(&mut self, chunks: &[Chunk]) {
         for part in chunks.chunks(BLOCK) {
             self.blocks.push(Arc::new(Block::new(part.to_vec())));
@@ -101,14 +100,14 @@ impl ChunkTable {
         self.blocks.extend_from_slice(blocks);
     }
 
-    /// The table of `source`, given that this is the table of the text before `edit`.
+    /// The table of `source`, where `self` is the table of the text before `edit`.
     #[must_use]
     pub fn edited<S: Source + ?Sized>(&self, source: &S, edit: TextEdit) -> Self {
         let first = self.rescan_from(edit.start);
         let mut offset = first.offset;
         let mut depth = self.chunk(first).map_or(0, |chunk| chunk.depth);
         let mut fresh = Vec::new();
-        // `old` walks the old boundaries alongside.
+        // `old` walks the old boundaries in parallel.
         let mut old = first;
         let old_end = edit.start + edit.removed;
         while offset < source.len() {
@@ -136,7 +135,7 @@ impl ChunkTable {
         self.blocks.get(place.block)?.chunks.get(place.chunk)
     }
 
-    /// The place of the chunk after one; its offset is left as it is.
+    /// The place of the next chunk. Its offset is not updated.
     fn next(&self, mut place: Place) -> Place {
         place.chunk += 1;
         if place.chunk == self.blocks[place.block].chunks.len() {
@@ -146,7 +145,7 @@ impl ChunkTable {
         place
     }
 
-    /// What is before `first`, then `fresh`, then what is from `old` on.
+    /// The chunks before `first`, then `fresh`, then the chunks from `old` on.
     fn spliced(&self, first: Place, fresh: &[Chunk], old: Option<Place>) -> Self {
         let mut table = Self::default();
         table.share(&self.blocks[..first.block.min(self.blocks.len())]);
@@ -164,8 +163,9 @@ impl ChunkTable {
         table
     }
 
-    /// The chunk before the one that holds `offset`, since its end depends on the first token after
-    /// it. White space at the end of the text holds no token, so from there one more.
+    /// The chunk before the one that holds `offset`, because a chunk's end depends on the first
+    /// token after it. White space at the end of the text holds no token, so from there it goes one
+    /// chunk further back.
     fn rescan_from(&self, offset: usize) -> Place {
         let mut place = Place { block: 0, chunk: 0, offset: 0 };
         while let Some(block) = self.blocks.get(place.block)
@@ -199,7 +199,7 @@ impl ChunkTable {
         self.after_block(0, 0, 0)
     }
 
-    /// Every chunk from a block on, which begins with the chunk `index` at `start`.
+    /// Every chunk from `block` on. The block's first chunk has the given index and start.
     fn after_block(
         &self,
         block: usize,
@@ -216,7 +216,7 @@ impl ChunkTable {
         })
     }
 
-    /// The chunks from the one on that holds `offset`.
+    /// The chunks from the one that holds `offset` to the last.
     pub fn iter_from(&self, offset: usize) -> impl Iterator<Item = Placed> + '_ {
         let (mut block, mut index, mut start) = (0, 0, 0);
         while let Some(candidate) = self.blocks.get(block)
@@ -229,7 +229,7 @@ impl ChunkTable {
         self.after_block(block, index, start).skip_while(move |placed| placed.range().end <= offset)
     }
 
-    /// The chunk that holds `offset`, or ends there at the end of the text.
+    /// The chunk that holds `offset`. At the end of the text, the last chunk.
     pub fn at(&self, offset: usize) -> Option<Placed> {
         self.iter_from(offset).next().or_else(|| {
             let before = self.blocks.len().checked_sub(1)?;
@@ -239,7 +239,7 @@ impl ChunkTable {
         })
     }
 
-    /// Every block, with the index of its first chunk and where that begins.
+    /// Every block, with the index and the start of its first chunk.
     fn placed_blocks(&self) -> impl Iterator<Item = (&Block, usize, usize)> + '_ {
         self.blocks.iter().scan((0, 0), |(index, start), block| {
             let placed = (&**block, *index, *start);

@@ -1,7 +1,7 @@
-//! What the tokens ahead look like: questions that need no tree.
+//! What the tokens ahead show: questions that need no tree.
 //!
-//! No dialect is known, so these tell from the shape of the text where an operation begins, where a
-//! list of results ends, and what a brace opens.
+//! No dialect is known here. The shape of the text decides where an operation begins, where a list
+//! of results ends, and what a brace opens.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::nodes::{Leaf, NodeKind};
 use crate::lexer::{Lexer, TokenKind};
 use crate::{Language, Source, TextRange};
 
-/// The tokens of a range, and the text that they lie in.
+/// The tokens of a range and their text.
 pub(super) struct Lookahead<'a, S: Source + ?Sized> {
     source: &'a S,
     base: usize,
@@ -17,7 +17,7 @@ pub(super) struct Lookahead<'a, S: Source + ?Sized> {
     pub(super) tokens: Vec<Leaf>,
 }
 
-/// The tokens of a range. The tree counts in 32 bits; what lies beyond 4 GB stays unread.
+/// The tokens of a range. The tree counts in 32 bits, so bytes beyond 4 GiB stay unread.
 fn lex<S: Source + ?Sized>(source: &S, range: &TextRange, language: Language) -> Vec<Leaf> {
     let base = range.start;
     let limit = range.end.min(base.saturating_add(u32::MAX as usize));
@@ -30,7 +30,7 @@ fn lex<S: Source + ?Sized>(source: &S, range: &TextRange, language: Language) ->
             line_start: token.line_start,
         };
         tokens.push(leaf);
-        // `[0000002A]  %i0 = …`: the line begins behind the offset.
+        // `[0000002A]  %i0 = …`: the line begins after the offset.
         if language == Language::Vmasm
             && let [.., open, _, close, last] = tokens.as_mut_slice()
             && open.line_start
@@ -54,12 +54,12 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
         Self { source, base: range.start, tokens: lex(source, range, language) }
     }
 
-    /// Whether `[0000002A]` begins here, the offset of an instruction in a disassembly.
+    /// Whether an instruction's offset in a disassembly begins here: `[0000002A]`.
     pub(super) fn is_offset(&self, index: usize) -> bool {
         self.is(index + 2, b']') && self.token(index + 3).is_some_and(|token| token.line_start)
     }
 
-    /// The index of the next token that is no comment, from `index` on.
+    /// The index of the first token from `index` on that is no comment.
     pub(super) fn significant(&self, mut index: usize) -> usize {
         while self.tokens.get(index).is_some_and(|token| token.kind == TokenKind::Comment) {
             index += 1;
@@ -90,12 +90,12 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
         }
     }
 
-    /// `^name:` or `^name(…):`; a successor has no colon.
+    /// Whether `^name:` or `^name(…):` begins here. A successor has no colon.
     pub(super) fn is_label(&self, index: usize) -> bool {
         self.label_end(index).is_some()
     }
 
-    /// The index after the colon.
+    /// The index after the label's colon.
     pub(super) fn label_end(&self, index: usize) -> Option<usize> {
         let mut next = self.next_of(index);
         if self.is(next, b'(') {
@@ -115,7 +115,7 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
         self.is(next, b':').then(|| next + 1)
     }
 
-    /// The index of the `=` where a list of values is followed by one.
+    /// The index of the `=` after a list of values.
     pub(super) fn results_end(&self, mut index: usize) -> Option<usize> {
         loop {
             if self.kind(index)? != TokenKind::Value {
@@ -135,7 +135,8 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
         }
     }
 
-    /// By its tokens alone.
+    /// Whether an operation may begin here, by the tokens alone, in a node of kind `inside` with
+    /// `depth` nodes open.
     pub(super) fn may_begin_operation(&self, index: usize, inside: NodeKind, depth: usize) -> bool {
         let next = self.next_of(index);
         match self.kind(index) {
@@ -165,8 +166,8 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
         }
     }
 
-    /// Whether no group can hold this: `%x = name`, `"name"(`, a label, or a dialect's word with an
-    /// operand.
+    /// Whether this begins an operation that no group can hold: `%x = name`, `"name"(`, a label, or
+    /// a word with a dialect followed by an operand.
     pub(super) fn surely_begins_operation(&self, index: usize) -> bool {
         if !self.token(index).is_some_and(|token| token.line_start) {
             return false;
@@ -192,13 +193,13 @@ impl<'a, S: Source + ?Sized> Lookahead<'a, S> {
         }
     }
 
-    /// What the brace at the current token opens.
+    /// What the brace at the token `at` opens.
     pub(super) fn brace_kind(&self, at: usize, inside: NodeKind, open_end: bool) -> NodeKind {
         let first = self.next_of(at);
         let second = self.next_of(first);
         let before = at.checked_sub(1).and_then(|index| self.token(index));
         let here = self.tokens[at];
-        // `tensor<?xf32>{%n}`, and `{` within `<`, `[`, or a dictionary.
+        // `tensor<?xf32>{%n}`, and `{` inside `<`, `[` or a dictionary.
         let touches = before.is_some_and(|token| {
             token.end == here.start && (token.is(b'>') || token.kind == TokenKind::Type)
         });

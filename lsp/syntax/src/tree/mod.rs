@@ -1,10 +1,10 @@
-//! Level 2: the tree of one chunk: operations, regions, blocks, groups.
+//! Level 2: the tree of one chunk, made of operations, regions, blocks and groups.
 //!
-//! Compact arrays instead of linked nodes. Tokens are 12 bytes, nodes 24, both relative to the
-//! chunk's start, so a tree is as good for a chunk that moved. Nodes lie in preorder: the children
-//! of a node follow it, and [`Node::end`] is where its subtree ends. Every byte of the chunk is in
-//! a token or in the white space between two, and tokens only refer to the text: nothing is lost
-//! and no constant is copied.
+//! It is compact arrays instead of linked nodes. A token takes 12 bytes and a node 24, both with
+//! offsets from the chunk's start, so a tree stays valid when its chunk moves. Nodes lie in
+//! preorder: the children of a node follow it, and [`Node::end`] is the end of its subtree. Every
+//! byte of the chunk is in a token or in the white space between two tokens. Tokens only refer to
+//! the text, so nothing is lost and no constant is copied.
 //!
 //! ```text
 //! Root
@@ -17,8 +17,8 @@
 //!          └─ Operation …
 //! ```
 //!
-//! What a parser of a known dialect would know, the shape of the text has to tell here;
-//! `parser` says how.
+//! A parser that knows the dialects would know where things end; here the shape of the text has to
+//! tell. `parser` says how.
 
 mod lookahead;
 mod nodes;

@@ -1,14 +1,14 @@
-//! [`Tree`] and its nodes: the data, and how to walk it.
+//! [`Tree`] and its nodes: the data, and walks through it.
 
 use std::borrow::Cow;
 
 use crate::lexer::TokenKind;
 use crate::{Source, TextRange};
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NodeKind {
-    /// All of the chunk.
+    /// The whole chunk.
     Root,
     /// An operation with its regions.
     Operation,
@@ -22,7 +22,7 @@ pub enum NodeKind {
     Name,
     /// `{ … }` with operations.
     Region,
-    /// The operations after a label, or those before the first one.
+    /// The operations after a label, or those before the first label.
     Block,
     /// `^name(%argument: type):`.
     Label,
@@ -34,9 +34,9 @@ pub enum NodeKind {
     Angle,
     /// `{ key = value }`.
     Dictionary,
-    /// Other braces, such as the sizes behind a type.
+    /// Other braces, such as the sizes after a type.
     Brace,
-    /// What could not be read.
+    /// Text that could not be read.
     Error,
 }
 
@@ -52,17 +52,17 @@ impl NodeKind {
     }
 }
 
-/// A token of a tree, relative to its start.
+/// A token of a tree. Offsets count from the tree's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leaf {
-    /// Where it begins.
+    /// The offset where it begins.
     pub start: u32,
-    /// Where it ends.
+    /// The offset where it ends.
     pub end: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
-    /// Whether it is the first on its line; offsets that a disassembly prints before instructions
-    /// do not count.
+    /// Whether it is the first on its line. The offset that a disassembly prints before an
+    /// instruction does not count.
     pub line_start: bool,
 }
 
@@ -72,7 +72,7 @@ impl Leaf {
         self.kind == TokenKind::Punct(byte)
     }
 
-    /// Its text. `base` is where the tree begins in `source`.
+    /// Its text. The tree begins at `base` of `source`.
     pub(super) fn text<'s, S: Source + ?Sized>(&self, source: &'s S, base: usize) -> Cow<'s, str> {
         source.slice(base + self.start as usize..base + self.end as usize)
     }
@@ -81,43 +81,43 @@ impl Leaf {
 /// A node of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
-    /// Whether its end is missing.
+    /// Whether its closing bracket is missing.
     pub unclosed: bool,
-    /// The node around it; the root's is itself.
+    /// Its parent; the root is its own parent.
     pub parent: u32,
-    /// Its first token.
+    /// The index of its first token.
     pub first: u32,
-    /// The token after its last.
+    /// The index of the token after its last.
     pub last: u32,
-    /// The node after its subtree.
+    /// The index of the node after its subtree.
     pub end: u32,
 }
 
-/// Something that no dialect would accept.
+/// A fault that no dialect would accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Where, relative to the tree's start.
+    /// Its bytes, from the tree's start.
     pub range: std::ops::Range<u32>,
-    /// What.
+    /// Its kind.
     pub kind: SyntaxErrorKind,
 }
 
-/// What is wrong with the text.
+/// The kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyntaxErrorKind {
     /// This bracket has no partner before the next operation begins.
     Unclosed(u8),
     /// This bracket closes nothing.
     Stray(u8),
-    /// It is nested deeper than anything is read.
+    /// This is nested too deeply to be read.
     TooDeep,
     /// `%x =` is not followed by an operation.
     NoOperation,
-    /// Nothing that an operation could begin with.
+    /// No operation can begin like this.
     NotAnOperation,
-    /// A string that its line does not close.
+    /// A string without a closing quote on its line.
     OpenString,
 }
 
@@ -143,12 +143,12 @@ impl Tree {
         &self.nodes
     }
 
-    /// What is wrong, in the order of the text.
+    /// Its faults, in the order of the text.
     pub fn errors(&self) -> &[SyntaxError] {
         &self.errors
     }
 
-    /// A node. Ids come from this tree, so there is one.
+    /// The node of an id. Ids come from this tree, so it exists.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id as usize]
     }
@@ -177,7 +177,7 @@ impl Tree {
         self.tokens.get(node.first as usize..node.last as usize).unwrap_or_default()
     }
 
-    /// The bytes of a node, relative to the tree's start; empty where it has no token.
+    /// The bytes of a node, from the tree's start; empty where the node has no token.
     pub fn range(&self, id: NodeId) -> TextRange {
         match self.tokens_of(id) {
             [] => 0..0,
@@ -187,8 +187,8 @@ impl Tree {
         }
     }
 
-    /// The index of the token that holds `offset`, or ends there; the one that begins there where
-    /// two touch.
+    /// The index of the token that holds `offset` or ends there. Where two tokens touch, the
+    /// second.
     pub fn token_at(&self, offset: usize) -> Option<usize> {
         let after = self.tokens.partition_point(|token| token.start as usize <= offset);
         let index = after.checked_sub(1)?;
@@ -211,7 +211,7 @@ impl Tree {
         }
     }
 
-    /// The innermost node that holds `offset`, in white space too.
+    /// The innermost node around `offset`, which may be in white space.
     pub fn node_at(&self, offset: usize) -> NodeId {
         let mut id = 0;
         'down: loop {
@@ -226,7 +226,7 @@ impl Tree {
         }
     }
 
-    /// A node and those around it, innermost first.
+    /// A node and its ancestors, innermost first.
     pub fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let mut next = Some(id);
         std::iter::from_fn(move || {
@@ -236,7 +236,7 @@ impl Tree {
         })
     }
 
-    /// The operation or alias around a node, itself included.
+    /// The innermost operation or alias that holds a node, which may be the node itself.
     pub fn operation_of(&self, id: NodeId) -> Option<NodeId> {
         self.ancestors(id)
             .find(|&id| matches!(self.node(id).kind, NodeKind::Operation | NodeKind::Alias))
@@ -247,8 +247,7 @@ impl Tree {
         (0..self.nodes.len() as u32).filter(|&id| self.node(id).kind == NodeKind::Operation)
     }
 
-    /// The name of an operation as written in `source`, quotes left out. `base` is where the tree
-    /// begins.
+    /// The name of an operation as written in `source`, without quotes. The tree begins at `base`.
     pub fn op_name<S: Source + ?Sized>(&self, source: &S, base: usize, id: NodeId) -> String {
         let Some(name) = self.child(id, NodeKind::Name) else { return String::new() };
         let range = self.range(name);
@@ -256,7 +255,7 @@ impl Tree {
         text.trim_matches('"').to_owned()
     }
 
-    /// The text of a token.
+    /// The text of a token. The tree begins at `base` of `source`.
     pub fn text<'s, S: Source + ?Sized>(
         &self,
         source: &'s S,
@@ -266,7 +265,7 @@ impl Tree {
         token.text(source, base)
     }
 
-    /// The tree as text, one node a line, for tests.
+    /// The tree as text, one line per node, for tests.
     pub fn shown<S: Source + ?Sized>(&self, source: &S, base: usize) -> String {
         let mut out = String::new();
         for (index, node) in self.nodes.iter().enumerate() {

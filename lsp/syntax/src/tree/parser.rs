@@ -1,46 +1,44 @@
-//! Text to [`Tree`] without knowing any dialect.
+//! From text to [`Tree`], without knowing any dialect.
 //!
-//! A loop over tokens with a stack of open nodes; no recursion, so no depth of nesting in a hostile
-//! file overflows anything. The stack has at most [`DEEPEST`] nodes, and so has any walk through a
-//! tree: what is nested deeper is one node. Three things have to be told from the shape of the
-//! text:
+//! A loop over tokens with a stack of open nodes. There is no recursion, so deep nesting in a
+//! hostile file overflows nothing. The stack holds at most [`DEEPEST`] nodes, which also bounds
+//! every walk through a tree; deeper nesting becomes one node. The shape of the text decides three
+//! things:
 //!
-//! - **where an operation ends**: where the next begins, since MLIR has no separator. A line that
-//!   begins with `%x =`, `"name"(`, `^label:` or a word with a dialect begins one, unless the line
-//!   before ends in a comma or the like.
+//! - **where an operation ends**: where the next one begins, since MLIR has no separator. A line
+//!   that begins with `%x =`, `"name"(`, `^label:` or a word with a dialect begins an operation,
+//!   unless the line before ends in a comma or the like;
 //! - **what a brace opens**: a dictionary (`{key = …}`), a region (operations), or neither (sizes:
-//!   `tensor<?xf32>{%n}`).
-//! - **where damage ends**: a line that surely begins an operation closes every bracket that is
-//!   still open.
+//!   `tensor<?xf32>{%n}`);
+//! - **where damage ends**: a line that surely begins an operation closes all open brackets.
 
 use super::lookahead::Lookahead;
 use super::nodes::{Leaf, Node, NodeId, NodeKind, SyntaxError, SyntaxErrorKind, Tree};
 use crate::lexer::TokenKind;
 use crate::{ChunkKind, Language, Source, TextRange};
 
-/// The most nodes that are open at a time. Many questions about a place are answered by going from
-/// a node to those around it, so that deeper nesting costs the square of its depth. Programs have
-/// some 30.
+/// The most nodes that may be open at once. Many features walk from a node to its ancestors, so
+/// deeper nesting would cost the square of its depth. Real programs have about 30.
 const DEEPEST: usize = 256;
 
-/// What is expected of a text's ends.
+/// What is expected at the ends of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shape {
-    /// The last region goes on in other chunks.
+    /// The last region continues in other chunks.
     pub open_end: bool,
-    /// One `}` closes what another chunk opened.
+    /// One `}` closes a brace of another chunk.
     pub closes: bool,
 }
 
 impl Shape {
-    /// What a chunk of this kind looks like.
+    /// The shape of a chunk of this kind.
     pub fn of(kind: ChunkKind) -> Self {
         Self { open_end: kind == ChunkKind::Open, closes: kind == ChunkKind::Close }
     }
 }
 
 impl Tree {
-    /// Reads `range` of a text. Whatever is there gives some tree.
+    /// Reads `range` of a text. Any text gives some tree.
     pub fn parse<S: Source + ?Sized>(
         source: &S,
         range: TextRange,
@@ -66,9 +64,9 @@ struct Parser<'a, S: Source + ?Sized> {
     shape: Shape,
     nodes: Vec<Node>,
     errors: Vec<SyntaxError>,
-    /// Open nodes, outermost first. The root is always there while tokens are left.
+    /// Open nodes, outermost first. The root stays open while tokens are left.
     open: Vec<NodeId>,
-    /// Whether it was said that something is nested too deeply.
+    /// Whether too deep nesting was already reported.
     is_too_deep: bool,
     at: usize,
     closes_left: bool,
@@ -97,7 +95,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
             let node = *self.node(id);
             let is_expected = match node.kind {
                 NodeKind::Region => std::mem::take(&mut self.shape.open_end),
-                // `"name"() ({`, whose region was just taken as open.
+                // `"name"() ({`, whose region was just accepted as open.
                 NodeKind::Paren => was_open_end && !self.shape.open_end,
                 kind => !kind.is_bracket(),
             };
@@ -127,7 +125,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
         id
     }
 
-    /// Ends a node before the current token; comments between stay outside.
+    /// Ends a node before the current token. Comments before that token stay outside.
     fn finish(&mut self, id: NodeId) {
         let mut last = self.at;
         let first = self.node(id).first as usize;
@@ -149,7 +147,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
     }
 
     fn error(&mut self, token: &Leaf, kind: SyntaxErrorKind) {
-        // A line may be a constant of megabytes; its first characters are enough to underline.
+        // A token may be a constant of megabytes; underlining its first 80 bytes is enough.
         let range = token.start..token.end.min(token.start + 80);
         self.errors.push(SyntaxError { range, kind });
     }
@@ -182,7 +180,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
                 self.push(NodeKind::Brace);
                 self.at += 1;
             }
-            // The offset of an instruction in a disassembly.
+            // An instruction's offset in a disassembly.
             TokenKind::Punct(b'[') if self.ahead.is_offset(self.at) => {
                 self.in_block();
                 if self.ahead.kind(self.at + 3) == Some(TokenKind::Block) {
@@ -207,7 +205,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
         }
     }
 
-    /// Operations of a region are in a block, with a label or without.
+    /// Opens the block, labelled or not, that holds the operations of a region.
     fn in_block(&mut self) {
         if self.top() == NodeKind::Region {
             self.push(NodeKind::Block);
@@ -222,7 +220,8 @@ impl<S: Source + ?Sized> Parser<'_, S> {
             self.at += 1;
             self.pop();
         } else {
-            // What follows, `) : () -> () loc(…)`, belongs to the operation of the other chunk.
+            // The rest of the line, `) : () -> () loc(…)`, belongs to the operation of the other
+            // chunk.
             if !std::mem::replace(&mut self.closes_left, false) {
                 self.error(token, SyntaxErrorKind::Stray(b'}'));
             }
@@ -245,7 +244,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
         self.pop();
     }
 
-    /// From an operation's first token to after its name.
+    /// Reads from an operation's first token to after its name.
     fn operation_head(&mut self) {
         self.at = self.ahead.significant(self.at);
         if let Some(equals) = self.ahead.results_end(self.at) {
@@ -272,7 +271,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
 
     fn in_operation(&mut self, token: &Leaf) {
         let bare = !self.top().is_bracket();
-        if bare && (token.is(b'}') || self.begins_operation(self.at) && !self.goes_on()) {
+        if bare && (token.is(b'}') || self.begins_operation(self.at) && !self.continues()) {
             self.pop();
             return;
         }
@@ -302,7 +301,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
         self.at += 1;
     }
 
-    /// A group that is nested too deeply is one node, whatever is in it.
+    /// Skips a group that is nested too deeply. It becomes one node.
     fn pass_over_group(&mut self, kind: NodeKind) {
         let first = self.ahead.tokens[self.at];
         if !self.is_too_deep {
@@ -343,7 +342,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
         let groups = self.open.iter().rev().map(|&id| self.node(id).kind);
         let distance = groups.take_while(|&kind| kind.is_group()).position(fits);
         match distance {
-            // `>` is a comparison where nothing of its kind is innermost.
+            // `>` is a comparison unless an angle bracket is the innermost open group.
             Some(above) if byte != b'>' || above == 0 => {
                 for _ in 0..above {
                     if let Some(&id) = self.open.last() {
@@ -355,7 +354,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
                 self.pop();
             }
             _ if byte == b'>' => self.at += 1,
-            // The region's brace: everything in the operation ends.
+            // The brace of the enclosing region: it ends everything in the operation.
             _ if byte == b'}' => self.close_groups(),
             _ => {
                 self.error(token, SyntaxErrorKind::Stray(byte));
@@ -364,7 +363,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
         }
     }
 
-    /// Ends the operation with every group in it, as damaged.
+    /// Ends the operation and marks every open group in it as unclosed.
     fn close_groups(&mut self) {
         while self.top().is_group() {
             if let Some(&id) = self.open.last() {
@@ -375,8 +374,8 @@ impl<S: Source + ?Sized> Parser<'_, S> {
         self.pop();
     }
 
-    /// Whether the tokens before the current one ask for more.
-    fn goes_on(&self) -> bool {
+    /// Whether the tokens before the current one require more to follow.
+    fn continues(&self) -> bool {
         let before = self.ahead.tokens[..self.at]
             .iter()
             .rev()
@@ -390,7 +389,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
             && !self.ahead.surely_begins_operation(self.at)
     }
 
-    /// Whether an operation may begin here, outside of brackets.
+    /// Whether an operation may begin here, outside brackets.
     fn begins_operation(&self, index: usize) -> bool {
         let Some(token) = self.ahead.token(index) else { return false };
         if token.line_start {
@@ -399,16 +398,16 @@ impl<S: Source + ?Sized> Parser<'_, S> {
         if self.node(self.open.last().copied().unwrap_or(0)).first as usize == index {
             return false;
         }
-        // On the same line only behind a region or something that is complete.
-        let behind_region = index > 0 && self.ahead.is(index - 1, b'}');
+        // On the same line an operation begins only after a region or something complete.
+        let after_region = index > 0 && self.ahead.is(index - 1, b'}');
         match token.kind {
             TokenKind::Word => {
                 self.is_complete(index)
                     && self.ahead.may_begin_operation(index, self.top(), self.open.len())
             }
-            // A type before it ends an operation; a keyword would be followed by an argument.
+            // A type before it ends an operation; a keyword would have an argument after it.
             TokenKind::Value => self.is_complete(index) && self.ahead.results_end(index).is_some(),
-            TokenKind::String => behind_region && self.ahead.is(self.ahead.next_of(index), b'('),
+            TokenKind::String => after_region && self.ahead.is(self.ahead.next_of(index), b'('),
             TokenKind::Block => {
                 self.ahead.is_label(index) && !self.ahead.is(index.saturating_sub(1), b',')
             }
@@ -416,7 +415,7 @@ impl<S: Source + ?Sized> Parser<'_, S> {
         }
     }
 
-    /// Whether what comes before a token may be the end of an operation.
+    /// Whether the token before this one may end an operation.
     fn is_complete(&self, index: usize) -> bool {
         let before = index.checked_sub(1).and_then(|index| self.ahead.kind(index));
         matches!(

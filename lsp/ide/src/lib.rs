@@ -4,8 +4,8 @@
 //! LSP type, no line and column, no editor. So a test, a terminal and a server can all ask for a
 //! [`hover()`].
 //!
-//! Nothing here executes anything, writes a file, or keeps state except [`Modules`] and
-//! [`Workspace`], which cache what they read of files.
+//! Nothing here executes anything or writes a file. Only [`Modules`] and [`Workspace`] keep state:
+//! they cache what they read from files.
 //!
 //! Lowest first; a folder uses only folders above it in this table.
 //!
@@ -20,7 +20,7 @@
 //! | `describe` | hovers, signature help, inlay hints, semantic tokens |
 //! | `edit` | completion, rename, code actions, formatting |
 //!
-//! And where each feature is:
+//! The file of each feature:
 //!
 //! | feature | function | file |
 //! | --- | --- | --- |

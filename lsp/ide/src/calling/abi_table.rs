@@ -1,6 +1,6 @@
 //! A function under each convention that applies to it, as a Markdown table. [`abi::explain`] knows
-//! the conventions; here is what it is told of a function in a text, and how its answer is laid
-//! out.
+//! the conventions; this file collects what the text says about the function and lays out the
+//! table.
 
 use std::fmt::Write;
 
@@ -9,12 +9,12 @@ use syntax::{Lexer, OpClass, Symbol, TextRange, TokenKind};
 
 use crate::Document;
 
-/// A string attribute of a function: `key = "value"`, also within `iree.reflection`.
+/// A string attribute of a function: `key = "value"`, also inside `iree.reflection`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StringAttribute {
     /// Its key.
     pub key: String,
-    /// Its value, escapes undone.
+    /// Its value, without escapes.
     pub value: String,
     /// Where the value stands, without quotes.
     pub range: TextRange,
@@ -47,7 +47,7 @@ pub(crate) fn string_attributes(document: &Document, symbol: &Symbol) -> Vec<Str
     found
 }
 
-/// `sync func @f(%a: i32) -> (f32)`, what a compiler would state of the function.
+/// The declaration that a compiler would attach: `sync func @f(%a: i32) -> (f32)`.
 pub(crate) fn declaration(symbol: &Symbol) -> Option<String> {
     let ty = symbol.function_type.as_ref()?;
     let parameters: Vec<String> = ty
@@ -73,7 +73,7 @@ pub(crate) fn declaration(symbol: &Symbol) -> Option<String> {
     ))
 }
 
-/// What is known about the calling conventions of a function in a text.
+/// The calling conventions of a function in a text. `None` for other operations.
 pub(crate) fn explanation(
     document: &Document,
     symbol: &Symbol,
@@ -94,7 +94,7 @@ pub(crate) fn explanation(
     Some(explain(cconv, &pairs))
 }
 
-/// Rows of the table that repeat what a hover says anyway are left out.
+/// The table as Markdown, without the rows named in `skip`, which a hover shows elsewhere.
 pub(crate) fn abi_table(explanation: &Explanation, skip: &[&str]) -> String {
     let mut out = String::new();
     for row in explanation.rows.iter().filter(|row| !skip.contains(&row.name)) {
@@ -117,10 +117,10 @@ pub(crate) fn abi_table(explanation: &Explanation, skip: &[&str]) -> String {
     out
 }
 
-/// Longer texts make a table that nobody can read.
+/// Longer texts are cut, in characters: they would make the table unreadable.
 const LONGEST: usize = 600;
 
-/// Code in a cell: a bar would end it, a backquote the code.
+/// Code in a cell. A bar would end the cell, a backquote the code.
 fn cell(text: &str) -> String {
     let cut: String = text.chars().take(LONGEST).collect();
     let more = if cut.len() < text.len() { " …" } else { "" };

@@ -1,51 +1,50 @@
-//! How the VM passes what a function's type says.
+//! How the VM passes arguments and results, from a function's type.
 //!
-//! Two cases, kept apart because one is a fact and the other a prediction. A VM function's types
-//! (`vm.func`, `vm.import`, `.vmasm`) *are* what is passed. A `func.func` or `util.func` becomes an
-//! export through a wrapper that iree-compile makes; its convention follows from the types by rules
-//! that hold for the compiler's default options, and a compiled module can tell what really came
-//! out ([`crate::compiled`]).
+//! There are two cases, one a fact and the other a prediction. The types of a VM function
+//! (`vm.func`, `vm.import`, `.vmasm`) *are* the convention. A `func.func` or `util.func` becomes an
+//! export through a wrapper that iree-compile makes. Its convention follows from the types by the
+//! rules of the compiler's default options; a compiled module shows the real one (`modules`).
 
 use abi::cconv::{Signature, ValueType};
 use syntax::{FunctionType, OpClass, Slot, Symbol, Visibility};
 
-/// Where a signature comes from.
+/// The origin of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The text says it.
+    /// The text states it.
     Stated,
-    /// What iree-compile makes of the types by default.
+    /// It follows from the types, by iree-compile's default options.
     Derived,
 }
 
-/// A function as the VM calls it.
+/// A function's calling convention in the VM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CallingConvention {
-    /// What is passed.
+    /// The arguments and results.
     pub signature: Signature,
-    /// Whether that is said or derived.
+    /// Whether the signature is stated or derived.
     pub origin: Origin,
-    /// What a reader should know about the derivation.
+    /// Remarks on the derivation, for the reader.
     pub notes: Vec<String>,
 }
 
-/// Why there is no convention to show.
+/// Why a symbol has no convention to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoConvention {
-    /// The symbol is no function.
+    /// The symbol is not a function.
     NoFunction,
-    /// It is private: no wrapper is made, and the compiler may inline it away.
+    /// It is private: the compiler makes no wrapper and may inline it.
     Private,
     /// This type has no form at the boundary.
     Type(String),
-    /// The convention that the text states is wrong.
+    /// The convention that the text states is malformed.
     Malformed(abi::cconv::CconvError),
 }
 
 /// The convention of a function or import.
 ///
 /// # Errors
-/// Where there is none, why.
+/// The reason why there is none.
 pub(crate) fn convention(
     symbol: &Symbol,
     attributes: &str,
@@ -94,7 +93,7 @@ fn vm_type(ty: &str) -> Result<ValueType, NoConvention> {
     })
 }
 
-/// Splits `a, b<c, d>` at the commas outside of brackets.
+/// Splits `a, b<c, d>` at the commas outside brackets.
 fn split_types(list: &str) -> Vec<&str> {
     let (mut parts, mut start, mut nest) = (Vec::new(), 0, 0_u32);
     for (at, c) in list.char_indices() {
@@ -140,7 +139,7 @@ fn derived(
     })
 }
 
-/// What the export wrapper makes of a type, under iree-compile's default options.
+/// The type that the export wrapper passes, under iree-compile's default options.
 fn boundary_type(ty: &str, notes: &mut Vec<String>) -> Result<ValueType, NoConvention> {
     Ok(match ty {
         "i1" | "i8" | "i16" => {
@@ -177,7 +176,7 @@ fn note(notes: &mut Vec<String>, text: &str) {
     }
 }
 
-/// `(i32, tensor<4xf32>) -> (i64)`: the types alone.
+/// The types alone: `(i32, tensor<4xf32>) -> (i64)`.
 pub(crate) fn type_line(function_type: &FunctionType) -> String {
     let list = |slots: &[Slot]| {
         let shown: Vec<_> = slots
@@ -189,7 +188,7 @@ pub(crate) fn type_line(function_type: &FunctionType) -> String {
     format!("({}) -> ({})", list(&function_type.parameters), list(&function_type.results))
 }
 
-/// Whether a symbol is one that iree-compile exports, if the file is its input.
+/// Whether iree-compile exports a symbol, given that the file is its input.
 pub(crate) fn is_exported(symbol: &Symbol) -> bool {
     symbol.class == OpClass::Function
         && !matches!(symbol.visibility, Some(Visibility::Private | Visibility::Nested))

@@ -1,7 +1,7 @@
-//! How functions are called: the VM's convention, from types as written, and all other conventions
-//! as a table.
+//! How functions are called: the VM's convention, from the types as written, and all conventions in
+//! one table.
 //!
-//! Reads signatures of a text only; what a compiled module contains is in `modules`.
+//! Reads only signatures in a text. What a compiled module contains is in `modules`.
 
 mod abi_table;
 mod convention;

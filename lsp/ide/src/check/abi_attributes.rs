@@ -1,4 +1,4 @@
-//! ABI attributes that are malformed, or disagree with the type of their function.
+//! ABI attributes that are malformed or disagree with the type of their function.
 
 use abi::cconv_layout;
 use abi::convention::Convention;
@@ -44,7 +44,7 @@ pub(crate) fn chunk(document: &Document, placed: &Placed) -> Vec<Diagnostic> {
     found
 }
 
-/// An attribute whose counts of arguments or results are not the function's.
+/// The fault of an attribute that counts other arguments or results than the function has.
 fn disagreement(symbol: &Symbol, attribute: &StringAttribute) -> Option<Diagnostic> {
     let ty = symbol.function_type.as_ref()?;
     let parsed = Convention::Iree.parse(&attribute.value).ok()?;

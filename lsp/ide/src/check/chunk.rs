@@ -1,8 +1,8 @@
-//! What a chunk's tree and names show to be wrong: syntax, values, blocks, terminators, symbols and
-//! aliases.
+//! The faults of one chunk that its tree and names show: syntax, values, blocks, terminators,
+//! symbols and aliases.
 //!
-//! Dialects are unknown here, so each check only speaks where every dialect would agree, or where
-//! the operation is one of the few whose rules are known.
+//! Dialects are unknown here. So each check reports only what every dialect would refuse, or
+//! concerns one of the few operations whose rules are known.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::text::{
     AnalysedChunk, Span, ValueKind, block_elsewhere, is_beyond_search, value_elsewhere,
 };
 
-/// The faults of a chunk that is not visibly broken.
+/// The faults of a chunk whose braces and quotes are sound.
 pub(super) fn faults(document: &Document, files: &FileNames, placed: &Placed) -> Vec<Diagnostic> {
     let analysed = document.analysis(placed);
     let tree = &analysed.analysis.tree;
@@ -72,8 +72,8 @@ fn syntax_message(kind: SyntaxErrorKind) -> (&'static str, String) {
     }
 }
 
-/// Operations that end a block of a function whatever stands before them. Those of the VM dialect
-/// have the names of its instructions.
+/// Operations that always end a block of a function. In the VM dialect they are named like the VM's
+/// instructions.
 fn is_terminator(op: &str) -> bool {
     let instruction = op.strip_prefix("vm.").and_then(vmfb::Op::from_mnemonic);
     if let Some(instruction) = instruction {
@@ -95,7 +95,7 @@ fn is_terminator(op: &str) -> bool {
     )
 }
 
-/// Operations that surely end no block.
+/// Operations that never end a block.
 fn is_no_terminator(op: &str) -> bool {
     matches!(op, "call" | "func.call" | "util.call" | "vm.call" | "func.constant")
         || ["arith.", "math.", "tensor.", "complex.", "memref.load", "memref.store"]
@@ -104,7 +104,7 @@ fn is_no_terminator(op: &str) -> bool {
             && !op.ends_with(".yield")
 }
 
-/// Operations that refer to a function by their first symbol.
+/// Operations whose first symbol is a function.
 fn calls(op: &str) -> bool {
     matches!(
         op,
@@ -127,10 +127,10 @@ impl Check<'_> {
         let names = &self.analysed.analysis.names;
         for used in names.value_uses.iter().filter(|used| used.definition.is_none()) {
             let range = self.analysed.absolute(&used.span);
-            // `-> %x as type`: what a result is tied to is a name that no dialect looks up.
-            let behind = self.analysed.analysis.tree.tokens();
-            let next = behind.partition_point(|token| token.start < used.span.end);
-            if behind.get(next).is_some_and(|next| self.text(&(next.start..next.end)) == "as") {
+            // In `-> %x as type`, no dialect looks up the name that a result is tied to.
+            let tokens = self.analysed.analysis.tree.tokens();
+            let next = tokens.partition_point(|token| token.start < used.span.end);
+            if tokens.get(next).is_some_and(|next| self.text(&(next.start..next.end)) == "as") {
                 continue;
             }
             if value_elsewhere(self.document, self.analysed, used.hash).is_some()
@@ -156,7 +156,7 @@ impl Check<'_> {
             let Some(first) = first.or_else(|| self.hidden_parameter(&seen, value)) else {
                 continue;
             };
-            // What a head means by a name is a guess where it is no argument of a function.
+            // Outside functions, the meaning of a name in a head is a guess.
             if value.kind == ValueKind::RegionArgument && first.node == value.node {
                 continue;
             }
@@ -197,8 +197,8 @@ impl Check<'_> {
         }
     }
 
-    /// The parameter of a function whose name a value in the function's own body takes: bodies do
-    /// not hide names.
+    /// The function parameter whose name a value in the body takes: bodies may not shadow
+    /// parameters.
     fn hidden_parameter<'v>(
         &self,
         seen: &HashMap<(u32, u64), &'v crate::text::Value>,
@@ -222,7 +222,7 @@ impl Check<'_> {
         self.analysed.base() + range.start..self.analysed.base() + range.end
     }
 
-    /// In the blocks of functions whose dialects are known.
+    /// Checks the blocks of functions whose dialects are known.
     fn terminators(&self, found: &mut Vec<Diagnostic>) {
         let tree = &self.analysed.analysis.tree;
         for function in tree.operations() {
@@ -257,7 +257,7 @@ impl Check<'_> {
         let op = self.op_name(last);
         if is_no_terminator(&op) {
             let message = format!(
-                "this block does not end: behind `{op}` a terminator is missing, such as a return or a branch"
+                "this block does not end: after `{op}` a terminator is missing, such as a return or a branch"
             );
             found.push(Diagnostic::error(self.name_range(last), "terminator", message));
         }
@@ -267,7 +267,7 @@ impl Check<'_> {
         for span in &self.analysed.analysis.names.aliases {
             let range = self.analysed.absolute(span);
             let name = self.text(span);
-            // Locations may be defined behind their uses, and by printers far behind.
+            // Locations may be defined after their uses, and printers put them at the end.
             if name.starts_with("#loc") || self.files.has_alias(range.start, &name) {
                 continue;
             }

@@ -2,38 +2,38 @@
 
 use syntax::TextRange;
 
-/// Something wrong and where.
+/// A fault and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What to underline.
+    /// The text to underline.
     pub range: TextRange,
-    /// What is wrong and what to do.
+    /// What is wrong and how to mend it.
     pub message: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// A short name for the kind of fault, for actions that repair it.
+    /// A short name for this kind of fault. Repairs go by it.
     pub code: &'static str,
-    /// Other places that belong to it, and what they are.
+    /// Related places, each with a message.
     pub related: Vec<(TextRange, String)>,
 }
 
-/// How bad a fault is.
+/// The severity of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// A compiler refuses it.
+    /// A compiler refuses the text.
     Error,
-    /// It is accepted and probably not meant.
+    /// A compiler accepts the text, but it is probably a mistake.
     Warning,
 }
 
 impl Diagnostic {
-    /// An error without other places.
+    /// An error without related places.
     pub fn error(range: TextRange, code: &'static str, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { range, message, severity: Severity::Error, code, related: Vec::new() }
     }
 
-    /// A warning without other places.
+    /// A warning without related places.
     pub fn warning(range: TextRange, code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(range, code, message) }
     }

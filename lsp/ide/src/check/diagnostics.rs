@@ -1,9 +1,9 @@
-//! What is wrong with a document, in the order of cost: braces and quotes, which the chunk table
-//! already knows; then, chunk by chunk, what a tree and its names show (`checks`); for `.vmasm`,
-//! what the assembler says.
+//! The faults of a document, cheapest checks first: braces and quotes, from the chunk table; then
+//! each chunk's tree and names (`chunk`); for `.vmasm`, the assembler's messages.
 //!
-//! One fault should be one message: a chunk with a broken bracket is not searched for undefined
-//! names. What no dialect accepts is an error, and nothing that iree-opt accepts may be one.
+//! One fault should give one message, so a chunk with a broken bracket is not searched for
+//! undefined names. Only text that no dialect accepts is an error: nothing that iree-opt accepts
+//! may be one.
 
 use syntax::{ChunkKind, Language, Lexer, TextRange, TokenKind};
 
@@ -12,19 +12,20 @@ use super::diagnostic::Diagnostic;
 use super::file_names::FileNames;
 use crate::Document;
 
-/// At most this many: after that a file is broken in one way, many times.
+/// The most diagnostics of a document. Beyond that, a file has one fault many times.
 const LIMIT: usize = 100;
-/// Texts up to this size are read whole; of longer ones only what brackets and quotes show is told.
+/// The largest text, in bytes, whose chunks are all read. A longer one gets the checks of brackets
+/// and quotes only.
 const DEEP: usize = 24 << 20;
-/// Assembly up to this size is given to the assembler.
+/// The largest `.vmasm`, in bytes, that is given to the assembler.
 const ASSEMBLED: usize = 8 << 20;
 
-/// The visible faults of a document.
+/// The faults of a document that its text shows.
 pub fn diagnostics(document: &Document) -> Vec<Diagnostic> {
     diagnostics_unless(document, &|| false).unwrap_or_default()
 }
 
-/// The same; nothing once `cancelled` says so, which it is asked between chunks.
+/// The faults of a document, or nothing if `cancelled`, which is asked between chunks, says so.
 pub fn diagnostics_unless(
     document: &Document,
     cancelled: &dyn Fn() -> bool,
@@ -55,7 +56,7 @@ pub fn diagnostics_unless(
     Some(found)
 }
 
-/// What the assembler says. It wants the text in one piece.
+/// The assembler's messages. It needs the text in one piece.
 fn assembled(document: &Document) -> Vec<Diagnostic> {
     let text = document.text().slice(0..document.text().len());
     let said = match vmfb::assemble::assemble(text.as_bytes()) {
@@ -74,7 +75,7 @@ fn assembled(document: &Document) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Braces and quotes, for any language and any size.
+/// The faults of braces and quotes, in any language and at any size.
 fn broken(document: &Document) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut open = Vec::new();
@@ -132,7 +133,7 @@ fn open_strings(document: &Document, start: usize, end: usize) -> Option<Diagnos
     let token = Lexer::new(document.text(), start)
         .take_while(|token| token.range.start < end)
         .find(|token| token.kind == TokenKind::UnterminatedString)?;
-    // A line may be a constant of megabytes; its first characters are enough to underline.
+    // A token may be a constant of megabytes; underlining its first 80 bytes is enough.
     let end = token.range.end.min(token.range.start + 80);
     Some(Diagnostic::error(
         token.range.start..end,

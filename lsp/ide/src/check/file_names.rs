@@ -1,4 +1,4 @@
-//! The names that are visible in a whole file: aliases, symbols, and symbols defined twice.
+//! The names visible in a whole file: aliases, symbols, and symbols that are defined twice.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,15 +8,16 @@ use crate::Document;
 use crate::resolve::is_vm_export;
 use crate::text::hash;
 
-/// Names that are visible in a whole file, or between two `// -----`.
+/// The names visible in a whole file, or between two `// -----`.
 #[derive(Debug, Default)]
 pub(super) struct FileNames {
-    /// Where each file begins, and its aliases.
+    /// The start of each file and the hashes of its aliases.
     files: Vec<(usize, HashSet<u64>)>,
-    /// The names of all symbols: looking each reference up in the chunks would take the square of
-    /// their number.
+    /// The hashes of all symbols' names. Looking up each reference in the chunks instead would take
+    /// quadratic time.
     symbols: HashSet<u32>,
-    /// Chunks that define a symbol that an earlier one of the same table defines, with that one.
+    /// Chunks that define a symbol again, each with the chunk that defines it first in the same
+    /// table.
     duplicates: HashMap<usize, Placed>,
 }
 
@@ -24,7 +25,7 @@ impl FileNames {
     /// The names of a document.
     pub(super) fn of(document: &Document) -> Self {
         let mut found = Self { files: vec![(0, HashSet::new())], ..Self::default() };
-        // Symbol tables, outermost first: the names in each.
+        // Symbol tables, outermost first, with the names in each.
         let mut tables: Vec<HashMap<u32, Placed>> = vec![HashMap::new()];
         for placed in document.chunks().iter() {
             if placed.chunk.class == OpClass::Alias {
@@ -78,7 +79,7 @@ impl FileNames {
     }
 }
 
-/// Of operations whose rules are known: does it define its name in the table around it?
+/// Whether the operation is known to define its name in the enclosing symbol table.
 fn defines_symbol(document: &Document, placed: &Placed) -> bool {
     match placed.chunk.class {
         OpClass::Function
@@ -92,7 +93,7 @@ fn defines_symbol(document: &Document, placed: &Placed) -> bool {
     }
 }
 
-/// Whether a chunk names what another one defines.
+/// Whether a chunk only exports a symbol that another chunk defines.
 fn only_exports(document: &Document, placed: &Placed) -> bool {
     placed.chunk.class == OpClass::Export
         && Symbol::read(document.text(), placed).is_none_or(|symbol| is_vm_export(&symbol))

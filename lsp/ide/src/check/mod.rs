@@ -1,4 +1,4 @@
-//! What is wrong with a document.
+//! Diagnostics: what is wrong with a document.
 //!
 //! Nothing that iree-opt accepts may be an error. The checks make no repairs; those are in `edit`.
 

@@ -1,5 +1,5 @@
-//! Inlay hints: types of values whose type is not beside them, calling conventions decoded,
-//! constants decoded.
+//! Inlay hints: types of values that have none beside them, and the meaning of calling conventions
+//! and constants.
 
 use abi::cconv::Signature;
 use abi::element_type::ElementType;
@@ -10,18 +10,18 @@ use crate::calling::convention;
 use crate::resolve::type_of;
 use crate::text::{AnalysedChunk, LocalDefinition, ValueKind};
 
-/// A hint.
+/// An inlay hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlayHint {
-    /// Behind which byte it is shown.
+    /// The byte that it follows.
     pub offset: usize,
-    /// What is shown.
+    /// The text to show.
     pub label: String,
-    /// What kind.
+    /// Its kind.
     pub kind: InlayHintKind,
 }
 
-/// What a hint tells.
+/// The kind of a hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InlayHintKind {
     /// The type of a value.
@@ -34,11 +34,10 @@ pub enum InlayHintKind {
 
 /// Longer types are cut.
 const LONGEST: usize = 48;
-/// How many elements of a constant are shown.
+/// The most elements of a constant that are shown.
 const ELEMENTS: usize = 4;
 
-/// The hints in a range; not all of them once `cancelled` says so, which it is asked between
-/// chunks.
+/// The hints in a range. Incomplete if `cancelled`, which is asked between chunks, becomes true.
 pub fn inlay_hints(
     document: &Document,
     range: &TextRange,
@@ -69,7 +68,7 @@ fn cut(text: String) -> String {
     kept + "…"
 }
 
-/// Results: their types stand at the end of the operation, which may be lines below.
+/// Hints for results: their types stand at the end of the operation, which may be lines below.
 fn values(
     document: &Document,
     analysed: &AnalysedChunk,
@@ -80,7 +79,7 @@ fn values(
     for (index, value) in names.values.iter().enumerate() {
         let end = analysed.absolute(&value.span).end;
         let wanted = range.start <= end && end <= range.end;
-        // Arguments mostly have theirs beside them.
+        // Most arguments have their type beside them.
         let after =
             analysed.analysis.tree.tokens().partition_point(|token| token.start < value.span.end);
         let next = analysed.analysis.tree.tokens().get(after);
@@ -100,7 +99,7 @@ fn values(
     }
 }
 
-/// What exports take and give, and what convention strings mean.
+/// The calling conventions of exports, and the meaning of convention strings.
 fn conventions(document: &Document, analysed: &AnalysedChunk, found: &mut Vec<InlayHint>) {
     let Some(symbol) = Symbol::read(document.text(), &analysed.placed) else { return };
     if analysed.placed.chunk.kind == ChunkKind::Close {
@@ -109,7 +108,7 @@ fn conventions(document: &Document, analysed: &AnalysedChunk, found: &mut Vec<In
     if let Some((text, range)) = &symbol.calling_convention {
         if let Ok(signature) = Signature::parse(text) {
             let label = format!(" {signature}");
-            // Behind the closing quote.
+            // After the closing quote.
             found.push(InlayHint { offset: range.end + 1, label, kind: InlayHintKind::Convention });
         }
         return;
@@ -145,7 +144,7 @@ fn constants(
     }
 }
 
-/// `553648160` is how the HAL writes f32.
+/// The meaning of an element type code: `553648160` is the HAL's f32.
 fn element_type_code(
     document: &Document,
     analysed: &AnalysedChunk,
@@ -156,7 +155,7 @@ fn element_type_code(
     for token in tree.tokens_of(id).iter().filter(|token| token.kind == TokenKind::Number) {
         let text = tree.text(document.text(), analysed.base(), token);
         let Ok(code) = text.parse::<u32>() else { continue };
-        // Smaller numbers are numbers.
+        // Smaller numbers are plain numbers.
         if code < 1 << 24 {
             continue;
         }
@@ -225,7 +224,8 @@ fn element_size(element: &str) -> Option<usize> {
     })
 }
 
-/// One element, as it lies in memory on the machines that models are compiled for.
+/// One element, from little-endian bytes as in the memory of the machines that models are compiled
+/// for.
 fn element_text(element: &str, bytes: &[u8]) -> Option<String> {
     Some(match element {
         "i1" => (bytes.first()? != &0).to_string(),

@@ -1,10 +1,9 @@
-//! Hover: what a name means. Of a value its type and definition; of an operation what it is; of a
-//! symbol its signature, how the VM passes it, and what the compiled module really has.
+//! Hover. For a value, its type and definition; for an operation, its meaning; for a symbol, its
+//! signature, its calling convention, and what the compiled module contains.
 //!
-//! For symbols the answer is Markdown in three parts, each only where there is something to say:
-//! the definition as written; the VM calling convention that the types state or lead to; and, for
-//! each compiled module that belongs to the source, the facts in it with a warning where it is
-//! older than the text.
+//! The Markdown for a symbol has three parts, each only where it has content: the definition as
+//! written; the VM calling convention that is stated or derived; and, for each compiled module of
+//! the source, its facts, with a warning if it is older than the text.
 
 use std::fmt::Write;
 
@@ -21,26 +20,26 @@ use crate::resolve::{
 use crate::text::{AnalysedChunk, ValueKind, is_in_long_function, uses_of_block, uses_of_value};
 use crate::{Document, calling};
 
-/// What to show, and for which text.
+/// Text to show, and the place that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
-    /// The text that it is about.
+    /// The place that it describes.
     pub range: TextRange,
     /// Markdown.
     pub markdown: String,
 }
 
-/// Longer heads are cut: no one reads the types of six hundred arguments in a hover.
+/// The most bytes of a head: types of six hundred arguments help no reader of a hover.
 const LONGEST_HEAD: usize = 2000;
-/// Longer attribute values are cut.
+/// The most bytes of an attribute's value.
 const LONGEST_VALUE: usize = 4000;
 
-/// What is known about what stands at `offset`.
+/// The hover for the entity at `offset`.
 pub fn hover(document: &Document, modules: &Modules, offset: usize) -> Option<Hover> {
     symbol_hover(document, modules, offset).or_else(|| name_hover(document, offset))
 }
 
-/// Values, blocks, aliases and operations.
+/// The hover of a value, block, alias or operation.
 fn name_hover(document: &Document, offset: usize) -> Option<Hover> {
     let Named { entity, range } = entity_at(document, offset)?;
     let mut out = String::new();
@@ -59,7 +58,7 @@ fn name_hover(document: &Document, offset: usize) -> Option<Hover> {
             };
             let _ = writeln!(out, "{what}\n");
             code(&mut out, &first_lines(document, &found.analysed, value.node));
-            // In a long function they would have to be searched for.
+            // In a long function, finding the uses would take a search.
             if !is_in_long_function(&found.analysed) {
                 let uses = uses_of_value(document, &found).len();
                 let _ = writeln!(out, "{uses} {}", if uses == 1 { "use" } else { "uses" });
@@ -102,7 +101,7 @@ fn name_hover(document: &Document, offset: usize) -> Option<Hover> {
     Some(Hover { range, markdown: out })
 }
 
-/// A node's text up to its first region, cut.
+/// A node's text up to its first region, shortened.
 fn first_lines(document: &Document, analysed: &AnalysedChunk, node: syntax::NodeId) -> String {
     let tree = &analysed.analysis.tree;
     let range = tree.range(node);
@@ -133,7 +132,7 @@ fn symbol_hover(document: &Document, modules: &Modules, offset: usize) -> Option
     Some(Hover { range: reference.range, markdown })
 }
 
-/// The symbol whose own name or operation is at `offset`.
+/// The symbol whose own name or operation stands at `offset`.
 fn own_symbol(document: &Document, offset: usize) -> Option<SymbolDefinition> {
     symbol_at(document, offset).filter(|found| {
         let name = &found.symbol.name_token;
@@ -184,7 +183,7 @@ fn exported_function(document: &Document, found: &SymbolDefinition) -> Option<Sy
     resolve_symbol(document, &reference, found.placed.op_start())
 }
 
-/// A name that nothing in this text defines may still be in a compiled module.
+/// The hover of a symbol that only a compiled module defines.
 fn describe_absent(
     document: &Document,
     modules: &Modules,
@@ -247,7 +246,7 @@ fn describe_convention(
     }
 }
 
-/// The other conventions, for what is called from outside.
+/// Writes the other conventions of a function that is called from outside.
 fn describe_abi(
     out: &mut String,
     document: &Document,
@@ -261,15 +260,14 @@ fn describe_abi(
     if let Some(explanation) = calling::explanation(document, symbol, cconv.as_deref()) {
         let stated = calling::string_attributes(document, symbol);
         let declares = stated.iter().any(|attribute| attribute.key == "iree.abi.declaration");
-        // The heads above show the types, and the line above the convention.
+        // The head above shows the types, and the line above the VM convention.
         let skip: &[&str] = if declares { &["cconv"] } else { &["cconv", "iree.abi.declaration"] };
         out.push_str(&calling::abi_table(&explanation, skip));
         out.push('\n');
     }
 }
 
-/// The names under which a compiled module may hold a symbol; importers of PyTorch models add
-/// `$async`.
+/// The names that a symbol may have in a compiled module. Importers of PyTorch models add `$async`.
 fn names_in_module(exported: &str, symbol: &Symbol) -> Vec<String> {
     let mut names = vec![exported.to_owned()];
     if symbol.op != "vm.func" && symbol.op != "vm.import" {
@@ -360,7 +358,7 @@ fn describe_difference(
     }
 }
 
-/// A code block; the fence is longer than any in the text.
+/// Writes a code block. Its fence is longer than any fence in the text.
 fn code(out: &mut String, text: &str) {
     let fence = if text.contains("```") { "``````" } else { "```" };
     let _ = writeln!(out, "{fence}mlir\n{}\n{fence}\n", text.trim());

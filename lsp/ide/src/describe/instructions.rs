@@ -1,18 +1,18 @@
-//! What the table of the VM's instructions says about one, for hovers and completion.
+//! A description of a VM instruction, from its table, for hovers and completion.
 
 use std::fmt::Write;
 
 use vmfb::Op;
 use vmfb::isa::{Bank, FieldKind, OpcodeSet};
 
-/// An instruction described.
+/// The description of an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Described {
     /// One line: `i32 result = vm.add.i32 i32 left, i32 right`.
     pub syntax: String,
-    /// The same to be filled in.
+    /// The same, with places to fill in.
     pub snippet: String,
-    /// Meaning, operands, encoding.
+    /// Its meaning, operands and encoding.
     pub markdown: String,
 }
 

@@ -1,6 +1,6 @@
-//! What is shown about a text without changing it: hovers, inlay hints, semantic tokens, signatures.
+//! Descriptions of a text: hovers, inlay hints, semantic tokens, signatures.
 //!
-//! Answers are text for people, in Markdown where the protocol allows it.
+//! Answers are text for people; nothing here changes a document.
 
 mod hints;
 mod hover;

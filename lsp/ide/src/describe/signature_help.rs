@@ -1,32 +1,32 @@
-//! Signature help: the signature of a call while it is typed.
+//! Signature help: the signature of the call that is being typed.
 
 use syntax::{Lexer, TextRange, TokenKind};
 
 use crate::Document;
 use crate::resolve::{line_start, reference_at, resolve_symbol};
 
-/// The signature of the call around a place.
+/// The signature of the call around an offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallSignature {
     /// `@f(%a: i32, %b: f32) -> i64`.
     pub label: String,
-    /// The parameters in the label.
+    /// The parameters, as byte ranges of the label.
     pub parameters: Vec<TextRange>,
-    /// The one that the place is at.
+    /// The index of the parameter at the offset.
     pub active: usize,
 }
 
 /// The signature of the call whose parentheses hold `offset`.
 pub fn signature_help(document: &Document, offset: usize) -> Option<CallSignature> {
     let text = document.text();
-    // From the line's start: this works in a text that is being typed.
+    // Starting at the line works in a text that is still being typed.
     let start = line_start(text, offset);
     let mut callee = None;
     let mut open: Vec<(Option<TextRange>, usize)> = Vec::new();
     for token in Lexer::new(text, start).take_while(|token| token.range.start < offset) {
         match token.kind {
             TokenKind::Symbol => callee = Some(token.range.clone()),
-            // `@f[%n](%a`: sizes before the operands; `@m:3(`: a number.
+            // `@f[%n](%a`: sizes precede the operands; `@m:3(`: a number does.
             TokenKind::Punct(b'(' | b'[' | b'{' | b'<') => {
                 open.push((if token.is(b'(') { callee.clone() } else { None }, 0));
             }
@@ -45,7 +45,7 @@ pub fn signature_help(document: &Document, offset: usize) -> Option<CallSignatur
         open.into_iter().rev().find_map(|(callee, commas)| Some((callee?, commas)))?;
     let reference = reference_at(document, callee.start + 1)?;
     let symbol = resolve_symbol(document, &reference, callee.start)?.symbol;
-    // In its own declaration there is nothing to be told.
+    // A declaration needs no help with its own signature.
     if symbol.name_token == callee {
         return None;
     }

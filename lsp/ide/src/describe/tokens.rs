@@ -1,5 +1,4 @@
-//! Semantic tokens: what each word of the text is, where a grammar of regular expressions can only
-//! guess.
+//! Semantic tokens: the class of each word, which a grammar of regular expressions can only guess.
 
 use std::collections::HashMap;
 
@@ -9,7 +8,7 @@ use syntax::{Language, NodeKind, TextRange};
 use crate::Document;
 use crate::text::{AnalysedChunk, ValueKind};
 
-/// What a token is, for colours.
+/// The class of a token, for colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenClass {
     /// The name of an operation.
@@ -39,7 +38,7 @@ pub enum TokenClass {
 }
 
 impl TokenClass {
-    /// All of them, in the order of a legend.
+    /// All classes, in the order of the legend.
     pub const ALL: [Self; 12] = [
         Self::Operation,
         Self::Symbol,
@@ -56,19 +55,19 @@ impl TokenClass {
     ];
 }
 
-/// A token of a document.
+/// A token of a document and its class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SemanticToken {
-    /// Where it stands; never over a line's end.
+    /// Where it stands; never across lines.
     pub range: TextRange,
-    /// What it is.
+    /// Its class.
     pub class: TokenClass,
-    /// Whether it defines what it names.
+    /// Whether it defines the name.
     pub is_definition: bool,
 }
 
-/// The tokens that touch `range`, in order; not all of them once `cancelled` says so, which it is
-/// asked between chunks.
+/// The tokens that touch `range`, in order. Incomplete if `cancelled`, which is asked between
+/// chunks, becomes true.
 pub fn semantic_tokens(
     document: &Document,
     range: &TextRange,
@@ -165,14 +164,14 @@ fn short(document: &Document, range: &TextRange) -> String {
 fn kinds_of_tokens(analysed: &AnalysedChunk) -> Vec<NodeKind> {
     let tree = &analysed.analysis.tree;
     let mut kinds = vec![NodeKind::Root; tree.tokens().len()];
-    // Inner nodes come later and overwrite.
+    // Inner nodes come later and overwrite outer ones.
     for node in tree.nodes() {
         kinds[node.first as usize..node.last as usize].fill(node.kind);
     }
     kinds
 }
 
-/// Whether a word is a built-in type, or the rest of a shape behind `?`.
+/// Whether a word is a built-in type, or the rest of a shape after `?`.
 fn is_type(word: &str, _: Language) -> bool {
     let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     matches!(

@@ -8,18 +8,18 @@ use crate::Document;
 use crate::calling::{convention, declaration, is_exported};
 use crate::resolve::symbol_at;
 
-/// Something that can be done with the text.
+/// An action that changes the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
-    /// What it does, as a menu shows it.
+    /// Its title in a menu.
     pub title: String,
-    /// Whether it repairs something.
+    /// Whether it repairs a fault.
     pub is_fix: bool,
-    /// The edits.
+    /// Its edits.
     pub edits: Vec<Replacement>,
 }
 
-/// The actions at a range of the text.
+/// The actions that apply to a range of the text.
 pub fn code_actions(document: &Document, range: &TextRange) -> Vec<Action> {
     let mut found = Vec::new();
     let Some(here) = symbol_at(document, range.start) else { return found };
@@ -36,7 +36,8 @@ pub fn code_actions(document: &Document, range: &TextRange) -> Vec<Action> {
     found
 }
 
-/// `cconv "rii_r"` lacks its version; `0i` lacks its results; old spellings have `.` and brackets.
+/// Repairs a calling convention: `rii_r` lacks its version, `0i` its results; old spellings have
+/// `.` and brackets.
 fn convention_fix(symbol: &Symbol) -> Option<Action> {
     let (text, range) = symbol.calling_convention.clone()?;
     let error = Signature::parse(&text).err()?;
@@ -61,8 +62,7 @@ fn convention_fix(symbol: &Symbol) -> Option<Action> {
     Some(Action { title, is_fix: true, edits: vec![Replacement { range, text: repaired }] })
 }
 
-/// The edit that adds `entry` to a function's attributes, inside of `iree.reflection` where `key`
-/// says so.
+/// The edit that adds `entry` to a function's attributes; `None` if these contain `key` already.
 fn attribute_edit(
     document: &Document,
     symbol: &Symbol,
@@ -88,8 +88,8 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// `iree.reflection = {iree.abi.declaration = "sync func @f(%a: i32) -> (%out0: i32)"}`: names for
-/// tools to show.
+/// Adds names for tools to show: `iree.reflection = {iree.abi.declaration = "sync func @f(%a: i32)
+/// -> (%out0: i32)"}`.
 fn declare(document: &Document, symbol: &Symbol) -> Option<Action> {
     let declaration = declaration(symbol)?;
     let entry =
@@ -102,7 +102,7 @@ fn declare(document: &Document, symbol: &Symbol) -> Option<Action> {
     })
 }
 
-/// The JSON record of a type, as `iree.abi` has it.
+/// The JSON of a type, in the form of `iree.abi`.
 fn record(ty: &str) -> String {
     let shaped = ty.strip_prefix("tensor<").and_then(|inner| inner.strip_suffix('>'));
     let Some(shaped) = shaped else {
@@ -120,7 +120,7 @@ fn record(ty: &str) -> String {
     format!("[\"ndarray\",\"{element}\",{}{shown}]", dimensions.len())
 }
 
-/// Wraps an export with `iree.abi` metadata.
+/// Adds `iree.abi` metadata to an export.
 fn describe_as_json(document: &Document, symbol: &Symbol) -> Option<Action> {
     convention(symbol, "").ok()?;
     let ty = symbol.function_type.as_ref()?;
@@ -129,7 +129,7 @@ fn describe_as_json(document: &Document, symbol: &Symbol) -> Option<Action> {
     };
     let json =
         format!("{{\"a\":[{}],\"r\":[{}],\"v\":1}}", list(&ty.parameters), list(&ty.results));
-    // Of `func.func` only what stands in `iree.reflection` reaches the module.
+    // Of a `func.func`, only the attributes in `iree.reflection` reach the module.
     let (key, entry) = if symbol.op == "util.func" {
         ("iree.abi ", format!("iree.abi = \"{}\"", escaped(&json)))
     } else {

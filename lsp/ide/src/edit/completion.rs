@@ -1,5 +1,4 @@
-//! Completion: what can be named here, and what can be written where an operation or an attribute
-//! begins.
+//! Completion: names in scope, and what may begin an operation or an attribute.
 
 use syntax::{Language, Lexer, NodeKind, OpClass, Symbol, TextRange, TokenKind};
 
@@ -8,7 +7,7 @@ use crate::describe::instructions;
 use crate::resolve::{file_around, line_start, type_of};
 use crate::text::{LocalDefinition, chunks_sharing_values, hash};
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemKind {
     /// A value.
@@ -25,36 +24,36 @@ pub enum ItemKind {
     Key,
 }
 
-/// Something that can be written.
+/// One proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// What is shown and written.
+    /// The text to show and to insert.
     pub label: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ItemKind,
-    /// One line about it.
+    /// One line that describes it.
     pub detail: String,
-    /// Markdown about it.
+    /// Markdown that describes it.
     pub documentation: String,
-    /// What is written instead, with `${1:name}` for what is to be filled in.
+    /// The text to insert instead, with places to fill in such as `${1:name}`.
     pub snippet: Option<String>,
 }
 
 /// Items and the text that they replace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completions {
-    /// What was typed of the name already, sigil included.
+    /// The part of the name that is already typed, sigil included.
     pub replaces: TextRange,
     /// The items, nearest first.
     pub items: Vec<Item>,
-    /// Whether there are more.
+    /// Whether some items were left out.
     pub is_incomplete: bool,
 }
 
-/// At most so many.
+/// The most items.
 const LIMIT: usize = 500;
 
-/// Keys that IREE reads of functions, and what they mean.
+/// Keys that IREE reads from a function's attributes: key, rest of the snippet, meaning.
 const KEYS: &[(&str, &str, &str)] = &[
     ("iree.abi.stub", "", "The function already has the types of the ABI: no wrapper is made."),
     (
@@ -95,13 +94,13 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("sym_visibility", " = \"${1|public,private,nested|}\"", "Who may refer to the symbol."),
 ];
 
-/// What can be written at `offset`.
+/// The completions at `offset`.
 pub fn complete(document: &Document, offset: usize) -> Completions {
     let text = document.text();
     let start = line_start(text, offset);
     let tokens: Vec<_> =
         Lexer::new(text, start).take_while(|token| token.range.start < offset).collect();
-    // Brackets and the like end what is written before them.
+    // A bracket and the like ends the name before it.
     let current = tokens.last().filter(|token| {
         let is_word = !matches!(token.kind, TokenKind::Punct(sign) if !b"%@^#!".contains(&sign));
         token.range.end >= offset && is_word
@@ -157,13 +156,13 @@ fn item(label: String, kind: ItemKind, detail: String) -> Item {
     Item { label, kind, detail, documentation: String::new(), snippet: None }
 }
 
-/// Values in scope, the latest first.
+/// Values in scope, latest first.
 fn values(document: &Document, offset: usize) -> Vec<Item> {
     let Some(here) = document.analysis_at(offset) else { return Vec::new() };
     let tree = &here.analysis.tree;
     let names = &here.analysis.names;
     let at = here.relative(offset);
-    // The scope of the nearest thing before that has one.
+    // The innermost scope around the offset.
     let scope = {
         let node = tree.node_at(at);
         let ancestors: Vec<_> = tree.ancestors(node).collect();
@@ -265,7 +264,7 @@ fn aliases(document: &Document, offset: usize, sigil: &str) -> Vec<Item> {
         .collect()
 }
 
-/// Operations where one begins, keys in a dictionary.
+/// Operations where one may begin, or keys in a dictionary.
 fn words(document: &Document, offset: usize, before: &[syntax::Token], begins: bool) -> Vec<Item> {
     if begins {
         return operations(document, offset);
@@ -276,7 +275,7 @@ fn words(document: &Document, offset: usize, before: &[syntax::Token], begins: b
     });
     let opens = before.last().is_some_and(|token| token.is(b'{'));
     let after = opens || before.last().is_some_and(|token| token.is(b','));
-    // An empty dictionary at the end of the text may look like a region.
+    // At the end of the text, an empty dictionary may look like a region.
     let announced = before
         .len()
         .checked_sub(2)
@@ -315,7 +314,7 @@ fn operations(document: &Document, offset: usize) -> Vec<Item> {
         }
     }
     if document.language() == Language::Mlir {
-        // What this chunk and its neighbours use already.
+        // Operations that nearby chunks use.
         let mut seen = std::collections::HashSet::new();
         let index = document.chunks().at(offset).map_or(0, |placed| placed.index);
         for placed in document.chunks().iter().skip(index.saturating_sub(20)).take(40) {

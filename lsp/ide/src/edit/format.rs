@@ -1,19 +1,18 @@
-//! Formatting of `.vmasm`: as the disassembler indents, with comments where they are.
+//! Formatting of `.vmasm`, with the disassembler's indentation. Comments keep their places.
 //!
-//! Only white space changes, and never inside of a line's tokens: every line keeps its words, so
-//! the text assembles to the same module. Lines that begin with a bytecode offset are a listing's
-//! and stay as they are.
+//! Only white space between tokens changes, so the text assembles to the same module. Lines that
+//! begin with a bytecode offset belong to a listing and stay as they are.
 
 use syntax::{Language, Lexer, TextRange, TokenKind};
 
 use super::replacement::Replacement;
 use crate::Document;
 
-/// Longer texts are left alone.
+/// The longest text, in bytes, that is formatted.
 const LONGEST: usize = 16 << 20;
 
-/// The replacements that format the lines in `range`; none for MLIR, whose layout belongs to its
-/// printers.
+/// The replacements that format the lines in `range`. None for MLIR: its printers decide its
+/// layout.
 pub fn format(document: &Document, range: &TextRange) -> Vec<Replacement> {
     let text = document.text();
     if document.language() != Language::Vmasm || text.len() > LONGEST {
@@ -32,7 +31,7 @@ pub fn format(document: &Document, range: &TextRange) -> Vec<Replacement> {
         let closes = trimmed.starts_with('}');
         let indent = match depth.saturating_sub(usize::from(closes)) {
             0 => 0,
-            // Labels stand at the margin of their function.
+            // Labels align with their function.
             1 if trimmed.starts_with('^') => 0,
             depth => 2 * depth,
         };
@@ -75,7 +74,8 @@ fn depth_after(depth: usize, line: &str) -> usize {
     depth
 }
 
-/// One space between words, none before commas, one after them; strings and comments as they are.
+/// The line with one space between words, none before a comma and one after it. Strings and
+/// comments stay as they are.
 fn spaced(line: &str) -> String {
     let mut out = String::new();
     let mut last_end = 0;
@@ -84,10 +84,10 @@ fn spaced(line: &str) -> String {
         let text = &line[token.range.clone()];
         let is_tail = token.kind == TokenKind::Comment && !out.is_empty();
         if is_tail {
-            // Trailing comments may be aligned.
+            // Trailing comments may be aligned, so their gap stays.
             out.push_str(if gap.len() < 2 { "  " } else { gap });
         } else if token.is(b',') {
-            // No space before a comma.
+            // There is no space before a comma.
         } else if !gap.is_empty() || out.ends_with(',') {
             out.push(' ');
         }

@@ -1,6 +1,6 @@
-//! What changes a text: completion, rename, code actions, formatting.
+//! Changes to a text: completion, rename, code actions, formatting.
 //!
-//! Answers are replacements; nothing is applied here.
+//! Answers are replacements; nothing here applies them.
 
 mod actions;
 mod completion;

@@ -1,5 +1,5 @@
-//! Rename of values, blocks, symbols and aliases. A new name that something else in sight already
-//! has is refused.
+//! Rename of values, blocks, symbols and aliases. A new name that is already visible there is
+//! refused.
 
 use syntax::TextRange;
 
@@ -9,28 +9,28 @@ use crate::resolve::{
 };
 use crate::text::{block_elsewhere, chunks_sharing_values, hash};
 
-/// What can be renamed: the text to edit, without sigil and quotes.
+/// A name that can be changed: the text to edit, without sigil and quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Renamable {
     /// Where the name stands.
     pub range: TextRange,
-    /// The name as it is.
+    /// The current name.
     pub name: String,
 }
 
 /// The edits of a rename.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Renaming {
-    /// Ranges, names with their sigil included.
+    /// The places to edit, sigils included.
     pub ranges: Vec<TextRange>,
-    /// The text for each, sigil included.
+    /// The new text for each, sigil included.
     pub text: String,
 }
 
-/// What can be renamed at `offset`.
+/// The name to change at `offset`.
 ///
 /// # Errors
-/// Why the thing there cannot be.
+/// The reason why it cannot be changed.
 pub fn prepare_rename(document: &Document, offset: usize) -> Result<Renamable, String> {
     let named = renamable(document, offset)?;
     let text = document.text().slice(named.range.clone()).into_owned();
@@ -61,10 +61,10 @@ fn renamable(document: &Document, offset: usize) -> Result<Named, String> {
     }
 }
 
-/// Renames what stands at `offset`. The new name may have its sigil or not.
+/// Renames the entity at `offset`. The new name may have its sigil or not.
 ///
 /// # Errors
-/// Why not: it is no name, or it is taken.
+/// The reason for refusing: the new name is malformed or taken.
 pub fn rename(document: &Document, offset: usize, new_name: &str) -> Result<Renaming, String> {
     let named = renamable(document, offset)?;
     let sigil = document.text().slice(named.range.start..named.range.start + 1).into_owned();
@@ -79,12 +79,13 @@ pub fn rename(document: &Document, offset: usize, new_name: &str) -> Result<Rena
     }
     let ranges: Vec<TextRange> =
         usages(document, &named).into_iter().map(|usage| usage.range).collect();
-    // In generic form a symbol is defined by a string, and a register may be given away as `%R0`.
+    // In generic form a string defines a symbol, and a register may be moved as `%R0`; see
+    // `text_for`.
     Ok(Renaming { ranges, text })
 }
 
 impl Renaming {
-    /// The text that replaces what stands at `range`: a string stays a string.
+    /// The text that replaces `range`. A string stays a string.
     pub fn text_for(&self, document: &Document, range: &TextRange) -> String {
         let old = document.text().slice(range.start..range.end);
         if old.starts_with('"') {
@@ -110,7 +111,7 @@ fn name_text(name: &str) -> Result<String, String> {
     Err(format!("`{name}` is no name: expected letters, digits, `_`, `$`, `.` or `-`, or a number"))
 }
 
-/// Symbols may be named anything, in quotes.
+/// A symbol's name as written; quotes allow any name.
 fn symbol_text(name: &str) -> Result<String, String> {
     if name.is_empty() {
         return Err("a symbol needs a name".into());

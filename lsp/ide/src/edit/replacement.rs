@@ -5,8 +5,8 @@ use syntax::TextRange;
 /// A replacement of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {
-    /// What goes away.
+    /// The text to replace.
     pub range: TextRange,
-    /// What comes.
+    /// The new text.
     pub text: String,
 }

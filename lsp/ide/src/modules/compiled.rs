@@ -1,7 +1,7 @@
-//! What a compiled module near the source really contains.
+//! Compiled modules near a source, and the facts in them.
 //!
 //! A module belongs to a source by name: `x.vmfb` beside `x.mlir`, or in a folder or file that the
-//! user named. Whether it was made from this very text nobody can know; its age says when it surely
+//! user configured. Nothing proves that it was made from this very text; its age only shows when it
 //! was not.
 
 use std::collections::HashMap;
@@ -14,11 +14,11 @@ use crate::Document;
 /// A function of a compiled module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompiledFunction {
-    /// The name that it is exported under, or `module.function` of an import.
+    /// The name of an export, or `module.function` for an import.
     pub name: String,
-    /// Its calling convention, if the module says.
+    /// Its calling convention, if the module states one.
     pub calling_convention: Option<String>,
-    /// What the compiler attached: `iree.abi.declaration`, `iree.abi`, reflection.
+    /// Attributes from the compiler: `iree.abi.declaration`, `iree.abi`, reflection.
     pub attributes: Vec<(String, String)>,
 }
 
@@ -33,7 +33,7 @@ pub struct CompiledModule {
     pub imports: Vec<CompiledFunction>,
 }
 
-/// When a file was written and how long it is: enough to notice a new one.
+/// Modification time and length of a file: enough to notice a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     modified: SystemTime,
@@ -42,7 +42,7 @@ struct Stamp {
 
 type Loaded = Result<Arc<CompiledModule>, String>;
 
-/// Reads modules, each file once until it changes.
+/// A cache of modules. Each file is read once until it changes.
 #[derive(Debug, Default)]
 pub struct Modules {
     configured: Vec<PathBuf>,
@@ -54,25 +54,25 @@ pub struct Modules {
 pub struct NearbyModule {
     /// The file.
     pub path: PathBuf,
-    /// Its content, or why it cannot be read.
+    /// Its contents, or why it cannot be read.
     pub module: Loaded,
-    /// Whether the source is newer: the module was not made from this text.
+    /// Whether the source is newer, so the module was not made from this text.
     pub is_stale: bool,
 }
 
 impl Modules {
-    /// `configured` are files, or folders to look for `<name of the source>.vmfb` in, besides the
-    /// source's own folder.
+    /// `configured` are module files, or folders searched for `<name of the source>.vmfb`, in
+    /// addition to the source's own folder.
     pub fn new(configured: Vec<PathBuf>) -> Self {
         Self { configured, cache: Mutex::default() }
     }
 
-    /// The files and folders that the user named.
+    /// The configured files and folders.
     pub fn configured(&self) -> &[PathBuf] {
         &self.configured
     }
 
-    /// The modules that belong to a document, those beside it first.
+    /// The modules that belong to a document; the one beside it comes first.
     pub fn of(&self, document: &Document) -> Vec<NearbyModule> {
         let Some(source) = document.path() else { return Vec::new() };
         let written = stamp(source).map(|stamp| stamp.modified);
@@ -118,7 +118,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some(Stamp { modified: metadata.modified().ok()?, length: metadata.len() })
 }
 
-/// Reads what features need; the file is not kept open.
+/// Reads the facts of a module. The file is not kept open.
 fn read(path: &Path) -> Result<CompiledModule, String> {
     let module = vmfb::Module::open(path).map_err(|error| error.to_string())?;
     let function = |name: &str, signature: &vmfb::FunctionSignature| CompiledFunction {

@@ -1,8 +1,8 @@
-//! A compiled module as a document: its disassembly, beside each instruction the source line that
-//! it comes from, where the module or its debug companion tells, and its metadata as comments.
+//! A compiled module as a document: its disassembly, with source lines beside instructions where
+//! the module or its debug companion has them, and its metadata in comments.
 //!
-//! The lines are those of `iree-dbg dump --output=disassembly --bytecode_offsets`, one for one,
-//! because debuggers count them; what is added stands at the ends of lines or after the last.
+//! Line for line, this is the output of `iree-dbg dump --output=disassembly --bytecode_offsets`,
+//! because debuggers count lines. Additions stand at the ends of lines or after the last line.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,25 +10,25 @@ use std::path::{Path, PathBuf};
 use debuginfo::{Companion, DebugInfo};
 use vmfb::print::{self, Disassembly, DisassemblyOptions, Rodata};
 
-/// The text of a module and where its lines come from.
+/// The text of a module and the origins of its lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModuleText {
-    /// The text, `.vmasm` with comments.
+    /// The text: `.vmasm` with comments.
     pub text: String,
-    /// For each source file, its lines (from 1) and the lines of the text (from 0) that they
-    /// became.
+    /// For each source file, pairs of a line in it (from 1) and a line of the text that it became
+    /// (from 0).
     pub lines: HashMap<PathBuf, Vec<(u32, u32)>>,
-    /// For each line of the text the place that it comes from, if it is an instruction with one.
+    /// For each line of the text, the file, line and column that an instruction comes from.
     pub places: Vec<Option<(PathBuf, u32, u32)>>,
 }
 
 /// Reads a module as text.
 ///
 /// # Errors
-/// Why the file is no module.
+/// The reason why the file is not a module.
 pub fn module_text(path: &Path) -> Result<ModuleText, String> {
     let module = vmfb::Module::open(path).map_err(|error| error.to_string())?;
-    // A companion that cannot be read is as good as none: the text says what is missing.
+    // An unreadable companion counts as none; the text says what is missing.
     let companion = Companion::beside(path).ok().flatten();
     let info = DebugInfo::load(&module, companion.as_ref());
     let options =
@@ -38,7 +38,7 @@ pub fn module_text(path: &Path) -> Result<ModuleText, String> {
     body(&mut made, path, &disassembly, &info);
     made.push("");
     for line in print::metadata(&module).lines() {
-        // Its headings are comments already, and an empty line needs no mark.
+        // Headings are comments already, and empty lines need no mark.
         match line {
             "" => made.push("//"),
             _ if line.starts_with("//") => made.push(line),
@@ -58,11 +58,11 @@ impl ModuleText {
         self.places.push(None);
     }
 
-    /// The lines of the text that a line of a source became, both from 0.
+    /// The lines of the text that a line of a source became, all counted from 0.
     pub fn lines_of_source(&self, source: &Path, line: u32) -> Vec<u32> {
         let name = source.file_name();
         let file = self.lines.iter().find(|(path, _)| path.as_path() == source).or_else(|| {
-            // Compilers write names as they were given.
+            // The module has file names as the compiler was given them.
             self.lines.iter().find(|(path, _)| path.file_name() == name)
         });
         let Some((_, lines)) = file else { return Vec::new() };
@@ -79,7 +79,7 @@ fn body(made: &mut ModuleText, path: &Path, disassembly: &Disassembly, info: &De
             .and_then(|origin| info.position_at(origin.function, origin.offset))
             .filter(debuginfo::SourcePosition::is_written);
         let Some(position) = position else {
-            // Each function says anew where it comes from.
+            // Each function names its place again.
             last = last.filter(|_| !line.starts_with("vm.func"));
             made.push(line);
             continue;
@@ -88,7 +88,7 @@ fn body(made: &mut ModuleText, path: &Path, disassembly: &Disassembly, info: &De
             .source_path(position.file)
             .unwrap_or_else(|| beside(path, info.locations().file(position.file)));
         made.lines.entry(file.clone()).or_default().push((position.line, number));
-        // Once for each run of instructions of one place.
+        // A place is written once per run of its instructions.
         let place = (position.file, position.line, position.column);
         if last.replace(place) == Some(place) {
             made.push(line);

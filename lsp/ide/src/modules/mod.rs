@@ -1,4 +1,4 @@
-//! Compiled modules: those near a source, and one as a document.
+//! Compiled modules: the ones near a source, and a module as a document.
 //!
 //! The only folder that reads `.vmfb` files. It executes nothing.
 

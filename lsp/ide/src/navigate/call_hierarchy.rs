@@ -1,4 +1,4 @@
-//! Who calls whom: call hierarchy, and the signature of a call while it is typed.
+//! The call hierarchy: callers and callees of a function.
 
 use syntax::{OpClass, Placed, Symbol, TextRange};
 
@@ -8,18 +8,18 @@ use crate::resolve::{
 };
 use crate::text::chunks_sharing_values;
 
-/// A function in a hierarchy of calls.
+/// A function in a call hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callable {
     /// Its name.
     pub name: String,
     /// Its operation.
     pub op: String,
-    /// What it is.
+    /// Its class.
     pub class: OpClass,
-    /// All of it.
+    /// The whole function.
     pub range: TextRange,
-    /// Its name, sigil included.
+    /// The name, sigil included.
     pub selection: TextRange,
 }
 
@@ -35,12 +35,12 @@ impl From<Symbol> for Callable {
     }
 }
 
-/// A function at the other end of calls, and where they are made.
+/// A caller or callee, and the places of the calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calls {
     /// The function.
     pub function: Callable,
-    /// The names in the calls.
+    /// The callee's name in each call.
     pub places: Vec<TextRange>,
 }
 
@@ -48,7 +48,7 @@ fn is_callable(class: OpClass) -> bool {
     matches!(class, OpClass::Function | OpClass::Import | OpClass::Export | OpClass::Executable)
 }
 
-/// The function that `offset` names, or in whose head it is.
+/// The function that the text at `offset` names, or whose head holds `offset`.
 pub fn callable_at(document: &Document, offset: usize) -> Option<Callable> {
     let named = reference_at(document, offset)
         .and_then(|reference| resolve_symbol(document, &reference, offset));
@@ -63,7 +63,7 @@ fn enclosing(document: &Document, placed: &Placed) -> Option<SymbolDefinition> {
     Some(SymbolDefinition { placed: first, symbol })
 }
 
-/// Who calls the function whose name stands at `offset`.
+/// The callers of the function whose name stands at `offset`.
 pub fn incoming_calls(document: &Document, offset: usize) -> Vec<Calls> {
     let Some(reference) = reference_at(document, offset) else { return Vec::new() };
     let range = reference.range.clone();
@@ -72,7 +72,7 @@ pub fn incoming_calls(document: &Document, offset: usize) -> Vec<Calls> {
     for usage in usages(document, &named).into_iter().filter(|usage| !usage.is_definition) {
         let Some(placed) = document.chunks().at(usage.range.start) else { continue };
         let Some(caller) = enclosing(document, &placed) else { continue };
-        // `vm.export @f` calls nothing; a call stands in a body.
+        // `vm.export @f` is no call: calls stand in bodies.
         let in_body = usage.range.start >= caller.symbol.head.end;
         if !in_body || caller.symbol.class == OpClass::Export && caller.symbol.op == "vm.export" {
             continue;
@@ -86,7 +86,7 @@ pub fn incoming_calls(document: &Document, offset: usize) -> Vec<Calls> {
     callers
 }
 
-/// Whom the function whose name stands at `offset` calls.
+/// The callees of the function whose name stands at `offset`.
 pub fn outgoing_calls(document: &Document, offset: usize) -> Vec<Calls> {
     let Some(placed) = document.chunks().at(offset) else { return Vec::new() };
     let mut callees: Vec<Calls> = Vec::new();
@@ -98,7 +98,7 @@ pub fn outgoing_calls(document: &Document, offset: usize) -> Vec<Calls> {
                 continue;
             }
             let Some(reference) = reference_at(document, range.end) else { continue };
-            // Of `@executable::@entry` the entry is called.
+            // In `@executable::@entry` only the entry is called.
             let goes_on = document.text().slice(range.end..range.end + 3) == "::@";
             let Some(target) = resolve_symbol(document, &reference, range.start) else { continue };
             if goes_on || !is_callable(target.symbol.class) {

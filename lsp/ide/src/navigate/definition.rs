@@ -1,5 +1,5 @@
-//! Go to definition: of values, blocks, symbols and aliases in the text, and of
-//! `loc("file":line:column)` in its file.
+//! Go to definition: values, blocks, symbols and aliases in the text, and `loc("file":line:column)`
+//! in its file.
 
 use std::path::PathBuf;
 
@@ -9,21 +9,21 @@ use super::links::{Link, link_at};
 use crate::Document;
 use crate::resolve::{Entity, alias_definition, entity_at, resolve_symbol};
 
-/// Where something is defined.
+/// The place of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The name that was asked about, for the editor to underline.
+    /// The name at the offset, for the editor to underline.
     pub origin: TextRange,
-    /// All of the definition.
+    /// The whole definition.
     pub range: TextRange,
-    /// The name in it, sigil included.
+    /// The name in the definition, sigil included.
     pub selection: TextRange,
 }
 
 /// A place in another file, counted from 1 as compilers do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePlace {
-    /// The file, absolute where the document's own place is known.
+    /// The file; absolute if the document's own path is known.
     pub path: PathBuf,
     /// The line.
     pub line: u32,
@@ -31,7 +31,7 @@ pub struct FilePlace {
     pub column: u32,
 }
 
-/// The definition of what stands at `offset`, in this document.
+/// The definition, in this document, of the entity at `offset`.
 pub fn definition(document: &Document, offset: usize) -> Option<Target> {
     let named = entity_at(document, offset)?;
     let origin = named.range.clone();
@@ -41,7 +41,7 @@ pub fn definition(document: &Document, offset: usize) -> Option<Target> {
             let around = found.analysed.analysis.tree.range(value.node);
             let range = found.analysed.base() + around.start..found.analysed.base() + around.end;
             let selection = found.value_range();
-            // An editor shows the range: of an operation with regions, its first line.
+            // Editors show the whole range; for an operation with regions its first line is enough.
             let range = range.start.min(selection.start)
                 ..line_end(document, selection.end).min(range.end.max(selection.end));
             Some(Target { origin, range, selection })
@@ -63,7 +63,7 @@ pub fn definition(document: &Document, offset: usize) -> Option<Target> {
     }
 }
 
-/// The place in another file that `offset` names.
+/// The place in another file that the text at `offset` names.
 pub fn file_definition(document: &Document, offset: usize) -> Option<(TextRange, FilePlace)> {
     let Link { range, path, line, column } = link_at(document, offset)?;
     Some((range, FilePlace { path, line, column }))

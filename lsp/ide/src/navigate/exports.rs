@@ -6,7 +6,7 @@ use super::call_hierarchy::Callable;
 use crate::Document;
 use crate::resolve::is_vm_export;
 
-/// Functions of a document that can be called from outside, with the place of their name.
+/// The functions that can be called from outside, at most `limit`, with the places of their names.
 pub fn exported_functions(document: &Document, limit: usize) -> Vec<Callable> {
     let mut found = Vec::new();
     for placed in document.chunks().iter() {
@@ -15,7 +15,7 @@ pub fn exported_functions(document: &Document, limit: usize) -> Vec<Callable> {
         }
         let is_function = placed.chunk.class == OpClass::Function
             && matches!(placed.chunk.kind, ChunkKind::Item | ChunkKind::Open);
-        // Functions in executables are not the module's.
+        // Functions inside executables are not the module's.
         let inside = placed.chunk.nesting() > 1;
         if !is_function || inside {
             continue;
@@ -23,7 +23,7 @@ pub fn exported_functions(document: &Document, limit: usize) -> Vec<Callable> {
         let Some(symbol) = Symbol::read(document.text(), &placed) else { continue };
         let has_body =
             (placed.chunk.head as usize) < placed.chunk.len || placed.chunk.kind == ChunkKind::Open;
-        // util.func must say that it is public; func.func is, unless it says otherwise.
+        // A `util.func` must say `public`; a `func.func` is public unless it says otherwise.
         let is_export = match symbol.op.as_str() {
             "util.func" => symbol.visibility == Some(syntax::Visibility::Public),
             "func.func" | "func" => symbol.is_public(),

@@ -1,18 +1,18 @@
-//! What can be folded: regions, dictionaries and other groups over several lines, runs of comments,
-//! and files of a split file.
+//! Folding: regions, dictionaries and other groups over several lines, runs of comments, and the
+//! parts of a split file.
 
 use syntax::{ChunkKind, NodeKind, TextRange, TokenKind};
 
 use crate::Document;
 
-/// Why a range folds.
+/// The kind of a fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoldKind {
     /// Operations or other content.
     Code,
     /// Comments.
     Comment,
-    /// What lies between two `// -----`.
+    /// The text between two `// -----`.
     Section,
 }
 
@@ -21,14 +21,14 @@ pub enum FoldKind {
 pub struct Fold {
     /// From the opening bracket to the closing one.
     pub range: TextRange,
-    /// Why.
+    /// Its kind.
     pub kind: FoldKind,
 }
 
-/// Longer texts fold at their symbols only.
+/// The largest text, in bytes, that folds inside its symbols too.
 const DEEP: usize = 4 << 20;
 
-/// The folds of a document, at most `limit`. They may be on one line: only positions tell.
+/// The folds of a document, at most `limit`. A fold may lie on one line: only line numbers tell.
 pub fn folds(document: &Document, limit: usize) -> Vec<Fold> {
     let is_deep = document.text().len() <= DEEP;
     let mut folds = Vec::new();

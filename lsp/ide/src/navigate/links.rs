@@ -1,5 +1,5 @@
-//! Places in other files: `loc("model.mlir":3:5)`, and the source lines that a module's disassembly
-//! names in comments.
+//! Links to other files: `loc("model.mlir":3:5)`, and source lines in the comments of a module's
+//! disassembly.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use crate::modules::{ModuleText, module_text};
 use crate::resolve::{Entity, entity_at};
 use crate::text::AnalysedChunk;
 
-/// A place in another file.
+/// A link to a place in another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// The text that names it.
+    /// The text of the link.
     pub range: TextRange,
-    /// The file.
+    /// The file that it names.
     pub path: PathBuf,
     /// Its line, from 1.
     pub line: u32,
@@ -24,12 +24,12 @@ pub struct Link {
     pub column: u32,
 }
 
-/// At most so many links of a document: each costs the editor a decoration.
+/// The most links of a document: each costs the editor a decoration.
 const LIMIT: usize = 2000;
-/// Longer texts are not searched as a whole.
+/// The largest text, in bytes, whose links are all listed.
 const SEARCHED: usize = 16 << 20;
 
-/// The links of a document to files that are there.
+/// The links of a document to files that exist.
 pub fn links(document: &Document) -> Vec<Link> {
     if document.text().len() > SEARCHED {
         return Vec::new();
@@ -52,14 +52,13 @@ pub fn links(document: &Document) -> Vec<Link> {
     found
 }
 
-/// What the text of a module says of its lines, if the document is one.
+/// The module as text, if the document shows a module.
 fn module_of(document: &Document) -> Option<ModuleText> {
     let path = document.path().filter(|path| path.extension().is_some_and(|ext| ext == "vmfb"))?;
     module_text(path).ok()
 }
 
-/// In the disassembly of a module: from each instruction's offset to the source line that it comes
-/// from.
+/// Links in a module's disassembly, from each instruction's offset to its source line.
 fn of_module(document: &Document) -> Option<Vec<Link>> {
     let module = module_of(document)?;
     let mut known: HashMap<&Path, bool> = HashMap::new();
@@ -78,7 +77,7 @@ fn of_module(document: &Document) -> Option<Vec<Link>> {
     Some(found)
 }
 
-/// The offset of an instruction, `[0000001A]`, in its line.
+/// The range of an instruction's offset, `[0000001A]`, in its line.
 fn prefix(line: &str) -> Option<TextRange> {
     let (open, close) = line.find('[').zip(line.find(']'))?;
     (open < close).then_some(open..close + 1)
@@ -88,8 +87,8 @@ fn link_to(range: TextRange, (path, line, column): &(PathBuf, u32, u32)) -> Link
     Link { range, path: path.clone(), line: *line, column: *column }
 }
 
-/// The link at `offset`: in a module's disassembly of the offset before an instruction, and of the
-/// instruction's name.
+/// The link at `offset`. In a module's disassembly, the offset and the name of an instruction are
+/// links.
 pub(crate) fn link_at(document: &Document, offset: usize) -> Option<Link> {
     if let Some(module) = module_of(document) {
         let text = document.text();
@@ -149,7 +148,7 @@ fn in_chunk(document: &Document, analysed: &AnalysedChunk) -> Vec<Link> {
     found
 }
 
-/// `// model.mlir:3:5`, as the disassembly of a module with a source map has it.
+/// The link of a comment `// model.mlir:3:5`, as in the disassembly of a module with a source map.
 fn in_comment(document: &Document, comment: &str, start: usize) -> Option<Link> {
     let content = comment.trim_start_matches('/');
     let at = comment.len() - content.trim_start().len();
@@ -164,8 +163,8 @@ fn in_comment(document: &Document, comment: &str, start: usize) -> Option<Link> 
     Some(Link { range, path: resolve(document, name), line, column })
 }
 
-/// Names are as iree-compile was given them: relative ones are looked for beside the document and
-/// above.
+/// The path of a file name. Names are as iree-compile was given them; a relative one is searched
+/// for in the document's folder and the folders above.
 fn resolve(document: &Document, name: &str) -> PathBuf {
     let path = Path::new(name);
     if path.is_absolute() {

@@ -1,6 +1,6 @@
-//! From place to place: definitions, links, calls, and the structure of a document and a workspace.
+//! Places: definitions, links, calls, and the structure of a document and a workspace.
 //!
-//! Answers are ranges and names, never text to show or to write.
+//! Answers are places and their names; explanations are in `describe`.
 
 mod call_hierarchy;
 mod definition;

@@ -1,4 +1,4 @@
-//! The outline: the symbols of a document, nested as their containers are.
+//! The outline: the symbols of a document, nested like their containers.
 
 use syntax::{ChunkKind, Language, OpClass, Symbol, TextRange};
 
@@ -7,31 +7,30 @@ use crate::{Document, calling};
 /// A symbol in the outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutlineItem {
-    /// The symbol's name; of something without one, its operation.
+    /// The symbol's name, or the operation's if it has none.
     pub name: String,
-    /// Its operation, and its type where that is short.
+    /// Its operation, and its type if that is short.
     pub detail: String,
-    /// What it is.
+    /// Its class.
     pub class: OpClass,
-    /// All of it.
+    /// The whole symbol.
     pub range: TextRange,
     /// Its name.
     pub selection: TextRange,
-    /// What is inside.
+    /// The symbols inside it.
     pub children: Vec<OutlineItem>,
 }
 
 /// The outline of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// The symbols at the top.
+    /// The top-level symbols.
     pub items: Vec<OutlineItem>,
-    /// How many symbols were left out because there are more than the limit.
+    /// How many symbols the limit left out.
     pub left_out: usize,
 }
 
-/// At most `limit` symbols: an outline of a hundred thousand serves nobody and costs editors
-/// seconds.
+/// The outline, with at most `limit` symbols: editors need seconds for a hundred thousand.
 pub fn outline(document: &Document, limit: usize) -> Outline {
     let mut builder = Builder { open: vec![Vec::new()], containers: Vec::new(), end: 0 };
     let (mut listed, mut left_out) = (0, 0);
@@ -60,7 +59,7 @@ pub fn outline(document: &Document, limit: usize) -> Outline {
 }
 
 struct Builder {
-    /// The lists being filled, outermost first; one more than `containers`.
+    /// The lists being filled, outermost first. There is one more than `containers`.
     open: Vec<Vec<OutlineItem>>,
     containers: Vec<Option<OutlineItem>>,
     end: usize,
@@ -72,7 +71,7 @@ impl Builder {
         self.open.push(Vec::new());
     }
 
-    /// In `.vmasm` the module is a line, not a region: the rest of the file belongs to it.
+    /// In `.vmasm` the module is a line, not a region, so the rest of the file belongs to it.
     fn add(&mut self, item: OutlineItem, is_vmasm: bool) {
         if is_vmasm && item.class == OpClass::Module {
             self.close_all(item.range.start);
@@ -92,7 +91,7 @@ impl Builder {
                 item.children = children;
                 list.push(item);
             }
-            // A container that is not shown gives its content to the one around it.
+            // A hidden container passes its contents to its parent.
             None => list.extend(children),
         }
     }
@@ -130,7 +129,7 @@ fn item(document: &Document, placed: &syntax::Placed) -> Option<OutlineItem> {
 
 const LONGEST_DETAIL: usize = 100;
 
-/// `func.func (i32) -> (f32)`, `vm.import 0ii_i`, `vm.export → @f`.
+/// The detail of a symbol: `func.func (i32) -> (f32)`, `vm.import 0ii_i`, `vm.export → @f`.
 fn detail(symbol: &Symbol) -> String {
     let mut detail = symbol.op.clone();
     if let Some(function_type) = &symbol.function_type {

@@ -1,11 +1,11 @@
-//! Selections that grow: a name, its group, its operation, the block, the region, the function, the
+//! Growing selections: a name, its group, its operation, the block, the region, the function, the
 //! module, the file.
 
 use syntax::TextRange;
 
 use crate::Document;
 
-/// The ranges around `offset`, innermost first; each holds the one before and is larger.
+/// The ranges around `offset`, innermost first. Each contains the one before and is larger.
 pub fn selection_ranges(document: &Document, offset: usize) -> Vec<TextRange> {
     let mut ranges: Vec<TextRange> = Vec::new();
     let mut add = |range: TextRange| {
@@ -29,7 +29,7 @@ pub fn selection_ranges(document: &Document, offset: usize) -> Vec<TextRange> {
             let range = tree.range(id);
             add(analysed.base() + range.start..analysed.base() + range.end);
         }
-        // Containers go on to their closing chunk, which is the next one at their depth.
+        // A container extends to its closing chunk, the next one at its depth.
         for open in document.chunks().ancestors(analysed.placed.index).iter().rev() {
             let depth = open.chunk.nesting();
             let close = document.chunks().iter().skip(open.index + 1).find(|placed| {

@@ -1,7 +1,7 @@
-//! Symbols of all files of a workspace, for searches by name.
+//! The symbols of all files in a workspace, for searches by name.
 //!
-//! Files are read when somebody searches, and again when they change. Of each only the chunk table
-//! and the heads of symbols are looked at; nothing but names and places is kept.
+//! A search reads the files that changed since the last one. Only the chunk table and the heads of
+//! symbols are read, and only names and places are kept.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,36 +17,36 @@ use crate::Document;
 pub struct FileSymbol {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its class.
     pub class: OpClass,
-    /// The container around it.
+    /// The name of its container.
     pub container: Option<String>,
     /// Its line, from 0.
     pub line: u32,
-    /// The bytes of its name in the line.
+    /// The byte columns of its name.
     pub columns: std::ops::Range<u32>,
-    /// The line's text up to the end of the name, to count columns in other units.
+    /// The line's text up to the end of the name, for counting columns in other units.
     pub before: String,
 }
 
 type Indexed = Arc<Vec<FileSymbol>>;
 
-/// What is known of the files of a workspace.
+/// The folders of a workspace, and the symbols of files that were read.
 #[derive(Debug, Default)]
 pub struct Workspace {
     folders: Mutex<Vec<PathBuf>>,
     files: Mutex<HashMap<PathBuf, (SystemTime, u64, Indexed)>>,
 }
 
-/// Files beyond so many are not searched.
+/// The most files, and the most folders, that are searched.
 const FILES: usize = 5000;
-/// Longer files are not searched.
+/// Longer files, in bytes, are skipped.
 const LONGEST: u64 = 64 << 20;
 /// Folders that hold no sources.
 const SKIPPED: &[&str] = &["target", "node_modules", "build", "__pycache__"];
 
 impl Workspace {
-    /// The files under these folders.
+    /// A workspace of the files under these folders.
     pub fn new(folders: Vec<PathBuf>) -> Self {
         Self { folders: Mutex::new(folders), files: Mutex::default() }
     }
@@ -56,14 +56,14 @@ impl Workspace {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Adds and removes folders.
+    /// Adds folders and removes others.
     pub fn change_folders(&self, added: Vec<PathBuf>, removed: &[PathBuf]) {
         let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
         folders.retain(|folder| !removed.contains(folder));
         folders.extend(added);
     }
 
-    /// Symbols whose name holds `query`, in files that `skip` does not name, at most `limit`.
+    /// Symbols whose names match `query`, at most `limit`, in files for which `skip` is false.
     pub fn search(
         &self,
         query: &str,
@@ -106,13 +106,13 @@ impl Workspace {
     }
 }
 
-/// Whether the letters of `query` are in `name` in this order, whatever their case.
+/// Whether the letters of `query` occur in `name` in this order, ignoring case.
 pub fn fits(name: &str, query: &str) -> bool {
     let mut letters = name.chars().flat_map(char::to_lowercase);
     query.chars().flat_map(char::to_lowercase).all(|wanted| letters.any(|letter| letter == wanted))
 }
 
-/// The symbols of a document with the lines that they are on.
+/// The symbols of a document, with their lines.
 pub fn file_symbols(document: &Document) -> Vec<FileSymbol> {
     let text = document.text().slice(0..document.text().len());
     let table: &ChunkTable = document.chunks();
@@ -153,7 +153,7 @@ fn symbol_of(text: &str, placed: &Placed) -> Option<Symbol> {
     (placed.chunk.name != 0).then(|| Symbol::read(text, placed)).flatten()
 }
 
-/// Sources under folders, breadth first, in a stable order; links are not followed.
+/// The sources under folders, breadth first and in a stable order. Symbolic links are not followed.
 fn sources(folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut waiting: std::collections::VecDeque<PathBuf> = folders.iter().cloned().collect();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What the text at a place means: a value, a block, a symbol, an alias, or an operation's name.
+//! The entity at a place: a value, a block, a symbol, an alias, or an operation's name.
 
 use syntax::{NodeId, NodeKind, OpClass, TextRange, TokenKind};
 
@@ -6,16 +6,16 @@ use super::symbols::{Reference, reference_at};
 use crate::Document;
 use crate::text::{AnalysedChunk, LocalDefinition, block_of_use, touches, value_of_use};
 
-/// What a place means.
+/// An entity that text can name.
 #[derive(Debug, Clone)]
 pub(crate) enum Entity {
-    /// A value, where its definition was found.
+    /// A value, as its definition.
     Value(LocalDefinition),
-    /// A block with a label.
+    /// A labelled block.
     Block(LocalDefinition),
     /// A symbol, defined or not.
     Symbol(Reference),
-    /// `#name` or `!name`, sigil included.
+    /// An alias `#name` or `!name`, sigil included.
     Alias(String),
     /// The name of an operation.
     Operation {
@@ -28,20 +28,20 @@ pub(crate) enum Entity {
     },
 }
 
-/// An entity and the text that names it here.
+/// An entity and the text that names it at some place.
 #[derive(Debug, Clone)]
 pub(crate) struct Named {
-    /// What it is.
+    /// The entity.
     pub entity: Entity,
     /// The name at the place, sigil included.
     pub range: TextRange,
 }
 
-/// What stands at `offset`, or ends there.
+/// The entity whose name holds `offset` or ends there.
 pub(crate) fn entity_at(document: &Document, offset: usize) -> Option<Named> {
     let analysed = document.analysis_at(offset)?;
     in_chunk(document, &analysed, offset).or_else(|| {
-        // The end of the last name of a chunk is the start of the next.
+        // The last name of a chunk ends where the next chunk begins.
         let before = offset.checked_sub(1)?;
         if before >= analysed.base() {
             return None;
@@ -54,7 +54,7 @@ fn in_chunk(document: &Document, analysed: &AnalysedChunk, offset: usize) -> Opt
     let at = offset.checked_sub(analysed.base())?;
     let tree = &analysed.analysis.tree;
     let index = tree.token_at(at)?;
-    // Where two tokens touch, the one that names something.
+    // Where two tokens touch, the one that is a name wins.
     let candidates = [Some(index), index.checked_sub(1)];
     candidates.into_iter().flatten().find_map(|index| {
         let leaf = tree.tokens()[index];

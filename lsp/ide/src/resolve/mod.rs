@@ -1,7 +1,6 @@
-//! What a place in a text means: its symbol, value, block or alias, every other place that names the
-//! same, and a value's type.
+//! Name resolution: the entity at a place, all places that name it, and the type of a value.
 //!
-//! Uses `text` only. Features ask here; nothing here makes an answer for an editor.
+//! Uses `text` only. Features ask here; nothing here is shaped for an editor.
 
 mod entity;
 mod symbols;

@@ -1,6 +1,6 @@
-//! Which symbol a place in the text means, and where that symbol is defined.
+//! The symbol that a place in the text names, and its definition.
 //!
-//! Lookup compares name hashes in the chunk table and reads text only where they agree, so it costs
+//! Lookup compares name hashes in the chunk table and reads text only on a match, so it takes
 //! microseconds in a file of a hundred thousand functions.
 
 use syntax::{
@@ -9,20 +9,20 @@ use syntax::{
 
 use crate::Document;
 
-/// A symbol's name as written somewhere: `@a`, `@outer::@inner`, or in `.vmasm` the function of a
-/// number, `@module:17`.
+/// A reference to a symbol: `@a`, `@outer::@inner`, or in `.vmasm` a function by its ordinal,
+/// `@module:17`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reference {
-    /// The names, outermost first; the last one is meant.
+    /// The names, outermost first. The last one is the symbol.
     pub path: Vec<String>,
-    /// In `.vmasm`: the ordinal of a function of the module.
+    /// In `.vmasm`, the ordinal of a function of the module.
     pub ordinal: Option<usize>,
-    /// The text of the name that the place is in, sigil included.
+    /// The name at the place, sigil included.
     pub range: TextRange,
 }
 
 impl Reference {
-    /// As it is written: `@outer::@inner`.
+    /// The reference as written: `@outer::@inner`.
     pub(crate) fn shown(&self) -> String {
         self.path.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join("::")
     }
@@ -31,14 +31,14 @@ impl Reference {
 /// A symbol and its chunk.
 #[derive(Debug, Clone)]
 pub(crate) struct SymbolDefinition {
-    /// Where its chunk is.
+    /// The chunk.
     pub placed: Placed,
-    /// What it is.
+    /// The symbol.
     pub symbol: Symbol,
 }
 
-/// The symbol name at `offset`. Text of a line before `offset` decides, nothing else: it works in
-/// any file however broken.
+/// The symbol reference at `offset`. It depends only on the text of the line before `offset`, so it
+/// works in any broken file.
 pub(crate) fn reference_at(document: &Document, offset: usize) -> Option<Reference> {
     let text = document.text();
     let mut path: Vec<Token> = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) fn reference_at(document: &Document, offset: usize) -> Option<Referen
         .take_while(|token| token.range.start <= offset)
         .peekable();
     let mut last: Option<Token> = None;
-    // The tokens up to the one at `offset`, remembering the `@a::` just before it.
+    // Reads tokens up to `offset` and remembers the `@a::` just before.
     while let Some(token) = tokens.next() {
         let at_end = tokens.peek().is_none_or(|next| next.range.start > offset);
         match token.kind {
@@ -66,7 +66,7 @@ pub(crate) fn reference_at(document: &Document, offset: usize) -> Option<Referen
         last = Some(token);
     }
     let names = |path: &[Token]| path.iter().map(|token| token.name(text)).collect::<Vec<_>>();
-    // On the name, on the `:17` of `@module:17`, or just behind either.
+    // On the name, on the `:17` of `@module:17`, or right after either.
     let symbol = path.last()?;
     let ordinal = ordinal_after(document, symbol);
     let end = ordinal.map_or(symbol.range.end, |(_, end)| end);
@@ -78,7 +78,7 @@ pub(crate) fn reference_at(document: &Document, offset: usize) -> Option<Referen
     })
 }
 
-/// The number behind `@module` in `@module:17`, and where it ends.
+/// The ordinal after `@module` in `@module:17`, and where it ends.
 fn ordinal_after(document: &Document, symbol: &Token) -> Option<(usize, usize)> {
     if document.language() != Language::Vmasm {
         return None;
@@ -90,7 +90,7 @@ fn ordinal_after(document: &Document, symbol: &Token) -> Option<(usize, usize)> 
     Some((number.text(document.text()).parse().ok()?, number.range.end))
 }
 
-/// Where the line that holds `offset` begins.
+/// The start of the line that holds `offset`.
 pub(crate) fn line_start(text: &crate::Text, offset: usize) -> usize {
     let mut end = offset.min(text.len());
     while end > 0 {
@@ -103,7 +103,7 @@ pub(crate) fn line_start(text: &crate::Text, offset: usize) -> usize {
     0
 }
 
-/// What `reference` means in the chunk around `from`: the nearest definition outward, else any.
+/// The definition of `reference`, seen from the chunk at `from`: the nearest one outward, else any.
 pub(crate) fn resolve_symbol(
     document: &Document,
     reference: &Reference,
@@ -119,7 +119,7 @@ pub(crate) fn resolve_symbol(
     }
     let here =
         document.chunks().at(from).map(|placed| scope(document, placed.index)).unwrap_or_default();
-    // The most enclosing symbols in common wins; `@a::@b` needs `a` around `b`.
+    // The candidate with the most enclosing symbols in common wins. `@a::@b` needs `a` around `b`.
     candidates
         .into_iter()
         .filter_map(|candidate| {
@@ -138,12 +138,12 @@ pub(crate) fn resolve_symbol(
         .map(|(_, _, candidate)| candidate)
 }
 
-/// Where the containers around a chunk begin; a container counts as around itself.
+/// The starts of the containers around a chunk. A container counts as around itself.
 fn scope(document: &Document, index: usize) -> Vec<usize> {
     document.chunks().ancestors(index + 1).iter().map(|open| open.start).collect()
 }
 
-/// Every symbol of this name, exports of functions left out: they name what is defined elsewhere.
+/// All definitions of this name. A `vm.export` is left out: it names a function defined elsewhere.
 fn definitions(document: &Document, name: &str) -> Vec<SymbolDefinition> {
     let hash = name_hash(name);
     document
@@ -156,7 +156,8 @@ fn definitions(document: &Document, name: &str) -> Vec<SymbolDefinition> {
         .collect()
 }
 
-/// `vm.export` defines nothing; dispatch entries of executables (`hal.executable.export`) do.
+/// Whether a symbol is a `vm.export`, which defines nothing. Dispatch entries of executables
+/// (`hal.executable.export`) do.
 pub(crate) fn is_vm_export(symbol: &Symbol) -> bool {
     symbol.class == OpClass::Export && symbol.op == "vm.export"
 }
@@ -169,7 +170,7 @@ fn function_of_ordinal(document: &Document, ordinal: usize) -> Option<SymbolDefi
     Some(SymbolDefinition { symbol: Symbol::read(document.text(), &placed)?, placed })
 }
 
-/// The symbol whose head (not its body) holds `offset`.
+/// The symbol whose head, not body, holds `offset`.
 pub(crate) fn symbol_at(document: &Document, offset: usize) -> Option<SymbolDefinition> {
     let placed = document.chunks().at(offset)?;
     let symbol = Symbol::read(document.text(), &placed)?;

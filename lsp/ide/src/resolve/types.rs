@@ -1,15 +1,15 @@
 //! The type of a value, from the text alone.
 //!
-//! Arguments have theirs behind a colon. Results get theirs from what the operation says last:
-//! `-> types`, or `: types`, with the few exceptions of [`result_type`] where an operation states
-//! its operands' type instead.
+//! An argument has its type after a colon. Results get the types at the end of their operation,
+//! after `->` or `:`, with the few exceptions of [`result_type`] where an operation states its
+//! operands' type instead.
 
 use syntax::{Language, Leaf, NodeId, NodeKind, Slot, TokenKind, read_types};
 
 use crate::Document;
 use crate::text::{AnalysedChunk, LocalDefinition, ValueKind};
 
-/// The type of a value, where the text tells.
+/// The type of a value, if the text shows it.
 pub(crate) fn type_of(document: &Document, found: &LocalDefinition) -> Option<String> {
     let value = &found.analysed.analysis.names.values[found.index as usize];
     if document.language() == Language::Vmasm {
@@ -25,7 +25,7 @@ pub(crate) fn type_of(document: &Document, found: &LocalDefinition) -> Option<St
     }
 }
 
-/// `%i4:5` is a pair, `%i4` one register, `%r0` a reference.
+/// A register's type by its name: `%i4:5` is a pair, `%i4` one register, `%r0` a reference.
 fn register_type(text: &str) -> Option<String> {
     let name = text.strip_prefix('%')?;
     let number = |text: &str| -> String { text.chars().take_while(char::is_ascii_digit).collect() };
@@ -54,7 +54,7 @@ fn argument_type(document: &Document, found: &LocalDefinition) -> Option<String>
         let types = read_types(document.text(), base + next.end as usize, end);
         return Some(types.into_iter().next()?.ty);
     }
-    // `%a = %b`: the type of what it is given first, or a loop's counter.
+    // `%a = %b` takes the type of its first value, or of a loop's counter.
     if next.is(b'=')
         && let Some(given) = tree.tokens().get(after + 1)
     {
@@ -67,7 +67,7 @@ fn argument_type(document: &Document, found: &LocalDefinition) -> Option<String>
     None
 }
 
-/// How many results the operation names, packs counted whole.
+/// The number of results of an operation. A pack counts with all its values.
 fn result_count(document: &Document, analysed: &AnalysedChunk, operation: NodeId) -> usize {
     let tree = &analysed.analysis.tree;
     let Some(results) = tree.child(operation, NodeKind::Results) else { return 0 };
@@ -85,7 +85,7 @@ fn result_count(document: &Document, analysed: &AnalysedChunk, operation: NodeId
     count
 }
 
-/// Tokens of an operation that are in none of its groups, with their indices.
+/// The tokens of an operation outside its groups.
 fn own_tokens(analysed: &AnalysedChunk, operation: NodeId) -> Vec<Leaf> {
     let tree = &analysed.analysis.tree;
     let node = tree.node(operation);
@@ -100,8 +100,7 @@ fn own_tokens(analysed: &AnalysedChunk, operation: NodeId) -> Vec<Leaf> {
     own
 }
 
-/// The types that an operation states for its results: behind its last arrow, else behind its last
-/// colon.
+/// The result types that an operation states: after its last arrow, else after its last colon.
 pub(crate) fn stated_types(
     document: &Document,
     analysed: &AnalysedChunk,
@@ -163,7 +162,7 @@ fn result_type(
         _ => {}
     }
     if types.is_empty() {
-        // `vm.const.i32 5` says it in its name.
+        // The name of `vm.const.i32 5` states the type.
         let suffix = op.rsplit('.').find(|part| matches!(*part, "i32" | "i64" | "f32" | "f64"));
         return suffix
             .filter(|_| op.starts_with("vm.const") || op.starts_with("vm.global.load"))
@@ -172,7 +171,7 @@ fn result_type(
     if types.len() == count {
         return types.get(index).map(|slot| slot.ty.clone());
     }
-    // One type for all of several results, or operands' types before the result's.
+    // One type stands for all results, or operand types precede the result's.
     if types.len() == 1 || count == 1 { last } else { None }
 }
 
@@ -200,7 +199,7 @@ pub(crate) fn element(ty: &str) -> Option<&str> {
     Some(rest[..end?].trim())
 }
 
-/// A type with another element type.
+/// A type with its element type replaced.
 fn with_element(ty: &str, with: &str) -> String {
     match element(ty) {
         Some(old) => {

@@ -1,8 +1,8 @@
-//! Every place that names the same thing: for references, highlights and rename.
+//! All places that name the same entity, for references, highlights and rename.
 //!
 //! Values and blocks are looked up in their function. Symbols and aliases are searched for as text,
-//! and each hit is checked against the tree around it: that costs a hundredth of reading all trees,
-//! and comments and strings do not count.
+//! and each hit is checked against its chunk's tree. That takes a hundredth of the time of reading
+//! all trees, and excludes comments and strings.
 
 use syntax::{ChunkKind, Language, Placed, TextRange, find_all};
 
@@ -14,18 +14,18 @@ use crate::text::{AnalysedChunk, uses_of_block, uses_of_value};
 /// A place that names an entity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Usage {
-    /// The name with its sigil and quotes.
+    /// The name, with its sigil and quotes.
     pub range: TextRange,
-    /// Whether it is defined there.
+    /// Whether this place is the definition.
     pub is_definition: bool,
 }
 
-/// All places of a document that name what stands at `offset`, in order.
+/// All places of a document that name the entity at `offset`, in order.
 pub fn usages_at(document: &Document, offset: usize) -> Vec<Usage> {
     entity_at(document, offset).map(|named| usages(document, &named)).unwrap_or_default()
 }
 
-/// All places of a document that name what `named` names, in order.
+/// All places of a document that name an entity, in order.
 pub(crate) fn usages(document: &Document, named: &Named) -> Vec<Usage> {
     let mut found: Vec<Usage> = match &named.entity {
         Entity::Value(value) => registers(document, value).unwrap_or_else(|| {
@@ -53,7 +53,7 @@ fn defined(range: TextRange) -> Usage {
     Usage { range, is_definition: true }
 }
 
-/// In `.vmasm`, all reads and writes of the register in the function.
+/// In `.vmasm`, all reads and writes of a register in its function.
 fn registers(document: &Document, value: &crate::text::LocalDefinition) -> Option<Vec<Usage>> {
     if document.language() != Language::Vmasm {
         return None;
@@ -69,7 +69,7 @@ fn registers(document: &Document, value: &crate::text::LocalDefinition) -> Optio
     Some(writes.chain(reads).collect())
 }
 
-/// The part of a document between two `// -----` that holds `offset`.
+/// The part of a document, between two `// -----`, that holds `offset`.
 pub(crate) fn file_around(document: &Document, offset: usize) -> TextRange {
     let mut range = 0..document.text().len();
     for placed in document.chunks().iter() {
@@ -84,7 +84,7 @@ pub(crate) fn file_around(document: &Document, offset: usize) -> TextRange {
     range
 }
 
-/// Chunks with the places in them where `text` stands.
+/// The chunks that contain `text`, each with the offsets of its occurrences.
 fn places(document: &Document, within: TextRange, text: &str) -> Vec<(Placed, Vec<usize>)> {
     let mut hits = find_all(document.text(), within, text).peekable();
     let mut found: Vec<(Placed, Vec<usize>)> = Vec::new();
@@ -133,7 +133,7 @@ fn symbols(document: &Document, reference: &Reference, from: usize) -> Vec<Usage
             }
         }
     }
-    // In generic form the definition is a string.
+    // In generic form a string defines the symbol.
     if let Some(token) = name_token
         && !found.iter().any(|usage| usage.range == token)
     {
@@ -142,7 +142,7 @@ fn symbols(document: &Document, reference: &Reference, from: usize) -> Vec<Usage
     found
 }
 
-/// The symbol token that holds a byte.
+/// The symbol token that holds an offset.
 fn symbol_token(analysed: &AnalysedChunk, hit: usize) -> Option<TextRange> {
     let at = (hit - analysed.base()) as u32;
     let names = &analysed.analysis.names;
@@ -167,7 +167,7 @@ fn aliases(document: &Document, name: &str, from: usize) -> Vec<Usage> {
     found
 }
 
-/// Where an alias is defined: all of it, and its name.
+/// The definition of an alias: the whole of it, and its name.
 pub(crate) fn alias_definition(
     document: &Document,
     name: &str,

@@ -1,9 +1,8 @@
-//! Values and blocks across chunks.
+//! Values and blocks that several chunks share.
 //!
-//! Most functions are one chunk, and what they name is in it. Two cases are not: a long function is
-//! cut into parts ([`syntax::ChunkKind::Part`]), and operations outside of functions are a chunk
-//! each. There a name is searched for by its text first, so that only chunks that mention it are
-//! read.
+//! Most functions are one chunk, and so are the names they use. There are two exceptions: a long
+//! function is cut into parts ([`syntax::ChunkKind::Part`]), and operations outside functions are a
+//! chunk each. There a name is first searched for as text, so only chunks that mention it are read.
 
 use syntax::{ChunkKind, IN_FUNCTION, OpClass, Placed, TextRange, find_all};
 
@@ -11,8 +10,8 @@ use super::analysis::AnalysedChunk;
 use super::names::{Span, Use};
 use crate::Document;
 
-/// The chunks that may share values with a chunk: the parts of its long function; of an operation
-/// outside of functions those around it; else only itself.
+/// The chunks that may share values with a chunk: the parts of its long function, the surrounding
+/// operations outside functions, or only the chunk itself.
 pub(crate) fn chunks_sharing_values(document: &Document, placed: &Placed) -> Vec<Placed> {
     let in_body = placed.chunk.depth & IN_FUNCTION != 0;
     if !in_body && !placed.chunk.is_long_function() {
@@ -37,13 +36,13 @@ pub(crate) fn chunks_sharing_values(document: &Document, placed: &Placed) -> Vec
     function
 }
 
-/// Whether nothing outside of the chunk can be a value in it.
+/// Whether no other chunk can define a value that this one uses.
 fn stands_alone(placed: &Placed) -> bool {
     placed.chunk.class != OpClass::Other
         || matches!(placed.chunk.kind, ChunkKind::Separator | ChunkKind::Trivia)
 }
 
-/// Operations outside of functions in the same file, no deeper than this one.
+/// The operations outside functions in the same file that are no deeper than this one.
 fn around(document: &Document, placed: &Placed) -> Vec<Placed> {
     let mut found = Vec::new();
     for other in document.chunks().iter() {
@@ -59,12 +58,11 @@ fn around(document: &Document, placed: &Placed) -> Vec<Placed> {
             found.push(other);
         }
     }
-    // With so many, looking through all for each name would never end.
+    // With so many, a search of all chunks for each name would take too long.
     if found.len() > MOST_AROUND { vec![*placed] } else { found }
 }
 
-/// Whether names that a chunk does not define are simply unknown, because there are too many chunks
-/// to look at.
+/// Whether names from other chunks stay unknown, because there are too many chunks to search.
 pub(crate) fn is_beyond_search(document: &Document, analysed: &AnalysedChunk) -> bool {
     shares(analysed)
         && analysed.placed.chunk.depth & IN_FUNCTION == 0
@@ -72,10 +70,10 @@ pub(crate) fn is_beyond_search(document: &Document, analysed: &AnalysedChunk) ->
         && chunks_sharing_values(document, &analysed.placed).len() <= 1
 }
 
-/// More operations outside of functions than this are not searched for values.
+/// The most operations outside functions that are searched for values.
 const MOST_AROUND: usize = 2000;
 
-/// The other chunks that mention `name`, those before `from` first, nearest first.
+/// The other chunks that mention `name`: those before `from`, nearest first, then those after it.
 fn mentioning<'a>(
     document: &'a Document,
     from: &AnalysedChunk,
@@ -95,39 +93,39 @@ fn mentioning<'a>(
         .map(|placed| document.analysis(&placed))
 }
 
-/// Whether a name in the outermost scope of a chunk is visible in all of its long function.
+/// Whether a name in this scope of a chunk is visible in all of its long function.
 fn is_outer(analysed: &AnalysedChunk, scope: u32) -> bool {
     match analysed.placed.chunk.kind {
-        // The function's arguments, and the region that goes on.
+        // The function's arguments, and the region that continues in the next chunk.
         ChunkKind::Open => true,
         _ => scope == 0,
     }
 }
 
-/// A definition in a document.
+/// A definition of a value or block.
 #[derive(Debug, Clone)]
 pub(crate) struct LocalDefinition {
-    /// The chunk.
+    /// The chunk that holds it.
     pub analysed: AnalysedChunk,
-    /// The value or block in it.
+    /// The index of the value or block among the chunk's names.
     pub index: u32,
 }
 
 impl LocalDefinition {
-    /// Where the name of the value stands.
+    /// The range of the value's name.
     pub(crate) fn value_range(&self) -> TextRange {
         let value = &self.analysed.analysis.names.values[self.index as usize];
         self.analysed.absolute(&value.span)
     }
 
-    /// Where the name of the block stands.
+    /// The range of the block's name.
     pub(crate) fn block_range(&self) -> TextRange {
         let block = &self.analysed.analysis.names.blocks[self.index as usize];
         self.analysed.absolute(&block.span)
     }
 }
 
-/// Whether a chunk is of a function that is cut into parts.
+/// Whether a chunk belongs to a function that is cut into parts.
 pub(crate) fn is_in_long_function(analysed: &AnalysedChunk) -> bool {
     let chunk = &analysed.placed.chunk;
     chunk.depth & IN_FUNCTION != 0 || chunk.is_long_function()
@@ -148,7 +146,7 @@ fn name_of(document: &Document, analysed: &AnalysedChunk, hash: u64) -> Option<S
     Some(document.text().slice(analysed.absolute(span)).into_owned())
 }
 
-/// A value of this name in another chunk that shares values with this one.
+/// The value of this name in another chunk that shares values with `from`.
 pub(crate) fn value_elsewhere(
     document: &Document,
     from: &AnalysedChunk,
@@ -160,7 +158,7 @@ pub(crate) fn value_elsewhere(
     })
 }
 
-/// A block of this name in another chunk of the same long function.
+/// The block of this name in another chunk of the same long function.
 pub(crate) fn block_elsewhere(
     document: &Document,
     from: &AnalysedChunk,
@@ -172,8 +170,8 @@ pub(crate) fn block_elsewhere(
     })
 }
 
-/// What `index_in` finds first in the chunks that mention the name of this hash and share values
-/// with `from`.
+/// The first result of `index_in` among the chunks that share values with `from` and mention the
+/// name with this hash.
 fn elsewhere(
     document: &Document,
     from: &AnalysedChunk,
@@ -190,7 +188,7 @@ fn elsewhere(
     })
 }
 
-/// The definition that a use of a value means.
+/// The definition of the value that is used.
 pub(crate) fn value_of_use(
     document: &Document,
     analysed: &AnalysedChunk,
@@ -202,7 +200,7 @@ pub(crate) fn value_of_use(
     }
 }
 
-/// The definition that a use of a block means.
+/// The definition of the block that is used.
 pub(crate) fn block_of_use(
     document: &Document,
     analysed: &AnalysedChunk,
@@ -214,8 +212,8 @@ pub(crate) fn block_of_use(
     }
 }
 
-/// Uses of a definition: in its chunk, and, in a long function, those in others that nothing nearer
-/// defines.
+/// The uses of a definition in its chunk and, in a long function, in other chunks without a nearer
+/// definition.
 fn uses_of(
     document: &Document,
     found: &LocalDefinition,
@@ -245,7 +243,7 @@ fn uses_of(
     ranges
 }
 
-/// Where a value is used.
+/// The uses of a value.
 pub(crate) fn uses_of_value(document: &Document, found: &LocalDefinition) -> Vec<TextRange> {
     let value = found.analysed.analysis.names.values[found.index as usize].clone();
     uses_of(document, found, value.hash, value.scope, |analysed| {
@@ -253,7 +251,7 @@ pub(crate) fn uses_of_value(document: &Document, found: &LocalDefinition) -> Vec
     })
 }
 
-/// Where a block is used.
+/// The uses of a block.
 pub(crate) fn uses_of_block(document: &Document, found: &LocalDefinition) -> Vec<TextRange> {
     let block = found.analysed.analysis.names.blocks[found.index as usize].clone();
     uses_of(document, found, block.hash, block.scope, |analysed| {
@@ -261,7 +259,7 @@ pub(crate) fn uses_of_block(document: &Document, found: &LocalDefinition) -> Vec
     })
 }
 
-/// Whether a span holds a byte, or ends there.
+/// Whether a span holds an offset or ends there.
 pub(crate) fn touches(span: &Span, at: usize) -> bool {
     span.start as usize <= at && at <= span.end as usize
 }

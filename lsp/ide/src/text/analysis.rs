@@ -1,8 +1,8 @@
-//! A chunk's tree and names, made once for a text however often it is asked about.
+//! A cache of chunks' trees and names.
 //!
-//! The cache goes by content, so it needs no invalidation: a chunk that moved is found again, one
-//! that changed is another. It is shared by all versions of a document and forgets the oldest when
-//! it holds too much.
+//! The key is the content, so nothing needs invalidating: a chunk that moved is found again, and a
+//! changed one has another key. All versions of a document share the cache, which drops its oldest
+//! entries when it is full.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use syntax::{Language, Placed, Shape, Source, TextRange, Tree};
 
 use super::names::{Names, Span};
 
-/// What is known about a chunk. Offsets count from the chunk's start.
+/// The tree and the names of a chunk. Offsets count from the chunk's start.
 #[derive(Debug, Default)]
 pub(crate) struct Analysis {
     /// Its operations.
@@ -20,12 +20,12 @@ pub(crate) struct Analysis {
     pub names: Names,
 }
 
-/// An analysis where it lies in a document.
+/// An analysis, and the place of its chunk in a document.
 #[derive(Debug, Clone)]
 pub(crate) struct AnalysedChunk {
     /// The chunk.
     pub placed: Placed,
-    /// What is known about it.
+    /// Its tree and names.
     pub analysis: Arc<Analysis>,
 }
 
@@ -35,23 +35,24 @@ impl AnalysedChunk {
         self.placed.start
     }
 
-    /// Bytes of the document from bytes of the chunk.
+    /// A range of the document, from a span of the chunk.
     pub(crate) fn absolute(&self, span: &Span) -> TextRange {
         self.base() + span.start as usize..self.base() + span.end as usize
     }
 
-    /// Bytes of the chunk from a byte of the document; 0 for what lies before it.
+    /// An offset in the chunk, from an offset of the document; 0 before the chunk.
     pub(crate) fn relative(&self, offset: usize) -> usize {
         offset.saturating_sub(self.base())
     }
 }
 
-/// Chunks up to this size are copied to be read; larger ones (constants) are read where they lie.
+/// Chunks up to this size, in bytes, are copied before they are read. Larger ones (constants) are
+/// read in place.
 const COPIED: usize = 256 << 10;
-/// How many tokens the cache may hold: some 80 MB.
+/// The most tokens in the cache: about 80 MB.
 const CAPACITY: usize = 2 << 20;
 
-/// Analyses by the content that they are of.
+/// Analyses by content.
 #[derive(Debug, Default)]
 pub(crate) struct Analyses {
     cache: Mutex<Cache>,
@@ -109,7 +110,7 @@ fn analyse<S: Source + ?Sized>(source: &S, placed: &Placed, language: Language) 
     let shape = Shape::of(placed.chunk.kind);
     if range.len() <= COPIED {
         let text = source.slice(range.clone());
-        // Damaged UTF-8 would shift what follows.
+        // Replacing damaged UTF-8 would shift the offsets after it.
         if text.len() == range.len() {
             let tree = Tree::parse(&*text, 0..text.len(), language, shape);
             let names = Names::of(&*text, 0, &tree, language);

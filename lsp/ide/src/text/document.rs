@@ -1,8 +1,8 @@
 //! [`Document`]: one version of one text, immutable.
 //!
 //! An edit makes a new document. The chunk table is made when a feature first asks for it, from the
-//! last table that was made and the edits since; so typing costs nothing until somebody asks, and a
-//! burst of edits is one rescan.
+//! last table and the edits since then. So typing costs nothing until a feature asks, and a burst
+//! of edits is one rescan.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,7 @@ use syntax::{ChunkTable, Language, Placed, Source, TextEdit};
 
 use super::analysis::{AnalysedChunk, Analyses};
 
-/// Text as features read it: in pieces, from any thread.
+/// Text as features read it: in pieces, on any thread.
 pub type Text = dyn Source + Send + Sync;
 
 /// One version of a text.
@@ -21,14 +21,14 @@ pub struct Document {
     text: Arc<Text>,
     is_unsaved: bool,
     table: OnceLock<Arc<ChunkTable>>,
-    /// An older version's table and the edit from it to this text.
+    /// The table of an older version, and the edit that leads from it to this text.
     base: Option<(Arc<ChunkTable>, TextEdit)>,
-    /// Shared by all versions.
+    /// The analyses, shared by all versions.
     analyses: Arc<Analyses>,
 }
 
 impl Document {
-    /// A text as it was opened. `path` is where it lies on disk, if it does.
+    /// A text that was just opened. `path` is its file, if it has one.
     pub fn new(language: Language, path: Option<PathBuf>, text: Arc<Text>) -> Self {
         Self {
             language,
@@ -41,7 +41,7 @@ impl Document {
         }
     }
 
-    /// The next version: `text` is this one's with `edit` applied.
+    /// The next version, where `text` is this text with `edit` applied.
     #[must_use]
     pub fn edited(&self, text: Arc<Text>, edit: TextEdit) -> Self {
         let base = match (self.table.get(), &self.base) {
@@ -54,7 +54,7 @@ impl Document {
         Self { language, path, text, is_unsaved: true, table: OnceLock::new(), base, analyses }
     }
 
-    /// The same version, now on disk.
+    /// This version, saved to its file.
     #[must_use]
     pub fn saved(&self) -> Self {
         let table = OnceLock::new();
@@ -72,12 +72,12 @@ impl Document {
         }
     }
 
-    /// What it is written in.
+    /// Its language.
     pub fn language(&self) -> Language {
         self.language
     }
 
-    /// Where it lies on disk.
+    /// The path of its file, if it has one.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -92,7 +92,7 @@ impl Document {
         self.is_unsaved
     }
 
-    /// Its chunks. The first call on a version scans; others share what it found.
+    /// Its chunks. The first call on a version scans; later ones return the same table.
     pub fn chunks(&self) -> &ChunkTable {
         self.table.get_or_init(|| {
             Arc::new(match &self.base {
@@ -102,12 +102,12 @@ impl Document {
         })
     }
 
-    /// What is known about a chunk.
+    /// The tree and names of a chunk.
     pub(crate) fn analysis(&self, placed: &Placed) -> AnalysedChunk {
         self.analyses.of(self.text(), placed, self.language)
     }
 
-    /// What is known about the chunk that holds `offset`.
+    /// The tree and names of the chunk that holds `offset`.
     pub(crate) fn analysis_at(&self, offset: usize) -> Option<AnalysedChunk> {
         Some(self.analysis(&self.chunks().at(offset)?))
     }

@@ -1,6 +1,7 @@
-//! Texts and the names in them: a document, its chunks' trees, and what each name in a chunk means.
+//! Texts and their names: a document, the trees of its chunks, and the meaning of each name in a
+//! chunk.
 //!
-//! Knows no feature and no compiled module; all other folders stand on this one.
+//! Knows no feature and no compiled module. All other folders build on this one.
 
 mod across_chunks;
 mod analysis;

@@ -1,37 +1,37 @@
-//! What the names of a chunk mean: values, blocks, symbols and aliases, defined and used.
+//! The names of a chunk: values, blocks, symbols and aliases, with their definitions and uses.
 //!
-//! MLIR's rules for scopes without its dialects. An operation's results belong to the region around
-//! it, a block's arguments to the block's region, and what a region's operation names in its head
-//! (`scf.for %i = …`, `iter_args(%a = %b)`, `with(%a as %b)`) to a scope of its own around its
-//! regions. Which names of a head are such arguments only a dialect knows; here they are those
-//! behind which `=` stands, those behind `as`, those with a type in the head of a function, and
-//! those that nothing else defines.
+//! MLIR's scoping rules, without its dialects. Results belong to the region around their operation,
+//! block arguments to the region of the block. Names in the head of an operation with regions
+//! (`scf.for %i = …`, `iter_args(%a = %b)`, `with(%a as %b)`) belong to a scope of their own around
+//! these regions. Only a dialect knows which names of a head are such arguments; here they are the
+//! names before `=`, the names after `as`, the names with a type in the head of a function, and the
+//! names without any other definition.
 //!
-//! In `.vmasm` a register may be written many times; a use means the last write before it in the
+//! In `.vmasm` a register may be written many times. A use means the last write before it in the
 //! text.
 
 use std::collections::HashMap;
 
 use syntax::{Language, Leaf, NodeId, NodeKind, OpClass, Source, TokenKind, Tree};
 
-/// Bytes relative to the chunk.
+/// A range of bytes, from the chunk's start.
 pub(crate) type Span = std::ops::Range<u32>;
 /// The index of a scope.
 pub(crate) type ScopeId = u32;
 
-/// Where names are visible.
+/// A region of the text where names are visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scope {
-    /// The scope around it, unless nothing of it is visible inside.
+    /// The enclosing scope; `None` if its names are not visible here.
     pub parent: Option<ScopeId>,
     /// The operation or region that makes it.
     pub node: NodeId,
 }
 
-/// How a value comes to be.
+/// The origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueKind {
-    /// A result of an operation, and which.
+    /// A result of an operation, with its index.
     Result(u32),
     /// An argument of a block.
     BlockArgument,
@@ -42,39 +42,39 @@ pub(crate) enum ValueKind {
 /// A definition of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Value {
-    /// Its name, sigil included.
+    /// The place of its name, sigil included.
     pub span: Span,
-    /// The hash of that.
+    /// The hash of its name.
     pub hash: u64,
-    /// Where it is visible.
+    /// The scope where it is visible.
     pub scope: ScopeId,
     /// The operation that defines it, or the label.
     pub node: NodeId,
-    /// How.
+    /// Its origin.
     pub kind: ValueKind,
 }
 
 /// A use of a value or block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Use {
-    /// The name, sigil included.
+    /// The place of the name, sigil included.
     pub span: Span,
-    /// The hash of that.
+    /// The hash of the name.
     pub hash: u64,
-    /// Where it is used.
+    /// The scope of the use.
     pub scope: ScopeId,
-    /// The definition in this chunk that is meant, as an index.
+    /// The index of its definition in this chunk.
     pub definition: Option<u32>,
 }
 
 /// A block with a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// Its name, sigil included.
+    /// The place of its name, sigil included.
     pub span: Span,
-    /// The hash of that.
+    /// The hash of its name.
     pub hash: u64,
-    /// The scope of the region that it is in.
+    /// The scope of the region that holds it.
     pub scope: ScopeId,
     /// The block's node.
     pub node: NodeId,
@@ -83,7 +83,7 @@ pub(crate) struct Block {
 /// The names of a chunk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Names {
-    /// Scopes; the first is the chunk.
+    /// The scopes. The first is the whole chunk.
     pub scopes: Vec<Scope>,
     /// Values, in the order of the text.
     pub values: Vec<Value>,
@@ -93,10 +93,10 @@ pub(crate) struct Names {
     pub blocks: Vec<Block>,
     /// Uses of blocks.
     pub block_uses: Vec<Use>,
-    /// Names of symbols wherever they stand.
+    /// Every mention of a symbol.
     pub symbols: Vec<Span>,
-    /// Names of aliases wherever they stand: `#map`, `!type`; names of dialects' attributes and
-    /// types are not among them.
+    /// Every mention of an alias: `#map`, `!type`. Names of dialects' attributes and types are left
+    /// out.
     pub aliases: Vec<Span>,
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn hash(name: &str) -> u64 {
 }
 
 impl Names {
-    /// The names of a tree that begins at `base`.
+    /// The names of a tree that begins at `base` of `source`.
     pub(crate) fn of<S: Source + ?Sized>(
         source: &S,
         base: usize,
@@ -137,7 +137,7 @@ impl Names {
         reader.names
     }
 
-    /// Whether a name in `inner` is looked for in `outer`.
+    /// Whether `inner` is `outer` or a scope inside it that sees its names.
     pub(crate) fn sees(&self, inner: ScopeId, outer: ScopeId) -> bool {
         let mut next = Some(inner);
         while let Some(scope) = next {
@@ -156,16 +156,16 @@ struct Reader<'a, S: Source + ?Sized> {
     tree: &'a Tree,
     language: Language,
     names: Names,
-    /// The scope that the content of a node is in.
+    /// The scope of each node's content.
     scope_of_node: Vec<ScopeId>,
-    /// The tokens of the regions of each operation that has some.
+    /// The token ranges of the regions of each operation with regions.
     regions: HashMap<NodeId, Vec<std::ops::Range<u32>>>,
-    /// By scope and hash of the name.
+    /// The first definition of each name in each scope.
     values: HashMap<(ScopeId, u64), u32>,
     is_definition: Vec<bool>,
 }
 
-/// The regions of operations, also within groups of their heads: `"name"() ({ … })`.
+/// The regions of each operation, also those inside groups: `"name"() ({ … })`.
 fn regions(tree: &Tree) -> HashMap<NodeId, Vec<std::ops::Range<u32>>> {
     let mut regions: HashMap<NodeId, Vec<_>> = HashMap::new();
     for id in 1..tree.nodes().len() as u32 {
@@ -187,13 +187,13 @@ impl<S: Source + ?Sized> Reader<'_, S> {
     fn hash_of(&self, token: &Leaf) -> u64 {
         let text = self.text(token);
         match (self.language, text.strip_prefix("%R")) {
-            // The same register, given away.
+            // `%R3` is the register `%r3`, moved.
             (Language::Vmasm, Some(number)) => hash(&format!("%r{number}")),
             _ => hash(&text),
         }
     }
 
-    /// Gives every node its scope. In `.vmasm` a function is one scope.
+    /// Assigns a scope to every node. In `.vmasm` a function is one scope.
     fn scopes(&mut self) {
         for id in 1..self.tree.nodes().len() as u32 {
             let node = self.tree.node(id);
@@ -245,13 +245,13 @@ impl<S: Source + ?Sized> Reader<'_, S> {
         self.names.values.push(Value { span, hash, scope, node, kind });
     }
 
-    /// What is a definition by its place alone.
+    /// Finds the definitions that their place alone reveals.
     fn definitions(&mut self) {
         for id in 1..self.tree.nodes().len() as u32 {
             let node = *self.tree.node(id);
             let outer = self.scope_of_node[node.parent as usize];
             match node.kind {
-                // Results belong outside of their operation's own scope.
+                // Results belong to the scope around their operation.
                 NodeKind::Results => {
                     let around = self.tree.node(node.parent).parent;
                     let scope = self.scope_of_node[around as usize];
@@ -279,7 +279,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
                     self.define(token, scope, operation, ValueKind::Result(count));
                     count += 1;
                 }
-                // `%a:2`: as many as that.
+                // `%a:2` is a pack of that many results.
                 TokenKind::Number if self.language == Language::Mlir => {
                     let many: u32 = self.text(&leaf).parse().unwrap_or(1);
                     count = count.saturating_add(many.saturating_sub(1));
@@ -300,14 +300,14 @@ impl<S: Source + ?Sized> Reader<'_, S> {
                     self.is_definition[token] = true;
                     self.names.blocks.push(Block { span, hash, scope, node: node.parent });
                 }
-                // Types may hold no values, so each is an argument.
+                // Types hold no values, so each value is an argument.
                 TokenKind::Value => self.define(token, scope, id, ValueKind::BlockArgument),
                 _ => {}
             }
         }
     }
 
-    /// Arguments of regions in an operation's head.
+    /// Finds the region arguments in an operation's head.
     fn head(&mut self, id: NodeId) {
         let scope = self.scope_of_node[id as usize];
         let opens_scope = self.names.scopes[scope as usize].node == id;
@@ -332,7 +332,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
             lists += u32::from(leaf.is(b'('));
             if leaf.kind == TokenKind::Value {
                 let next = self.tree.tokens().get(token + 1);
-                // `%x = …` was stepped over; a head that begins with a value has nothing before it.
+                // Results were skipped; a head that begins with a value has no token before it.
                 let Some(before) = token.checked_sub(1).map(|before| &self.tree.tokens()[before])
                 else {
                     token += 1;
@@ -354,7 +354,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
         }
     }
 
-    /// Whether the parentheses around a token come behind a `=`: `… = (%a: index) {`.
+    /// Whether the parentheses around a token follow a `=`: `… = (%a: index) {`.
     fn list_is_assigned(&self, id: NodeId, token: usize) -> bool {
         self.tree.children(id).any(|child| {
             let node = self.tree.node(child);
@@ -377,7 +377,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
         None
     }
 
-    /// Calls with each token and the innermost node around it.
+    /// Calls `see` with each token and the innermost node around it.
     fn each_token(&self, mut see: impl FnMut(usize, NodeId)) {
         let nodes = self.tree.nodes();
         let mut open: Vec<NodeId> = vec![0];
@@ -418,11 +418,11 @@ impl<S: Source + ?Sized> Reader<'_, S> {
                         && let Some(own) = own
                         && self.names.scopes[scope as usize].node == own
                     {
-                        // Only what has regions has a scope of its own.
+                        // Only operations with regions have a scope of their own.
                         self.define(token, scope, own, ValueKind::RegionArgument);
                         continue;
                     }
-                    // An operation's operands do not see its own arguments of the same name.
+                    // Operands do not see their own operation's arguments of the same name.
                     if let Some(index) = definition {
                         let value = &self.names.values[index as usize];
                         if value.span.start > leaf.start
@@ -444,11 +444,11 @@ impl<S: Source + ?Sized> Reader<'_, S> {
                 _ => self.names.aliases.push(span),
             }
         }
-        // Arguments that were found on the way stand among the others by their place.
+        // New arguments move to their places in the order of the text.
         self.sort_values();
     }
 
-    /// The scope around an operation with one of its own.
+    /// The scope around an operation that has a scope of its own.
     fn outer_scope(&self, operation: NodeId) -> Option<ScopeId> {
         Some(self.scope_of_node[self.tree.node(operation).parent as usize])
     }
@@ -466,7 +466,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
         }
     }
 
-    /// Whether a token names something and is not a definition.
+    /// Whether a token mentions a name without defining it.
     fn matters(&self, token: usize) -> bool {
         let leaf = &self.tree.tokens()[token];
         if self.is_definition[token] {
@@ -486,19 +486,19 @@ impl<S: Source + ?Sized> Reader<'_, S> {
         }
     }
 
-    /// Successors are blocks of the region around the operation.
+    /// The scope of the region around an operation, where its successor blocks are.
     fn region_scope(&self, node: NodeId) -> ScopeId {
         let region = self.tree.operation_of(node).map_or(0, |id| self.tree.node(id).parent);
         self.scope_of_node[region as usize]
     }
 
-    /// Registers are written and read again and again: a use means the last write before it.
+    /// Resolves registers: a use means the last write before it.
     fn register_uses(&mut self) {
         let mut found: Vec<(usize, NodeId)> = Vec::new();
         self.each_token(|token, node| found.push((token, node)));
         let mut latest: HashMap<(ScopeId, u64), u32> = HashMap::new();
         let mut defined = std::mem::take(&mut self.names.values).into_iter().peekable();
-        // Results are written after the operands of their instruction are read.
+        // An instruction reads its operands before it writes its results.
         let mut pending: Vec<Value> = Vec::new();
         for (token, node) in found {
             let leaf = self.tree.tokens()[token];
@@ -521,7 +521,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
                     let hash = self.hash_of(&leaf);
                     let before = token.checked_sub(1).map(|before| self.tree.tokens()[before]);
                     if before.is_some_and(|before| before.kind == TokenKind::Arrow) {
-                        // `%a->%b` writes b on the way to a block.
+                        // `%a->%b` writes `%b` on the way to a block.
                         let kind = ValueKind::BlockArgument;
                         pending.push(Value { span, hash, scope, node, kind });
                         continue;
@@ -538,7 +538,7 @@ impl<S: Source + ?Sized> Reader<'_, S> {
             }
         }
         self.names.values.append(&mut pending);
-        // A register that a later block writes and an earlier one, in the text, reads.
+        // A register read in the text before the block that writes it.
         let mut first: HashMap<(ScopeId, u64), u32> = HashMap::new();
         for (index, value) in self.names.values.iter().enumerate() {
             first.entry((value.scope, value.hash)).or_insert(index as u32);

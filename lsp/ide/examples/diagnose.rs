@@ -1,5 +1,5 @@
-//! Prints what the server says about files: `diagnose FILE…`, or names on standard input. For
-//! trying whole trees of tests: a text that the compiler accepts must have no error here.
+//! Prints the diagnostics of files: `diagnose FILE…`, or file names on standard input. It serves to
+//! try whole trees of tests: a text that the compiler accepts must have no error here.
 
 use std::io::BufRead;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Hover against modules that iree-compile really wrote: the derived convention must be the one in
-//! the module.
+//! Hover against modules that iree-compile wrote: the derived convention must equal the one in the
+//! module.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use ide::{Document, Language, Modules, hover};
 
-/// iree-compile of the environment, or the one that `IREE_COMPILE` names.
+/// iree-compile on the `PATH`, or the program that `IREE_COMPILE` names.
 fn iree_compile() -> PathBuf {
     std::env::var_os("IREE_COMPILE").map_or_else(|| PathBuf::from("iree-compile"), PathBuf::from)
 }
@@ -81,7 +81,7 @@ fn derived_conventions_are_the_real_ones() {
 #[test]
 fn modules_that_do_not_fit_are_called_so() {
     let mut compiled = compiled("func.func @f(%a: i32) -> i32 {\n  return %a : i32\n}\n");
-    // The text goes on, the module does not.
+    // The text changes, the module does not.
     compiled.text = compiled.text.replace("i32", "i64") + "func.func @new() {\n  return\n}\n";
     std::fs::write(&compiled.source, &compiled.text).expect("to write the source");
     let later = SystemTime::now() + Duration::from_secs(10);
@@ -93,7 +93,7 @@ fn modules_that_do_not_fit_are_called_so() {
         "{shown}"
     );
     assert!(compiled.hover("@new").contains("exports no `new`"));
-    // A file that is no module is an answer, not an end.
+    // A file that is not a module gets an answer too.
     std::fs::write(&compiled.module, b"junk").expect("to write the module");
     assert!(compiled.hover("@f").contains("cannot be read"));
     std::fs::remove_file(&compiled.module).expect("to remove the module");

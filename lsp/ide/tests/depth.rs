@@ -1,4 +1,4 @@
-//! However deep a text is nested, every feature answers, in linear time, on a small stack.
+//! Every feature answers for deeply nested text, in linear time and on a small stack.
 
 use std::sync::Arc;
 use std::thread;
@@ -7,10 +7,10 @@ use ide::{Document, Language, Modules, OutlineItem};
 
 const LEVELS: usize = 100_000;
 
-/// What a thread of a server has.
+/// The stack of a server's worker thread, in bytes.
 const STACK: usize = 2 << 20;
 
-/// Deeper trees would overflow the stacks of those who walk them, clients included.
+/// Deeper answers would overflow the stacks of programs that walk them, clients included.
 const DEEPEST_ANSWER: usize = 1000;
 
 fn depth(items: &[OutlineItem]) -> usize {

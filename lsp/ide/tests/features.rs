@@ -1,4 +1,4 @@
-//! Features on texts, asked at marked places: `‸` in a text is the cursor.
+//! Features of short texts, asked at a cursor: `‸` marks it in the text.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ fn document(language: Language, text: &str) -> Document {
     Document::new(language, None, Arc::new(text.to_owned()))
 }
 
-/// The document of a text with a cursor, and where the cursor was.
+/// The document of a text with a cursor, and the cursor's offset.
 fn marked(language: Language, text: &str) -> (Document, usize) {
     let at = text.find('‸').expect("a cursor");
     (document(language, &text.replace('‸', "")), at)
@@ -76,7 +76,7 @@ fn hover_states_and_derives_conventions() {
     );
     assert!(shown.contains("`0rI_I` = `(ref, i64) -> (i64)`"), "{shown}");
     assert!(shown.contains("Derived from the types"), "{shown}");
-    // From a call, from the word that begins the operation, in generic form, with a quoted name.
+    // From a call, from the operation's name, in generic form, and with a quoted name.
     let call = "func.func @f(%a: i32) {\n}\nfunc.func @g() {\n  call @‸f(%a) : (i32) -> ()\n}";
     assert!(mlir(call).contains("`0i_v`"));
     assert!(mlir("func.‸func @f() {\n}").contains("`0v_v`"));
@@ -90,11 +90,11 @@ fn hover_states_and_derives_conventions() {
         mlir("func.func @\"größe 😀\"(%a: f32) {\n func.call @\"größe ‸😀\"(%a)\n}")
             .contains("`0f_v`")
     );
-    // What has no convention says so.
+    // A function without a convention says so.
     assert!(mlir("func.func private @‸f(%a: i32)").contains("Not exported"));
     assert!(mlir("func.func @‸f(%a: memref<4xf32>) {\n}").contains("`memref<4xf32>` has no form"));
     assert!(!mlir("module @‸m {\n}").contains("convention"));
-    // VM functions state theirs.
+    // VM functions state their convention.
     let import = "vm.import private @‸d(\n  %cb : !vm.ref<!hal.buffer>,\n  %b : tuple<i32, !vm.buffer> ...\n) -> i64\nattributes {x}";
     let shown = mlir(import);
     assert!(shown.contains("`0rCirD_I` = `(ref, variadic<(i32, ref)>) -> (i64)`"), "{shown}");

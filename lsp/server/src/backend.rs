@@ -1,5 +1,5 @@
-//! The methods of the server. Each takes its snapshot, gives the work to a thread, and converts.
-//! What the server can do is said in [`crate::capabilities`].
+//! The methods of the server. Each takes its snapshot, computes on a worker thread, and converts.
+//! [`crate::capabilities`] lists what the server can do.
 
 use std::sync::{Arc, OnceLock};
 
@@ -47,7 +47,7 @@ impl Backend {
         self.session.get().cloned().unwrap_or_default()
     }
 
-    /// Computes on a thread. A panic there is an error answer and nothing more.
+    /// Computes on a worker thread. A panic there becomes an error answer.
     async fn on_thread<T: Send + 'static>(
         &self,
         compute: impl FnOnce() -> T + Send + 'static,
@@ -55,7 +55,7 @@ impl Backend {
         tokio::task::spawn_blocking(compute).await.map_err(internal)
     }
 
-    /// Computes from an open document on a thread. Nothing where the document is not open.
+    /// Computes from an open document on a worker thread. `None` if the document is not open.
     async fn with_document<T: Send + 'static>(
         &self,
         uri: &Url,
@@ -74,7 +74,7 @@ impl Backend {
         work.await.map(Some)
     }
 
-    /// Tells what is wrong with a document, unless the client asks for that itself.
+    /// Publishes the diagnostics of a document, unless the client requests them itself.
     fn publish(&self, uri: &Url) {
         let session = self.session();
         if session.abilities.pulls {
@@ -93,7 +93,7 @@ impl LanguageServer for Backend {
         let encoding = session::encoding(&params);
         let session = Session::agreed(&params, &self.state.initialize_params());
         let capabilities = capabilities(encoding, session.abilities);
-        // A second `initialize` is refused by tower-lsp, so this is the first.
+        // tower-lsp refuses a second `initialize`, so this is the first.
         let _ = self.session.set(Arc::new(session));
         self.state
             .update(|documents| *documents = std::mem::take(documents).with_encoding(encoding));
@@ -111,7 +111,7 @@ impl LanguageServer for Backend {
             return;
         }
         let client = self.client.clone();
-        // Not awaited: a client that does not answer must not hold up a handler.
+        // Not awaited: a client that never answers must not block a handler.
         tokio::spawn(async move {
             let watchers = ["**/*.vmfb", "**/*.mlir", "**/*.vmasm"]
                 .map(|pattern| json!({"globPattern": pattern}))
@@ -121,7 +121,7 @@ impl LanguageServer for Backend {
                 method: "workspace/didChangeWatchedFiles".into(),
                 register_options: Some(json!({"watchers": watchers})),
             };
-            // A client that refuses is one that does not watch.
+            // A client that refuses does not watch.
             let _ = client.register_capability(vec![watch]).await;
         });
     }
@@ -131,7 +131,7 @@ impl LanguageServer for Backend {
         Ok(())
     }
 
-    // The texts were changed when the messages came; see `ordered`.
+    // The texts have changed already, when the messages arrived; see `transport::Ordered`.
     async fn did_open(&self, params: lsp::DidOpenTextDocumentParams) {
         self.publish(&params.text_document.uri);
     }
@@ -152,7 +152,7 @@ impl LanguageServer for Backend {
         let session = self.session();
         self.checks.stop(&uri, &session);
         session.tokens.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&uri);
-        // Not awaited: a client that does not read must not hold up a handler.
+        // Not awaited: a client that never reads must not block a handler.
         let client = self.client.clone();
         tokio::spawn(async move {
             client.publish_diagnostics(uri, Vec::new(), None).await;
@@ -182,8 +182,8 @@ impl LanguageServer for Backend {
         self.session().workspace.change_folders(added, &removed);
     }
 
-    // Modules and sources are looked at anew whenever a request needs one; documents made of
-    // modules are the client's to ask for.
+    // Each request reads modules and sources again if they have changed. Documents made from
+    // modules are requested again by the client.
     async fn did_change_watched_files(&self, params: lsp::DidChangeWatchedFilesParams) {
         if !self.session().abilities.content {
             return;
@@ -454,7 +454,7 @@ impl LanguageServer for Backend {
         Ok(lsp::DocumentDiagnosticReport::Full(report).into())
     }
 
-    /// `iree-dbg.showAbi` with a document and a function: what a hover says of it.
+    /// `iree-dbg.showAbi` with a document and a function: the function's hover.
     async fn execute_command(&self, params: lsp::ExecuteCommandParams) -> Result<Option<Value>> {
         if params.command != "iree-dbg.showAbi" {
             return Err(Error::invalid_params(format!("there is no command {}", params.command)));
@@ -474,8 +474,8 @@ impl LanguageServer for Backend {
 /// Methods that tower-lsp does not know.
 impl Backend {
     /// `workspace/textDocumentContent`, and `iree-dbg/textDocumentContent` for clients of older
-    /// versions of the protocol. A client says `opened: true` where its user has opened the file
-    /// itself: then it may lie anywhere.
+    /// versions of the protocol. A client sets `opened: true` if its user opened the file; then the
+    /// file may lie anywhere.
     pub(crate) async fn text_document_content(&self, params: Value) -> Result<Value> {
         let uri = uri_of(&params)?;
         let is_opened = params["opened"].as_bool().unwrap_or_default();
@@ -485,7 +485,8 @@ impl Backend {
         Ok(json!({"text": text}))
     }
 
-    /// `iree-dbg/moduleLines`: where in the compiled modules beside a source one of its lines went.
+    /// `iree-dbg/moduleLines`: the lines, in the compiled modules of a source, that one of its
+    /// lines became.
     pub(crate) async fn module_lines(&self, params: Value) -> Result<Value> {
         let uri = uri_of(&params)?;
         let line = params["position"]["line"].as_u64().and_then(|line| u32::try_from(line).ok());

@@ -1,4 +1,4 @@
-//! What the server says it can do: exactly what [`crate::backend`] handles.
+//! The capabilities that the server announces: exactly what [`crate::backend`] handles.
 
 use serde_json::{Value, json};
 use tower_lsp::lsp_types::{
@@ -98,7 +98,7 @@ pub(crate) fn capabilities(encoding: Encoding, client: Abilities) -> ServerCapab
     }
 }
 
-/// Adds to the answer of `initialize` what the types of LSP 3.17 have no field for.
+/// Adds to the result of `initialize` what the types of LSP 3.17 have no field for.
 pub(crate) fn amend(answer: &mut Value) {
     if let Some(workspace) = answer.pointer_mut("/capabilities/workspace") {
         workspace["textDocumentContent"] = json!({"schemes": SCHEMES});

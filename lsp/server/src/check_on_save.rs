@@ -1,8 +1,7 @@
-//! Checks by a program of the user's choice when a file is saved: `iree-opt`, or `iree-compile`
-//! with its flags.
+//! Checks by the user's program when a file is saved: `iree-opt`, or `iree-compile` with its flags.
 //!
-//! One at a time for a document, in the background; the next edit ends it. What it prints as
-//! `file:line:column: error: …` joins the document's diagnostics until the next edit.
+//! A document has at most one check, in the background, which its next edit ends. Output of the
+//! form `file:line:column: error: …` joins the document's diagnostics until that edit.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -22,7 +21,7 @@ use crate::publish;
 use crate::session::Session;
 use crate::transport::State;
 
-/// The checks that run.
+/// The running checks.
 #[derive(Default)]
 pub(crate) struct Checks {
     running: Mutex<HashMap<Url, AbortHandle>>,
@@ -33,7 +32,7 @@ impl Checks {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the check of a document and forgets what the last one found.
+    /// Ends the check of a document and forgets its last findings.
     pub(crate) fn stop(&self, uri: &Url, session: &Session) {
         if let Some(check) = self.running().remove(uri) {
             check.abort();
@@ -45,7 +44,7 @@ impl Checks {
         self.running().drain().for_each(|(_, check)| check.abort());
     }
 
-    /// Checks a document that was saved, if the user wants it.
+    /// Checks a saved document, if the settings ask for it.
     pub(crate) fn start(
         &self,
         client: &Client,
@@ -66,7 +65,7 @@ impl Checks {
         let mut command = Command::new(program);
         command.args(arguments).arg(&path).stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(Stdio::piped()).kill_on_drop(true);
-        // It may be a script that starts the program that matters.
+        // The program may be a script that starts another one, so the whole group is ended.
         let group = ProcessGroup::new().ok();
         if let Some(group) = &group {
             group.add(command.as_std_mut());
@@ -122,7 +121,7 @@ async fn begin_progress(client: &Client, session: &Session, program: &str) -> Pr
     Progress::under(client, token, &format!("Checking with {program}"))
 }
 
-/// Reads `file:line:column: error: message`, of this file only.
+/// Reads `file:line:column: error: message` for this file only.
 fn parse(said: &str, path: &Path, rope: &ropey::Rope) -> Vec<Diagnostic> {
     let prefix = format!("{}:", path.display());
     let mut found: Vec<Diagnostic> = Vec::new();
@@ -136,7 +135,7 @@ fn parse(said: &str, path: &Path, rope: &ropey::Rope) -> Vec<Diagnostic> {
         ) else {
             continue;
         };
-        // MLIR counts bytes, from 1.
+        // MLIR counts columns in bytes, from 1.
         let at = Position::new(line.saturating_sub(1), column.saturating_sub(1));
         let start = positions::to_byte(rope, at, Encoding::Utf8);
         let range = start..word_end(rope, start);

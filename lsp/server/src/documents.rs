@@ -1,7 +1,7 @@
-//! The open documents: a rope each, replaced at every edit.
+//! The open documents: a rope for each, replaced at every edit.
 //!
-//! [`Documents`] is a value: cloning it is the snapshot that a request keeps. Ropes share their
-//! pieces, so a clone costs nanoseconds and an edit copies one leaf.
+//! [`Documents`] is a value, and a request's snapshot is a clone of it. Ropes share their pieces,
+//! so a clone takes nanoseconds and an edit copies one leaf.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use tower_lsp::lsp_types::{
 use crate::made_uris;
 use crate::positions::{self, Encoding};
 
-/// A rope as [`syntax`] reads text.
+/// A rope, read through [`syntax`]'s trait.
 struct RopeText(Rope);
 
 impl Source for RopeText {
@@ -32,9 +32,9 @@ impl Source for RopeText {
     }
 }
 
-/// One open document in one version.
+/// One version of an open document.
 pub(crate) struct Open {
-    /// The version that the client gave it.
+    /// The client's version number.
     pub version: i32,
     /// The text, for lines and columns.
     pub rope: Rope,
@@ -66,7 +66,8 @@ impl Open {
     }
 }
 
-/// Applies one change and says what it did in bytes. Without a range it is the whole text.
+/// Applies one change and returns the edit in bytes. A change without a range replaces the whole
+/// text.
 fn apply(rope: &mut Rope, change: &TextDocumentContentChangeEvent, encoding: Encoding) -> TextEdit {
     let Some(range) = change.range else {
         let removed = rope.len_bytes();
@@ -90,13 +91,13 @@ pub(crate) struct Documents {
 }
 
 impl Documents {
-    /// With columns counted so.
+    /// The same documents, with columns in this encoding.
     #[must_use]
     pub(crate) fn with_encoding(self, encoding: Encoding) -> Self {
         Self { encoding, ..self }
     }
 
-    /// How columns are counted.
+    /// The encoding of columns.
     pub(crate) fn encoding(&self) -> Encoding {
         self.encoding
     }
@@ -115,7 +116,7 @@ impl Documents {
         Arc::make_mut(&mut self.open).insert(uri, Arc::new(open));
     }
 
-    /// `textDocument/didOpen`; `text` stands for the text in `item`.
+    /// `textDocument/didOpen`. `text` replaces the text in `item`.
     pub(crate) fn did_open(&mut self, item: &TextDocumentItem, text: Rope) {
         let language = match item.language_id.as_str() {
             _ if item.uri.path().ends_with(".vmfb") => Language::Vmasm,
@@ -126,7 +127,7 @@ impl Documents {
         self.put(item.uri.clone(), Open::new(item.version, language, path_of(&item.uri), text));
     }
 
-    /// `textDocument/didChange`. Of a document that is not open: nothing.
+    /// `textDocument/didChange`. Ignored if the document is not open.
     pub(crate) fn did_change(&mut self, params: &DidChangeTextDocumentParams) {
         let identifier = &params.text_document;
         if let Some(open) = self.open.get(&identifier.uri) {
@@ -154,8 +155,8 @@ impl Documents {
     }
 }
 
-/// Where a document lies on disk. What the server shows of a module or a long file is under that
-/// file's own path with another scheme.
+/// The path of a document's file. A module or a long file that the server shows has its own path
+/// under another scheme.
 fn path_of(uri: &Url) -> Option<PathBuf> {
     if uri.scheme() == "file" {
         return uri.to_file_path().ok();
@@ -195,7 +196,7 @@ mod tests {
             ),
             (vec![change(Some(((5, 0), (9, 9))), "end")], "a😀b\nc\nend"),
             (vec![change(Some(((0, 99), (1, 0))), "-")], "a😀b-c\n"),
-            // Backwards: nothing is removed.
+            // A reversed range removes nothing.
             (vec![change(Some(((1, 1), (0, 0))), "!")], "a😀b\nc!\n"),
             (vec![change(None, "new")], "new"),
             (vec![], "a😀b\nc\n"),

@@ -1,11 +1,11 @@
-//! URIs of the documents that the server makes: `iree-vmfb:/path/model.vmfb.vmasm` and
+//! URIs of documents that the server makes: `iree-vmfb:/path/model.vmfb.vmasm` and
 //! `iree-text:/path/big.mlir`.
 
 use std::path::PathBuf;
 
 use tower_lsp::lsp_types::Url;
 
-/// Schemes of documents that the server makes.
+/// The schemes of made documents.
 pub(crate) const SCHEMES: [&str; 2] = ["iree-vmfb", "iree-text"];
 
 /// The file that a made document shows.
@@ -18,7 +18,7 @@ pub(crate) fn file_of(uri: &Url) -> Option<PathBuf> {
     file.to_file_path().ok()
 }
 
-/// The document that shows a module.
+/// The URI of the document that shows a module.
 pub(crate) fn uri_of_module(path: &std::path::Path) -> Option<Url> {
     let file = Url::from_file_path(path).ok()?;
     Url::parse(&format!("iree-vmfb:{}.vmasm", file.path())).ok()

@@ -1,18 +1,18 @@
-//! Lines and columns to bytes and back, in the encoding that was agreed on.
+//! Conversion between bytes and LSP positions, in the negotiated encoding.
 //!
-//! Lines end at `\n`, `\r\n` and `\r` and at nothing else; that is how the rope is configured too.
-//! A position beyond a line's end means its end, one beyond the text means the text's end, one
-//! inside a character means its start. Nothing panics.
+//! Lines end at `\n`, `\r\n` and `\r` only; the rope is configured likewise. A position beyond a
+//! line's end means the end of the line, one beyond the text the end of the text, and one inside a
+//! character its start. Nothing panics.
 
 use ropey::Rope;
 use tower_lsp::lsp_types::{Position, PositionEncodingKind, Range};
 
-/// What a column counts.
+/// The unit of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Encoding {
     /// Bytes.
     Utf8,
-    /// UTF-16 code units; what every client understands.
+    /// UTF-16 code units, which every client understands.
     #[default]
     Utf16,
     /// Characters.
@@ -20,7 +20,7 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// The best that the client offers: bytes cost nothing here, and UTF-16 is the protocol's
+    /// The best encoding that the client offers. Bytes cost nothing here; UTF-16 is the protocol's
     /// default.
     pub(crate) fn negotiate(offered: &[PositionEncodingKind]) -> Self {
         if offered.contains(&PositionEncodingKind::UTF8) {
@@ -44,7 +44,7 @@ impl Encoding {
     }
 }
 
-/// The character at a position; positions outside are moved to the nearest inside.
+/// The character at a position. A position outside the text moves to the nearest one inside.
 pub(crate) fn to_char(rope: &Rope, position: Position, encoding: Encoding) -> usize {
     let line = position.line as usize;
     if line >= rope.len_lines() {
@@ -72,12 +72,12 @@ pub(crate) fn to_byte(rope: &Rope, position: Position, encoding: Encoding) -> us
     rope.char_to_byte(to_char(rope, position, encoding))
 }
 
-/// The position of a byte; one beyond the text is the text's end.
+/// The position of a byte. Beyond the text it is the end of the text.
 pub(crate) fn to_position(rope: &Rope, byte: usize, encoding: Encoding) -> Position {
     let at = rope.byte_to_char(byte.min(rope.len_bytes()));
     let line = rope.char_to_line(at);
     let start = rope.line_to_char(line);
-    // Between `\r` and `\n` is still the end of the line.
+    // Between `\r` and `\n`, the position is still the end of the line.
     let at = at.min(line_end(rope, line));
     let column = match encoding {
         Encoding::Utf32 => at - start,
@@ -88,7 +88,7 @@ pub(crate) fn to_position(rope: &Rope, byte: usize, encoding: Encoding) -> Posit
     Position { line: clamp(line), character: clamp(column) }
 }
 
-/// The range of some bytes.
+/// The LSP range of a byte range.
 pub(crate) fn to_range(rope: &Rope, range: &std::ops::Range<usize>, encoding: Encoding) -> Range {
     Range {
         start: to_position(rope, range.start, encoding),
@@ -96,24 +96,24 @@ pub(crate) fn to_range(rope: &Rope, range: &std::ops::Range<usize>, encoding: En
     }
 }
 
-/// Positions of bytes that mostly follow each other: what lies between two on a line is counted,
-/// and nothing is looked up.
+/// Positions of bytes in mostly ascending order. Within a line it counts on from the last position
+/// instead of looking each one up.
 pub(crate) struct Walk<'a> {
     rope: &'a Rope,
     encoding: Encoding,
-    /// Where the walk stands, and the bytes of its line from there on, as far as they are known.
+    /// The current position, its byte, and the bytes from there on as far as they are known.
     at: Position,
     byte: usize,
     ahead: &'a str,
 }
 
 impl<'a> Walk<'a> {
-    /// A walk from the beginning.
+    /// A walk that starts at the beginning.
     pub(crate) fn new(rope: &'a Rope, encoding: Encoding) -> Self {
         Self { rope, encoding, at: Position::new(0, 0), byte: 0, ahead: "" }
     }
 
-    /// The same as [`to_position`].
+    /// Equals [`to_position`].
     pub(crate) fn position(&mut self, byte: usize) -> Position {
         let passed =
             byte.checked_sub(self.byte).and_then(|length| self.ahead.split_at_checked(length));
@@ -131,8 +131,8 @@ impl<'a> Walk<'a> {
         } else {
             self.at = to_position(self.rope, byte, self.encoding);
             let (piece, start, _, _) = self.rope.chunk_at_byte(byte.min(self.rope.len_bytes()));
-            // Between `\r` and `\n` the position is before the byte, and nothing can be counted on
-            // from it.
+            // Between `\r` and `\n`, the position lies before the byte, so counting cannot start
+            // there.
             let in_break = byte > 0 && self.rope.get_byte(byte - 1) == Some(b'\r');
             self.ahead =
                 piece.get(byte.saturating_sub(start)..).filter(|_| !in_break).unwrap_or("");
@@ -141,13 +141,13 @@ impl<'a> Walk<'a> {
         self.at
     }
 
-    /// The same as [`to_range`].
+    /// Equals [`to_range`].
     pub(crate) fn range(&mut self, range: &std::ops::Range<usize>) -> Range {
         Range { start: self.position(range.start), end: self.position(range.end) }
     }
 }
 
-/// The character after the last of a line, its line break left out.
+/// The character after the last one of a line, without the line break.
 fn line_end(rope: &Rope, line: usize) -> usize {
     let start = rope.line_to_char(line);
     let mut end = rope.line_to_char(line + 1);
@@ -180,7 +180,7 @@ mod tests {
         {
             assert_eq!(to_byte(&rope, Position::new(0, column), encoding), 13);
             assert_eq!(to_position(&rope, 13, encoding), Position::new(0, column));
-            // There and back, for every character.
+            // Converts every character to a position and back.
             for at in 0..=rope.len_chars() {
                 let byte = rope.char_to_byte(at);
                 let back = to_byte(&rope, to_position(&rope, byte, encoding), encoding);
@@ -196,14 +196,14 @@ mod tests {
 
     #[test]
     fn walks_count_what_look_ups_find() {
-        // Longer than a piece of the rope.
+        // Longer than one piece of the rope.
         let rope = Rope::from_str(&"aü日😀b\r\nc\rd\n\n\n%e = f\r\r\n".repeat(100));
         let ends: Vec<usize> = (0..=rope.len_chars()).map(|at| rope.char_to_byte(at)).collect();
         for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
             for step in [1, 3, 1000, 1999] {
                 let mut walk = Walk::new(&rope, encoding);
                 for at in 0..ends.len() {
-                    // Steps that do not divide the count go back now and then.
+                    // A step that does not divide the count goes backwards now and then.
                     let byte = ends[at * step % ends.len()];
                     assert_eq!(walk.position(byte), to_position(&rope, byte, encoding), "{byte}");
                 }
@@ -220,7 +220,7 @@ mod tests {
             assert_eq!(to_byte(&rope, Position::new(u32::MAX, 0), encoding), 8);
             assert_eq!(to_position(&rope, usize::MAX, encoding).line, 1);
         }
-        // Inside the astral character: its start.
+        // Inside a character beyond the BMP: its start.
         assert_eq!(to_byte(&rope, Position::new(0, 2), Encoding::Utf16), 1);
         assert_eq!(to_byte(&rope, Position::new(0, 3), Encoding::Utf8), 1);
         assert_eq!(to_byte(&Rope::new(), Position::new(0, 0), Encoding::Utf16), 0);

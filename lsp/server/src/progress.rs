@@ -1,5 +1,5 @@
-//! Progress of long work, and long answers in parts: `$/progress` both, by notifications that
-//! nobody waits for.
+//! Progress of long work, and long answers in parts. Both are `$/progress` notifications, and the
+//! server never waits for them.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use tower_lsp::Client;
 use tower_lsp::lsp_types::notification::Notification;
 use tower_lsp::lsp_types::{ProgressToken, WorkDoneProgressParams};
 
-/// `$/progress` with any value: the types of LSP 3.17 know only that of work.
+/// `$/progress` with any value. The types of LSP 3.17 only know work-done progress.
 enum AnyProgress {}
 
 impl Notification for AnyProgress {
@@ -17,12 +17,12 @@ impl Notification for AnyProgress {
 
 fn send(client: &Client, token: &ProgressToken, value: &Value) {
     let (client, params) = (client.clone(), json!({"token": token, "value": value}));
-    // Not awaited: a client that does not read must not hold up a handler.
+    // Not awaited: a client that never reads must not block a handler.
     tokio::spawn(async move { client.send_notification::<AnyProgress>(params).await });
 }
 
-/// Progress under a token that the client gave; it ends when this is dropped, also when the request
-/// is cancelled.
+/// Progress under a token of the client. It ends when this is dropped, which a cancelled request
+/// does too.
 pub(crate) struct Progress {
     client: Client,
     token: Option<ProgressToken>,
@@ -51,11 +51,11 @@ impl Drop for Progress {
     }
 }
 
-/// How much of an answer a part holds.
+/// The number of items in a part.
 const PART: usize = 500;
 
-/// A list for the answer: all of it, or nothing, once it was sent in parts to a client that wants
-/// it so.
+/// The list to answer with. For a client that wants parts, sends the list in parts and returns an
+/// empty one.
 pub(crate) fn in_parts<T: Serialize>(
     client: &Client,
     token: Option<ProgressToken>,
@@ -64,7 +64,7 @@ pub(crate) fn in_parts<T: Serialize>(
     let Some(token) = token else { return list };
     let parts: Vec<Value> = list.chunks(PART).map(|part| json!(part)).collect();
     let client = client.clone();
-    // One task, so that parts keep their order.
+    // One task sends all parts, so they keep their order.
     tokio::spawn(async move {
         for part in parts {
             let params = json!({"token": token, "value": part});

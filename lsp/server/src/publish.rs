@@ -1,5 +1,5 @@
-//! Messages that the server sends on its own: diagnostics a little after the last edit, never in a
-//! handler.
+//! Messages that no request asks for: diagnostics a little after the last edit, and refreshes.
+//! Handlers never wait for them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use crate::requests::{Cancelled, View, check};
 use crate::session::Session;
 use crate::transport::State;
 
-/// How long the text must rest.
+/// How long the text must rest before its diagnostics are published.
 const REST: Duration = Duration::from_millis(200);
 /// How long the server waits for an answer that it does not need.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Publishes the diagnostics of a document once it rests at `version`; an edit meanwhile makes this
-/// do nothing.
+/// Publishes the diagnostics of a document after a rest at `version`. An edit in the meantime
+/// cancels that.
 pub(crate) fn after_rest(
     client: Client,
     state: Arc<State>,
@@ -33,7 +33,7 @@ pub(crate) fn after_rest(
     });
 }
 
-/// Publishes the diagnostics of a document as it is at `version`.
+/// Publishes the diagnostics of a document if it is still at `version`.
 pub(crate) async fn now(
     client: &Client,
     state: &Arc<State>,
@@ -68,7 +68,7 @@ pub(crate) async fn now(
     }
 }
 
-/// A request of LSP 3.18 that the types do not know.
+/// A request of LSP 3.18, which the types do not know.
 enum RefreshContent {}
 
 impl Request for RefreshContent {
@@ -77,16 +77,16 @@ impl Request for RefreshContent {
     const METHOD: &'static str = "workspace/textDocumentContent/refresh";
 }
 
-/// Tells the client to ask for a made document again.
+/// Asks the client to request a made document again.
 pub(crate) fn refresh_content(client: Client, uri: Url) {
     tokio::spawn(async move {
         let asked = client.send_request::<RefreshContent>(json!({"uri": uri}));
-        // Whether it does is its business.
+        // The client may ignore it.
         let _ = tokio::time::timeout(PATIENCE, asked).await;
     });
 }
 
-/// Tells the client to ask for diagnostics again.
+/// Asks the client to request diagnostics again.
 pub(crate) async fn refresh_diagnostics(client: &Client) {
     let _ = tokio::time::timeout(PATIENCE, client.workspace_diagnostic_refresh()).await;
 }

@@ -6,15 +6,15 @@ use crate::backend::Backend;
 use crate::capabilities;
 use crate::transport::{Frames, Ordered, State, UntilExit};
 
-/// How many requests may be open at once. tower-lsp stops reading when this many wait, so it is far
-/// more than any client sends.
+/// The most concurrent requests. tower-lsp stops reading at this number, so it is far more than any
+/// client sends.
 const CONCURRENCY: usize = 1024;
 
-/// How long open requests may still take after `exit`.
+/// How long running requests may take after `exit`.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// Serves one client until `exit` or the end of its input. Gives the process's exit code: 0 after a
-/// `shutdown`, else 1.
+/// Serves one client until `exit` or the end of its input. Returns the exit code of the process: 0
+/// after a `shutdown`, else 1.
 pub async fn serve<I, O>(input: I, output: O) -> u8
 where
     I: AsyncRead + Unpin,
@@ -29,8 +29,8 @@ where
             .finish();
     let service = Ordered::new(service, state.clone(), capabilities::amend);
     let input = Frames::new(input, state.clone());
-    // After `exit` the input ends, so everything that is under way is answered and written before
-    // `serve` returns.
+    // The input ends after `exit`, so running requests are answered and written before `serve`
+    // returns.
     let input = UntilExit::new(input, state.clone());
     let served =
         tower_lsp::Server::new(input, output, socket).concurrency_level(CONCURRENCY).serve(service);
@@ -45,16 +45,16 @@ where
     u8::from(!state.is_shut_down())
 }
 
-/// Serves the client on standard input and output; see [`serve`]. A thread may still wait for input
-/// afterwards: end the process without waiting for it, as [`run_stdio`] does.
+/// Serves the client on standard input and output; see [`serve`]. A thread may still be reading
+/// input afterwards, so end the process without waiting for it, as [`run_stdio`] does.
 pub(crate) async fn serve_stdio() -> u8 {
     serve(tokio::io::stdin(), tokio::io::stdout()).await
 }
 
-/// The whole of `iree-dbg lsp`: serves standard input and output and gives the exit code.
+/// The whole of `iree-dbg lsp`: serves standard input and output and returns the exit code.
 ///
 /// # Errors
-/// Where the system gives no threads.
+/// The system provides no threads.
 pub fn run_stdio() -> std::io::Result<u8> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;

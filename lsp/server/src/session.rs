@@ -1,4 +1,4 @@
-//! What is agreed on in `initialize`, and what lives as long as the session.
+//! The session: what `initialize` settled, and state that lives until the client leaves.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,33 +13,33 @@ use crate::documents::Documents;
 use crate::positions::Encoding;
 use crate::settings::Settings;
 
-/// What the client can show.
+/// The client's abilities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Abilities {
-    /// Definitions with their origin.
+    /// It shows definitions with their origin.
     pub(crate) links: bool,
-    /// Outlines as trees.
+    /// It shows outlines as trees.
     pub(crate) trees: bool,
-    /// Completions with places to fill in.
+    /// It fills in the places of snippets.
     pub(crate) snippets: bool,
-    /// Folds to a character, not only whole lines.
+    /// It folds at characters, not only at whole lines.
     pub(crate) folds_by_character: bool,
-    /// The most folds that it wants.
+    /// The most folds that it accepts.
     pub(crate) folds: Option<u32>,
-    /// Documents that the server makes up (`workspace/textDocumentContent`).
+    /// It shows documents that the server makes (`workspace/textDocumentContent`).
     pub(crate) content: bool,
-    /// It draws progress that the server begins.
+    /// It shows progress that the server begins.
     pub(crate) progress: bool,
-    /// It asks for diagnostics itself.
+    /// It requests diagnostics itself.
     pub(crate) pulls: bool,
-    /// It tells when files change, once asked to.
+    /// It watches files on request.
     pub(crate) watches: bool,
 }
 
-/// Semantic tokens as they were last sent, for deltas.
+/// The semantic tokens last sent for each document, and their number, for deltas.
 pub(crate) type SentTokens = HashMap<Url, (u64, Vec<SemanticToken>)>;
 
-/// The session.
+/// The state of a session.
 #[derive(Default)]
 pub(crate) struct Session {
     pub(crate) abilities: Abilities,
@@ -52,8 +52,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// What was agreed on, from what the client said about itself. `raw` is the same as JSON, for what
-    /// the types do not know.
+    /// The session that a client's `initialize` asks for. `raw` is the same parameters as JSON,
+    /// with members that the types do not know.
     pub(crate) fn agreed(params: &InitializeParams, raw: &Value) -> Self {
         let text = params.capabilities.text_document.as_ref();
         let flag = |path: &str| raw.pointer(path).and_then(Value::as_bool).unwrap_or(false);
@@ -85,7 +85,7 @@ impl Session {
         session
     }
 
-    /// Takes new settings; paths are relative to the workspace.
+    /// Replaces the settings. Paths are relative to the first folder of the workspace.
     pub(crate) fn configure(&self, mut settings: Settings) {
         settings = settings.after(&self.settings.read().unwrap_or_else(PoisonError::into_inner));
         if let Some(root) = self.roots.first() {
@@ -97,7 +97,7 @@ impl Session {
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
     }
 
-    /// Where files lie that may be read because somebody names them.
+    /// The folders and modules whose files a URI may name.
     pub(crate) fn places(&self, documents: &Documents) -> Vec<PathBuf> {
         let files = documents.iter().filter(|(uri, _)| uri.scheme() == "file");
         let open = files.filter_map(|(uri, _)| Some(uri.to_file_path().ok()?.parent()?.to_owned()));
@@ -106,7 +106,7 @@ impl Session {
         self.workspace.folders().into_iter().chain(configured).chain(open).collect()
     }
 
-    /// The settings that are in force.
+    /// The settings in force.
     pub(crate) fn settings(&self) -> Settings {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone().in_force()
     }
@@ -116,14 +116,14 @@ impl Session {
     }
 }
 
-/// What the client offers to count columns in.
+/// The encoding of columns, from what the client offers.
 pub(crate) fn encoding(params: &InitializeParams) -> Encoding {
     let general = params.capabilities.general.as_ref();
     let offered = general.and_then(|general| general.position_encodings.as_deref());
     Encoding::negotiate(offered.unwrap_or_default())
 }
 
-/// The folders that are open.
+/// The folders of the workspace.
 fn roots(params: &InitializeParams) -> Vec<PathBuf> {
     let folders = params.workspace_folders.iter().flatten().map(|folder| &folder.uri);
     let found: Vec<_> = folders.filter_map(|uri| uri.to_file_path().ok()).collect();

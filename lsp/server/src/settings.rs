@@ -1,29 +1,29 @@
-//! What the user can set.
+//! The user's settings.
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What the user can set: `initializationOptions`, and `iree-dbg` in
+/// The user's settings: `initializationOptions`, and `iree-dbg` in
 /// `workspace/didChangeConfiguration`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Settings {
-    /// Modules, or folders to look for `<name of the source>.vmfb` in, besides the source's own
-    /// folder.
+    /// Modules, or folders searched for `<name of the source>.vmfb`, in addition to the source's
+    /// own folder.
     pub module_paths: Vec<PathBuf>,
-    /// Whether a program checks files when they are saved.
+    /// Whether `check_command` checks files when they are saved.
     pub check_on_save: bool,
-    /// That program, and what it is given before the file's name.
+    /// The program that checks a file, and its arguments before the file's name.
     pub check_command: Vec<String>,
-    /// Whether hints are shown between the words.
+    /// Whether inlay hints are shown.
     pub inlay_hints: bool,
     /// Whether lenses are shown over exports.
     pub code_lens: bool,
-    /// Whether the user trusts the folder that is open. Where that is denied, no program is started
-    /// and nothing is read on the word of the folder's own settings. A client that says nothing
-    /// means yes, or what it has said before.
+    /// Whether the user trusts the workspace. `Some(false)` means that no program is started and
+    /// that the workspace's own settings open no other folder. `None` means that the client said
+    /// nothing, which leaves an earlier answer in force and otherwise counts as trust.
     pub trusted: Option<bool>,
 }
 
@@ -41,22 +41,22 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads settings; what cannot be read is left at its default.
+    /// Reads settings. If they are malformed, all but `trusted` keep their defaults.
     pub(crate) fn read(value: Value) -> Self {
-        // What is wrong with others does not make a folder trusted.
+        // A fault in other settings must not make a workspace trusted.
         let trusted = value.get("trusted").and_then(Value::as_bool);
         let read: Self = serde_json::from_value(value).unwrap_or_default();
         Self { trusted, ..read }
     }
 
-    /// These settings after earlier ones, of which trust stays where nothing is said of it.
+    /// These settings, with the trust of earlier ones where these do not mention it.
     pub(crate) fn after(mut self, earlier: &Self) -> Self {
         self.trusted = self.trusted.or(earlier.trusted);
         self
     }
 
-    /// What of them is done: in a folder that is not trusted, nothing that starts programs or reads
-    /// elsewhere.
+    /// The settings to act on. In an untrusted workspace they start no program and read no other
+    /// folder.
     pub(crate) fn in_force(mut self) -> Self {
         if self.trusted == Some(false) {
             self.check_on_save = false;

@@ -1,4 +1,4 @@
-//! Our types to LSP's.
+//! From [`ide`]'s types to LSP's.
 
 use ide::{Hover, OpClass, Outline, OutlineItem};
 use ropey::Rope;
@@ -24,7 +24,7 @@ pub(crate) fn document_symbols(
     let mut symbols: Vec<_> =
         outline.items.iter().map(|item| document_symbol(rope, item, encoding)).collect();
     if outline.left_out > 0 {
-        // The protocol has no word for "there are more".
+        // The protocol cannot say that there are more.
         let end = rope.len_bytes();
         let more = OutlineItem {
             name: format!("… {} more symbols", outline.left_out),
@@ -44,7 +44,7 @@ fn document_symbol(rope: &Rope, item: &OutlineItem, encoding: Encoding) -> lsp::
         item.children.iter().map(|child| document_symbol(rope, child, encoding)).collect();
     #[allow(deprecated)] // the field `deprecated` cannot be left out
     lsp::DocumentSymbol {
-        // Clients refuse a whole outline over one empty name.
+        // Clients refuse a whole outline because of one empty name.
         name: if item.name.is_empty() { "(unnamed)".into() } else { item.name.clone() },
         detail: (!item.detail.is_empty()).then(|| item.detail.clone()),
         kind: symbol_kind(item.class),
@@ -56,7 +56,7 @@ fn document_symbol(rope: &Rope, item: &OutlineItem, encoding: Encoding) -> lsp::
     }
 }
 
-/// The same outline for clients that know only lists.
+/// The same outline, for clients that only know lists.
 pub(crate) fn symbol_informations(
     uri: &lsp::Url,
     symbols: &[lsp::DocumentSymbol],
@@ -79,7 +79,7 @@ pub(crate) fn symbol_informations(
     flat
 }
 
-/// What an operation is, for icons.
+/// The kind of an operation, which decides its icon.
 pub(crate) fn symbol_kind(class: OpClass) -> lsp::SymbolKind {
     match class {
         OpClass::Module => lsp::SymbolKind::MODULE,
@@ -96,7 +96,7 @@ pub(crate) fn symbol_kind(class: OpClass) -> lsp::SymbolKind {
     }
 }
 
-/// A definition, with the name that was asked about where the client can show it.
+/// A definition. For clients that support links, with the range of the name that was asked about.
 pub(crate) fn definition(
     uri: &lsp::Url,
     rope: &Rope,

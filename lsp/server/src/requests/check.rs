@@ -1,4 +1,4 @@
-//! Diagnostics: what [`ide`] and the compiler find wrong.
+//! Diagnostics, from [`ide`] and from the compiler's last check.
 
 use ide::Severity;
 use tower_lsp::lsp_types::{
@@ -7,7 +7,7 @@ use tower_lsp::lsp_types::{
 
 use super::View;
 
-/// What is wrong, the compiler's word included; nothing once it is cancelled.
+/// The diagnostics of a document, including the compiler's. `None` after a cancellation.
 pub(crate) fn diagnostics(view: &View<'_>) -> Option<Vec<Diagnostic>> {
     let mut found = ide::diagnostics_unless(view.document(), &|| view.cancelled.is_set())?;
     let compiler = view.session.compiler.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

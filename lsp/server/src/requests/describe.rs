@@ -1,4 +1,4 @@
-//! What is shown about a text: hover, signature help, inlay hints, lenses.
+//! Descriptions of a text: hover, signature help, inlay hints, lenses.
 
 use serde_json::{Value, json};
 use tower_lsp::lsp_types::{
@@ -20,7 +20,8 @@ pub(crate) fn signature_help(view: &View<'_>, position: Position) -> Option<Sign
         .parameters
         .iter()
         .map(|range| {
-            // The protocol counts UTF-16 here whatever was agreed on for texts.
+            // The protocol counts these offsets in UTF-16, whatever encoding was negotiated for
+            // texts.
             let unit = |byte: usize| found.label[..byte].encode_utf16().count() as u32;
             let label = ParameterLabel::LabelOffsets([unit(range.start), unit(range.end)]);
             ParameterInformation { label, documentation: None }
@@ -59,10 +60,10 @@ pub(crate) fn inlay_hints(view: &View<'_>, range: Range) -> Vec<InlayHint> {
         .collect()
 }
 
-/// More lenses than this are not drawn.
+/// The most functions with lenses.
 const LENSES: usize = 500;
 
-/// Run, Debug and Show ABI over every export. The commands are the client's, apart from the last.
+/// Run, Debug and Show ABI over every export. The client implements the first two commands.
 pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
     if !view.session.settings().code_lens {
         return Vec::new();
@@ -90,7 +91,7 @@ pub(crate) fn lenses(view: &View<'_>) -> Vec<CodeLens> {
     lenses
 }
 
-/// The answer to `iree-dbg.showAbi`: the hover of an exported function, and where its name stands.
+/// The answer to `iree-dbg.showAbi`: the hover of an exported function and the range of its name.
 pub(crate) fn show_abi(view: &View<'_>, name: &str) -> Option<Value> {
     let function = ide::exported_functions(view.document(), usize::MAX)
         .into_iter()

@@ -1,4 +1,4 @@
-//! What changes the text: rename, completion, code actions, formatting.
+//! Changes to the text: rename, completion, code actions, formatting.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use tower_lsp::lsp_types::{
 use super::View;
 
 fn refused(message: String) -> Error {
-    // `RequestFailed`: the request is fine, and the answer is no.
+    // `RequestFailed`: the request is valid, but the answer is no.
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn completion(view: &View<'_>, position: Position) -> CompletionRespo
                         value,
                     })
                 }),
-                // Nearest first, as they come.
+                // The items are sorted already, nearest first.
                 sort_text: Some(format!("{index:05}")),
                 filter_text: Some(item.label.clone()),
                 insert_text_format: format,
@@ -121,7 +121,7 @@ pub(crate) fn code_actions(view: &View<'_>, range: Range) -> Vec<CodeActionOrCom
         .collect()
 }
 
-/// The edits that format a range, or everything.
+/// The edits that format a range, or the whole document.
 pub(crate) fn format(view: &View<'_>, range: Option<Range>) -> Vec<TextEdit> {
     let bytes = range.map_or(0..view.open.rope.len_bytes(), |range| view.bytes(range));
     text_edits(view, &ide::format(view.document(), &bytes))

@@ -1,9 +1,9 @@
-//! Compiled modules as documents, and files that editors refuse to send: the server reads them
-//! itself.
+//! Documents that the server makes from files: compiled modules as text, and texts that are too
+//! long for an editor.
 //!
 //! `iree-vmfb:/path/model.vmfb.vmasm` is the disassembly of that module. `iree-text:/path/big.mlir`
-//! is a text file with its long constants cut, for editors that do not open the whole. [`content`]
-//! says which files these may be.
+//! is a text file with its long constants cut, for editors that refuse the whole file. [`content`]
+//! decides which files may be shown.
 
 use std::path::{Path, PathBuf};
 
@@ -17,40 +17,41 @@ fn failed(message: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
 }
 
-/// Which files may be shown. A URI may come from a link in a document that somebody else wrote, so
-/// what it names is not shown for being named.
+/// Which files may be shown. A URI may come from a link in someone else's document, so naming a
+/// file is not enough.
 pub(crate) struct Readable {
-    /// The folders of the workspace and of open documents, and the modules that the user has set.
+    /// The folders of the workspace and of open documents, and the configured modules.
     pub(crate) places: Vec<PathBuf>,
-    /// Whether the client says that its user has opened this very file.
+    /// Whether the client states that its user opened this very file.
     pub(crate) is_opened: bool,
 }
 
-/// Longer files are not read.
+/// The longest file, in bytes, that is read.
 const LONGEST_FILE: u64 = 2 << 30;
 
 /// The text of a made document.
 pub(crate) fn content(uri: &Url, readable: &Readable) -> Result<String> {
     let path = file_of(uri).ok_or_else(|| failed(format!("{uri} names no file")))?;
-    let told = |reason: String| failed(format!("{}: {reason}", path.display()));
+    let refused = |reason: String| failed(format!("{}: {reason}", path.display()));
     match uri.scheme() {
         "iree-vmfb" => {
-            let target = target(&path, &["vmfb"]).map_err(told)?;
-            // Modules may be anywhere: this shows nothing but what is in a module.
-            module_text(&target).map(|module| module.text).map_err(told)
+            let target = target(&path, &["vmfb"]).map_err(refused)?;
+            // Modules may lie anywhere: a module's disassembly reveals no other file.
+            module_text(&target).map(|module| module.text).map_err(refused)
         }
         "iree-text" => {
-            let target = target(&path, &["mlir", "vmasm"]).map_err(told)?;
-            readable.check(&target).map_err(told)?;
-            let bytes = vmfb::FileBytes::read(&target).map_err(|error| told(error.to_string()))?;
+            let target = target(&path, &["mlir", "vmasm"]).map_err(refused)?;
+            readable.check(&target).map_err(refused)?;
+            let bytes =
+                vmfb::FileBytes::read(&target).map_err(|error| refused(error.to_string()))?;
             Ok(elided(&String::from_utf8_lossy(bytes.owned())))
         }
-        scheme => Err(told(format!("{scheme}: is not a document that this server makes"))),
+        scheme => Err(refused(format!("{scheme}: is not a document that this server makes"))),
     }
 }
 
-/// The file that a path leads to, links followed, if it is a regular one with such a name that is
-/// not too long.
+/// The file that a path leads to through symbolic links, if it is a regular file with one of these
+/// extensions and not too long.
 fn target(path: &Path, extensions: &[&str]) -> std::result::Result<PathBuf, String> {
     let target = path.canonicalize().map_err(|error| error.to_string())?;
     let extension = target.extension().unwrap_or_default();
@@ -80,12 +81,12 @@ impl Readable {
     }
 }
 
-/// Lines longer than this are cut in made documents.
+/// The longest line of a made document, in bytes.
 const LONGEST_LINE: usize = 4000;
-/// Longer documents end with a word about it.
+/// The longest made document, in bytes. A longer one ends with a remark.
 const LONGEST: usize = 40 << 20;
 
-/// A text that an editor can show: long strings cut, line for line the same.
+/// A text that an editor can show: long lines are cut, and each line keeps its number.
 fn elided(text: &str) -> String {
     let mut out = String::new();
     for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -104,7 +105,7 @@ fn elided(text: &str) -> String {
     out
 }
 
-/// The lines of the compiled module beside a source that a line of the source became.
+/// The places, in the compiled modules of a source, that a line of the source became.
 pub(crate) fn lines_of_source(uri: &Url, line: u32, modules: &[PathBuf]) -> Vec<Location> {
     let Ok(source) = uri.to_file_path() else { return Vec::new() };
     let mut found = Vec::new();

@@ -1,7 +1,8 @@
-//! What the server answers: a file for each group of requests, named as the folders of [`ide`] are.
-//! Each function converts in, asks [`ide`], converts out, and runs on a worker thread.
+//! The answers to requests, a file for each group. The groups are named like the folders of
+//! [`ide`]. Each function converts the parameters, asks [`ide`], converts the answer, and runs on a
+//! worker thread.
 //!
-//! Nothing here talks to the client or changes a document; the folder knows the session and no
+//! Nothing here talks to the client or changes a document. The folder uses the session, and no
 //! transport.
 
 pub(crate) mod check;

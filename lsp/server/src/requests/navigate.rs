@@ -1,4 +1,4 @@
-//! From name to name: definition, references, highlights, call hierarchy, links, selections.
+//! Places: definition, references, highlights, call hierarchy, links, outline, folds, selections.
 
 use ide::{Callable, Calls, FoldKind};
 use serde_json::json;
@@ -38,8 +38,8 @@ pub(crate) fn definition(view: &View<'_>, position: Position) -> Option<GotoDefi
     })
 }
 
-/// A place that a compiler counted from 1. Its columns are bytes; the file is not read to count
-/// otherwise.
+/// A place as a compiler counts it, from 1. Its column is in bytes; the file is not read to convert
+/// it.
 fn file_range(line: u32, column: u32) -> Range {
     let at = Position::new(line.saturating_sub(1), column.saturating_sub(1));
     Range::new(at, at)
@@ -67,7 +67,7 @@ pub(crate) fn highlights(view: &View<'_>, position: Position) -> Vec<DocumentHig
         .collect()
 }
 
-/// One chain for each position, innermost first; the protocol wants none left out.
+/// One chain per position, innermost first. The protocol requires a chain for every position.
 pub(crate) fn selection_ranges(view: &View<'_>, positions: &[Position]) -> Vec<SelectionRange> {
     let chains = positions.iter().map(|&position| {
         let ranges = ide::selection_ranges(view.document(), view.offset(position));
@@ -86,7 +86,7 @@ pub(crate) fn links(view: &View<'_>) -> Vec<DocumentLink> {
         .into_iter()
         .filter_map(|link| {
             let mut target = Url::from_file_path(&link.path).ok()?;
-            // How editors agree to write a place.
+            // The form of a place that editors agree on.
             target.set_fragment(Some(&format!("L{},{}", link.line, link.column)));
             Some(DocumentLink {
                 range: view.range(&link.range),
@@ -142,7 +142,7 @@ pub(crate) fn outgoing(view: &View<'_>, of: &CallHierarchyItem) -> Vec<CallHiera
         .collect()
 }
 
-/// More symbols than this make editors slow and help nobody.
+/// The most symbols of an outline. More make editors slow.
 const SYMBOLS: usize = 20_000;
 
 pub(crate) fn document_symbol(view: &View<'_>) -> DocumentSymbolResponse {
@@ -155,7 +155,7 @@ pub(crate) fn document_symbol(view: &View<'_>) -> DocumentSymbolResponse {
     }
 }
 
-/// How many folds are computed where the client names no limit.
+/// The number of folds if the client sets no limit.
 const FOLDS: usize = 20_000;
 
 pub(crate) fn folds(view: &View<'_>) -> Vec<FoldingRange> {
@@ -164,7 +164,7 @@ pub(crate) fn folds(view: &View<'_>) -> Vec<FoldingRange> {
     let mut folds: Vec<FoldingRange> = Vec::new();
     for fold in ide::folds(view.document(), limit.max(16) * 4) {
         let range = view.range(&fold.range);
-        // The closing bracket stays in sight.
+        // The closing bracket stays visible.
         let shows_end = fold.kind == FoldKind::Code;
         let end_line = range.end.line.saturating_sub(u32::from(shows_end && !by_character));
         if end_line <= range.start.line {

@@ -1,4 +1,4 @@
-//! Semantic tokens: all of them, those of a range, and deltas.
+//! Semantic tokens: of a document, of a range, and as deltas.
 
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,7 +42,7 @@ fn encoded(view: &View<'_>, range: &std::ops::Range<usize>) -> Vec<SemanticToken
             break;
         }
         let place = walk.range(&token.range);
-        // Strings and comments end with their line, but a `\r` alone may break one.
+        // Strings and comments end with their line, but a lone `\r` may break one.
         if place.start.line != place.end.line {
             continue;
         }
@@ -66,7 +66,7 @@ pub(crate) fn tokens_range(view: &View<'_>, range: Range) -> SemanticTokens {
     SemanticTokens { result_id: None, data: encoded(view, &view.bounded(range)) }
 }
 
-/// Numbers the answers, so that a delta says what it is from.
+/// The number of the next answer. A delta names the answer that it starts from.
 static ANSWERS: AtomicU64 = AtomicU64::new(1);
 
 fn remember(view: &View<'_>, data: &[SemanticToken]) -> String {
@@ -111,7 +111,7 @@ pub(crate) fn tokens_delta(
     let edits = if removed == 0 && inserted.is_empty() {
         Vec::new()
     } else {
-        // Five numbers a token.
+        // A token is five numbers.
         vec![SemanticTokensEdit {
             start: same_start as u32 * 5,
             delete_count: removed as u32 * 5,

@@ -1,4 +1,4 @@
-//! [`View`]: what a request may look at, and whether it is still wanted.
+//! [`View`]: the data that a request may use, and whether the client still wants the answer.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use crate::documents::{Documents, Open};
 use crate::positions::{self, Encoding, Walk};
 use crate::session::Session;
 
-/// Longer texts get tokens by range only, and longer ranges only for their beginning: all of them
-/// would be hundreds of megabytes of numbers.
+/// The longest text, in bytes, with tokens for the whole document; also the longest range that is
+/// read. Tokens for more would be hundreds of megabytes of numbers.
 pub(crate) const LONGEST: usize = 4 << 20;
 
-/// What a request may look at: its document as it was when the request arrived, and what was agreed
-/// on.
+/// The data that a request may use: its document as it was when the request arrived, and the
+/// session.
 pub(crate) struct View<'a> {
     pub(crate) uri: &'a Url,
     pub(crate) open: &'a Open,
@@ -43,7 +43,7 @@ impl View<'_> {
         start..self.offset(range.end).max(start)
     }
 
-    /// A range, or the beginning of one that is too long.
+    /// The bytes of a range. Only the beginning of one that is too long.
     pub(crate) fn bounded(&self, range: LspRange) -> Range<usize> {
         let range = self.bytes(range);
         range.start..range.end.min(range.start.saturating_add(LONGEST))
@@ -53,7 +53,7 @@ impl View<'_> {
         positions::to_range(&self.open.rope, range, self.encoding())
     }
 
-    /// Ranges that come mostly in the order of the text.
+    /// A walk, for ranges in mostly ascending order.
     pub(crate) fn walk(&self) -> Walk<'_> {
         Walk::new(&self.open.rope, self.encoding())
     }
@@ -63,7 +63,7 @@ impl View<'_> {
     }
 }
 
-/// Whether the client gave up on a request. Long work asks now and then.
+/// Whether the client cancelled a request. Long work asks now and then.
 #[derive(Clone, Default)]
 pub(crate) struct Cancelled(Arc<AtomicBool>);
 
@@ -77,7 +77,7 @@ impl Cancelled {
     }
 }
 
-/// Sets the flag when the handler's future is dropped, which is how tower-lsp cancels.
+/// Sets the flag when the handler's future is dropped: that is how tower-lsp cancels.
 pub(crate) struct CancelOnDrop(pub(crate) Cancelled);
 
 impl Drop for CancelOnDrop {

@@ -1,5 +1,4 @@
-//! Symbols of the whole workspace: those of open documents as they are, those of other files as
-//! they are on disk.
+//! Workspace symbols: of open documents as they are, of other files as they are on disk.
 
 use std::sync::Arc;
 
@@ -11,9 +10,9 @@ use crate::positions::Encoding;
 use crate::session::Session;
 use crate::to_proto;
 
-/// At most so many answers.
+/// The most answers.
 const LIMIT: usize = 1000;
-/// Longer open documents are searched by the outline only.
+/// Longer open documents, in bytes, are left to the outline.
 const LONGEST: usize = 32 << 20;
 
 pub(crate) fn symbols(

@@ -1,15 +1,14 @@
-//! Input as tower-lsp can take it: long texts are taken out of messages, and bytes that are no
-//! UTF-8.
+//! Prepares input for tower-lsp: takes long texts out of messages and replaces malformed frames.
 //!
 //! tower-lsp keeps a message's bytes in a buffer that doubles, and reads JSON through a form that
-//! copies every string once more. For a text of a hundred megabytes that is most of the time and
-//! memory of opening it. So messages are collected here; a long one that opens a document goes on
-//! without its text (see `held_texts`), other messages go on as they came.
+//! copies every string again. For a text of a hundred megabytes, most of the time and memory of
+//! opening it goes there. So messages are collected here. A long message that opens a document is
+//! passed on without its text (see `held_texts`); other messages are passed on unchanged.
 //!
-//! And tower-lsp ends at the first frame that is no message, or hangs if it is no UTF-8. In place
-//! of such a frame goes on a request for the error that its sender gets ([`MALFORMED`]), which is
-//! told of on standard error too. The session ends, after that error, where headers do not end or
-//! claim a length that nobody has.
+//! Also, tower-lsp ends at the first frame that is not a message, and hangs if it is not UTF-8.
+//! Such a frame is replaced by a request for the error that its sender receives ([`MALFORMED`]),
+//! and the fault is reported on standard error. If headers do not end, or claim an impossible
+//! length, the session ends after that error.
 //!
 //! ```text
 //! Headers ──► Body ──┐
@@ -27,26 +26,27 @@ use tower_lsp::jsonrpc::{Error, ErrorCode as Code, Request, Response};
 use super::held_texts;
 use super::state::State;
 
-/// Shorter messages keep their texts.
+/// Shorter messages keep their texts, in bytes.
 const LONG: usize = 1 << 20;
-/// How much is read at once.
+/// The size of one read, in bytes.
 const READ: usize = 64 << 10;
-/// No message has longer headers.
+/// The longest headers, in bytes.
 const HEADERS: usize = 4 << 10;
 
-/// No message is longer: more than the largest text that is worth opening.
+/// The longest message, in bytes: longer than any text worth opening.
 const LONGEST: usize = 1 << 30;
 
-/// Stands for a frame that is no message: a request for the error that its parameters are.
+/// The method that replaces a frame that is not a message. Its parameters are the error to answer
+/// with.
 pub(crate) const MALFORMED: &str = "$/malformed";
 
-/// What comes next.
+/// The part of a message that comes next.
 enum Stage {
-    /// More of these headers.
+    /// More headers, after these.
     Headers(Vec<u8>),
-    /// The rest of a message; how long it will be is only a claim.
+    /// The rest of a message. Its length is only a claim.
     Body { headers: Vec<u8>, body: Vec<u8>, length: usize },
-    /// Nothing: what comes is no protocol of ours.
+    /// Nothing: the input does not follow the protocol.
     Over,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Frames<I> {
     state: Arc<State>,
     stage: Stage,
     read: Box<[u8]>,
-    /// What can go on, and how much of it did.
+    /// Bytes to pass on, and how many of them were.
     out: Vec<u8>,
     given: usize,
 }
@@ -76,7 +76,7 @@ impl<I: AsyncRead + Unpin> AsyncRead for Frames<I> {
     ) -> Poll<std::io::Result<()>> {
         let this = self.get_mut();
         while this.given == this.out.len() {
-            // A long message that went on as it was should not be remembered.
+            // The buffer of a long message is released.
             this.out = Vec::new();
             this.given = 0;
             if matches!(this.stage, Stage::Over) {
@@ -100,7 +100,7 @@ impl<I: AsyncRead + Unpin> AsyncRead for Frames<I> {
 }
 
 impl Stage {
-    /// Takes something from `input`, which is not empty.
+    /// Consumes some of `input`, which is not empty.
     fn step(&mut self, input: &mut &[u8], out: &mut Vec<u8>, state: &State) {
         match self {
             Self::Headers(headers) => {
@@ -125,7 +125,7 @@ impl Stage {
                     Some(length) if length > 0 => {
                         *self = Self::Body { headers, body: Vec::new(), length };
                     }
-                    // Empty lines between messages are nothing to complain of.
+                    // Empty lines between messages are no fault.
                     _ if headers.trim_ascii().is_empty() => {}
                     _ => fault(out, Code::ParseError, "headers have no readable Content-Length"),
                 }
@@ -134,7 +134,7 @@ impl Stage {
             Self::Body { headers, body, length } => {
                 let part = take(input, *length - body.len());
                 if body.capacity() - body.len() < part.len() {
-                    // Twice what came, and never more than will come.
+                    // Doubles the buffer, but never beyond the claimed length.
                     let more = body.len().max(part.len()).max(READ);
                     body.reserve_exact(more.min(*length - body.len()));
                 }
@@ -166,7 +166,7 @@ fn frame(out: &mut Vec<u8>, body: &[u8]) {
     out.extend_from_slice(body);
 }
 
-/// Tells whoever started us of a fault, and lets its sender have an error.
+/// Reports a fault on standard error and queues an error for its sender.
 fn fault(out: &mut Vec<u8>, code: Code, text: &str) {
     eprintln!("error: {text}");
     let error = Error { code, message: text.to_owned().into(), data: None };
@@ -176,20 +176,20 @@ fn fault(out: &mut Vec<u8>, code: Code, text: &str) {
     frame(out, request.to_string().as_bytes());
 }
 
-/// Whether tower-lsp takes it for one.
+/// Whether tower-lsp accepts a body as a message.
 fn is_message(body: &[u8]) -> bool {
     serde_json::from_slice::<Request>(body).is_ok()
         || serde_json::from_slice::<Response>(body).is_ok()
 }
 
-/// The first bytes of `input`, at most so many.
+/// The first bytes of `input`, at most `most`.
 fn take<'a>(input: &mut &'a [u8], most: usize) -> &'a [u8] {
     let (taken, rest) = input.split_at(most.min(input.len()));
     *input = rest;
     taken
 }
 
-/// The length that headers claim, as tower-lsp reads it.
+/// The length that headers claim, read as tower-lsp reads it.
 fn length_in(headers: &[u8]) -> Option<usize> {
     let text = std::str::from_utf8(headers).ok()?;
     let length = text.lines().rev().find_map(|line| line.strip_prefix("Content-Length:"));
@@ -217,7 +217,7 @@ mod tests {
             .to_string()
     }
 
-    /// What goes on of an input that comes in pieces of `size` bytes.
+    /// The output for an input that arrives in pieces of `size` bytes.
     async fn passed(input: &str, size: usize, state: &std::sync::Arc<State>) -> String {
         let (mut client, server) = tokio::io::duplex(size);
         let mut frames = Frames::new(server, state.clone());
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// The error that a frame asks for.
+    /// The code of the error that a frame asks for.
     fn asked_for(frame: &str) -> i64 {
         let (_, body) = frame.split_once("\r\n\r\n").unwrap();
         let request: Value = serde_json::from_str(body).unwrap();

@@ -1,6 +1,6 @@
-//! `textDocument/didOpen` with a long text: the text becomes a rope right from the message's bytes,
-//! and what goes on to tower-lsp is the message with an empty text and a number that the rope is
-//! found under.
+//! `textDocument/didOpen` with a long text. The text becomes a rope straight from the message's
+//! bytes. The message that tower-lsp receives has an empty text and a number, under which the rope
+//! is held.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,14 +13,14 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tower_lsp::jsonrpc::Request;
 
-/// The member of the parameters that holds the number. A client that says it itself gets at most a
-/// text that it sent.
+/// The member of the parameters that holds the number. A client that sends it itself can only name
+/// a text that it sent.
 const NUMBER: &str = "iree-dbg/held";
 
-/// How much text is collected before it goes into a rope.
+/// How many bytes are collected before they go into a rope.
 const BLOCK: usize = 64 << 10;
 
-/// Texts on the way from their messages' bytes to the documents.
+/// Texts between their messages and the documents.
 #[derive(Default)]
 pub(crate) struct HeldTexts(Mutex<(u64, HashMap<u64, Rope>)>);
 
@@ -33,13 +33,13 @@ impl HeldTexts {
         number
     }
 
-    /// The text of that number, once.
+    /// Takes the text of a number. It can be taken once.
     pub(crate) fn take(&self, number: u64) -> Option<Rope> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).1.remove(&number)
     }
 }
 
-/// The number that a message's text is held under, if it is.
+/// The number under which a message's text is held, if it is.
 pub(crate) fn number_of(request: &Request) -> Option<u64> {
     request.params()?.get(NUMBER)?.as_u64()
 }
@@ -72,8 +72,8 @@ struct Item<'a> {
     text: &'a RawValue,
 }
 
-/// The message without its text, which is held from now on. Nothing where it is anything but a
-/// well-formed `didOpen`.
+/// The message without its text, which is held from now on. `None` unless it is a well-formed
+/// `didOpen`.
 pub(crate) fn without_text(message: &[u8], held: &HeldTexts) -> Option<Vec<u8>> {
     let Message { jsonrpc, method, id: None, params } = serde_json::from_slice(message).ok()?
     else {
@@ -89,7 +89,7 @@ pub(crate) fn without_text(message: &[u8], held: &HeldTexts) -> Option<Vec<u8>> 
     serde_json::to_vec(&json!({"jsonrpc": "2.0", "method": method, "params": params})).ok()
 }
 
-/// The text of a JSON string. Nothing where it is none, or names half a character.
+/// The text of a JSON string. `None` if it is not one, or has half of a surrogate pair.
 fn unescaped(json: &str) -> Option<Rope> {
     let mut rest = json.strip_prefix('"')?.strip_suffix('"')?;
     let mut rope = RopeBuilder::new();
@@ -109,7 +109,7 @@ fn unescaped(json: &str) -> Option<Rope> {
     Some(rope.finish())
 }
 
-/// The character that an escape at the beginning of `text` stands for, and the escape's length.
+/// The character of an escape at the start of `text`, and the length of the escape.
 fn escape(text: &str) -> Option<(char, usize)> {
     let character = match text.as_bytes().get(1)? {
         b'n' => '\n',
@@ -124,7 +124,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     Some((character, 2))
 }
 
-/// `\uXXXX`, or two of them for one character.
+/// `\uXXXX`, or a surrogate pair of these.
 fn long_escape(text: &str) -> Option<(char, usize)> {
     let unit = |at: usize| u16::from_str_radix(text.get(at..at + 4)?, 16).ok();
     let first = unit(2)?;

@@ -1,6 +1,6 @@
-//! Messages on their way from the client to the handlers: framed, put in order, with edits applied.
+//! Messages between the client and the handlers: framing, order, and edits.
 //!
-//! Knows the documents and tower-lsp, and no request: what an answer contains is in `requests`.
+//! Uses the documents and tower-lsp, and no request: the contents of answers are in `requests`.
 
 mod framing;
 mod held_texts;

@@ -1,9 +1,8 @@
 //! The service around tower-lsp that keeps messages in order.
 //!
-//! `call` runs once a message, in the order in which messages came, before tower-lsp starts
-//! anything. Edits are applied right there, and every request carries away the documents as they
-//! are at that moment. So an edit never waits for a slow request, and a request sees the text that
-//! the client meant: not older, not newer.
+//! `call` runs once per message, in the order of arrival, before tower-lsp starts anything. It
+//! applies edits at once, and gives every request the documents of that moment. So an edit never
+//! waits for a slow request, and a request sees exactly the text that the client meant.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -27,7 +26,7 @@ use super::held_texts::number_of;
 use super::state::{State, in_snapshot, start_in_snapshot};
 use crate::documents::Documents;
 
-/// The service; see the file's comment.
+/// The service; see the top of this file.
 pub(crate) struct Ordered<S> {
     inner: S,
     state: Arc<State>,
@@ -81,7 +80,7 @@ where
         let amend_initialize = self.amend_initialize;
         let asked = request.id().cloned();
         let snapshot = self.state.latest();
-        // tower-lsp may begin to work inside of `call` too.
+        // tower-lsp may start the work inside `call`.
         let answer = start_in_snapshot(snapshot.clone(), || self.inner.call(request));
         Box::pin(async move {
             let mut answer = in_snapshot(snapshot, answer).await?;
@@ -92,8 +91,8 @@ where
                 amend_initialize(&mut result);
                 *answer = Response::from_ok(answer.id().clone(), result);
             }
-            // tower-lsp keeps silent about an unknown method that begins with `$/`, also where an
-            // answer is due.
+            // tower-lsp does not answer an unknown method that begins with `$/`, even if an answer
+            // is due.
             Ok(answer
                 .or_else(|| asked.map(|id| Response::from_error(id, Error::method_not_found()))))
         })
@@ -101,8 +100,8 @@ where
 }
 
 impl<S> Ordered<S> {
-    /// Applies what a message does to texts. What goes on to tower-lsp is the message without the
-    /// text: it may be a hundred megabytes, and nobody after this needs it.
+    /// Applies a message to the texts. tower-lsp receives the message without the text, which may
+    /// take a hundred megabytes and is not needed any more.
     fn apply(&self, request: Request) -> Request {
         if request.id().is_some() {
             return request;
@@ -140,9 +139,9 @@ impl<S> Ordered<S> {
         }
     }
 
-    /// Reads a notification's parameters, lets `apply` act on them, and gives the notification with
-    /// what it leaves. Malformed parameters of a notification have nobody to tell: it goes on
-    /// without any, and tower-lsp passes it over.
+    /// Reads a notification's parameters, lets `apply` act on them, and returns the notification
+    /// with the parameters that `apply` leaves. Malformed parameters cannot be answered, so they
+    /// are dropped, and tower-lsp ignores the notification.
     fn taking<P: DeserializeOwned + Serialize>(
         &self,
         request: Request,

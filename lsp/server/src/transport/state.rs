@@ -1,5 +1,5 @@
-//! What the transport and the handlers share: the open documents, and the snapshot that each message
-//! carries.
+//! The state that the transport and the handlers share: the open documents, and the snapshot of
+//! each message.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ tokio::task_local! {
     static SNAPSHOT: Documents;
 }
 
-/// The documents as they were when the message that is being handled arrived.
+/// The documents at the arrival of the message that is being handled.
 pub(crate) fn snapshot() -> Documents {
     SNAPSHOT.try_with(Clone::clone).unwrap_or_default()
 }
@@ -26,17 +26,17 @@ pub(crate) async fn in_snapshot<F: Future>(documents: Documents, handler: F) -> 
     SNAPSHOT.scope(documents, handler).await
 }
 
-/// Runs what a handler does before its first `await` with these documents as its snapshot.
+/// Starts a handler with these documents as its snapshot.
 pub(super) fn start_in_snapshot<T>(documents: Documents, start: impl FnOnce() -> T) -> T {
     SNAPSHOT.sync_scope(documents, start)
 }
 
-/// What the service and the handlers share.
+/// The state that the service and the handlers share.
 pub(crate) struct State {
     documents: Mutex<Documents>,
-    /// Counts edits, so that work on an old text can notice.
+    /// Counts edits, so that work on an old text can notice them.
     edits: watch::Sender<u64>,
-    /// Long texts that were taken out of their messages before tower-lsp read those.
+    /// Long texts that were taken out of their messages.
     pub(super) held: HeldTexts,
     pub(super) initialize_params: Mutex<Value>,
     pub(super) shut_down: AtomicBool,
@@ -44,7 +44,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// No documents yet.
+    /// The state of a server without documents.
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             documents: Mutex::default(),
@@ -56,44 +56,43 @@ impl State {
         })
     }
 
-    /// The documents as of the last message.
+    /// The documents after the last message.
     pub(crate) fn latest(&self) -> Documents {
         self.documents.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Changes the documents for all messages from now on.
+    /// Changes the documents for all later messages.
     pub(crate) fn update(&self, change: impl FnOnce(&mut Documents)) {
         change(&mut self.documents.lock().unwrap_or_else(PoisonError::into_inner));
         self.edits.send_modify(|edits| *edits += 1);
     }
 
-    /// Until a document is no longer at `version`.
+    /// Waits until a document is no longer at `version`.
     pub(crate) async fn changed_from(&self, uri: &Url, version: i32) {
         let same =
             |state: &Self| state.latest().get(uri).is_some_and(|open| open.version == version);
-        // Fails only where the sender is gone, and `self` holds it.
+        // This fails only without a sender, and `self` holds the sender.
         let _ = self.edits.subscribe().wait_for(|_| !same(self)).await;
     }
 
-    /// What the client said in `initialize`, as it said it: the types leave out what they do not
-    /// know.
+    /// The parameters of `initialize` as JSON: the types leave out unknown members.
     pub(crate) fn initialize_params(&self) -> Value {
         self.initialize_params.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether the client asked to shut down.
+    /// Whether the client has sent `shutdown`.
     pub(crate) fn is_shut_down(&self) -> bool {
         self.shut_down.load(Ordering::Acquire)
     }
 
-    /// Whether the client said `exit`.
+    /// Whether the client has sent `exit`.
     pub(crate) fn is_exited(&self) -> bool {
         *self.exited.borrow()
     }
 
-    /// Until the client says `exit`.
+    /// Waits for the client's `exit`.
     pub(crate) async fn exited(&self) {
-        // Fails only where the sender is gone, and `self` holds it.
+        // This fails only without a sender, and `self` holds the sender.
         let _ = self.exited.subscribe().wait_for(|exited| *exited).await;
     }
 }

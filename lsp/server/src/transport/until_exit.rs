@@ -1,7 +1,7 @@
-//! Input that ends when the client says `exit`.
+//! Input that ends at the client's `exit`.
 //!
-//! tower-lsp reads on until its input ends, and clients wait for the process to end before they
-//! close it. Ending the input from inside lets tower-lsp finish what is under way and write it.
+//! tower-lsp reads until its input ends, and clients keep the input open until the process ends.
+//! Ending the input here lets tower-lsp finish running requests and write their answers.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl<I: AsyncRead + Unpin> AsyncRead for UntilExit<I> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<std::io::Result<()>> {
-        // `exit` is handled by the task that reads, so the flag is set before this is asked again.
+        // The reading task handles `exit`, so the flag is set before the next read.
         if self.state.is_exited() {
             return Poll::Ready(Ok(()));
         }

@@ -1,4 +1,4 @@
-//! A client: sends without waiting, collects answers by their id.
+//! A test client: it sends without waiting and collects answers by id.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::io::{
 };
 use tokio::task::JoinHandle;
 
-/// No answer takes this long; a test that waits so long has found a deadlock.
+/// No answer takes this long: a test that waits so long has found a deadlock.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Client {
@@ -22,7 +22,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A server that has not heard of `initialize` yet.
+    /// A server before `initialize`.
     pub(crate) fn raw() -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(theirs);
@@ -38,7 +38,7 @@ impl Client {
         }
     }
 
-    /// A server in a session, with what it said it can do.
+    /// A server in a session, and the capabilities that it announced.
     pub(crate) async fn initialized(capabilities: Value, options: Value) -> (Self, Value) {
         let mut client = Self::raw();
         let params = json!({"processId": null, "rootUri": null, "capabilities": capabilities, "initializationOptions": options});
@@ -55,7 +55,7 @@ impl Client {
         self.body(message.to_string().as_bytes()).await;
     }
 
-    /// Sends a body, whatever it is, in a frame.
+    /// Sends any bytes as the body of a frame.
     pub(crate) async fn body(&mut self, body: &[u8]) {
         let headers = format!("Content-Length: {}\r\n\r\n", body.len());
         self.output.write_all(headers.as_bytes()).await.expect("the server to read");
@@ -66,12 +66,12 @@ impl Client {
         self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params})).await;
     }
 
-    /// Sends a message as it is.
+    /// Sends any message.
     pub(crate) async fn respond(&mut self, message: &Value) {
         self.write(message).await;
     }
 
-    /// Sends a request and does not wait.
+    /// Sends a request without waiting for its answer.
     pub(crate) async fn send(&mut self, method: &str, params: Value) -> i64 {
         self.next_id += 1;
         let id = self.next_id;
@@ -101,7 +101,7 @@ impl Client {
         Some(serde_json::from_slice(&body).expect("JSON"))
     }
 
-    /// Takes in one message.
+    /// Receives one message.
     pub(crate) async fn receive(&mut self) {
         let message = tokio::time::timeout(PATIENCE, self.read()).await.expect("an answer in time");
         let message = message.expect("the server to go on");
@@ -144,7 +144,7 @@ impl Client {
         self.ask("textDocument/hover", place(uri, line, character)).await["result"].clone()
     }
 
-    /// The server's exit code; the client keeps its side of the streams open.
+    /// The server's exit code, with the client's streams still open.
     pub(crate) async fn exit_code(self) -> u8 {
         tokio::time::timeout(PATIENCE, self.server)
             .await
@@ -152,7 +152,7 @@ impl Client {
             .expect("no panic")
     }
 
-    /// Closes the streams, as a client that dies does.
+    /// Closes the streams, like a client that dies.
     pub(crate) async fn hang_up(self) -> u8 {
         drop((self.output, self.input));
         tokio::time::timeout(PATIENCE, self.server)

@@ -1,4 +1,4 @@
-//! Texts, columns and the features as the protocol carries them.
+//! Texts and columns through the protocol.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,7 @@ use crate::client::{Client, markdown, place, range};
 
 const URI: &str = "file:///x.mlir";
 
-/// Astral and other non-ASCII characters before the asked token, in every encoding that can be
-/// agreed on.
+/// Characters beyond ASCII and the BMP before the token that is asked about, in every encoding.
 #[tokio::test]
 async fn columns_after_text_outside_ascii() {
     let line = "func.func @\"größe_😀\"() attributes {doc = \"é😀ü日\"} { call @\"größe_😀\"() call @g() }";
@@ -29,12 +28,12 @@ async fn columns_after_text_outside_ascii() {
             assert!(markdown(&hover).contains("func.func @g()"), "{agreed} +{inside}: {hover}");
             assert_eq!(hover["range"], range((0, column), (0, column + 2)), "{agreed}");
         }
-        // One to the left is another token.
+        // One column to the left is another token.
         let beside = client.hover(URI, 0, column - 1).await;
         assert!(!markdown(&beside).contains("func.func @g()"), "{beside}");
         let target = client.ask("textDocument/definition", place(URI, 0, column + 1)).await;
         assert_eq!(target["result"]["range"], range((1, 10), (1, 12)));
-        // An edit at that column lands there too.
+        // An edit at that column goes there too.
         client
             .change(
                 URI,
@@ -108,7 +107,7 @@ async fn vm_assembly_is_understood() {
     }
 }
 
-/// Diagnostics come after the text rests, for the last version.
+/// Diagnostics follow after the text rests, for the last version.
 #[tokio::test]
 async fn diagnostics_follow_the_text() {
     let mut client = Client::plain().await;
@@ -129,7 +128,7 @@ async fn diagnostics_follow_the_text() {
     assert_eq!(client.notifications[0]["params"]["diagnostics"], json!([]));
 }
 
-/// The place of modules comes from the client's settings, and a module that changes is read again.
+/// The client's settings say where modules lie, and a module that changes is read again.
 #[tokio::test]
 async fn configured_modules_are_consulted() {
     let folder = tempfile::tempdir().expect("a scratch folder");

@@ -1,4 +1,4 @@
-//! Every feature asked by a client, each on a text that shows what it is for.
+//! Every feature through the protocol, each on a text that shows its use.
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fn document() -> Value {
     json!({"textDocument": {"uri": URI}})
 }
 
-/// The place of a marked word: `needle` holds `‸` before the character.
+/// The position of a marked word: `needle` holds `‸` before the character.
 fn at(text: &str, needle: &str) -> (usize, usize) {
     let plain = needle.replace('‸', "");
     let offset = text.find(&plain).expect("the place") + needle.find('‸').expect("a mark");
@@ -185,7 +185,7 @@ async fn folds_selections_and_lenses() {
     );
 }
 
-/// Tokens as (line, column, length, type).
+/// The tokens as (line, column, length, type).
 fn decoded(data: &Value) -> Vec<(u64, u64, u64, u64)> {
     let numbers: Vec<u64> =
         data.as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
@@ -250,7 +250,7 @@ async fn inlay_hints() {
             json!({"settings": {"iree-dbg": {"inlayHints": false}}}),
         )
         .await;
-    // The notification has no answer; a later request comes after it.
+    // The notification has no answer, but it precedes a later request's answer.
     for _ in 0..100 {
         let answer = client.ask("textDocument/inlayHint", params.clone()).await;
         if answer["result"] == json!([]) {
@@ -367,7 +367,7 @@ async fn code_actions_add_what_is_missing() {
         described.contains(r#"{\"a\":[\"i32\",\"i32\"],\"r\":[\"i32\"],\"v\":1}"#),
         "{described}"
     );
-    // A convention string of an import that lacks its version.
+    // An import's convention string without its version.
     let uri = "file:///i.vmasm";
     let text = "vm.module @m version 0\nvm.import @a.b cconv \"ii_i\"\n";
     client.open(uri, text).await;
@@ -443,7 +443,7 @@ async fn diagnostics_name_undefined_and_duplicate_things() {
     }
 }
 
-/// A client that says it asks for diagnostics is not sent any.
+/// A client that requests diagnostics itself is sent none.
 #[tokio::test]
 async fn diagnostics_on_request() {
     let (mut client, can) =
@@ -475,11 +475,11 @@ async fn symbols_of_the_workspace() {
         (&found[0]["name"], &found[0]["containerName"]),
         (&json!("needle"), &json!("outer"))
     );
-    // Counted in UTF-16 behind an astral character.
+    // Counted in UTF-16 after a character beyond the BMP.
     assert_eq!(found[0]["location"]["range"], range((1, 56), (1, 63)));
     let answer = client.ask("workspace/symbol", json!({"query": "main"})).await;
     assert_eq!(answer["result"][0]["location"]["uri"], URI);
-    // In parts for a client that wants them so.
+    // In parts, for a client that wants parts.
     client.notifications.clear();
     let answer = client
         .ask(

@@ -1,4 +1,4 @@
-//! Beginning, end, and what is not understood.
+//! The beginning and end of a session, and messages that the server does not understand.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::client::{Client, place};
 async fn exit_after_shutdown_is_zero_while_input_stays_open() {
     let mut client = Client::plain().await;
     client.open("file:///x.mlir", "func.func @f() {\n}\n").await;
-    // Everything sent before is answered, though nobody waited.
+    // Everything sent earlier is answered, even if the client does not wait for it.
     let hover = client.send("textDocument/hover", place("file:///x.mlir", 0, 12)).await;
     let shutdown = client.send("shutdown", Value::Null).await;
     client.notify("exit", Value::Null).await;

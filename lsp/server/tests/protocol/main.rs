@@ -1,4 +1,5 @@
-//! The server as a client sees it: bytes in, bytes out, over in-memory streams.
+//! The server as a client sees it: bytes in and bytes out, over in-memory streams. The oracle is
+//! the protocol itself, and for modules iree-compile's output.
 
 mod client;
 mod documents;

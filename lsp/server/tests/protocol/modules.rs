@@ -1,4 +1,4 @@
-//! Compiled modules as documents, and the ways between them and their sources; with modules that
+//! Compiled modules as documents, and links between them and their sources, with modules that
 //! iree-compile made.
 
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::client::{Client, place};
 
 const SOURCE: &str = "func.func @f(%a: i32, %b: i32) -> i32 {\n  %0 = arith.divsi %a, %b : i32\n  %1 = arith.xori %0, %a : i32\n  return %1 : i32\n}\n";
 
-/// iree-compile of the environment, or the one that `IREE_COMPILE` names.
+/// iree-compile on the `PATH`, or the program that `IREE_COMPILE` names.
 fn iree_compile() -> PathBuf {
     std::env::var_os("IREE_COMPILE").map_or_else(|| PathBuf::from("iree-compile"), PathBuf::from)
 }
@@ -56,7 +56,7 @@ async fn modules_are_documents_with_links_both_ways() {
         client.ask("textDocument/definition", place(&uri, line, 1)).await["result"].clone();
     assert_eq!(target["uri"], format!("file://{}", source.display()));
     assert_eq!(target["range"]["start"], json!({"line": 1, "character": 7}));
-    // An instruction is described.
+    // The hover of an instruction describes it.
     let column = text.lines().nth(line).and_then(|line| line.find("vm.")).expect("an instruction");
     let hover = client.hover(&uri, line, column + 1).await;
     assert!(
@@ -80,7 +80,7 @@ async fn modules_are_documents_with_links_both_ways() {
     assert!(back.contains(&&json!(line)), "{lines}");
 }
 
-/// The text's lines are those that a debugger counts in the plain disassembly.
+/// The lines equal those of the plain disassembly, which debuggers count.
 #[tokio::test]
 async fn lines_are_those_of_the_disassembly() {
     let folder = tempfile::tempdir().expect("a scratch folder");
@@ -100,7 +100,7 @@ async fn lines_are_those_of_the_disassembly() {
     }
 }
 
-/// What the compiler says joins the diagnostics after a save, and goes with the next edit.
+/// The compiler's messages join the diagnostics after a save, and the next edit removes them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_save_is_checked_by_the_compiler() {
     let folder = tempfile::tempdir().expect("a scratch folder");
@@ -113,7 +113,7 @@ async fn a_save_is_checked_by_the_compiler() {
     let uri = format!("file://{}", path.display());
     client.open(&uri, text).await;
     client.notify("textDocument/didSave", json!({"textDocument": {"uri": uri}})).await;
-    let told = |sent: &Value, code: &str| {
+    let has_code = |sent: &Value, code: &str| {
         sent["params"]["diagnostics"]
             .as_array()
             .into_iter()
@@ -122,7 +122,7 @@ async fn a_save_is_checked_by_the_compiler() {
     };
     loop {
         client.receive().await;
-        if let Some(sent) = client.notifications.iter().find(|sent| told(sent, "compiler")) {
+        if let Some(sent) = client.notifications.iter().find(|sent| has_code(sent, "compiler")) {
             let found = &sent["params"]["diagnostics"][0];
             assert_eq!(
                 (&found["source"], &found["range"]["start"]["line"]),
@@ -136,10 +136,10 @@ async fn a_save_is_checked_by_the_compiler() {
     while client.notifications.is_empty() {
         client.receive().await;
     }
-    assert!(!told(&client.notifications[0], "compiler"));
+    assert!(!has_code(&client.notifications[0], "compiler"));
 }
 
-/// In a folder that is not trusted nothing is started, whatever it sets, until the client says
+/// In an untrusted workspace no program is started, whatever the settings, until the client says
 /// otherwise.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_save_starts_nothing_in_a_folder_that_is_not_trusted() {
@@ -158,7 +158,7 @@ async fn a_save_starts_nothing_in_a_folder_that_is_not_trusted() {
     let uri = format!("file://{}", path.display());
     client.open(&uri, "module {\n}\n").await;
     let save = json!({"textDocument": {"uri": uri}});
-    // Nor does a change of other settings make it trusted.
+    // A change of other settings does not make it trusted.
     for sent in [None, Some(json!({"iree-dbg": 5})), Some(json!({"iree-dbg": settings(None)}))] {
         if let Some(sent) = sent {
             let params = json!({"settings": sent});

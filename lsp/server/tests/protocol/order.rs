@@ -6,7 +6,7 @@ use crate::client::{Client, markdown, place, range};
 
 const URI: &str = "file:///x.mlir";
 
-/// Edits and hovers interleaved without waiting: each hover must show the version just before it.
+/// Edits and hovers interleave without waiting: each hover must show the version just before it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_answer_is_stale_or_too_new() {
     let mut client = Client::plain().await;
@@ -29,8 +29,7 @@ async fn no_answer_is_stale_or_too_new() {
     assert_eq!((stale, new), (0, 0));
 }
 
-/// A long text takes another way into the server, and is there for the messages right behind it all
-/// the same.
+/// A long text takes another way into the server. The messages right after it see it all the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_texts_are_there_for_what_follows() {
     let mut client = Client::plain().await;
@@ -62,7 +61,7 @@ async fn long_texts_are_there_for_what_follows() {
     }
 }
 
-/// Opening, closing and opening again under requests.
+/// A document is opened, closed and opened again while requests run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn closed_documents_are_gone_for_later_requests_only() {
     let mut client = Client::plain().await;

@@ -1,6 +1,5 @@
-//! What goes wrong in servers on this framework, each tried: clients that never answer or never
-//! read, answers that nobody waits for, work that is cancelled, bursts of edits, answers without
-//! end.
+//! Known faults of servers on this framework, each tried: clients that never answer or never read,
+//! unrequested answers, cancelled work, bursts of edits, endless answers.
 
 use serde_json::{Value, json};
 
@@ -14,8 +13,8 @@ fn functions(count: usize) -> String {
         .collect()
 }
 
-/// The server asks (to watch files, to show progress); this client never answers, and sends
-/// hundreds of messages.
+/// The server sends requests (to watch files, to show progress). This client never answers them and
+/// sends hundreds of messages.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_never_answers() {
     let able = json!({
@@ -43,9 +42,9 @@ async fn a_client_that_never_answers() {
     }
 }
 
-/// Answers to requests that nobody made, or that were given up, are passed over.
+/// Answers to requests that were never made, or were abandoned, are ignored.
 #[tokio::test]
-async fn answers_that_nobody_waits_for() {
+async fn unrequested_answers_are_ignored() {
     let mut client = Client::plain().await;
     for id in [json!(0), json!(1), json!(99), json!("x"), Value::Null] {
         client.respond(&json!({"jsonrpc": "2.0", "id": id, "result": null})).await;
@@ -57,7 +56,7 @@ async fn answers_that_nobody_waits_for() {
     assert!(client.hover(URI, 0, 12).await.is_object());
 }
 
-/// While a long answer is made, short ones come, and the long one can be given up.
+/// A long request does not delay short ones, and it can be cancelled.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_work_holds_up_nothing_and_can_be_cancelled() {
     let mut client = Client::plain().await;
@@ -81,7 +80,7 @@ async fn long_work_holds_up_nothing_and_can_be_cancelled() {
     assert!(given_up > 0, "no request was cancelled while it ran");
 }
 
-/// A burst of edits is told about once.
+/// A burst of edits gives one publication.
 #[tokio::test]
 async fn a_burst_of_edits_is_one_publication() {
     let mut client = Client::plain().await;
@@ -94,7 +93,7 @@ async fn a_burst_of_edits_is_one_publication() {
             client.receive().await;
         }
         let params = client.notifications.remove(0)["params"].clone();
-        // An early rest may be told too, but never each version.
+        // An early rest may be published too, but never each version.
         if params["version"] == 40 {
             break;
         }
@@ -102,7 +101,7 @@ async fn a_burst_of_edits_is_one_publication() {
     assert!(client.notifications.is_empty());
 }
 
-/// An outline has an end, and says what it leaves out.
+/// An outline has a limit and says how many symbols it leaves out.
 #[tokio::test]
 async fn answers_have_a_limit() {
     let mut client = Client::plain().await;
@@ -116,7 +115,7 @@ async fn answers_have_a_limit() {
         "{}",
         symbols[20_000]
     );
-    // All tokens of five megabytes are not even begun.
+    // All tokens of five megabytes are not even started.
     client.open("file:///y.mlir", &functions(60_000)).await;
     let answer = client
         .ask("textDocument/semanticTokens/full", json!({"textDocument": {"uri": "file:///y.mlir"}}))
@@ -138,9 +137,9 @@ async fn a_client_that_reads_late() {
     }
 }
 
-/// Bytes that are no UTF-8, no JSON, or no message: what comes behind them is answered.
+/// Bytes that are not UTF-8, not JSON, or not a message: the messages after them are answered.
 #[tokio::test]
-async fn messages_that_are_none() {
+async fn malformed_messages_are_answered() {
     let (mut client, _) = Client::initialized(json!({}), json!({})).await;
     client.open(URI, "func.func @f() {\n  return\n}\n").await;
     for body in [

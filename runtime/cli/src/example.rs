@@ -1,17 +1,16 @@
-//! The embedded example: a program to try the debugger on without a compiler at hand.
+//! The embedded example: a program to try the debugger on without a compiler.
 //!
-//! The module and its companion were made from `example/newton.mlir` by, in `runtime/cli/example`,
-//! `iree-dbg compile newton.mlir -o newton.vmfb` with iree-compile 3.13. A test checks that they
-//! still fit the source.
+//! The module and its companion were made in `runtime/cli/example` with iree-compile 3.13, by
+//! `iree-dbg compile newton.mlir -o newton.vmfb`. A test checks that they still match the source.
 
 use std::collections::HashMap;
 
 use debug::{LaunchOptions, ModuleSource};
 
-/// The source, by the name that the module knows it by.
+/// The name of the source in the debug information of the module, and its text.
 pub(crate) const SOURCE: (&str, &str) = ("newton.mlir", include_str!("../example/newton.mlir"));
 
-/// Launches `main(2.0, 5)` of the example.
+/// Options that launch `main(2.0, 5)` of the example.
 pub(crate) fn options() -> LaunchOptions {
     LaunchOptions {
         modules: vec![ModuleSource::Memory {
@@ -21,7 +20,6 @@ pub(crate) fn options() -> LaunchOptions {
         }],
         function: Some("main".to_owned()),
         inputs: vec!["2.0".to_owned(), "5".to_owned()],
-
         sources: HashMap::from([(SOURCE.0.to_owned(), SOURCE.1.to_owned())]),
         ..LaunchOptions::default()
     }

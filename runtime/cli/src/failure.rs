@@ -1,4 +1,4 @@
-//! How a run has failed: one value, printed as text or as JSON (`--error_format`).
+//! Why a command failed. A failed run is one value, printed as text or as JSON (`--error_format`).
 //!
 //! ```text
 //! INVALID_ARGUMENT; input0 shape dimension 0 mismatch; while invoking native function hal.buffer_view.assert; …
@@ -8,9 +8,8 @@
 //!       at model.mlir:30:10 in main
 //! ```
 //!
-//! The first line is iree-run-module's, without the place in its own sources. Debug information is
-//! read when a run has failed, not before: a companion can be as large as the constants of its
-//! model.
+//! The first line is iree-run-module's, without the line of its own sources. Debug information is
+//! read only after a failure: a companion can be as large as the constants of its model.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -18,25 +17,37 @@ use std::fmt;
 
 use debuginfo::{Companion, DebugInfo};
 use serde_json::{Value, json};
-use vm::{Context, Failure, FramePosition, ModuleIndex, Status, StatusCode};
+use vm::{Context, FramePosition, ModuleIndex, Status, StatusCode};
 
 use crate::modules::LoadedModules;
+
+/// Why a command failed. Its text follows `error: `.
+pub(crate) type Failure = Box<dyn Error>;
+
+/// Tells the user why the command failed, unless the reader of its output has gone away
+/// (`iree-dbg dump … | head`), which is no failure.
+pub(crate) fn report(error: &Failure) {
+    let io = error.downcast_ref::<std::io::Error>();
+    if io.is_none_or(|error| error.kind() != std::io::ErrorKind::BrokenPipe) {
+        eprintln!("error: {error}");
+    }
+}
 
 /// A failed run.
 #[derive(Debug)]
 pub(crate) struct RunFailure {
     pub(crate) status: Status,
-    /// What was being done, innermost first, as IREE's tools say it.
+    /// What the program was doing, innermost first, in the words of IREE's tools.
     pub(crate) notes: Vec<String>,
     /// Innermost first.
     pub(crate) frames: Vec<ReportedFrame>,
 }
 
-/// A frame and the lines of the source that it is at.
+/// A frame, and the source lines that it stands at.
 #[derive(Debug)]
 pub(crate) struct ReportedFrame {
     position: FramePosition,
-    /// Innermost first: functions that the compiler inlined, then the one that the frame is of.
+    /// Innermost first: the functions that the compiler inlined, then the frame's own.
     sources: Vec<ReportedLine>,
 }
 
@@ -50,25 +61,25 @@ struct ReportedLine {
 }
 
 impl RunFailure {
-    /// One that has happened outside of the program's code.
+    /// A failure outside the program's code.
     pub(crate) fn outside(status: Status, notes: Vec<String>) -> Self {
         Self { status, notes, frames: Vec::new() }
     }
 
-    /// One of the program. `notes` are added to those about calls of native functions.
+    /// A failure of the program's code. `notes` follow those about calls of native functions.
     pub(crate) fn new(
-        failure: Failure,
+        failure: vm::Failure,
         notes: Vec<String>,
         context: &Context,
         modules: &LoadedModules,
     ) -> Self {
-        let mut known: HashMap<ModuleIndex, DebugInfo> = HashMap::new();
+        let mut loaded: HashMap<ModuleIndex, DebugInfo> = HashMap::new();
         let native = native_import(&failure.backtrace).into_iter().flatten();
         let notes = native.chain(notes).collect();
         let frames = failure.backtrace.into_iter().map(|position| {
             let sources = context.bytecode_module(position.module).map(|module| {
-                let info = known.entry(position.module).or_insert_with(|| {
-                    // A damaged companion is no companion: what failed is the program.
+                let info = loaded.entry(position.module).or_insert_with(|| {
+                    // A damaged companion counts as none: the report is about the program.
                     let path = modules.path(module);
                     let companion = path.and_then(|path| Companion::beside(path).ok().flatten());
                     DebugInfo::load(module, companion.as_ref())
@@ -81,7 +92,7 @@ impl RunFailure {
         Self { status: failure.status, notes, frames }
     }
 
-    /// The same as an object. Keys are only ever added.
+    /// The failure as JSON. Programs read it: add keys, never change one.
     pub(crate) fn to_json(&self) -> Value {
         let frames: Vec<Value> = self.frames.iter().map(ReportedFrame::to_json).collect();
         json!({
@@ -94,7 +105,7 @@ impl RunFailure {
     }
 }
 
-/// What IREE's VM says of a native function that fails.
+/// The notes of IREE's VM about a native function that fails.
 fn native_import(backtrace: &[FramePosition]) -> Option<[String; 2]> {
     let function = backtrace.iter().find(|position| position.part.is_none())?;
     let FramePosition { module_name, function_name, bytecode, .. } = function;
@@ -172,7 +183,7 @@ impl fmt::Display for RunFailure {
 
 impl Error for RunFailure {}
 
-/// How a failure is told.
+/// The format of a failure on standard error.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
 pub(crate) enum ErrorFormat {
     /// For people
@@ -183,17 +194,16 @@ pub(crate) enum ErrorFormat {
 }
 
 impl ErrorFormat {
-    /// Tells of a failure in this format.
-    pub(crate) fn report(self, error: &super::commands::Failure) {
+    /// Reports a failure in this format.
+    pub(crate) fn report(self, error: &Failure) {
         match (self, error.downcast_ref::<RunFailure>()) {
-            (Self::Text, _) => super::commands::report(error),
+            (Self::Text, _) => report(error),
             (Self::Json, Some(failure)) => eprintln!("{}", failure.to_json()),
-            // What is not about the program's code begins with its code, if it has one.
+            // The text of any other failure may begin with a status code.
             (Self::Json, None) => {
                 let text = error.to_string();
                 let (code, message) = text.split_once("; ").unwrap_or(("", &text));
-                let known = StatusCode::named(code);
-                let status = match known {
+                let status = match StatusCode::named(code) {
                     Some(code) => Status::new(code, message),
                     None => Status::new(StatusCode::Unknown, &text),
                 };

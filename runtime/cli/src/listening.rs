@@ -1,5 +1,5 @@
-//! `--listen`: who may connect, and `run --listen`, where the program runs under the debugger and
-//! editors attach to it over TCP.
+//! `--listen`: who may connect, and `run --listen`, which runs a program under the debugger so that
+//! editors can attach to it over TCP.
 
 use std::net::SocketAddr;
 
@@ -7,12 +7,12 @@ use dap_adapter::{Beginning, Options, Reach, TcpServer, Token};
 use debug::{Debugger, LaunchOptions, StopReason};
 use vm::Value;
 
-/// What a client has to know, unless the command line says it.
+/// The environment variable with the token, if no flag gives it.
 const VARIABLE: &str = "IREE_DBG_TOKEN";
 
-/// Who may connect to a port that is listened on.
+/// The flags for who may connect.
 #[derive(clap::Args)]
-pub(crate) struct DoorArguments {
+pub(crate) struct AccessArguments {
     /// The text that clients give as `token` when they launch or attach; by default a random one,
     /// which is printed. The environment variable IREE_DBG_TOKEN says it too, where other users do
     /// not see it
@@ -29,8 +29,11 @@ pub(crate) struct DoorArguments {
     allow_remote: bool,
 }
 
-impl DoorArguments {
+impl AccessArguments {
     /// Listens on an address.
+    ///
+    /// # Errors
+    /// The address cannot be listened on, or other machines would reach it without --allow-remote.
     pub(crate) fn bind(&self, address: &str) -> Result<TcpServer, String> {
         let reach = if self.allow_remote { Reach::Network } else { Reach::Loopback };
         TcpServer::bind(address, reach).map_err(|error| {
@@ -44,7 +47,10 @@ impl DoorArguments {
         })
     }
 
-    /// What clients are asked for.
+    /// The token that clients have to give, if there is one.
+    ///
+    /// # Errors
+    /// The token is empty, or the system has no random numbers.
     pub(crate) fn token(&self) -> Result<Option<Token>, String> {
         if self.no_token {
             return Ok(None);
@@ -63,7 +69,7 @@ impl DoorArguments {
         self.token.clone().or_else(|| std::env::var(VARIABLE).ok())
     }
 
-    /// Says on standard error what whoever started this has to know of the door.
+    /// Tells the user on standard error which token clients have to give, and who can connect.
     pub(crate) fn explain(&self, address: SocketAddr, token: Option<&Token>) {
         match token {
             Some(_) if self.given().is_some() => {}
@@ -80,19 +86,22 @@ impl DoorArguments {
     }
 }
 
-/// Runs a program to its end. The results are those of a run without a debugger.
+/// Runs a program to its end. The results are the same as without a debugger.
+///
+/// # Errors
+/// The program fails or cannot be loaded, a client ends it, or the address cannot be listened on.
 pub(crate) fn run(
     options: LaunchOptions,
     address: &str,
-    door: &DoorArguments,
+    access: &AccessArguments,
     waits_for_debugger: bool,
 ) -> Result<Vec<Value>, String> {
     let debugger = Debugger::load(options).map_err(|error| error.to_string())?;
     let name = debugger.program().entry_name().to_owned();
-    let server = door.bind(address)?;
+    let server = access.bind(address)?;
     let bound = server.local_addr();
     let address = bound.map_err(|error| format!("cannot listen on {address}: {error}"))?;
-    let options = Options { token: door.token()?, ..Options::default() };
+    let options = Options { token: access.token()?, ..Options::default() };
     let beginning = if waits_for_debugger {
         eprintln!("waiting for a debugger on {address}");
         Beginning::WithFirstClient
@@ -100,7 +109,7 @@ pub(crate) fn run(
         eprintln!("debuggers can attach on {address}");
         Beginning::AtOnce
     };
-    door.explain(address, options.token.as_ref());
+    access.explain(address, options.token.as_ref());
     println!("EXEC @{name}");
     let outcome = server.run_program(debugger, beginning, &options);
     match outcome.map_err(|error| error.to_string())? {

@@ -1,30 +1,42 @@
-//! The `iree-dbg` binary: one subcommand a file in `commands`, each a thin shell over a library
+//! The `iree-dbg` binary: one file per subcommand in `commands`, each a thin shell over a library
 //! crate.
 //!
-//! Results go to standard output and nothing else does; errors are one `error: …` on standard
-//! error. The exit status is 0 for success, 1 for a failure, 2 for a command line that cannot be
-//! read.
+//! Results go to standard output, and nothing else does; an error is one `error: …` on standard
+//! error. See [`exit_status`] for the exit status.
+//!
+//! Each module uses only modules above it in this table.
+//!
+//! | module | what lives there |
+//! | --- | --- |
+//! | `exit_status` | what each exit status means |
+//! | `command_line` | what happens to the command line before clap reads it |
+//! | `modules` | modules and native libraries that the command line names, loaded and linked |
+//! | `failure` | why a command failed, and how the user hears of it |
+//! | `program` | the flags that name a program, its inputs and its outputs; its loading and running |
+//! | `trace` | `--trace_execution` |
+//! | `measurement` | how long a call takes, and breakpoints that a call does not reach |
+//! | `listening` | `--listen`: who may connect, and running a program that debuggers attach to |
+//! | `example` | the embedded example |
+//! | `terminal` | the terminal debugger |
+//! | `commands` | the subcommands |
 
+mod command_line;
 mod commands;
-mod device_list;
 mod example;
+mod exit_status;
 mod failure;
-mod flag_files;
-mod idle_breakpoints;
-mod libraries;
-mod limits;
 mod listening;
-mod measure;
+mod measurement;
 mod modules;
-mod outputs;
 mod program;
-mod structured;
 mod terminal;
 mod trace;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+
+use exit_status::ExitStatus;
 
 /// Debugger and language server for IREE VM modules.
 #[derive(Parser)]
@@ -35,23 +47,21 @@ struct CommandLine {
 }
 
 fn main() -> ExitCode {
-    let arguments = match flag_files::expand(std::env::args_os()) {
+    let arguments = match command_line::expand_flag_files(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(error) => {
-            commands::report(&error.into());
-            return ExitCode::from(2);
+            failure::report(&error.into());
+            return ExitStatus::Usage.into();
         }
     };
-    if let Some(devices) = device_list::asked_for(&arguments) {
+    if let Some(devices) = command_line::device_list(&arguments) {
         print!("{devices}");
-        return ExitCode::SUCCESS;
+        return ExitStatus::Success.into();
     }
     ffi::catch_faults();
-    match CommandLine::parse_from(arguments).command.run() {
-        Ok(code) => code,
-        Err(error) => {
-            commands::report(&error);
-            ExitCode::FAILURE
-        }
-    }
+    let status = CommandLine::parse_from(arguments).command.run().unwrap_or_else(|error| {
+        failure::report(&error);
+        ExitStatus::Failure
+    });
+    status.into()
 }

@@ -1,4 +1,4 @@
-//! `--trace_execution`: every instruction on standard error before it runs, with what it reads.
+//! `--trace_execution`: prints every instruction before it runs, with the values that it reads.
 //!
 //! ```text
 //! [module.main+00000016]    %i2 = vm.add.i32 %i0(5), %i1(7)
@@ -13,7 +13,7 @@ use vmfb::isa::Bank;
 use vmfb::print::{DisplayNames, InstructionPrinter, RegisterValues};
 use vmfb::{Module, Register};
 
-/// The bytecode modules of a context, kept for the time of a trace.
+/// The bytecode modules of a context, kept during a trace.
 pub(crate) struct TracedModules(Vec<Option<Arc<Module>>>);
 
 impl TracedModules {
@@ -30,7 +30,7 @@ impl TracedModules {
     }
 }
 
-/// Prints what is about to run.
+/// Prints each instruction that is about to run.
 pub(crate) struct Tracer<'m, W> {
     modules: &'m TracedModules,
     names: &'m [Option<DisplayNames<'m>>],
@@ -84,7 +84,7 @@ impl<W: Write> Observer for Tracer<'_, W> {
         position: Position,
     ) -> Reaction {
         let line = self.line(context, invocation, position);
-        // A trace that cannot be written is no reason to change what the program does.
+        // The program runs on even if the trace cannot be written.
         let _ = writeln!(self.out, "{line}");
         Reaction::Continue
     }

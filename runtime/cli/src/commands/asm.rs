@@ -1,15 +1,15 @@
 //! `iree-dbg asm`: VM assembly text to a module.
 //!
-//! Diagnostics go to standard error; warnings do not keep the module from being written.
+//! Diagnostics go to standard error. The module is written in spite of warnings.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use vmfb::assemble::{self, Assembly, Diagnostic};
 use vmfb::{FileBytes, Module};
 
-use super::Failure;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
 use crate::modules;
 
 #[derive(clap::Args)]
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     input: PathBuf,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let source = read(&arguments.input)?;
     let show = |diagnostics: &[Diagnostic]| {
         let path = arguments.input.display().to_string();
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Ok(assembly) => assembly,
         Err(diagnostics) => {
             show(&diagnostics);
-            return Ok(ExitCode::FAILURE);
+            return Ok(ExitStatus::Failure);
         }
     };
     show(&assembly.warnings);
@@ -48,8 +48,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let bytes = FileBytes::from(assembly.image.to_bytes()?);
     std::fs::write(&arguments.output, bytes.owned())
         .map_err(|error| format!("cannot write {}: {error}", arguments.output.display()))?;
-    show(&doubts(&assembly, bytes)?);
-    Ok(ExitCode::SUCCESS)
+    show(&defects(&assembly, bytes)?);
+    Ok(ExitStatus::Success)
 }
 
 fn complete(assembly: &mut Assembly, path: &Path) -> Result<(), Failure> {
@@ -64,8 +64,8 @@ fn complete(assembly: &mut Assembly, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Why the module will not run.
-fn doubts(assembly: &Assembly, bytes: FileBytes) -> Result<Vec<Diagnostic>, Failure> {
+/// The defects for which the module will not run.
+fn defects(assembly: &Assembly, bytes: FileBytes) -> Result<Vec<Diagnostic>, Failure> {
     let module = Module::from_bytes(bytes)
         .map_err(|error| format!("the module was written, but cannot be loaded: {error}"))?;
     Ok(assembly.verify(module))

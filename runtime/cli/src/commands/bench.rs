@@ -1,13 +1,12 @@
 //! `iree-dbg bench`: how long a call of a function takes.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Failure;
-use crate::idle_breakpoints::{self, Armed};
-use crate::measure::{Measurement, measure};
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::measurement::{IdleBreakpoints, Measurement, measure, set_idle_breakpoints};
 use crate::program::ProgramArguments;
 
 #[derive(clap::Args)]
@@ -28,19 +27,19 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let mut program = arguments.program.load()?;
     program.initialize(None)?;
-    let armed = idle_breakpoints::arm(&mut program, arguments.breakpoints)?;
+    let idle = set_idle_breakpoints(&mut program, arguments.breakpoints)?;
     let budget = Duration::from_secs_f64(arguments.time);
     let measurement = measure(budget, || program.call(None).map(drop))?;
     if arguments.json {
-        let report = report(&program.function_name, &measurement, &armed);
+        let report = report(&program.function_name, &measurement, &idle);
         println!("{report}");
     } else {
-        print(&program.function_name, &measurement, &armed);
+        print(&program.function_name, &measurement, &idle);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitStatus::Success)
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {
@@ -50,8 +49,8 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What `--json` prints; times are CPU time unless they say `wall`.
-fn report(function: &str, measurement: &Measurement, armed: &Armed) -> Value {
+/// The object that `--json` prints. Times are CPU time unless their key says `wall`.
+fn report(function: &str, measurement: &Measurement, idle: &IdleBreakpoints) -> Value {
     json!({
         "function": function,
         "ns_per_call": measurement.median_ns,
@@ -60,12 +59,12 @@ fn report(function: &str, measurement: &Measurement, armed: &Armed) -> Value {
         "mean_ns_per_call": measurement.mean_ns,
         "wall_ns_per_call": measurement.median_wall_ns,
         "samples": measurement.samples,
-        "breakpoints": armed.total,
-        "breakpoints_in_running_functions": armed.in_running_functions,
+        "breakpoints": idle.total,
+        "breakpoints_in_running_functions": idle.in_running_functions,
     })
 }
 
-fn print(function: &str, measurement: &Measurement, armed: &Armed) {
+fn print(function: &str, measurement: &Measurement, idle: &IdleBreakpoints) {
     println!("BENCH @{function}");
     println!("  median      {:>14.1} ns per call (CPU time)", measurement.median_ns);
     println!("  minimum     {:>14.1} ns", measurement.minimum_ns);
@@ -75,10 +74,10 @@ fn print(function: &str, measurement: &Measurement, armed: &Armed) {
         "  iterations  {:>14}    in {} samples, after warming up",
         measurement.iterations, measurement.samples
     );
-    if armed.total > 0 {
+    if idle.total > 0 {
         println!(
             "  breakpoints {:>14}    not hit, {} of them in functions that run",
-            armed.total, armed.in_running_functions
+            idle.total, idle.in_running_functions
         );
     }
 }

@@ -1,20 +1,20 @@
 //! `iree-dbg check`: runs every test that a module exports, each in a context of its own.
 //!
-//! A test is an exported function without arguments. It fails if it ends with an error or if one of
-//! its `check.*` expectations does not hold.
+//! A test is an exported function without arguments. It fails if it ends with an error, or if one
+//! of its `check.*` expectations does not hold.
 //!
-//! Tests of the VM itself have no expectations, and some are there to fail: in a module that
-//! imports nothing from `check`, a function whose name begins with `fail_` has to end with an
-//! error. That is how the tests of IREE's VM are written and run.
+//! Tests of IREE's VM itself have no expectations, and some of them have to fail. So in a module
+//! that imports nothing from `check`, a function whose name begins with `fail_` has to end with an
+//! error.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use hal::{Host, check};
 use vmfb::Export;
 use vmfb::Module;
 
-use super::Failure;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
 use crate::modules::{LoadedModules, is_for_users};
 use crate::program::{DeviceArguments, Program};
 
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     device: DeviceArguments,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let paths = arguments.providers.iter().chain(&arguments.modules);
     let config = arguments.device.config()?;
     let modules = LoadedModules::open(paths)?;
@@ -67,11 +67,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     }
     println!("{passed} passed, {failed} failed");
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if failed == 0 { ExitStatus::Success } else { ExitStatus::Failure })
 }
 
-/// Refuses modules whose expectations this build cannot judge: calls of optional imports that are
-/// not there are passed over, and the tests would pass.
+/// Refuses modules with expectations that this build does not know. Those are optional imports,
+/// whose calls do nothing if they are missing, so the tests would pass.
 fn require_expectations(modules: &LoadedModules) -> Result<(), String> {
     for module in modules.iter() {
         let unprovided = check::unprovided(module);
@@ -87,8 +87,8 @@ fn require_expectations(modules: &LoadedModules) -> Result<(), String> {
     Ok(())
 }
 
-/// The exports for users, in order: those that can be tests, and those that take arguments, with
-/// their calling conventions.
+/// The exports for users, in order: the tests, and the functions with arguments, with their calling
+/// conventions.
 fn exports(module: &Module) -> (Vec<&Export>, Vec<(&Export, &str)>) {
     let (mut tests, mut others) = (Vec::new(), Vec::new());
     for export in module.exports().iter().filter(|export| is_for_users(&export.name)) {
@@ -100,14 +100,14 @@ fn exports(module: &Module) -> (Vec<&Export>, Vec<(&Export, &str)>) {
             Ok(signature) if !signature.arguments.is_empty() => {
                 others.push((export, calling_convention));
             }
-            // One without a calling convention cannot be called, which its test will say.
+            // A function without a calling convention cannot be called, and its test will say so.
             _ => tests.push(export),
         }
     }
     (tests, others)
 }
 
-/// What is wrong; nothing, if the test passes.
+/// Runs a test. Returns its faults: none if it passes.
 fn run_test(modules: &LoadedModules, test: &Export, should_fail: bool, host: &Host) -> Vec<String> {
     let started = Program::new(modules, test, host).and_then(|mut program| {
         program.initialize(None).map_err(|failure| failure.to_string())?;

@@ -1,13 +1,13 @@
-//! `iree-dbg compile`: iree-compile, driven so that debugging stays possible.
+//! `iree-dbg compile`: runs iree-compile with the flags that debugging needs.
 //!
 //! Writes the module and, beside it, its debug companion and the sources of its dispatches.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use compile::{Cancellation, CompileRequest, compile};
 
-use super::Failure;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     flags: Vec<String>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let request = CompileRequest {
         input: arguments.input.clone(),
         output: arguments.output.clone(),
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             if let Some(dispatches) = output.dispatches {
                 println!("{}", dispatches.display());
             }
-            Ok(ExitCode::SUCCESS)
+            Ok(ExitStatus::Success)
         }
         Err(reason) => Err(format!(
             "{} was written, its debug companion was not: {reason}",

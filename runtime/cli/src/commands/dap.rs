@@ -1,12 +1,12 @@
 //! `iree-dbg dap`: serves editors over the Debug Adapter Protocol.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use dap_adapter::{Options, serve_stdio};
 
-use super::Failure;
-use crate::listening::DoorArguments;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::listening::AccessArguments;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -16,25 +16,25 @@ pub(crate) struct Arguments {
     listen: Option<String>,
 
     #[command(flatten)]
-    door: DoorArguments,
+    access: AccessArguments,
 
     /// Append every message of both directions to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let mut options = Options { log: arguments.log.clone(), ..Options::default() };
     match &arguments.listen {
         None => serve_stdio(&options)?,
         Some(address) => {
-            let server = arguments.door.bind(address)?;
-            options.token = arguments.door.token()?;
+            let server = arguments.access.bind(address)?;
+            options.token = arguments.access.token()?;
             let address = server.local_addr()?;
             eprintln!("listening on {address}");
-            arguments.door.explain(address, options.token.as_ref());
+            arguments.access.explain(address, options.token.as_ref());
             server.serve(&options)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitStatus::Success)
 }

@@ -1,20 +1,21 @@
 //! `iree-dbg debug`: the terminal debugger on a module, a source file, or the embedded example.
 //!
-//! Commands come from a prompt where there is a terminal, else from standard input; `-x` reads a
-//! script first. What is not typed at a prompt is echoed, so that the output reads like a session.
+//! Commands come from a prompt if there is a terminal, else from standard input; `-x` reads a
+//! script first. Commands that were not typed at a prompt are echoed, so that the output reads like
+//! a session.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use compile::{Cancellation, CompileRequest, compile};
 use debug::{InterruptHandle, LaunchOptions, ModuleSource};
 use rustyline::error::ReadlineError;
 
-use super::Failure;
 use crate::example;
-use crate::libraries;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+use crate::modules::split_libraries;
 use crate::program::DeviceArguments;
 use crate::terminal::{Next, Terminal};
 
@@ -55,8 +56,8 @@ pub(crate) struct Arguments {
     directories: Vec<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    // Holds what is compiled here, for as long as the session lasts.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
+    // Holds modules that are compiled here, until the session ends.
     let scratch = tempfile::tempdir()?;
     let mut terminal = Terminal::new(options(arguments, scratch.path())?, io::stdout())?;
     interrupt_on_control_c(&terminal)?;
@@ -73,12 +74,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             echo_lines(&mut terminal, io::stdin().lock())?;
         }
     }
-    Ok(if terminal.has_failed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if terminal.has_failed() { ExitStatus::Failure } else { ExitStatus::Success })
 }
 
 fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failure> {
     let paths: Vec<PathBuf> = arguments.modules.iter().chain(&arguments.module).cloned().collect();
-    let (modules, libraries) = libraries::split(&paths);
+    let (modules, libraries) = split_libraries(&paths);
     if modules.is_empty() {
         println!(
             "Debugging the embedded example, {}: main(2.0, 5). `help` lists the commands; try\n\
@@ -103,7 +104,7 @@ fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failu
     })
 }
 
-/// A module as it is; of a source, the module that it compiles to.
+/// The path of a module. A source is compiled first.
 fn compiled(path: PathBuf, scratch: &Path) -> Result<PathBuf, Failure> {
     if path.extension().is_none_or(|extension| extension != "mlir") {
         return Ok(path);
@@ -114,13 +115,13 @@ fn compiled(path: PathBuf, scratch: &Path) -> Result<PathBuf, Failure> {
     Ok(made.module)
 }
 
-/// How long the program may take to stop before the terminal says what keeps it.
+/// How long the program may take to stop before the terminal says what it is busy with.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Control-C stops the program, not the debugger.
 fn interrupt_on_control_c<W: Write>(terminal: &Terminal<W>) -> Result<(), ctrlc::Error> {
     let interrupt: InterruptHandle = terminal.interrupt_handle();
-    // It is called on a thread of its own, so it may wait.
+    // The handler runs on a thread of its own, so it may wait.
     ctrlc::set_handler(move || {
         interrupt.interrupt();
         std::thread::sleep(PATIENCE);

@@ -1,15 +1,15 @@
-//! `iree-dbg dump`: a module as text or JSON on standard output; of an archive of parameters, what
-//! is in it.
+//! `iree-dbg dump`: a module as text or JSON on standard output, or the table of an archive of
+//! parameters.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use hal::Parameters;
 use vmfb::Module;
 use vmfb::print::{self, DisassemblyOptions, Rodata};
 
-use super::Failure;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -66,13 +66,13 @@ enum RodataStyle {
     Full,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     if Parameters::is_archive(&arguments.module) {
         let parameters = Parameters::open_file(&arguments.module).map_err(|e| e.to_string())?;
         out.write_all(parameters.table().as_bytes())?;
         out.flush()?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(ExitStatus::Success);
     }
     let module = crate::modules::open(&arguments.module)?;
     match arguments.output {
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Output::Json => print::model_json(&module, &mut out)?,
     }
     out.flush()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitStatus::Success)
 }
 
 fn disassembly(module: &Module, arguments: &Arguments) -> String {

@@ -1,8 +1,7 @@
 //! `iree-dbg lsp`: the language server on standard input and output.
 
-use std::process::ExitCode;
-
-use super::Failure;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -11,6 +10,10 @@ pub(crate) struct Arguments {
     stdio: bool,
 }
 
-pub(crate) fn run(_: &Arguments) -> Result<ExitCode, Failure> {
-    Ok(ExitCode::from(server::run_stdio()?))
+pub(crate) fn run(_: &Arguments) -> Result<ExitStatus, Failure> {
+    // The protocol's exit codes are 0, and 1 for a client that left without `shutdown`.
+    Ok(match server::run_stdio()? {
+        0 => ExitStatus::Success,
+        _ => ExitStatus::Failure,
+    })
 }

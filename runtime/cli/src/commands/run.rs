@@ -1,16 +1,12 @@
 //! `iree-dbg run`: calls a function of a module and prints, writes or checks its results.
 
-use std::process::ExitCode;
-
 use debug::LaunchOptions;
 use vm::{Observer, Value};
 
-use super::Failure;
-use crate::failure::{ErrorFormat, RunFailure};
-use crate::listening::{self, DoorArguments};
-use crate::outputs::OutputArguments;
-use crate::program::{Program, ProgramArguments};
-use crate::structured::Structure;
+use crate::exit_status::ExitStatus;
+use crate::failure::{ErrorFormat, Failure, RunFailure};
+use crate::listening::{self, AccessArguments};
+use crate::program::{OutputArguments, Program, ProgramArguments};
 use crate::trace::{TracedModules, Tracer};
 
 #[derive(clap::Args)]
@@ -47,7 +43,7 @@ pub(crate) struct Arguments {
     wait_for_debugger: bool,
 
     #[command(flatten)]
-    door: DoorArguments,
+    access: AccessArguments,
 
     /// Let debuggers that attach read memory of this process by address (`r0 as memref<?xf32>`),
     /// which leads to more than the program's own
@@ -55,16 +51,16 @@ pub(crate) struct Arguments {
     foreign_memory: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     Ok(execute(arguments).unwrap_or_else(|error| {
         arguments.error_format.report(&error);
-        ExitCode::FAILURE
+        ExitStatus::Failure
     }))
 }
 
-fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
+fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let mut program = arguments.program.load()?;
-    // Whoever reads a failure as an object wants nothing else there.
+    // With JSON, standard error gets nothing but the failure.
     if arguments.error_format == ErrorFormat::Text {
         program.remarks().iter().for_each(|remark| eprintln!("note: {remark}"));
     }
@@ -74,7 +70,7 @@ fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
             ..arguments.program.launch_options()?
         };
         let waits = arguments.wait_for_debugger;
-        let results = listening::run(options, address, &arguments.door, waits)?;
+        let results = listening::run(options, address, &arguments.access, waits)?;
         return Ok(arguments.outputs.process(&program, &results)?);
     }
     let results = if arguments.trace_execution {
@@ -85,15 +81,15 @@ fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         call(&mut program, None)?
     };
-    for path in program.spoiled_files() {
+    for path in program.overwritten_files() {
         eprintln!(
             "warning: {} was written while the program read its constants from it: the results may be wrong",
             path.display()
         );
     }
     let code = arguments.outputs.process(&program, &results)?;
-    if let Some(lent) = &program.lent {
-        print!("{}", lent.changed());
+    if let Some(snapshot) = &program.snapshot {
+        print!("{}", snapshot.changed());
     }
     let unmet = program.host.expectations().take();
     if unmet.is_empty() {
@@ -106,12 +102,12 @@ fn call(
     program: &mut Program,
     mut observer: Option<&mut dyn Observer>,
 ) -> Result<Vec<Value>, RunFailure> {
-    // Not `as_deref_mut`: it would ask the trait object to live as long as the option.
+    // Not `as_deref_mut`: the trait object would have to live as long as the option.
     program.initialize(match &mut observer {
         Some(observer) => Some(&mut **observer),
         None => None,
     })?;
-    if !program.structure.as_ref().is_some_and(Structure::is_json) {
+    if !program.prints_json() {
         println!("EXEC @{}", program.function_name);
     }
     program.call(observer)

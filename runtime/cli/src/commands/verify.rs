@@ -1,9 +1,9 @@
-//! `iree-dbg verify`: whether a module's bytecode can be executed; one line a defect.
+//! `iree-dbg verify`: whether a module's bytecode can be executed. Prints one line per defect.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use super::Failure;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -12,14 +12,14 @@ pub(crate) struct Arguments {
     module: PathBuf,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     match vmfb::verify::verify(crate::modules::open(&arguments.module)?) {
-        Ok(_) => Ok(ExitCode::SUCCESS),
+        Ok(_) => Ok(ExitStatus::Success),
         Err(defects) => {
             for defect in defects {
                 println!("{defect}");
             }
-            Ok(ExitCode::FAILURE)
+            Ok(ExitStatus::Failure)
         }
     }
 }

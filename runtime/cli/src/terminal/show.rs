@@ -1,4 +1,4 @@
-//! What the terminal debugger prints.
+//! The output of the terminal debugger.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -8,13 +8,13 @@ use debug::{
     Position, StopReason, Variable,
 };
 
-/// Columns of a line of a source that are shown, where the width of the terminal does not matter.
-const WIDEST: usize = 300;
+/// The most columns of a source line that are shown.
+const MAX_COLUMNS: usize = 300;
 
-/// Elements of a tensor that its summary looks at.
-const SUMMARIZED: usize = 1 << 24;
+/// The most elements that the summary of a tensor reads.
+const MAX_SUMMARISED: usize = 1 << 24;
 
-/// Why the program stands still, and where.
+/// The reason of a stop, and the frame.
 pub(super) fn stop(
     out: &mut impl Write,
     debugger: &Debugger,
@@ -50,7 +50,7 @@ pub(super) fn stop(
     }
 }
 
-/// A frame with its source line, or its instruction where no source is known.
+/// A frame with its source line, or with its instruction if the source is not known.
 pub(super) fn frame(
     out: &mut impl Write,
     debugger: &Debugger,
@@ -99,7 +99,7 @@ pub(super) fn backtrace(out: &mut impl Write, debugger: &Debugger) -> io::Result
     numbered.try_for_each(|(number, frame)| frame_line(out, number, frame))
 }
 
-/// A breakpoint that was just set.
+/// A new or changed breakpoint.
 pub(super) fn breakpoint_set(
     out: &mut impl Write,
     debugger: &Debugger,
@@ -161,7 +161,7 @@ fn breakpoint_line(out: &mut impl Write, debugger: &Debugger, id: BreakpointId) 
     }
 }
 
-/// All breakpoints, and what is caught.
+/// All breakpoints and traps.
 pub(super) fn breakpoints(out: &mut impl Write, debugger: &Debugger) -> io::Result<()> {
     let ids: Vec<BreakpointId> = debugger.breakpoints().iter().map(|it| it.id).collect();
     let catches = debugger.catches();
@@ -170,7 +170,7 @@ pub(super) fn breakpoints(out: &mut impl Write, debugger: &Debugger) -> io::Resu
     }
     for id in ids {
         breakpoint_line(out, debugger, id)?;
-        // What has become of it since it was set.
+        // The message if it has changed since the breakpoint was set.
         let breakpoint = debugger.breakpoints().get(id).filter(|it| it.has_news());
         if let Some(message) = breakpoint.and_then(|it| it.message.as_ref()) {
             writeln!(out, "  {message}")?;
@@ -179,7 +179,7 @@ pub(super) fn breakpoints(out: &mut impl Write, debugger: &Debugger) -> io::Resu
     catches.into_iter().try_for_each(|text| writeln!(out, "Catch: {text}"))
 }
 
-/// A value, and what is inside it.
+/// A value and its parts.
 pub(super) fn variable(
     out: &mut impl Write,
     debugger: &Debugger,
@@ -188,7 +188,7 @@ pub(super) fn variable(
     variable_line(out, variable)?;
     match &variable.children {
         Some(children) => {
-            if let Some(summary) = debugger.summary(children, SUMMARIZED) {
+            if let Some(summary) = debugger.summary(children, MAX_SUMMARISED) {
                 writeln!(out, "  {summary}")?;
             }
             let inside = debugger.children(&children.node, Some(0..32));
@@ -220,7 +220,7 @@ pub(super) fn variables(out: &mut impl Write, debugger: &Debugger, node: &Node) 
     variables.iter().try_for_each(|variable| variable_line(out, variable))
 }
 
-/// What is alive on the device.
+/// The memory that is allocated on the device.
 pub(super) fn allocations(out: &mut impl Write, debugger: &Debugger) -> io::Result<()> {
     let allocations = debugger.allocations();
     if allocations.is_empty() {
@@ -230,7 +230,7 @@ pub(super) fn allocations(out: &mut impl Write, debugger: &Debugger) -> io::Resu
     lines.try_for_each(|it| writeln!(out, "{} {}", it.name, it.value))
 }
 
-/// The instructions of a function, with an arrow where the frame stands.
+/// The instructions of a function, with an arrow at the one that the frame stands at.
 pub(super) fn disassembly(
     out: &mut impl Write,
     debugger: &Debugger,
@@ -246,7 +246,7 @@ pub(super) fn disassembly(
     Ok(())
 }
 
-/// Lines of a source file, with an arrow at one of them; tells how many there were.
+/// Lines of a source file, with an arrow at one of them. Returns how many there were.
 pub(super) fn source_lines(
     out: &mut impl Write,
     debugger: &Debugger,
@@ -269,14 +269,15 @@ pub(super) fn source_lines(
     Ok(shown)
 }
 
-/// A line of a source as far as there is room for it: models have their weights in their lines.
+/// A source line, cut to the width of the terminal: lines of models may contain all their weights.
 fn cut(line: &str) -> Cow<'_, str> {
-    // Behind the arrow, the number and a tab.
+    // For the arrow, the number and the tab before the line.
     const MARGIN: usize = 16;
     let columns = rustix::termios::tcgetwinsize(io::stdout());
     let columns = columns.ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
-    // What is wider than a terminal is cut there only where that leaves something to see.
-    let width = columns.map_or(WIDEST, |width| width.saturating_sub(MARGIN).max(40)).min(WIDEST);
+    // A very narrow terminal still gets 40 columns.
+    let width =
+        columns.map_or(MAX_COLUMNS, |width| width.saturating_sub(MARGIN).max(40)).min(MAX_COLUMNS);
     match line.char_indices().nth(width) {
         Some((end, _)) => Cow::Owned(format!("{}…", &line[..end])),
         None => Cow::Borrowed(line),

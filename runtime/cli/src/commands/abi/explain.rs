@@ -2,13 +2,13 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use abi::explain::{Explanation, explain};
 use vmfb::Export;
 
-use super::super::Failure;
 use super::json;
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
 use crate::modules::open;
 
 #[derive(clap::Args)]
@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let (path, name) = split(&arguments.target);
     let module = open(&path)?;
     let exports: Vec<&Export> = match name {
@@ -52,17 +52,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         let all: Vec<_> = explained.map(|(name, found)| as_json(name, &found)).collect();
         writeln!(std::io::stdout(), "{:#}", serde_json::Value::from(all))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(ExitStatus::Success);
     }
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for (index, (name, found)) in explained.enumerate() {
         write!(out, "{}{}", if index > 0 { "\n" } else { "" }, as_text(name, &found))?;
     }
     out.flush()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitStatus::Success)
 }
 
-/// A file's name may have a colon in it; what exists as a file is one.
+/// Splits off the function. A file's name may contain a colon, so an existing file is taken whole.
 fn split(target: &str) -> (PathBuf, Option<&str>) {
     if Path::new(target).exists() {
         return (PathBuf::from(target), None);

@@ -1,4 +1,4 @@
-//! The model of signatures as JSON, out and in.
+//! The model of signatures as JSON: written and read.
 //!
 //! ```text
 //! function = {"name": …?, "arguments": [slot…], "results": [slot…]}
@@ -93,7 +93,7 @@ pub(super) fn ty(of: &Type) -> Value {
     }
 }
 
-/// Reads a function; what `decode` printed has one under `model`.
+/// Reads a function, or the output of `decode`, which has one under `model`.
 pub(super) fn read_function(value: &Value) -> Result<Function, String> {
     read_function_at(value.get("model").unwrap_or(value), "")
 }
@@ -115,7 +115,7 @@ fn read_function_at(value: &Value, path: &str) -> Result<Function, String> {
     })
 }
 
-/// A slot, or a type by itself.
+/// Reads a slot, or a type without a slot.
 fn read_slot(value: &Value, path: &str) -> Result<Slot, String> {
     let Some(inner) = value.get("type") else { return Ok(Slot::of(read_type(value, path)?)) };
     let mut slot = Slot::of(read_type(inner, path)?);

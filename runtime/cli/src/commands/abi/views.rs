@@ -1,5 +1,5 @@
-//! What `decode` shows of each kind: the signature in the words of its own convention, before the
-//! model that all share.
+//! The JSON of `decode` for each convention: the signature in the terms of its own convention, then
+//! the model that all conventions share.
 
 use abi::cconv::ValueType;
 use abi::cconv_layout::{self, Layout, Packing, layout};
@@ -7,7 +7,7 @@ use abi::convention::{Convention, is_declaration, parse_memref};
 use abi::mlir::{self, lowering};
 use abi::oracle::{ResultAllocation, result_allocation};
 use abi::raw::{RawSignature, RawType};
-use abi::signature::Type;
+use abi::signature::{Function, Type};
 use abi::sip::{SipSignature, Tree};
 use abi::syntax::SyntaxError;
 use abi::tvm::layout::Any;
@@ -15,9 +15,19 @@ use abi::tvm::schema::Schema;
 use abi::{iree_v1, tvm};
 use serde_json::{Value, json};
 
-use super::{envelope, json as model};
+use super::json as model;
 
 type View = Result<Value, SyntaxError>;
+
+/// The parts of the JSON that all conventions share, around those of one.
+fn envelope(kind: Convention, function: &Function, own: Value) -> Value {
+    let mut shown = json!({"kind": kind.name()});
+    if let (Value::Object(shown), Value::Object(own)) = (&mut shown, own) {
+        shown.extend(own);
+        shown.insert("model".to_owned(), model::function(function));
+    }
+    shown
+}
 
 pub(super) fn cconv(text: &str) -> View {
     let (signature, is_old) = cconv_layout::parse_any_age(text)
@@ -41,7 +51,7 @@ pub(super) fn cconv(text: &str) -> View {
     Ok(envelope(Convention::Cconv, &cconv_layout::to_function(&signature), own))
 }
 
-/// A scalar is its name, a span an object with the types of its tuple.
+/// A scalar by its name, a span as an object with the types of its tuple.
 fn value_type(of: &ValueType) -> Value {
     match of {
         ValueType::Span(tuple) => json!({"span": tuple.iter().map(value_type).collect::<Vec<_>>()}),
@@ -79,7 +89,7 @@ pub(super) fn iree(text: &str) -> View {
     Ok(envelope(Convention::Iree, &function, own))
 }
 
-/// A text, or null where the convention has none for this function.
+/// A text, or null if the convention has none for this function.
 fn printed<E>(text: Result<String, E>) -> Value {
     text.map_or(Value::Null, |text| json!(text))
 }
@@ -177,7 +187,8 @@ pub(super) fn tvm(text: &str) -> View {
     Ok(envelope(Convention::Tvm, &schema.to_function(), own))
 }
 
-/// Bytes, two digits each, with spaces between as one likes; nothing that could be a type.
+/// Bytes of two digits each, with any spaces between them. At least eight bytes, so that no type is
+/// taken for them.
 fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     let digits: String = text.trim_start_matches("0x").split_whitespace().collect();
     let is_hex = digits.len() >= 16
@@ -237,7 +248,7 @@ fn signature(of: &lowering::Signature) -> Value {
     })
 }
 
-/// The descriptor of a memref, and who frees what.
+/// The descriptor of a memref, and who frees it.
 fn descriptor(ty: &Type) -> Option<Value> {
     let Type::Array(array) = ty else { return None };
     let llvm = lowering::convert(ty).ok()?;

@@ -1,19 +1,23 @@
-//! `--flagfile=PATH`: flags from a file, one a line, as IREE's tools take them.
+//! `--flagfile=PATH`: flags from a file, one per line, as IREE's tools take them.
 //!
-//! A file's flags stand where it is named, before clap sees any. Empty lines and those that begin
-//! with `#` are passed over; a file may name others. What follows `--` is for somebody else.
+//! The flags of a file replace the flag that names it. Empty lines and lines that begin with `#` do
+//! not count, and a file may name other files. Arguments after `--` are for another program and
+//! stay as they are.
 
 use std::ffi::OsString;
 
-/// Files that name files: deeper than anybody means to.
+/// How deeply flag files may name each other. Deeper ones name each other in a circle.
 const MAX_DEPTH: usize = 8;
 
-/// The arguments with those of flag files in their place.
-pub(crate) fn expand(
+/// Replaces each `--flagfile=` by the flags of its file.
+///
+/// # Errors
+/// A file cannot be read, or files name each other too deeply.
+pub(crate) fn expand_flag_files(
     mut arguments: impl Iterator<Item = OsString>,
 ) -> Result<Vec<OsString>, String> {
     let mut expanded = Vec::new();
-    // By reference: what is behind `--` is left.
+    // By reference: the arguments after `--` remain.
     for argument in arguments.by_ref() {
         if argument == "--" {
             expanded.push(argument);
@@ -55,7 +59,7 @@ mod tests {
     use super::*;
 
     fn expanded(arguments: &[&str]) -> Result<Vec<OsString>, String> {
-        expand(arguments.iter().map(OsString::from))
+        expand_flag_files(arguments.iter().map(OsString::from))
     }
 
     #[test]
@@ -73,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_cannot_be_read_are_told() {
+    fn unreadable_files_are_errors() {
         assert!(
             expanded(&["--flagfile=/nowhere/at/all"]).unwrap_err().starts_with("/nowhere/at/all: ")
         );

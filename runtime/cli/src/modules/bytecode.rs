@@ -1,4 +1,4 @@
-//! Bytecode modules named on a command line: opened, verified, and linked with native ones.
+//! Bytecode modules that the command line names: opened, verified, and linked with native ones.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,15 @@ use vm::{Context, LinkError};
 use vmfb::verify::{VerifiedModule, verify};
 use vmfb::{LoadError, Module};
 
-/// Modules in the order of the command line; those named later may import from those named before.
+/// Modules in the order of the command line. Each may import from the modules before it.
 #[derive(Clone, Default)]
 pub(crate) struct LoadedModules(Vec<(PathBuf, VerifiedModule)>);
 
 impl LoadedModules {
-    /// Opens and verifies the modules.
+    /// Opens and verifies modules.
+    ///
+    /// # Errors
+    /// A file cannot be read, or is no module that can be executed.
     pub(crate) fn open<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<Self, String> {
         let mut modules: Vec<(PathBuf, VerifiedModule)> = Vec::new();
         for path in paths {
@@ -27,24 +30,24 @@ impl LoadedModules {
         Ok(Self(modules))
     }
 
-    /// The last one, which the others serve.
+    /// The last module, which has the function to call.
     pub(crate) fn main(&self) -> Result<&Arc<Module>, String> {
         let last = self.0.last().ok_or("no module specified; use --module=file.vmfb")?;
         Ok(last.1.module())
     }
 
-    /// All of them.
+    /// All modules.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Module>> {
         self.0.iter().map(|(_, module)| module.module())
     }
 
-    /// The file that a module came from.
+    /// The file of a module.
     pub(crate) fn path(&self, module: &Arc<Module>) -> Option<&Path> {
         let found = self.0.iter().find(|(_, other)| Arc::ptr_eq(other.module(), module));
         found.map(|(path, _)| path.as_path())
     }
 
-    /// A new context of the host's native modules and these after them.
+    /// A new context of the host's native modules, followed by these modules.
     pub(crate) fn link(&self, host: &Host) -> Result<Context, String> {
         let mut builder = host.context();
         for module in hal::modules_for(host, self.iter().map(|module| &**module)) {
@@ -74,8 +77,8 @@ pub(crate) fn open(path: &Path) -> Result<Module, String> {
     })
 }
 
-/// An error of linking as command lines show it, with what to do about a module that is not there.
-pub(crate) fn describe(error: &LinkError) -> String {
+/// The text of a link error, with advice about a missing module.
+fn describe(error: &LinkError) -> String {
     let hint = match error {
         LinkError::MissingImports { imports, .. } if !imports.iter().all(|it| it.is_mismatch) => {
             "\nload the modules that provide them with --module= before this one"
@@ -85,8 +88,7 @@ pub(crate) fn describe(error: &LinkError) -> String {
     format!("{}; {error}{hint}", error.code())
 }
 
-/// Whether an export is meant to be called by users: those with `__` before the name or `$` in it
-/// are the compiler's.
+/// Whether users may call an export. Names that begin with `__` or contain `$` are the compiler's.
 pub(crate) fn is_for_users(name: &str) -> bool {
     !name.starts_with("__") && !name.contains('$')
 }

@@ -1,17 +1,16 @@
-//! What becomes of results: printed, written to files, or compared with what the user expects.
+//! Results: printed, written to files, or compared with the expected ones.
 //!
-//! The flags and the words are those of `iree-run-module`; [`values`] does the work.
-
-use std::process::ExitCode;
+//! The flags and the messages are those of `iree-run-module`; [`values`] does the work.
 
 use abi::compare::Tolerances;
 use values::{Equality, check_tensors, mismatches, parse_values, write_output};
 use vm::Value;
 use vm::value_text::{format_value, format_values_up_to};
 
-use crate::program::Program;
+use super::call::Program;
+use crate::exit_status::ExitStatus;
 
-/// The flags that say what becomes of results.
+/// The flags for results.
 #[derive(clap::Args)]
 pub(crate) struct OutputArguments {
     /// What to do with each result, in order: `-` prints it, nothing ignores it, `@file.npy` writes
@@ -57,8 +56,15 @@ pub(crate) struct OutputArguments {
 }
 
 impl OutputArguments {
-    /// Does with the results what the flags say.
-    pub(crate) fn process(&self, program: &Program, results: &[Value]) -> Result<ExitCode, String> {
+    /// Prints, writes or checks the results, as the flags say.
+    ///
+    /// # Errors
+    /// There are too many or too few flags, or a file cannot be written.
+    pub(crate) fn process(
+        &self,
+        program: &Program,
+        results: &[Value],
+    ) -> Result<ExitStatus, String> {
         if !self.expected_outputs.is_empty() {
             return self.check(program, results);
         }
@@ -66,12 +72,12 @@ impl OutputArguments {
             print!("{}", structure.format(results)?);
         } else if self.outputs.is_empty() {
             print!("{}", format_values_up_to("result", results, self.max_element_count));
-            // What could not be printed was said in its place.
+            // An unprintable result has a note in its place.
             check_tensors(results).map_err(|error| format!("{error}; printing results"))?;
         } else {
             self.route(results).map_err(|error| format!("{error}; outputting results"))?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(ExitStatus::Success)
     }
 
     fn route(&self, results: &[Value]) -> Result<(), String> {
@@ -93,7 +99,7 @@ impl OutputArguments {
         Ok(())
     }
 
-    fn check(&self, program: &Program, results: &[Value]) -> Result<ExitCode, String> {
+    fn check(&self, program: &Program, results: &[Value]) -> Result<ExitStatus, String> {
         let expected =
             parse_values(&program.host, &program.signature.results, &self.expected_outputs)
                 .map_err(|error| format!("{error}; parsing expected function outputs"))?;
@@ -106,9 +112,9 @@ impl OutputArguments {
         let mismatches = mismatches(&expected, results, equality, self.max_element_count);
         if mismatches.is_empty() {
             println!("[SUCCESS] all function outputs matched their expected values.");
-            return Ok(ExitCode::SUCCESS);
+            return Ok(ExitStatus::Success);
         }
         print!("{mismatches}");
-        Ok(ExitCode::FAILURE)
+        Ok(ExitStatus::Failure)
     }
 }

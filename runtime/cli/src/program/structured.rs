@@ -1,5 +1,5 @@
-//! Arguments as nested values: `--inputs-json=` and `--kwarg`, read by the signature that the
-//! module states, and results in the form that it promises.
+//! Nested arguments and results: `--inputs-json=`, `--kwarg=` and `--outputs-json`, converted by
+//! the signature that the module declares.
 
 use abi::explain::explain;
 use abi::json::{Json, Value as JsonValue};
@@ -10,7 +10,7 @@ use vm::Value;
 use vmfb::Export;
 use vmfb::Module;
 
-/// The flags.
+/// The flags for nested values.
 #[derive(clap::Args)]
 pub(crate) struct StructuredArguments {
     /// All arguments as JSON: a list, or an object of named ones, or {"args": […], "kwargs": {…}};
@@ -28,7 +28,7 @@ pub(crate) struct StructuredArguments {
     outputs_json: bool,
 }
 
-/// The signature of a call with nested values.
+/// The signature of a call with nested values, and the format of its results.
 pub(crate) struct Structure {
     function: Function,
     as_json: bool,
@@ -37,12 +37,16 @@ pub(crate) struct Structure {
 impl StructuredArguments {
     /// The signature of `export`, if the flags ask for it.
     pub(crate) fn structure(&self, module: &Module, export: &Export) -> Option<Structure> {
-        let is_asked = self.inputs_json.is_some() || !self.keywords.is_empty() || self.outputs_json;
-        is_asked
+        let is_wanted =
+            self.inputs_json.is_some() || !self.keywords.is_empty() || self.outputs_json;
+        is_wanted
             .then(|| Structure { function: signature(module, export), as_json: self.outputs_json })
     }
 
-    /// The arguments; `texts` are those of `--input=`.
+    /// The arguments. `texts` come from `--input=`.
+    ///
+    /// # Errors
+    /// A text is malformed, or does not fit the signature.
     pub(crate) fn pack(
         &self,
         host: &Host,
@@ -67,6 +71,9 @@ impl StructuredArguments {
 
 impl Structure {
     /// The results as text.
+    ///
+    /// # Errors
+    /// They do not fit the signature.
     pub(crate) fn format(&self, values: &[Value]) -> Result<String, String> {
         let results = unpack(&self.function, values).map_err(|error| error.to_string())?;
         if self.as_json {
@@ -83,13 +90,13 @@ impl Structure {
             .collect())
     }
 
-    /// Whether standard output is for JSON alone.
+    /// Whether standard output gets nothing but JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.as_json
     }
 }
 
-/// The signature that says most of what a function takes.
+/// The most detailed signature that the module has for an export.
 fn signature(module: &Module, export: &Export) -> Function {
     let Some(function) = module.function(export.function) else { return Function::default() };
     let attributes: Vec<(&str, &str)> = function
@@ -116,7 +123,7 @@ fn read_json(text: &str) -> Result<Json, String> {
     })
 }
 
-/// JSON where it is JSON, else the text itself.
+/// The text as JSON, or as a string if it is not JSON.
 fn json_or_text(text: &str) -> Json {
     Json::parse(text)
         .unwrap_or_else(|_| Json { position: 0, value: JsonValue::String(text.to_owned()) })

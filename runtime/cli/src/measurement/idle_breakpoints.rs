@@ -1,9 +1,9 @@
-//! Breakpoints that a program never comes to, to measure what they cost it.
+//! Breakpoints that a program never reaches, to measure their cost.
 //!
-//! The program runs once under an observer that notes every instruction; breakpoints then go to
-//! instructions that were not noted. Those in functions that ran come first: only they make the
-//! program run on code that has breakpoints in it. A call that comes to one after all (calls may
-//! differ when the program keeps state) fails, so a number that is printed is one without hits.
+//! The program runs once under an observer that records every instruction. Breakpoints then go to
+//! other instructions, first to those in functions that ran: only these make the program run code
+//! that has breakpoints in it. If a later call reaches a breakpoint after all, which is possible if
+//! the program keeps state, it fails. So a printed figure is always one without hits.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use vmfb::FunctionOrdinal;
 
 use crate::program::Program;
 
-/// Where a program has been.
+/// The instructions and functions that a program has run.
 #[derive(Default)]
 struct Visited {
     positions: HashSet<Position>,
@@ -29,41 +29,44 @@ impl Observer for Visited {
 }
 
 /// How many breakpoints were set.
-pub(crate) struct Armed {
-    /// All of them.
+pub(crate) struct IdleBreakpoints {
+    /// In all functions.
     pub(crate) total: usize,
-    /// Those in functions that the program runs.
+    /// In functions that the program runs.
     pub(crate) in_running_functions: usize,
 }
 
-/// Sets `count` breakpoints where a call of the program does not come.
+/// Sets `count` breakpoints that a call of the program does not reach.
 ///
 /// # Errors
-/// The call fails, or the program has not that many other instructions.
-pub(crate) fn arm(program: &mut Program, count: usize) -> Result<Armed, String> {
+/// The call fails, or the program does not have that many other instructions.
+pub(crate) fn set_idle_breakpoints(
+    program: &mut Program,
+    count: usize,
+) -> Result<IdleBreakpoints, String> {
     let mut visited = Visited::default();
     if count > 0 {
         program.call(Some(&mut visited)).map_err(|failure| failure.to_string())?;
     }
-    let mut armed = Armed { total: 0, in_running_functions: 0 };
+    let mut idle = IdleBreakpoints { total: 0, in_running_functions: 0 };
     let mut functions = bytecode_functions(&program.context);
     functions.sort_by_key(|function| !visited.functions.contains(function));
     for function in functions {
-        let wanted = count - armed.total;
-        let set = arm_function(&mut program.context, function, &visited, wanted);
-        armed.total += set;
+        let wanted = count - idle.total;
+        let set = set_in_function(&mut program.context, function, &visited, wanted);
+        idle.total += set;
         if visited.functions.contains(&function) {
-            armed.in_running_functions += set;
+            idle.in_running_functions += set;
         }
     }
-    if armed.total < count {
+    if idle.total < count {
         return Err(format!(
             "--breakpoints={count}: the loaded modules have only {} instructions that this call \
              does not come to",
-            armed.total
+            idle.total
         ));
     }
-    Ok(armed)
+    Ok(idle)
 }
 
 fn bytecode_functions(context: &Context) -> Vec<FunctionId> {
@@ -81,8 +84,8 @@ fn bytecode_functions(context: &Context) -> Vec<FunctionId> {
         .collect()
 }
 
-/// Sets up to `wanted` breakpoints in one function; how many it were.
-fn arm_function(
+/// Sets up to `wanted` breakpoints in one function. Returns how many it has set.
+fn set_in_function(
     context: &mut Context,
     function: FunctionId,
     visited: &Visited,
@@ -96,7 +99,7 @@ fn arm_function(
         if visited.positions.contains(&Position { function, offset }) {
             continue;
         }
-        // One on a block marker slips to the next instruction, which may be one that runs.
+        // A breakpoint on a block marker moves to the next instruction, which may have run.
         let Ok(place) = context.set_breakpoint(function, offset) else { continue };
         if visited.positions.contains(&Position { function, offset: place }) {
             context.clear_breakpoint(function, place);

@@ -1,18 +1,19 @@
-//! Native libraries among the modules of a command line: what they satisfy, and a call of one of
-//! their functions by itself.
+//! Native libraries among the modules of a command line, and contexts for calling a function of one
+//! directly.
 
 use std::path::PathBuf;
 
 use hal::{BufferView, Host, NativeLibrary};
 use vm::{Context, FunctionId, Value};
 
-/// Modules of bytecode and native libraries, each in the order of the command line.
-pub(crate) fn split(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+/// Splits paths into bytecode modules and native libraries, each in the order of the command line.
+pub(crate) fn split_libraries(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     paths.iter().cloned().partition(|path| !ffi::is_library(path))
 }
 
-/// A context of a library alone, and one of its functions: the one with the name, or the only one.
-pub(crate) fn link(
+/// A context with a library alone, one of its functions, and the name of that function. Without a
+/// name, the library may have only one function.
+pub(crate) fn link_library(
     host: &Host,
     library: &dyn NativeLibrary,
     name: Option<&str>,
@@ -43,12 +44,12 @@ pub(crate) fn link(
     Ok((context, function, name))
 }
 
-/// Tensors that a native function may write into, as they were before the call.
-pub(crate) struct Lent(Vec<(usize, BufferView, Vec<u8>)>);
+/// The contents of the tensors that a native function may write into, from before the call.
+pub(crate) struct ArgumentSnapshot(Vec<(usize, BufferView, Vec<u8>)>);
 
-impl Lent {
-    /// Remembers what the arguments hold.
-    pub(crate) fn new(arguments: &[Value]) -> Self {
+impl ArgumentSnapshot {
+    /// Copies the contents of the arguments.
+    pub(crate) fn take(arguments: &[Value]) -> Self {
         let views = arguments.iter().enumerate().filter_map(|(index, value)| {
             let Value::Ref(reference) = value else { return None };
             let view = reference.downcast::<BufferView>()?;
@@ -57,7 +58,7 @@ impl Lent {
         Self(views.collect())
     }
 
-    /// Those that are not what they were, a line each.
+    /// The arguments that have changed since, as text.
     pub(crate) fn changed(&self) -> String {
         let changed =
             self.0.iter().filter(|(_, view, before)| view.read().is_ok_and(|now| now != *before));

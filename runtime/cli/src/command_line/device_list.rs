@@ -1,5 +1,5 @@
-//! `--list_devices`: the devices that `--device=` takes, as IREE's tools list them. Like there it
-//! needs no module, so it is looked for before the command line is read.
+//! `--list_devices`: the devices that `--device=` takes, as IREE's tools list them. The flag needs
+//! no command and no module, so it is handled before clap reads the command line.
 
 use std::ffi::OsString;
 
@@ -9,8 +9,8 @@ const FLAG: &str = "--list_devices";
 
 /// The list, if the command line asks for it: all devices, or those of a driver
 /// (`--list_devices=local-sync`).
-pub(crate) fn asked_for(arguments: &[OsString]) -> Option<String> {
-    // What is behind `--` is for another program.
+pub(crate) fn device_list(arguments: &[OsString]) -> Option<String> {
+    // Arguments after `--` are for another program.
     let ours = arguments.iter().take_while(|argument| *argument != "--");
     let flags = ours.filter_map(|argument| argument.to_str());
     let driver = flags.filter_map(|flag| flag.strip_prefix(FLAG)).find_map(|rest| match rest {
@@ -30,7 +30,7 @@ mod tests {
     fn devices_are_listed_when_asked_for() {
         let asked = |arguments: &[&str]| {
             let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-            asked_for(&arguments)
+            device_list(&arguments)
         };
         assert_eq!(asked(&["run", "--list_devices"]).unwrap(), "local-sync://\nlocal-task://\n");
         assert_eq!(asked(&["--list_devices=local-task"]).unwrap(), "local-task://\n");

@@ -1,11 +1,11 @@
-//! The flags that say how much a program may use. What goes past a limit fails with
-//! `RESOURCE_EXHAUSTED`, as any failure does; see [`ExecutionLimits`] for what is counted.
+//! The flags for limits on a program. A program that exceeds one fails with `RESOURCE_EXHAUSTED`.
+//! See [`ExecutionLimits`] for what counts.
 
 use std::time::Duration;
 
 use vm::{ExecutionLimits, parse_bytes};
 
-/// Bounds on a program, for those who do not trust it.
+/// Limits on a program that the user does not trust.
 #[derive(clap::Args)]
 pub(crate) struct LimitArguments {
     /// How many calls and jumps backwards a call may make, those of its dispatches included
@@ -27,7 +27,7 @@ pub(crate) struct LimitArguments {
 }
 
 impl LimitArguments {
-    /// The bounds, those of [`ExecutionLimits::default`] where nothing is said.
+    /// The limits; those of [`ExecutionLimits::default`] where a flag is missing.
     pub(crate) fn limits(&self) -> ExecutionLimits {
         let limits = ExecutionLimits::chosen(self.fuel, self.memory, self.stack_depth);
         ExecutionLimits { time: self.max_time, ..limits }

@@ -1,22 +1,22 @@
-//! Measuring how long a call takes: warm-up, then batches of calls until a time budget is used up.
+//! How long a call takes: a warm-up, then batches of calls until a time budget is used up.
 //!
-//! Each batch is one sample: long enough that reading the clocks does not count, short enough that
-//! there are many, so that the median passes over whatever else the machine did meanwhile. Time is
-//! CPU time of the whole process, as `iree-benchmark-module` counts it; wall time is kept beside
-//! it.
+//! Each batch is one sample. It is long enough that reading the clocks does not count, and short
+//! enough that there are many samples, so that the median ignores other activity of the machine.
+//! Time is CPU time of the whole process, as `iree-benchmark-module` counts it; wall time is kept
+//! too.
 
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// At least this many samples, however long a call takes.
+/// The least number of samples, however long a call takes.
 const MINIMUM_SAMPLES: usize = 3;
-/// As many samples as fit the budget when calls are short.
+/// The number of samples that fill the budget if calls are short.
 const SAMPLES: u32 = 100;
-/// How much of the budget goes into warming up.
+/// The warm-up takes the budget divided by this.
 const WARM_UP_SHARE: u32 = 5;
 
-/// What one sample cost, a call.
+/// One sample: its times per call, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     calls: u64,
@@ -24,20 +24,20 @@ struct Sample {
     wall_ns: f64,
 }
 
-/// What calls cost, in nanoseconds of CPU time a call where nothing else is said.
+/// The cost of a call, in nanoseconds of CPU time unless the field says otherwise.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Measurement {
-    /// Calls that were measured.
+    /// The number of measured calls.
     pub(crate) iterations: u64,
     pub(crate) samples: usize,
     pub(crate) median_ns: f64,
     pub(crate) minimum_ns: f64,
     pub(crate) mean_ns: f64,
-    /// Median of the time that passed.
+    /// The median of the wall time.
     pub(crate) median_wall_ns: f64,
 }
 
-/// Calls again and again for about as long as `budget`.
+/// Repeats a call for about as long as `budget`.
 ///
 /// # Errors
 /// The first error of a call.
@@ -56,7 +56,7 @@ pub(crate) fn measure<E>(
     Ok(summarize(&samples))
 }
 
-/// Calls until `time` has passed; the time of one of the later calls.
+/// Repeats a call until `time` has passed. Returns the wall time of a later call in nanoseconds.
 fn warm_up<E>(time: Duration, call: &mut impl FnMut() -> Result<(), E>) -> Result<f64, E> {
     let start = Instant::now();
     let mut batch = 1;
@@ -65,7 +65,7 @@ fn warm_up<E>(time: Duration, call: &mut impl FnMut() -> Result<(), E>) -> Resul
         if start.elapsed() >= time {
             return Ok(sample.wall_ns.max(1.0));
         }
-        // Batches grow until they are worth a look at the clock.
+        // Batches grow until reading the clock does not count.
         if sample.wall_ns * (batch as f64) < 1e5 {
             batch *= 2;
         }
@@ -82,7 +82,7 @@ fn sample<E>(calls: u64, call: &mut impl FnMut() -> Result<(), E>) -> Result<Sam
     Ok(Sample { calls, cpu_ns: per_call(cpu), wall_ns: per_call(wall) })
 }
 
-/// CPU time that all threads of this process have used.
+/// The CPU time that all threads of this process have used.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))

@@ -1,0 +1,177 @@
+//! The command line of `iree-dbg abi`, with `decode`, `encode` and `convert`.
+
+use std::io::Write;
+
+use abi::convention::Convention;
+use abi::raw::RawSignature;
+use abi::signature::{Function, Printed};
+use abi::sip::SipSignature;
+use serde_json::Value;
+
+use super::text::{Text, with_caret};
+use super::{explain, json, views};
+use crate::exit_status::ExitStatus;
+use crate::failure::Failure;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Decode a signature string into JSON
+    Decode(DecodeArguments),
+    /// Write the signature that JSON on the command line (or `-`: standard input) describes, as
+    /// `decode` prints it
+    Encode(EncodeArguments),
+    /// Write a signature in the text of another convention; what is lost goes to standard error
+    Convert(ConvertArguments),
+    /// Show the exports of a module under every convention that applies
+    Explain(explain::Arguments),
+}
+
+#[derive(clap::Args)]
+struct DecodeArguments {
+    /// Which kind of signature the text is
+    #[arg(long, value_enum)]
+    kind: Kind,
+
+    /// The raw signature (attribute `f`) beneath a sip signature, so that its leaves have types
+    #[arg(long, value_name = "SIGNATURE")]
+    raw: Option<String>,
+
+    /// The text, for example 0rii_r; of a tvm value, its 16 bytes in hexadecimal
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+}
+
+#[derive(clap::Args)]
+struct EncodeArguments {
+    /// Which kind of signature to write
+    #[arg(long, value_enum)]
+    kind: Kind,
+
+    /// The JSON: an object with `arguments` and `results`
+    #[arg(allow_hyphen_values = true)]
+    json: String,
+}
+
+#[derive(clap::Args)]
+struct ConvertArguments {
+    /// Which kind of signature the text is
+    #[arg(long, value_enum, visible_alias = "kind")]
+    from: Kind,
+
+    /// Which kind of signature to write
+    #[arg(long, value_enum)]
+    to: Kind,
+
+    /// The raw signature (attribute `f`) beneath a sip signature, so that its leaves have types
+    #[arg(long, value_name = "SIGNATURE")]
+    raw: Option<String>,
+
+    /// The text
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy)]
+enum Kind {
+    /// A VM calling convention, such as 0rii_r
+    Cconv,
+    /// `iree.abi` JSON, or an `iree.abi.declaration`
+    Iree,
+    /// The raw function ABI of 2019 to 2021
+    Raw,
+    /// Structured index paths over it
+    Sip,
+    /// A TVM FFI type schema, a written type such as (Tensor, int) -> float, or a value
+    Tvm,
+    /// An MLIR function over memrefs
+    Memref,
+}
+
+impl Kind {
+    fn convention(self) -> Convention {
+        match self {
+            Self::Cconv => Convention::Cconv,
+            Self::Iree => Convention::Iree,
+            Self::Raw => Convention::Raw,
+            Self::Sip => Convention::Sip,
+            Self::Tvm => Convention::Tvm,
+            Self::Memref => Convention::Memref,
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
+    match &arguments.command {
+        Command::Decode(arguments) => decode(arguments),
+        Command::Encode(arguments) => encode(arguments),
+        Command::Convert(arguments) => convert(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
+    }
+}
+
+fn decode(arguments: &DecodeArguments) -> Result<ExitStatus, Failure> {
+    let text = Text::new(arguments.kind.convention(), &arguments.text);
+    let convention = arguments.kind.convention();
+    let shown = match (convention, &arguments.raw) {
+        (Convention::Sip, raw) => views::sip(&text.plain, raw.as_deref()),
+        (_, Some(_)) => return Err("--raw= is for --kind=sip only".into()),
+        (Convention::Cconv, None) => views::cconv(&text.plain),
+        (Convention::Iree, None) => views::iree(&text.plain),
+        (Convention::Raw, None) => views::raw(&text.plain),
+        (Convention::Tvm, None) => views::tvm(&text.plain),
+        (Convention::Memref, None) => views::memref(&text.plain),
+    };
+    writeln!(std::io::stdout(), "{:#}", shown.map_err(|error| text.fail(&error))?)?;
+    Ok(ExitStatus::Success)
+}
+
+fn encode(arguments: &EncodeArguments) -> Result<ExitStatus, Failure> {
+    let text = match arguments.json.as_str() {
+        "-" => std::io::read_to_string(std::io::stdin())?,
+        text => text.to_owned(),
+    };
+    let value: Value = serde_json::from_str(&text).map_err(|error| format!("no JSON: {error}"))?;
+    let function = json::read_function(&value)?;
+    print_signature(&write_as(arguments.kind.convention(), &function)?)
+}
+
+/// Writes a function in a convention. A raw signature is flat: only sip keeps the structure.
+fn write_as(convention: Convention, function: &Function) -> Result<Printed, Failure> {
+    Ok(match convention {
+        Convention::Raw => convention.print(&abi::sip::flatten(function))?,
+        _ => convention.print(function)?,
+    })
+}
+
+fn convert(arguments: &ConvertArguments) -> Result<ExitStatus, Failure> {
+    let text = Text::new(arguments.from.convention(), &arguments.text);
+    let convention = arguments.from.convention();
+    let function = match &arguments.raw {
+        Some(raw) if convention == Convention::Sip => sip_with_raw(&text.plain, raw)?,
+        Some(_) => return Err("--raw= is for --from=sip only".into()),
+        None => convention.parse(&text.plain).map_err(|error| text.fail(&error))?,
+    };
+    print_signature(&write_as(arguments.to.convention(), &function)?)
+}
+
+fn sip_with_raw(text: &str, raw: &str) -> Result<Function, String> {
+    let signature = RawSignature::parse(raw)
+        .map_err(|error| with_caret(raw, error.position, &error.to_string()))?;
+    SipSignature::parse(text.as_bytes())
+        .map_err(|error| with_caret(text, error.position, &error.to_string()))?
+        .to_function(Some(&signature))
+}
+
+fn print_signature(printed: &Printed) -> Result<ExitStatus, Failure> {
+    for note in &printed.notes {
+        eprintln!("note: {note}");
+    }
+    writeln!(std::io::stdout(), "{}", printed.text)?;
+    Ok(ExitStatus::Success)
+}

@@ -1,0 +1,7 @@
+//! The modules of a command line: of bytecode, and native libraries. Nothing here runs a function.
+
+mod bytecode;
+mod libraries;
+
+pub(crate) use bytecode::{LoadedModules, is_for_users, open};
+pub(crate) use libraries::{ArgumentSnapshot, link_library, split_libraries};

@@ -1,0 +1,15 @@
+//! A program from the command line: its flags, its inputs and outputs, and its calls. The commands
+//! that run a program share these; nothing here knows a command.
+
+mod arguments;
+mod call;
+mod device;
+mod exports;
+mod limits;
+mod outputs;
+mod structured;
+
+pub(crate) use arguments::ProgramArguments;
+pub(crate) use call::Program;
+pub(crate) use device::DeviceArguments;
+pub(crate) use outputs::OutputArguments;

@@ -1,5 +1,5 @@
-//! Native functions that go on in steps, as a host and a debugger see them: a toy device that runs
-//! a nested bytecode module which it attached on the way.
+//! Native functions that run in steps (activities), as a host and a debugger see them. A toy device
+//! attaches a bytecode module and runs it. The oracle is arithmetic: each expected result is known.
 
 use std::sync::{Arc, Mutex};
 
@@ -35,7 +35,8 @@ vm.func @spin() -> () {
 }
 "#;
 
-/// What the device runs for each part of a command. Divides by the part's number plus `i1`.
+/// The function that the device runs for each part of a command. It divides by `i1` plus the part's
+/// number.
 const KERNEL: &str = r#"
 vm.module @kernel version 0
 vm.type i32
@@ -67,7 +68,7 @@ fn assemble(text: &str) -> VerifiedModule {
 
 const PARTS: i32 = 2;
 
-/// Where the device is.
+/// The state of the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum At {
     Attach,
@@ -164,7 +165,7 @@ impl Activity for Execution {
     }
 }
 
-/// Never done. Asks for an interrupt when it has begun.
+/// Never finishes. Requests an interrupt when it starts.
 #[derive(Debug)]
 struct Spin(Arc<Mutex<Interrupt>>);
 
@@ -218,7 +219,7 @@ fn frames(invocation: &Invocation, context: &Context) -> Vec<String> {
     names
 }
 
-/// Goes on behind the stop at which the kernel's module is there.
+/// Runs on from the stop where the kernel's module was attached.
 fn run(invocation: &mut Invocation, context: &mut Context) -> Outcome {
     match invocation.run(context) {
         Outcome::Stopped(Stop::Attached) => invocation.run(context),
@@ -246,7 +247,7 @@ fn an_activity_calls_bytecode_that_it_attached_and_returns() {
         let mut invocation = call(&context, "run", &[commands, 1]);
         assert_eq!(completed(&run(&mut invocation, &mut context)), commands * ONE_COMMAND);
     }
-    // What was attached is for who attached it.
+    // Names of an attached module are visible only to the function that attached it.
     assert_eq!(context.lookup("part"), None);
     assert!(context.modules().any(|(_, name, _)| name == "the kernel"));
 }
@@ -319,7 +320,7 @@ fn steps_go_through_an_activity_and_out_of_it() {
     assert_eq!(innermost, expected);
 }
 
-/// Stops before activities, and counts what else it is asked.
+/// Stops before activities, and counts the other callbacks.
 #[derive(Default)]
 struct BeforeActivities {
     instructions: usize,
@@ -351,7 +352,7 @@ fn observers_see_activities_begin_and_may_leave_them_alone() {
     assert!(matches!(stop, Outcome::Stopped(Stop::Step(_))));
     assert_eq!(frames(&invocation, &context), ["execute", "run"]);
     let before = observer.instructions;
-    // On, observed: the instructions of the kernel are seen too.
+    // The observer sees the kernel's instructions too.
     let stop = invocation.observe(&mut context, &mut observer);
     assert!(matches!(stop, Outcome::Stopped(Stop::Attached)));
     assert_eq!(frames(&invocation, &context), ["__init", "execute", "run"]);

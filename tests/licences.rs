@@ -1,11 +1,11 @@
-//! That every dependency may be used under a licence that goes with ours.
+//! Every dependency has a licence that is compatible with ours.
 //!
-//! Cargo knows the licences without a network; `.config/deny.toml` holds the same list for
+//! Cargo knows the licences without a network. `.config/deny.toml` holds the same list for
 //! cargo-deny.
 
 use std::process::Command;
 
-/// Licences that ask for no more than to be named.
+/// Licences that only require attribution, or nothing.
 const ALLOWED: [&str; 14] = [
     "0BSD",
     "Apache-2.0",
@@ -25,7 +25,7 @@ const ALLOWED: [&str; 14] = [
 
 #[test]
 fn every_dependency_has_an_allowed_licence() {
-    // Only what is built here: other platforms' dependencies were never downloaded.
+    // Only dependencies of this platform: those of other platforms are not downloaded.
     let version = cargo(&["-vV"]);
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
     let metadata = cargo(&[
@@ -59,7 +59,8 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Reads an SPDX expression: of an `OR` one side must do, of an `AND` both. `AND` binds tighter.
+/// Evaluates an SPDX expression: one side of an `OR` must be allowed, both sides of an `AND`. `AND`
+/// binds tighter.
 fn is_allowed(expression: &str) -> bool {
     let expression = expression.replace('/', " OR ");
     let expression = expression.trim();
@@ -75,7 +76,7 @@ fn is_allowed(expression: &str) -> bool {
     }
 }
 
-/// Splits at the first operator that is not in parentheses.
+/// Splits at the first operator outside parentheses.
 fn split_outside<'e>(expression: &'e str, operator: &str) -> Option<(&'e str, &'e str)> {
     let mut depth = 0_i32;
     for (at, c) in expression.char_indices() {

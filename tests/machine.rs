@@ -1,5 +1,6 @@
-//! The machine as a debugger and a host see it: stops, steps, native modules, waits, limits. What
-//! single instructions compute is compared with the reference in `conformance`.
+//! The interpreter as a debugger and a host see it: stops, steps, native modules, waits, limits.
+//! The expected results are known from the programs below; what single instructions compute is
+//! compared with IREE in `conformance` and `differential`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -253,8 +254,8 @@ fn a_breakpoint_stops_each_time_and_can_be_taken_away() {
     let mut context = program().link().unwrap();
     let sum = context.lookup("sum").unwrap();
     let offsets = context.instruction_offsets(sum);
-    // The comparison and the branch behind it are one instruction when nobody looks; both can hold
-    // a breakpoint.
+    // The comparison and the branch after it run as one fused instruction unless they are observed.
+    // Both can hold a breakpoint.
     for at in [offsets[8], offsets[9]] {
         assert_eq!(context.set_breakpoint(sum, at), Ok(at));
         let mut invocation = call(&context, "twice", vec![Value::I32(3)]);
@@ -271,7 +272,8 @@ fn a_breakpoint_stops_each_time_and_can_be_taken_away() {
     assert!(context.set_breakpoint(sum, BytecodeOffset(offsets[1].0 + 1)).is_err());
 }
 
-/// How often each instruction is come to, as a guard on each of them counts that lets all pass.
+/// How often a guard on each instruction of `sum` and `twice` is asked, where every guard lets the
+/// program pass; and the results.
 fn counted_by_guards(function: &str, arguments: Vec<Value>) -> (Vec<usize>, Vec<i32>) {
     let mut context = program().link().unwrap();
     let mut counters = Vec::new();
@@ -294,13 +296,12 @@ fn counted_by_guards(function: &str, arguments: Vec<Value>) -> (Vec<usize>, Vec<
 
 #[test]
 fn guards_are_asked_once_a_visit() {
-    // So many rounds that fuel is looked at now and then. The first call is one of a function that
-    // was not translated before.
+    // A million rounds also check the fuel now and then. The first call translates the function.
     for rounds in [3_usize, 1_000_000] {
         let (asked, results) = counted_by_guards("sum", vec![Value::I32(rounds as i32)]);
         let sum = (0..rounds as i32).fold(0, i32::wrapping_add);
         assert_eq!(results, [sum]);
-        // Before the loop and behind it, at its head, and in its body.
+        // Before and after the loop, at its head, and in its body.
         assert!(asked.iter().all(|it| [0, 1, rounds, rounds + 1].contains(it)), "{asked:?}");
         assert!(asked.contains(&rounds));
     }
@@ -381,7 +382,7 @@ fn steps_enter_calls_and_show_the_caller_at_its_call() {
     let expected: Vec<u32> = context.instruction_offsets(sum).iter().map(|at| at.0).collect();
     let in_sum: Vec<u32> =
         positions.iter().filter(|at| at.function == sum).map(|at| at.offset.0).collect();
-    // Every instruction once, but for the markers of blocks that are entered by a branch.
+    // Every instruction once, except the markers of blocks that a branch enters.
     let skipped = |offset: &u32| *offset != expected[5] && *offset != expected[10];
     assert_eq!(in_sum, expected.iter().copied().filter(skipped).collect::<Vec<_>>());
 }
@@ -412,7 +413,7 @@ fn a_first_call_from_a_breakpoint_is_not_stopped_at_again() {
     let at = context.set_breakpoint(twice, BytecodeOffset(1)).unwrap();
     let mut invocation = call(&context, "twice", vec![Value::I32(3)]);
     assert!(matches!(stop(&invocation.run(&mut context)), Stop::Breakpoint(_)));
-    // The callee has not run before, so it has to be translated first.
+    // The callee has not run yet, so this step translates it.
     let Stop::Step(next) = stop(&invocation.step(&mut context)) else { panic!() };
     assert_ne!(next, Position { function: twice, offset: at });
     assert_eq!(invocation.depth(), 2);
@@ -425,7 +426,7 @@ fn observers_see_every_instruction_and_breakpoints_stop_them_too() {
     let mut invocation = call(&context, "sum", vec![Value::I32(10)]);
     let mut watcher = Watcher { seen: 0, stop_at_depth: 9 };
     assert_eq!(completed(invocation.observe(&mut context, &mut watcher)), [45]);
-    // Marker, three constants, a branch; ten rounds of four; a return.
+    // A marker, three constants and a branch; ten rounds of four instructions; a return.
     assert_eq!(watcher.seen, 5 + 40 + 1);
 
     let mut invocation = call(&context, "twice", vec![Value::I32(10)]);
@@ -515,13 +516,14 @@ fn an_interrupt_stops_a_loop_where_it_can_go_on() {
     let stopped = stop(&invocation.run(&mut context));
     handle.join().unwrap();
     assert!(matches!(stopped, Stop::Interrupted(_)));
-    // The rest is short.
+    // With this register set, few rounds remain.
     assert!(invocation.set_register_i32(FrameIndex(0), 0, 0));
     assert!(matches!(invocation.run(&mut context), Outcome::Completed(_)));
 }
 
-/// A millisecond is what is wished for. Printed and not demanded: a busy machine may take away the
-/// processor for longer. What is demanded is less than thousands of turns of the slow loop take.
+/// The aim is a millisecond. It is printed but not asserted, because a busy machine may deschedule
+/// the process. The median must be under 50 ms, less than thousands of iterations of the slow loop
+/// take.
 #[test]
 fn interrupts_are_seen_soon_in_fast_loops_and_in_slow_ones() {
     for (function, turns) in [("sum", i32::MAX), ("fills", i32::MAX)] {
@@ -587,7 +589,7 @@ fn what_is_missing_is_said() {
     let lines = |error: &LinkError| -> Vec<String> {
         error.to_string().lines().map(|line| line.trim().to_owned()).collect()
     };
-    // Everything at once; optional imports are not asked for.
+    // All faults are reported at once; optional imports are not among them.
     let error = Context::builder().add_bytecode(assemble(CALLER)).link().unwrap_err();
     assert_eq!(error.code(), StatusCode::NotFound);
     assert_eq!(

@@ -1,10 +1,9 @@
-//! What is assembled: the reference's disassembly of a module gives that module again, and a source
-//! of ours gives what the reference's assembler makes of it.
+//! Assembling: the disassembly that IREE prints of a module must give that module again, and a
+//! source of ours must give the module that iree-as-module makes.
 //!
-//! The text does not say everything: dependencies, attributes, locations, and whether rodata is
-//! inside the FlatBuffer are compared only where the original module is at hand too. The
-//! reference's assembler knows neither `YIELD` nor `UNWIND`, and does not count registers that only
-//! a header or a signature tells of.
+//! The text does not contain everything: dependencies, attributes, locations, and the place of
+//! rodata are compared only with the original module at hand. iree-as-module knows neither `YIELD`
+//! nor `UNWIND`, and does not count registers that appear only in a header or a signature.
 
 use std::path::Path;
 use std::process::Command;
@@ -49,7 +48,7 @@ fn disassembly(module: &Path, flags: &[&str]) -> Result<Vec<u8>, String> {
     text(command.arg("--output=disassembly").args(flags).arg(module))
 }
 
-/// Runs our assembler. Warnings of names are allowed, doubts whether the module runs are not.
+/// Runs our assembler. Warnings about names are allowed, doubts whether the module runs are not.
 fn assemble(source: &Path, output: &Path) -> Result<Module, String> {
     assemble_with(source, output, None)
 }
@@ -99,7 +98,7 @@ fn same_module(theirs: &Module, ours: &Module, by_their_assembler: bool) -> Resu
     Err(format!("{what}\n  theirs: {theirs:?}\n  ours:   {ours:?}"))
 }
 
-/// Compares what is taken from the original module.
+/// Compares the parts that are taken from the original module.
 fn same_rest(theirs: &Module, ours: &Module) -> Result<(), String> {
     let attributes = |module: &Module| {
         let functions = module.functions().iter();
@@ -119,7 +118,7 @@ fn same_rest(theirs: &Module, ours: &Module) -> Result<(), String> {
     Err("asm of the disassembly with --original: attributes, dependencies, locations or places of rodata differ".to_owned())
 }
 
-/// A module as far as its disassembly tells.
+/// The parts of a module that its disassembly shows.
 fn comparable(module: &Module) -> ModuleImage<'_> {
     let mut image = ModuleImage::from_module(module);
     image.attributes.clear();
@@ -134,7 +133,7 @@ fn without_annotations(features: Features) -> Features {
     Features(features.0 & !(Features::YIELD | Features::UNWIND).0)
 }
 
-/// Takes our register counts where they are the larger ones.
+/// Takes our register counts where they are larger.
 fn count_like(theirs: &mut Function, ours: &Function) {
     theirs.i32_register_count = theirs.i32_register_count.max(ours.i32_register_count);
     theirs.ref_register_count = theirs.ref_register_count.max(ours.ref_register_count);

@@ -1,4 +1,4 @@
-//! That the corpus has an example of every instruction.
+//! Coverage: the corpus contains every instruction.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! Conformance: every module of the corpus is printed, assembled and run by IREE's tools and by
-//! ours, and texts and modules are compared.
+//! Conformance: IREE's tools and ours print, assemble and run every module of the corpus. IREE is
+//! the oracle: texts, modules and results must be equal.
 
 mod assemble;
 mod coverage;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     runner::run(&cases)
 }
 
-/// Everything that is compared for one module; all differences are reported, not only the first.
+/// All comparisons for one module. All differences are reported, not only the first.
 fn all(source: &Source, variant: Variant) -> Result<(), String> {
     let modules = source.modules(variant)?;
     let [.., module] = modules.as_slice() else { return Err("there is no module".to_owned()) };

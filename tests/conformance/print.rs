@@ -1,4 +1,5 @@
-//! What is printed of a module: byte-equal texts, equal JSON values, and a clean verdict.
+//! Printing: byte-equal texts, equal JSON values, and a clean verdict of the verifier, against
+//! iree-dump-module.
 
 use std::path::Path;
 use std::process::Command;
@@ -43,7 +44,7 @@ fn json(command: &mut Command) -> Result<serde_json::Value, String> {
     serde_json::from_slice(&text(command)?).map_err(|error| format!("{command:?}: {error}"))
 }
 
-/// Compares texts and tells the first line that differs.
+/// Compares texts and reports the first line that differs.
 pub(crate) fn same_lines(theirs: &[u8], ours: &[u8]) -> Result<(), String> {
     if theirs == ours {
         return Ok(());

@@ -1,4 +1,5 @@
-//! What a call prints: equal results, equal exit status, and the same kind of failure.
+//! Running: equal results, equal exit status, and the same kind of failure, against
+//! iree-run-module.
 
 use std::path::PathBuf;
 use std::process::Command;

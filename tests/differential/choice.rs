@@ -9,7 +9,7 @@ use crate::operands::{edges, width};
 use crate::program::{Agreement, Program};
 use crate::scalar::{function_name, loop_body, register, type_name};
 
-/// Indices that a choice of three is made with.
+/// Indices for a choice among three.
 const INDICES: [i32; 10] = [0, 1, 2, 3, 4, -1, 256, 0x1_0000, i32::MAX, i32::MIN];
 
 const TYPES: &[&str] = &["i32", "i64", "!vm.list<i32>", "!vm.list<i64>"];
@@ -22,8 +22,7 @@ fn mnemonic(op: &str) -> Op {
     Op::from_mnemonic(op).unwrap_or_else(|| panic!("there is no vm.{op}"))
 }
 
-/// A constant as the assembler reads it. It has no text for the bits of a NaN, and takes no
-/// denormals.
+/// A constant in the assembler's syntax, which cannot express NaN bits and refuses denormals.
 fn text(bank: Bank, bits: u64) -> Option<String> {
     match bank {
         Bank::I64 => Some(bits.cast_signed().to_string()),
@@ -37,7 +36,7 @@ fn text(bank: Bank, bits: u64) -> Option<String> {
     }
 }
 
-/// Constants are in the bytecode, so each case is an instruction of its own.
+/// A constant is part of the bytecode, so each case is an instruction of its own.
 fn constants() -> Program {
     let mut program = Program::new("constants", TYPES);
     for bank in [Bank::I32, Bank::I64, Bank::F32, Bank::F64] {
@@ -84,7 +83,7 @@ fn choices() -> Program {
         for (pair, value) in [(5, "11"), (6, "22"), (7, "33"), (9, "-44")] {
             let _ = writeln!(compute, "  {} = vm.const.{of_type} {value}", register(bank, pair));
         }
-        // Inside the brackets a pair is written as its lower half.
+        // Inside brackets, a pair of registers is written as its lower half.
         let _ = writeln!(
             compute,
             "  {} = vm.{} %i8[%i10, %i12, %i14] else {}",
@@ -104,7 +103,7 @@ fn choices() -> Program {
     let condition =
         format!("{values}  vm.cond_br %i8, ^bb3(%i10->%i16), ^bb3(%i12->%i16)\n^bb3:\n");
     for (name, compute) in [("br_table", table), ("cond_br", condition)] {
-        // The loop's own blocks come after this one.
+        // The blocks of the loop follow this one.
         let body = loop_body(&[Bank::I32], Bank::I32, indices.len(), &compute);
         program.function(name, "() -> (!vm.ref<?>)", &body);
         program.call(name, &[], Agreement::Bits);

@@ -1,5 +1,5 @@
-//! List elements: written as every type into lists of every type, and read as every type, so each
-//! conversion between element types is tried, and each that is refused.
+//! List elements, written as every type into lists of every type and read as every type. This tries
+//! every conversion between element types, and every refusal.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ pub(crate) fn programs() -> Vec<Program> {
     programs
 }
 
-/// Everything that is written as `from`.
+/// All cases that write `from`.
 fn conversions(from: Bank) -> Program {
     let mut types = ELEMENTS.to_vec();
     types.push("!vm.buffer");
@@ -51,7 +51,7 @@ fn conversions(from: Bank) -> Program {
     program
 }
 
-/// Elements inside and outside of a list; those that were never written.
+/// Elements inside and outside a list, and elements that were never written.
 fn bounds() -> Program {
     let mut program = Program::new("list_bounds", &ELEMENTS);
     for element in ELEMENTS {

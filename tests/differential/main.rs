@@ -1,19 +1,19 @@
-//! Differential test: every instruction that computes something, with operands at the edges and at
-//! random, run by iree-run-module and by us; results are compared bit for bit.
+//! The differential test: iree-run-module and iree-dbg run every instruction that computes a value,
+//! with edge cases and random operands. IREE is the oracle: results must be equal bit for bit.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `operands` | the values that instructions are tried with |
-//! | `program` | a generated module, its calls, and how two answers to a call are compared |
+//! | `operands` | the operands: edges and random values |
+//! | `program` | a generated module, its calls, and the comparison of two answers |
 //! | `scalar` | arithmetic, comparisons, conversions: written from the instruction table alone |
 //! | `choice` | constants, switches, branch tables |
 //! | `memory` | buffers and globals, in range and out of range |
 //! | `lists` | elements of every type, written and read as every type |
-//! | `traps` | what is undefined in the reference and defined here |
+//! | `traps` | operations that are undefined in the reference and defined here |
 //!
-//! A function loops over columns of operands that are rodata, and returns a list with the bits of
-//! each result; so a few hundred calls cover some hundred thousand cases. Operands are the same
-//! each time; `DIFFERENTIAL_SEED=7` draws the random ones anew.
+//! A function loops over columns of operands in rodata and returns a list of the bits of each
+//! result, so a few hundred calls cover some hundred thousand cases. The operands are the same in
+//! every run; `DIFFERENTIAL_SEED=7` gives other random ones.
 
 mod choice;
 mod lists;
@@ -31,8 +31,7 @@ use vmfb::{Module, Op};
 
 use crate::program::Program;
 
-/// Instructions that are about control, calls and identity, not about values; the corpus has runs
-/// of each of them.
+/// Instructions about control, calls and identity instead of values. The corpus runs each of them.
 const NOT_VALUES: &[&str] = &[
     "global.load.ref",
     "global.store.ref",
@@ -84,7 +83,7 @@ fn main() -> ExitCode {
     runner::run(&cases)
 }
 
-/// That every instruction is in a generated program, or listed above.
+/// Checks that every instruction is in a generated program or in the list above.
 fn coverage(programs: &[Program]) -> Result<(), String> {
     let mut seen: HashSet<Op> = HashSet::new();
     for program in programs {

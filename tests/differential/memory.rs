@@ -1,5 +1,5 @@
 //! Buffers and globals: every access at offsets in range, at the last one, just past it, and at
-//! those whose scaling or sum overflows.
+//! offsets whose scaling or sum overflows.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use crate::operands::{edges, width};
 use crate::program::{Agreement, Program};
 use crate::scalar::{function_name, register};
 
-/// Bytes of the buffers that are accessed.
+/// The size of the buffers, in bytes.
 const LENGTH: i64 = 64;
 
-/// Offsets in elements of 1, 2, 4 or 8 bytes.
+/// Offsets, in elements of 1, 2, 4 or 8 bytes.
 const OFFSETS: &[i64] = &[
     0,
     1,
@@ -40,7 +40,7 @@ const OFFSETS: &[i64] = &[
     i64::MIN + 1,
 ];
 
-/// Offset and length, of what is filled, compared, hashed and cloned.
+/// Offset and length of fills, comparisons, hashes and clones.
 const RANGES: &[(i64, i64)] = &[
     (0, 0),
     (0, 1),
@@ -99,16 +99,16 @@ const MOVES: &[(i64, i64, i64)] = &[
     (i64::MIN, i64::MIN, i64::MIN),
 ];
 
-/// Bytes of globals.
+/// The size of the globals, in bytes.
 const GLOBAL_BYTES: u32 = 24;
 
-/// Byte offsets of globals in them, aligned and not.
+/// Byte offsets of globals, aligned and not.
 const GLOBALS: &[i32] =
     &[0, 4, 8, 12, 16, 20, 24, 28, 1, 2, 3, 5, 7, 17, 19, 21, 23, -1, -4, -8, i32::MAX, i32::MIN];
 
 const TYPES: &[&str] = &["i32", "i64", "!vm.buffer", "!vm.list<i32>", "!vm.list<i64>"];
 
-/// Makes %r0, a buffer of its own with the bytes of rodata 0.
+/// Makes a private buffer in %r0 with the bytes of rodata 0.
 const OWN_BUFFER: &str = "  %r1 = vm.const.ref.rodata 0\n  %i20:21 = vm.const.i64 64\n  \
      %i22 = vm.const.i32 16\n  %i24:25 = vm.const.i64.zero\n  \
      %r0 = vm.buffer.clone %r1, %i24:25, %i20:21, %i22\n";
@@ -129,7 +129,8 @@ fn inputs<T: ToString>(values: &[T]) -> Vec<String> {
     values.iter().map(ToString::to_string).collect()
 }
 
-/// How answers to an access of these ranges (offset, length) of elements of so many bytes compare.
+/// How to compare the answers to an access of these ranges (offset, length), in elements of
+/// `element` bytes.
 fn access(ranges: &[(i64, i64)], element: u64) -> Agreement {
     let wraps = |(offset, length): &(i64, i64)| {
         let bytes = |count: i64| count.cast_unsigned().checked_mul(element);
@@ -140,7 +141,7 @@ fn access(ranges: &[(i64, i64)], element: u64) -> Agreement {
     if ranges.iter().any(wraps) { Agreement::Outside } else { Agreement::Bits }
 }
 
-/// Bytes of the elements that an instruction counts in.
+/// The size of the elements that an instruction counts in, in bytes.
 fn element(op: Op) -> u64 {
     let of = |name: &str| op.mnemonic().split('.').any(|part| part == name);
     [("i8", 1), ("i16", 2), ("i32", 4), ("f32", 4)]
@@ -149,8 +150,8 @@ fn element(op: Op) -> u64 {
         .map_or(8, |(_, bytes)| bytes)
 }
 
-/// How answers to an access of a global compare. The reference adds in 32 bits, and looks for 4 of
-/// the 8 bytes of an f64.
+/// How to compare the answers to an access of a global. The reference adds in 32 bits, and checks
+/// only 4 of the 8 bytes of an f64.
 fn global_access(bank: Bank, offset: i32) -> Agreement {
     let offset = offset.cast_unsigned();
     let wraps = offset.checked_add(width(bank) as u32).is_none();
@@ -158,7 +159,7 @@ fn global_access(bank: Bank, offset: i32) -> Agreement {
     if wraps || is_missed { Agreement::Outside } else { Agreement::Bits }
 }
 
-/// A program whose rodata 0 is 64 bytes, no two of them alike, with NaNs of both widths.
+/// A program whose rodata 0 is 64 different bytes that include NaNs of both widths.
 fn with_bytes(name: &str) -> Program {
     let mut program = Program::new(name, TYPES);
     program.rodata(
@@ -178,7 +179,7 @@ fn with_bytes(name: &str) -> Program {
     program
 }
 
-/// Instructions whose mnemonic begins so, with the bank of the field of this name.
+/// Instructions whose mnemonic starts with `prefix`, with the bank of their field named `value`.
 fn ops(prefix: &str, value: &str) -> Vec<(Op, Bank)> {
     let bank_of = |field: &Field| match field.kind {
         FieldKind::Read(bank) | FieldKind::Write(bank) if field.name == value => Some(bank),
@@ -190,7 +191,7 @@ fn ops(prefix: &str, value: &str) -> Vec<(Op, Bank)> {
         .collect()
 }
 
-/// The bits of `source`: a line that converts, if there is one, and the type that they have.
+/// How to return the bits of `source`: a line that converts them, if needed, and their type.
 fn returned_bits(bank: Bank, source: usize, target: usize) -> (String, &'static str) {
     let from = register(bank, source);
     match bank {
@@ -223,8 +224,8 @@ fn loads() -> Program {
     program
 }
 
-/// Stores each edge of the type somewhere in a buffer; then one of them at each offset; and into
-/// rodata, which is refused.
+/// Stores each edge of the type somewhere in a buffer, then one edge at each offset. Also stores
+/// into rodata, which is refused.
 fn stores() -> Program {
     let mut program = with_bytes("stores");
     let banks = [Bank::I32, Bank::I64, Bank::F32, Bank::F64];
@@ -329,7 +330,7 @@ fn ranges() -> Program {
                 access(&[(*source, *length), (*target, *length)], 1),
             );
         }
-        // Where the ranges overlap, C's memcpy says nothing.
+        // C leaves memcpy undefined where the ranges overlap.
         let (low, high) = (*source.min(target), *source.max(target));
         if low.checked_add(*length).is_none_or(|end| end <= high || end > LENGTH) {
             program.call(

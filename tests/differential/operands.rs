@@ -1,8 +1,8 @@
-//! The values that instructions are tried with: edges of each type, and random ones.
+//! The operands: edges of each type, and random values.
 
 use vmfb::isa::Bank;
 
-/// Edges of 32-bit integers; shift amounts past either width are among them.
+/// Edges of 32-bit integers, including shift amounts past either width.
 const I32: &[i32] = &[
     0,
     1,
@@ -190,13 +190,13 @@ const F64: &[u64] = &[
     0x4170_0000_1000_0000,
 ];
 
-/// Edges that are combined where an instruction has three operands.
+/// How many edges are combined where an instruction has three operands.
 const FEW: usize = 14;
 
-/// Random tuples that are added to the combinations of edges.
+/// How many random tuples are added to the combinations of edges.
 const RANDOM_TUPLES: usize = 400;
 
-/// Bytes of a value.
+/// The size of a value, in bytes.
 pub(crate) fn width(bank: Bank) -> usize {
     if matches!(bank, Bank::I64 | Bank::F64) { 8 } else { 4 }
 }
@@ -217,7 +217,7 @@ pub(crate) fn tuples(banks: &[Bank], seed: u64) -> Vec<Vec<u64>> {
     for bank in banks {
         let mut edges = edges(*bank);
         if banks.len() > 2 {
-            // Every third or so, so that all kinds are among them.
+            // About every third edge, so that all kinds are included.
             let step = edges.len().div_ceil(FEW);
             edges = edges.into_iter().step_by(step).collect();
         }
@@ -232,7 +232,7 @@ pub(crate) fn tuples(banks: &[Bank], seed: u64) -> Vec<Vec<u64>> {
     tuples
 }
 
-/// xorshift64*.
+/// The generator xorshift64*.
 struct Random(u64);
 
 impl Random {
@@ -243,7 +243,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// Any bits, or a number of moderate size, which any float bits seldom are.
+    /// Random bits, or a number of moderate size, which random float bits seldom are.
     fn value(&mut self, bank: Bank) -> u64 {
         let (bits, kind) = (self.bits(), self.bits() >> 62);
         let moderate = (bits.cast_signed() >> (20 + (self.bits() >> 59))) as f64 / 4096.0;

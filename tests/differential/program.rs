@@ -1,4 +1,4 @@
-//! A generated module and the calls that are made of it.
+//! A generated module and its calls.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -12,20 +12,20 @@ use vmfb::isa::Bank;
 
 use crate::operands::width;
 
-/// Differences that are shown of one call.
+/// The most differences that are shown for one call.
 const SHOWN: usize = 6;
 
-/// A module as text, and what to call in it.
+/// A module as text, and the calls to make in it.
 #[derive(Clone, Default)]
 pub(crate) struct Program {
     pub(crate) name: String,
     pub(crate) text: String,
     pub(crate) calls: Vec<Call>,
-    /// Operands of the n-th result, for reports.
+    /// The operands of each result, for reports.
     pub(crate) tuples: Vec<Vec<u64>>,
 }
 
-/// A call, made once on each side.
+/// A call that both sides make once.
 #[derive(Clone)]
 pub(crate) struct Call {
     pub(crate) function: String,
@@ -33,19 +33,19 @@ pub(crate) struct Call {
     pub(crate) agreement: Agreement,
 }
 
-/// When two answers are the same.
+/// When two answers agree.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Agreement {
-    /// Bit for bit. Failures: the same status.
+    /// They are equal bit for bit; failures have the same status.
     Bits,
-    /// Undefined in the reference, whose process dies of it; an `INVALID_ARGUMENT` error here.
+    /// Undefined in the reference, whose process dies; an `INVALID_ARGUMENT` error here.
     Trap,
-    /// Outside of a buffer, and the reference does not notice, because its sums wrap. It is not
-    /// even asked, as it would touch whatever lies there; here it is an `OUT_OF_RANGE` error.
+    /// Outside a buffer, unnoticed by the reference because its sums wrap. The reference is not
+    /// run, since it would access foreign memory; here it is an `OUT_OF_RANGE` error.
     Outside,
 }
 
-/// What one side answered: the text of the results, or the name of a status.
+/// One side's answer: the text of the results, or the name of a status.
 type Answer = Result<String, String>;
 
 impl Program {
@@ -58,7 +58,7 @@ impl Program {
         Self { name: name.to_owned(), text, ..Self::default() }
     }
 
-    /// Adds a rodata segment of values of a bank.
+    /// Adds a rodata segment with values of a bank.
     pub(crate) fn rodata(&mut self, ordinal: usize, bank: Bank, values: &[u64]) {
         let _ = write!(self.text, "vm.rodata[{ordinal}] = ");
         for byte in
@@ -88,7 +88,7 @@ impl Program {
         conformance::corpus::assemble(&self.name, &self.text)
     }
 
-    /// Makes all calls; the error lists what differs.
+    /// Makes all calls. The error lists the differences.
     pub(crate) fn check(&self) -> Result<(), String> {
         let path = self.assemble()?;
         let mut failures = Vec::new();
@@ -135,7 +135,7 @@ impl Program {
         }
     }
 
-    /// A line of the results, with the operands that led to it.
+    /// A line of the results, and the operands that led to it.
     fn describe(&self, theirs: &str, ours: &str) -> String {
         let index = theirs.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
         let index = index.and_then(|(digits, _)| digits.parse::<usize>().ok());
@@ -145,7 +145,7 @@ impl Program {
     }
 }
 
-/// Stands for the status of a process that a signal ended.
+/// The status of a process that a signal ended.
 const KILLED: &str = "killed by a signal";
 
 fn reference(path: &std::path::Path, call: &Call) -> Result<Answer, String> {

@@ -1,5 +1,5 @@
-//! Instructions from scalars to a scalar, written from the instruction table: their fields say what
-//! to load and what to store, so a new instruction is tested without a word here.
+//! Instructions from scalars to a scalar, generated from the instruction table. Their fields say
+//! what to load and store, so a new instruction is tested without a change here.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use vmfb::isa::{Bank, FieldKind};
 use crate::operands::tuples;
 use crate::program::{Agreement, Program};
 
-/// The words that a register of each bank is written with, in the places that programs use.
+/// A register of each bank, as programs write it.
 pub(crate) fn register(bank: Bank, pair: usize) -> String {
     match bank {
         Bank::I64 | Bank::F64 => format!("%i{}:{}", 2 * pair, 2 * pair + 1),
@@ -18,7 +18,7 @@ pub(crate) fn register(bank: Bank, pair: usize) -> String {
     }
 }
 
-/// `i32`, `f64`, ….
+/// The name of a bank's type: `i32`, `f64`, ….
 pub(crate) fn type_name(bank: Bank) -> &'static str {
     match bank {
         Bank::I64 => "i64",
@@ -33,7 +33,7 @@ pub(crate) fn function_name(op: Op) -> String {
     op.mnemonic().replace('.', "_")
 }
 
-/// What of a bank the loop's list holds, and the instruction that gives it.
+/// How a list holds the bits of a bank: its element type, and the instruction that gives the bits.
 fn bits_of(bank: Bank) -> (&'static str, Option<&'static str>) {
     match bank {
         Bank::I64 => ("i64", None),
@@ -43,9 +43,9 @@ fn bits_of(bank: Bank) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// The body of a function that goes through `count` tuples of operands, whose columns are rodata 0,
-/// 1, …, and returns a list of the bits of the results. `compute` is text that sets pair 8 from
-/// the operands in pairs 4, 5, ….
+/// The body of a function that loops over `count` tuples of operands, whose columns are rodata 0,
+/// 1, …, and returns a list of the results' bits. `compute` is text that sets pair 8 from the
+/// operands in pairs 4, 5, ….
 pub(crate) fn loop_body(operands: &[Bank], result: Bank, count: usize, compute: &str) -> String {
     let (element, bitcast) = bits_of(result);
     let mut body = String::new();
@@ -75,7 +75,7 @@ pub(crate) fn loop_body(operands: &[Bank], result: Bank, count: usize, compute: 
     body
 }
 
-/// The operands and the result of an instruction from scalars to a scalar.
+/// The operand banks and the result bank of an instruction from scalars to a scalar.
 pub(crate) fn shape(op: Op) -> Option<(Vec<Bank>, Bank)> {
     if op.mnemonic().starts_with("global.") {
         return None;
@@ -94,7 +94,7 @@ pub(crate) fn shape(op: Op) -> Option<(Vec<Bank>, Bank)> {
     result.filter(|_| !operands.is_empty()).map(|result| (operands, result))
 }
 
-/// Whether the process of the reference dies of these operands (see `traps`).
+/// Whether these operands kill the reference's process (see `traps`).
 fn traps(operands: &[Bank], tuple: &[u64]) -> bool {
     let &[left, right] = tuple else { return false };
     let smallest = if operands[0] == Bank::I64 { i64::MIN as u64 } else { 0x8000_0000 };
@@ -109,7 +109,7 @@ struct Group {
     ops: Vec<(Op, Bank)>,
 }
 
-/// One program for each list of operand types; divisions are apart, without what traps.
+/// One program per list of operand types. Divisions have their own, without the operands that trap.
 pub(crate) fn programs(seed: u64) -> Vec<Program> {
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for op in Op::all() {

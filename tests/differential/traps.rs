@@ -1,8 +1,8 @@
-//! What C leaves undefined and the reference does not check: its process dies of a hardware trap.
-//! Here it is an `INVALID_ARGUMENT` error. This is the whole list.
+//! Operations that C leaves undefined and the reference does not check: a hardware trap kills its
+//! process. Here they are `INVALID_ARGUMENT` errors. This list is complete.
 //!
-//! Conversions of floats that no integer of the type can hold are undefined in C too, but do not
-//! trap: `scalar` compares them, and what the hardware gives is what both give.
+//! C also leaves conversions of floats undefined if the integer type cannot hold the value, but
+//! they do not trap. `scalar` compares them: both sides return the hardware's result.
 
 use crate::program::{Agreement, Program};
 

@@ -1,8 +1,8 @@
-//! Dispatches that go wrong, in machine code and in bytecode, on one thread and on many: a failed
-//! invocation that says where and why, and a debugger that goes on.
+//! Faulting dispatches, in machine code and in bytecode, on one thread and on many. The invocation
+//! must fail with the place and the reason, and the debugger must survive.
 //!
-//! The programs are in `programs.mlir`. IREE's own tool is the oracle for what is a fault of
-//! machine code: there a signal ends it.
+//! The programs are in `programs.mlir`. iree-run-module is the oracle for faults of machine code:
+//! there a signal ends it.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs a function with a tool that has IREE's flags.
+/// Runs a function with a tool that takes IREE's flags.
 fn run(tool: &Path, backend: &str, device: &str, function: &str, rest: &[&str]) -> Output {
     let mut command = Command::new(tool);
     if tool.ends_with("iree-dbg") {
@@ -60,7 +60,7 @@ fn run(tool: &Path, backend: &str, device: &str, function: &str, rest: &[&str]) 
         .expect("the tool starts")
 }
 
-/// Runs commands in the debugger; what it prints.
+/// Runs commands in the debugger and returns its output.
 fn debug(backend: &str, device: &str, function: &str, flags: &[&str], commands: &str) -> String {
     let script = tempfile::NamedTempFile::new().expect("a script");
     std::fs::write(script.path(), commands).expect("a script");
@@ -78,8 +78,8 @@ fn debug(backend: &str, device: &str, function: &str, flags: &[&str], commands: 
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// Faults of machine code: a function, its inputs, the signal that ends IREE's tool, and what we
-/// say.
+/// Faults of machine code: a function, its inputs, the signal that ends IREE's tool, and our
+/// message.
 const FAULTS: [(&str, &[&str], i32, &str); 3] = [
     (
         "gather",
@@ -101,13 +101,13 @@ const FAULTS: [(&str, &[&str], i32, &str); 3] = [
     ),
 ];
 
-/// Numbers of signals, which are the same on all Linux.
+/// Signal numbers, which are the same on every Linux.
 mod libc_signal {
     pub(super) const FPE: i32 = 8;
     pub(super) const SEGV: i32 = 11;
 }
 
-/// The tests run on other processors too, where faults of machine code are not caught.
+/// Whether faults of machine code are caught on this platform. The tests run on others too.
 const CATCHES_FAULTS: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
 #[test]
@@ -124,7 +124,7 @@ fn faults_of_machine_code_fail_the_invocation() {
             let output = run(&ours, "llvm-cpu", device, function, inputs);
             let errors = text(&output.stderr);
             assert_eq!(output.status.code(), Some(1), "{function} on {device}: {errors}");
-            // The element is known to the debugger only.
+            // Only the debugger knows the element.
             let what = what.split(" of operand").next().unwrap_or(what);
             let is_known_here = !what.contains("would be");
             assert!(!is_known_here || errors.contains(what), "{function} on {device}: {errors}");
@@ -153,7 +153,7 @@ fn the_debugger_shows_what_faulted_and_begins_again() {
     }
 }
 
-/// The same mistakes in bytecode are errors of the interpreter, in the workgroup.
+/// In bytecode the same mistakes are errors of the interpreter, in the workgroup.
 #[test]
 fn the_same_in_bytecode() {
     let ours = iree_dbg().expect("ours");
@@ -168,7 +168,7 @@ fn the_same_in_bytecode() {
     }
 }
 
-/// A time limit holds in a workgroup that never ends, and a step limit in bytecode.
+/// A time limit ends a workgroup that never ends by itself, and a step limit does in bytecode.
 #[test]
 fn limits_hold_inside_of_workgroups() {
     let ours = iree_dbg().expect("ours");
@@ -193,7 +193,7 @@ fn limits_hold_inside_of_workgroups() {
     }
 }
 
-/// Guarded memory: inputs, and what is said of them. Without errors in them, nothing is said.
+/// Programs in guarded memory: function, inputs, and the message, if the program has an error.
 const GUARDED: [(&str, &[&str], Option<&str>); 6] = [
     (
         "partly",
@@ -236,7 +236,7 @@ fn guarded_memory_tells_of_what_plain_memory_hides() {
         let is_silent = !out.contains("Caught") && !out.contains("failed");
         assert_eq!(is_silent, said.is_none(), "{function} {inputs:?}: {out}");
     }
-    // In bytecode, too, what is read is known before it is read.
+    // In bytecode, too, reads are checked before they happen.
     let flags = ["--input=8xf32=1", "--guard"];
     let out = debug("vmvx", "local-task", "partly", &flags, "catch uninitialised\nrun\n");
     assert!(out.contains("caught: dispatches that read what nothing has written"), "{out}");

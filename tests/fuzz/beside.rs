@@ -1,5 +1,5 @@
-//! What lies beside a module: companions, texts of dispatches, debug files. They come from other
-//! hands as well; a damaged one costs names and lines, never the session.
+//! Files beside a module: companions, texts of dispatches, debug files. Others may have written
+//! them, so a damaged one may cost names and lines, but never the session.
 
 use debug::{Debugger, Granularity, LaunchOptions, Level, ModuleSource, Resume, StepKind};
 use debuginfo::{Companion, DebugInfo, DispatchInterfaces};
@@ -10,7 +10,7 @@ use crate::random::Random;
 use crate::samples::{Program, Samples};
 use crate::text;
 
-/// A damaged companion of a whole module, asked everything.
+/// Asks every question about a module with a damaged companion.
 pub(crate) fn companion(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
     let program = random.choose::<Program>(&samples.programs);
     let original = String::from_utf8_lossy(&program.companion);
@@ -23,7 +23,7 @@ pub(crate) fn companion(samples: &Samples, random: &mut Random, kept: &mut Vec<u
     true
 }
 
-/// A damaged text of dispatches.
+/// Reads a damaged text of dispatches.
 pub(crate) fn dispatches(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
     let programs: Vec<&Program> =
         samples.programs.iter().filter(|program| !program.dispatches.is_empty()).collect();
@@ -47,11 +47,11 @@ pub(crate) fn dispatches(samples: &Samples, random: &mut Random, kept: &mut Vec<
     !interfaces.is_empty()
 }
 
-/// A module whose debug database is damaged: bytes are changed behind its bytecode.
+/// Loads a module with a damaged debug database: bytes after its bytecode are changed.
 pub(crate) fn debug_file(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
     let program = random.choose::<Program>(&samples.programs);
     *kept = files::damage(&program.module, random);
-    // Half of the damage goes where locations and names are: towards the end of a module.
+    // Half of the damage goes to the end of the module, where locations and names are.
     if random.chance(2) {
         let half = program.module.len() / 2;
         let tail = files::damage(&program.module[half..], random);
@@ -75,7 +75,7 @@ fn ask(module: &Module, info: &DebugInfo) {
     let _ = info.match_file("euclid.mlir");
 }
 
-/// A session with a companion that is damaged: stepping through it, in each text.
+/// Steps through a session with a damaged companion, in each text.
 fn debugged(program: &Program, companion: Vec<u8>, random: &mut Random) {
     let options = LaunchOptions {
         modules: vec![ModuleSource::Memory {

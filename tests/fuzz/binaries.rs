@@ -1,5 +1,5 @@
-//! Files of bytes that are no modules: archives of parameters, tensors of NumPy, machine code as
-//! far as none of it runs.
+//! Binary files other than modules: archives of parameters, NumPy files, and machine code, none of
+//! which runs.
 
 use hal::Parameters;
 
@@ -7,15 +7,15 @@ use crate::files;
 use crate::random::Random;
 use crate::samples::Samples;
 
-/// The most that is read of a parameter: its length is a claim.
+/// The most bytes of a parameter that are read: its length is only a claim.
 const READ: u64 = 1 << 16;
 
-/// A damaged archive; if it is one, all that it names.
+/// Reads a damaged archive and, if it is still one, every entry that it names.
 pub(crate) fn archive(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
     let (extension, bytes) = random.choose::<(&'static str, Vec<u8>)>(&samples.archives);
     *kept = spliced(&files::damage(bytes, random), random);
     if *extension == "npy" {
-        // Several may lie behind each other in a file.
+        // A file may hold several arrays in a row.
         let mut rest = &kept[..];
         while let Ok((tensor, length)) = abi::npy::read(rest) {
             assert!(length > 0, "it does not get on");
@@ -39,7 +39,8 @@ pub(crate) fn archive(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>
     true
 }
 
-/// A damaged shared object: mostly its headers, its dynamic section, its relocations.
+/// Loads a damaged shared object. Most damage hits its headers, its dynamic section and its
+/// relocations.
 pub(crate) fn elf(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
     let bytes = random.choose::<Vec<u8>>(&samples.elf);
     *kept = if random.chance(2) {
@@ -51,7 +52,7 @@ pub(crate) fn elf(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) ->
     hal::examine_machine_code(kept).is_ok()
 }
 
-/// Now and then a piece of a file twice, or not at all.
+/// The bytes of a file with, now and then, a piece duplicated or removed.
 fn spliced(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     let (from, to) = (random.below(bytes.len()), random.below(bytes.len()));
     let (from, to) = (from.min(to), from.max(to));

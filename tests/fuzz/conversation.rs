@@ -1,6 +1,6 @@
-//! Conversations over DAP: requests in any order with any arguments, and streams that are damaged.
-//! Whatever a client says, each of its requests gets one answer, none of which is a fault of ours,
-//! and the session ends when the client leaves.
+//! Conversations over DAP: requests in any order with any arguments, and damaged streams. Each
+//! request must get one answer that is no internal error, and the session must end when the client
+//! leaves.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::random::Random;
 use crate::samples::{Program, Samples};
 
-/// No program of the samples runs as long as this; one that does is a finding.
+/// The longest that a program of the samples may run. Taking longer is a finding.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const COMMANDS: &[&str] = &[
@@ -59,7 +59,7 @@ const COMMANDS: &[&str] = &[
     "unheardOf",
 ];
 
-/// Arguments that one request or another has.
+/// Names of arguments of various requests.
 const NAMES: &[&str] = &[
     "threadId",
     "frameId",
@@ -141,11 +141,10 @@ const TEXTS: &[&str] = &[
     "\u{0}",
 ];
 
-/// Tries one conversation; whether the program was stopped in it at least once.
+/// Tries one conversation. Returns whether the program stopped in it at least once.
 ///
 /// # Panics
-/// A request is not answered, or answered twice, an answer is a fault of ours, or the session does
-/// not end.
+/// A request has no answer or two, an answer is an internal error, or the session does not end.
 pub(crate) fn exercise(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
     let program = random.choose::<Program>(&samples.programs[..2]);
     let is_damaged = random.chance(3);
@@ -170,7 +169,7 @@ pub(crate) fn exercise(samples: &Samples, random: &mut Random, kept: &mut Vec<u8
 
 enum Step {
     Say(Vec<u8>),
-    /// Waits until one of these was heard so many times in all.
+    /// Waits until this many events were received in all.
     Hear(usize),
 }
 
@@ -206,7 +205,7 @@ fn script(program: &Program, random: &mut Random) -> Vec<Step> {
     say(&mut steps, "configurationDone", &json!({}));
     steps.push(Step::Hear(2));
     for _ in 0..random.below(25) {
-        // In the order in which editors ask, now and then.
+        // Now and then, in the order in which editors send requests.
         let command = *random.choose(COMMANDS);
         let arguments = arguments(random, 0);
         say(&mut steps, command, &arguments);
@@ -222,7 +221,7 @@ fn arguments(random: &mut Random, depth: usize) -> Value {
     for _ in 0..random.below(5) {
         object[*random.choose(NAMES)] = value(random, depth);
     }
-    // What most requests need.
+    // The arguments that most requests need.
     if depth == 0 && random.chance(2) {
         object["frameId"] = json!(1 + random.below(4));
         object["variablesReference"] = json!(1 + random.below(30));
@@ -244,7 +243,7 @@ fn value(random: &mut Random, depth: usize) -> Value {
     }
 }
 
-/// Breaks the stream at one or two places.
+/// Damages the stream at one or two places.
 fn damage(script: &mut [Step], random: &mut Random) {
     for _ in 0..=random.below(2) {
         let at = random.below(script.len());
@@ -274,7 +273,7 @@ fn numbers(script: &[Step]) -> HashSet<i64> {
     messages.filter_map(|message| message["seq"].as_i64()).collect()
 }
 
-/// Looks at all that was said.
+/// Judges the whole output.
 fn judge(text: &str, asked: &HashSet<i64>) -> bool {
     let mut answered = HashSet::new();
     let (mut rest, mut seq, mut has_stopped) = (text, 0, false);
@@ -295,13 +294,14 @@ fn judge(text: &str, asked: &HashSet<i64>) -> bool {
         }
     }
     assert!(rest.is_empty(), "the last message is cut: {rest:?}");
-    // A client that just leaves hears no more; one that disconnects has heard all by then.
+    // A client that just leaves receives nothing more; one that disconnects has received all
+    // answers by then.
     let unanswered: Vec<&i64> = asked.difference(&answered).collect();
-    assert!(unanswered.is_empty(), "nobody answered {unanswered:?}");
+    assert!(unanswered.is_empty(), "no answer to {unanswered:?}");
     has_stopped
 }
 
-/// What the adapter says, and who waits for it.
+/// The adapter's output, shared with the thread that waits for it.
 #[derive(Clone, Default)]
 struct Said(Arc<(Mutex<Heard>, Condvar)>);
 
@@ -312,9 +312,9 @@ struct Heard {
 }
 
 impl Said {
-    /// Waits for so many events that let a client go on.
+    /// Waits for `count` events after which a client may continue.
     fn wait(&self, count: usize, is_damaged: bool) {
-        // What is waited for may never come of a damaged stream.
+        // After a damaged stream, the awaited event may never come.
         let patience = if is_damaged { Duration::from_millis(100) } else { PATIENCE };
         let (heard, changed) = &*self.0;
         let guard = heard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -360,7 +360,7 @@ impl Write for Said {
     }
 }
 
-/// What the client says, as the adapter reads it.
+/// The client's input, as the adapter reads it.
 struct Script {
     steps: std::collections::VecDeque<Step>,
     said: Said,

@@ -1,7 +1,7 @@
-//! Conversations over LSP. `edits`: a text is edited in many steps, and everything that is asked of
-//! it has the answer that a fresh document with the same text has. `lsp`: requests of all sorts,
-//! and streams that are damaged; each request gets one answer, none of which is a fault of ours,
-//! and `exit` ends the server.
+//! Conversations over LSP. `edits`: a text is edited in many steps, and every answer about it must
+//! equal the answer about a fresh document with the same text. `lsp`: requests of all kinds, and
+//! damaged streams; each request must get one answer that is no internal error, and `exit` must end
+//! the server.
 
 use std::collections::HashMap;
 
@@ -48,7 +48,7 @@ const OTHERS: &[&str] = &[
 const EDITED: &str = "file:///edited.mlir";
 const FRESH: &str = "file:///fresh.mlir";
 
-/// Edits a text and compares it with a fresh one.
+/// Edits a text and compares the answers with those for a fresh document.
 ///
 /// # Panics
 /// An answer differs.
@@ -109,10 +109,10 @@ fn comparable(answer: &Value) -> String {
     answer.to_string().replace(EDITED, FRESH)
 }
 
-/// Says anything.
+/// Sends requests of all kinds.
 ///
 /// # Panics
-/// A request is not answered, or its answer is a fault of ours.
+/// A request has no answer, or the answer is an internal error.
 pub(crate) fn anything(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
     let mut conversation = Conversation::begin();
     let uris = [EDITED, FRESH, "file:///x.vmasm", "untitled:1", "iree-vmfb:/none.vmfb.vmasm"];
@@ -153,7 +153,7 @@ pub(crate) fn anything(samples: &Samples, random: &mut Random, kept: &mut Vec<u8
     is_whole
 }
 
-/// A whole text, or some of its lines.
+/// A whole text or some of its lines.
 fn piece(text: &str, random: &mut Random) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let from = random.below(lines.len());
@@ -162,7 +162,7 @@ fn piece(text: &str, random: &mut Random) -> String {
     picked.join("\n") + "\n"
 }
 
-/// Changes a piece of the text, as an editor tells of it.
+/// Changes a piece of the text. Returns the change as an editor sends it.
 fn edit(text: &mut String, other: &str, random: &mut Random) -> Value {
     let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     let from = random.below(places.len());
@@ -183,7 +183,7 @@ fn edit(text: &mut String, other: &str, random: &mut Random) -> Value {
     change
 }
 
-/// Line and column in UTF-16 of a byte.
+/// The line and the UTF-16 column of a byte.
 fn position(text: &str, at: usize) -> Value {
     let before = &text[..at];
     let line = before.matches('\n').count();
@@ -196,7 +196,7 @@ fn place(text: &str, random: &mut Random) -> (usize, usize) {
     (line, random.below(text.lines().nth(line).map_or(1, str::len)))
 }
 
-/// All that a client says, and then all that it hears.
+/// The client's messages, all of which are sent before the answers are read.
 struct Conversation {
     said: Vec<u8>,
     asked: Vec<i64>,
@@ -250,7 +250,7 @@ impl Conversation {
         }
     }
 
-    /// Leaves, and gives the answers.
+    /// Sends `shutdown` and `exit`, and returns all answers.
     fn end(mut self) -> HashMap<i64, Value> {
         let shutdown = self.ask("shutdown", &Value::Null);
         self.notify("exit", &Value::Null);
@@ -264,7 +264,7 @@ impl Conversation {
             let server = tokio::spawn(server::serve(input, output));
             let (mut input, mut output) = tokio::io::split(ours);
             let talk = tokio::spawn(async move {
-                // A server that has heard enough does not listen to the end.
+                // After a fatal fault, the server does not read the rest.
                 let _ = output.write_all(&said).await;
                 let _ = output.shutdown().await;
             });
@@ -278,8 +278,8 @@ impl Conversation {
         if !self.is_damaged {
             assert_eq!(code, 0, "the server failed");
             for id in &self.asked {
-                // One that is still under way two seconds after `exit` is given up.
-                assert!(answers.contains_key(id), "nobody answered {id}");
+                // A request that still runs two seconds after `exit` is abandoned.
+                assert!(answers.contains_key(id), "no answer to {id}");
             }
             assert!(answers.contains_key(&shutdown));
         }

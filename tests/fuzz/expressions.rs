@@ -1,5 +1,5 @@
-//! Expressions: whatever is asked of a stopped program gets a value or an error with a place in the
-//! text, in time, and does not change the program.
+//! Expressions: every question about a stopped program must get a value or an error with a place in
+//! the text, in time, and must not change the program.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,11 +11,11 @@ use crate::random::Random;
 use crate::samples::{Program, Samples};
 
 thread_local! {
-    /// Programs where they stand, by their number and how many steps they have done.
+    /// Stopped programs, by their number and the number of steps done.
     static STOPPED: RefCell<HashMap<(usize, usize), Debugger>> = RefCell::default();
 }
 
-/// How long one may take; a look at the clock comes a little later.
+/// The time limit of an evaluation. The clock is checked a little later.
 const TIME: Duration = Duration::from_millis(300);
 const LATE: Duration = Duration::from_secs(3);
 
@@ -124,10 +124,10 @@ const WHOLE: &[&str] = &[
     "rodata[0].u8[0:4],x",
 ];
 
-/// Evaluates one text where a program stands; whether it has a value.
+/// Evaluates one text in a stopped program. Returns whether it has a value.
 ///
 /// # Panics
-/// It takes too long, its error is outside of the text, or the program is another one afterwards.
+/// It takes too long, its error lies outside the text, or the program has changed.
 pub(crate) fn exercise(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
     let text = expression(random);
     kept.extend(text.as_bytes());
@@ -137,8 +137,7 @@ pub(crate) fn exercise(samples: &Samples, random: &mut Random, kept: &mut Vec<u8
     }
     let place = (random.below(2), random.below(12));
     STOPPED.with_borrow_mut(|stopped_at| {
-        // Nothing that is asked changes a program, which is seen to below; so each stop serves for
-        // all.
+        // No question changes a program, as the check below shows, so each stop serves many.
         let debugger =
             stopped_at.entry(place).or_insert_with(|| stopped(&samples.programs[place.0], place.1));
         ask(debugger, &text, random)
@@ -187,7 +186,7 @@ fn expression(random: &mut Random) -> String {
     text
 }
 
-/// A program after so many steps.
+/// A program after this many steps.
 fn stopped(program: &Program, steps: usize) -> Debugger {
     let options = LaunchOptions {
         modules: vec![ModuleSource::Memory {
@@ -210,7 +209,7 @@ fn stopped(program: &Program, steps: usize) -> Debugger {
     debugger
 }
 
-/// What of a program can be seen to change: every scope of every frame.
+/// The visible state of a program: every scope of every frame.
 fn state(debugger: &Debugger) -> String {
     let frames = debugger.frames_in(0..8).into_iter().map(|frame| frame.id());
     let scopes = frames.flat_map(|frame: FrameId| debugger.scopes(frame));

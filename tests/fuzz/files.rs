@@ -1,5 +1,4 @@
-//! Damaged files: whatever the bytes are, reading, printing and verifying them gives a result or an
-//! error.
+//! Damaged files: reading, printing and verifying any bytes must give a result or an error.
 
 use debuginfo::DebugInfo;
 use vmfb::Module;
@@ -7,7 +6,8 @@ use vmfb::print::{DisassemblyOptions, disassemble};
 
 use crate::random::Random;
 
-/// Everything that a file from outside meets, short of running it. The module, if it is one.
+/// Does everything that a foreign file goes through before it runs. Returns the module, if it is
+/// one.
 pub(crate) fn exercise(bytes: &[u8]) -> Option<Module> {
     let module = Module::from_bytes(bytes.to_vec()).ok()?;
     let options = DisassemblyOptions { bytecode_offsets: true, ..DisassemblyOptions::default() };

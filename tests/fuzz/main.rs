@@ -1,29 +1,31 @@
-//! Fuzzing: bytes, programs and texts that nobody wrote, for as long as one likes.
+//! Fuzzing with damaged bytes, random programs and random texts, for any length of time. The
+//! oracles are invariants: no panic, one answer per request, texts that print as themselves,
+//! programs that end the same way however they are observed.
 //!
-//! | target | makes | and expects |
+//! | target | input | expectation |
 //! | --- | --- | --- |
-//! | `files` | damaged modules of the corpus | no panic, whatever is read, printed, verified and run |
-//! | `programs` | random programs that keep the verifier's rules | that they verify, and end the same however they are watched |
-//! | `mutants` | such programs and the corpus, with operands and tables changed | no fault of what verifies |
+//! | `files` | damaged modules of the corpus | no panic in reading, printing, verifying and running |
+//! | `programs` | random programs that keep the verifier's rules | they verify, and end the same way however they are observed |
+//! | `mutants` | such programs and the corpus, with changed operands and tables | modules that verify run without a fault |
 //! | `cconv`, `iree`, `raw`, `sip`, `tvm`, `memref` | damaged signatures of each convention | an error within the text, or a signature that prints as itself |
 //! | `values` | damaged tensors, JSON, headers, values in memory | the same |
-//! | `texts` | damaged `.vmasm`, of the corpus and of random programs | diagnostics, or a module that prints as itself |
-//! | `companion`, `dispatches`, `debug` | damaged text beside a module, damaged debug databases | every question about a program answered, a session that steps |
-//! | `archives` | damaged `.npy`, `.gguf`, `.safetensors`, `.irpa` | an error, or entries that are within the file |
-//! | `elf` | damaged shared objects | an error, or an image whose entry is code, none of which has run |
-//! | `expressions` | expressions at stops of programs | a value or an error within the text, in time, and the program as it was |
-//! | `dap` | requests in any order, damaged streams | one answer a request, none a fault of ours, and an end |
+//! | `texts` | damaged `.vmasm`, from the corpus and from random programs | diagnostics, or a module that prints as itself |
+//! | `companion`, `dispatches`, `debug` | damaged text beside a module, damaged debug databases | an answer to every question, and a session that steps |
+//! | `archives` | damaged `.npy`, `.gguf`, `.safetensors`, `.irpa` | an error, or entries within the file |
+//! | `elf` | damaged shared objects | an error, or an image whose entry is code; nothing runs |
+//! | `expressions` | expressions at stops of programs | a value or an error within the text, in time, and an unchanged program |
+//! | `dap` | requests in any order, damaged streams | one answer per request, no internal error, and an end |
 //! | `lsp` | the same | the same |
-//! | `edits` | MLIR that is edited in many steps | the answers of a fresh document with that text |
+//! | `edits` | MLIR edited in many steps | the answers for a fresh document with that text |
 //!
 //! ```text
 //! cargo test -p conformance --test fuzz -- [TARGET]… [--seconds=N] [--count=N] [--seed=N] [--print]
 //! ```
 //!
-//! A try that takes a minute, or half a gigabyte more than those before it, is a finding as well.
+//! A try that takes a minute, or half a gigabyte more than all tries before it, is a finding too.
 //! Everything follows from a seed. A finding names its target and seed, `TARGET --seed=N --count=1`
-//! repeats it, and its bytes are kept in the temporary folder. A finding that is mended becomes a
-//! test where the fault was, or a line of `seeds.txt`, which each run begins with.
+//! repeats it, and its bytes are kept in the temporary folder. A fixed finding becomes a test
+//! beside the fault, or a line of `seeds.txt`, which every run starts with.
 
 mod beside;
 mod binaries;
@@ -74,34 +76,34 @@ const TARGETS: [&str; 20] = [
     "lsp",
     "edits",
 ];
-/// Those that start from modules.
+/// Targets that start from modules.
 const OF_MODULES: [&str; 3] = ["files", "mutants", "texts"];
-/// Those that start from samples.
+/// Targets that start from samples.
 const OF_SAMPLES: [&str; 9] =
     ["companion", "dispatches", "debug", "archives", "elf", "expressions", "dap", "lsp", "edits"];
-/// Tries of each target when nothing else is said.
+/// The tries of each target, by default.
 const COUNT: u64 = 1_500;
-/// Findings after which it is enough.
+/// The number of findings that ends a run.
 const ENOUGH: usize = 10;
-/// Seeds of findings of the past: target and seed a line.
+/// Seeds of past findings: one target and seed per line.
 const SEEDS: &str = include_str!("seeds.txt");
 
 thread_local! {
-    /// Where the last panic was.
+    /// The place of the last panic.
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 struct Options {
     targets: Vec<String>,
     seconds: Option<u64>,
-    /// How often each target is tried at most.
+    /// The most tries of each target.
     count: u64,
     seed: u64,
-    /// Whether programs are printed before they run: to see what does not end.
+    /// Whether programs are printed before they run, to find one that does not end.
     prints: bool,
 }
 
-/// What targets start from.
+/// The inputs that targets start from.
 struct Corpus {
     modules: Vec<Vec<u8>>,
     images: Vec<ModuleImage<'static>>,
@@ -192,7 +194,7 @@ fn options() -> Result<Options, String> {
             ));
         }
     }
-    // With a time alone, the time decides.
+    // If only a time is given, it alone ends the run.
     options.count = count.unwrap_or(if options.seconds.is_some() { u64::MAX } else { COUNT });
     if options.targets.is_empty() {
         options.targets = TARGETS.map(str::to_owned).to_vec();
@@ -233,7 +235,8 @@ impl Corpus {
     }
 }
 
-/// Tries one seed: whether it was sound; `None` is a finding, which has been told.
+/// Tries one seed. Returns whether the input was sound; `None` is a finding, which has been
+/// reported.
 fn attempt(target: &str, seed: u64, corpus: &Corpus, prints: bool) -> Option<bool> {
     let mut kept = Vec::new();
     let watched = watch::Try::begin(target, seed);
@@ -242,10 +245,10 @@ fn attempt(target: &str, seed: u64, corpus: &Corpus, prints: bool) -> Option<boo
         watched.check_memory();
         is_sound
     }));
-    tried.map_err(|panic| tell(target, seed, &kept, &*panic)).ok()
+    tried.map_err(|panic| report(target, seed, &kept, &*panic)).ok()
 }
 
-/// `kept` is what a finding is about.
+/// Leaves the bytes of a finding in `kept`.
 fn try_seed(target: &str, seed: u64, corpus: &Corpus, prints: bool, kept: &mut Vec<u8>) -> bool {
     let mut random = Random::new(seed);
     if let (Some(samples), Some(exercise)) = (&corpus.samples, of_samples(target)) {
@@ -321,7 +324,7 @@ fn load(image: &ModuleImage<'_>) -> Module {
     Module::from_bytes(bytes).expect("it can be loaded")
 }
 
-fn tell(target: &str, seed: u64, kept: &[u8], panic: &dyn std::any::Any) {
+fn report(target: &str, seed: u64, kept: &[u8], panic: &dyn std::any::Any) {
     let path = std::env::temp_dir().join(format!("fuzz-{target}-{seed}"));
     let place = match std::fs::write(&path, kept) {
         Ok(()) => path.display().to_string(),

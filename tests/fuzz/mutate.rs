@@ -1,5 +1,5 @@
-//! Damage that knows what it damages: one operand of one instruction, or one number of one table.
-//! The file around it stays whole, so it reaches the verifier.
+//! Targeted damage: one operand of one instruction, or one number of one table. The rest of the
+//! file stays intact, so it reaches the verifier.
 
 use vmfb::Features;
 use vmfb::FunctionOrdinal;
@@ -8,10 +8,10 @@ use vmfb::decode::instructions;
 
 use crate::random::Random;
 
-/// Bytes that mean something in a calling convention.
+/// Bytes with a meaning in a calling convention.
 const SIGNATURE_BYTES: &[char] = &['i', 'I', 'f', 'F', 'r', 'v', '_', 'C', 'D', '0', '1', 'x'];
 
-/// Changes one to four things.
+/// Makes one to four changes.
 pub(crate) fn mutate(image: &mut ModuleImage<'_>, random: &mut Random) {
     for _ in 0..=random.below(4) {
         if random.chance(4) {
@@ -32,7 +32,7 @@ fn operand(image: &mut ModuleImage<'_>, random: &mut Random) {
         .collect();
     let Some(&(start, end)) = starts.get(random.below(starts.len())) else { return };
     let code = &mut image.bytecode.to_mut()[range];
-    // Mostly operands; now and then the opcode.
+    // Operands mostly; now and then the opcode.
     let first = if random.chance(8) { start } else { (start + 1).min(end - 1) };
     let at = first + random.below(end - first);
     let value: u64 = match random.below(6) {

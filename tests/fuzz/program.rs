@@ -1,8 +1,9 @@
 //! Random programs that keep every rule of the verifier: instructions of the whole table, with
-//! operands that exist, in functions that call each other, natives and nothing at all.
+//! existing operands, in functions that call each other, native functions, and imports that are not
+//! there.
 //!
-//! What they compute is nonsense, so each function begins by putting some sense into registers:
-//! small numbers, a buffer, lists. Whether a loop ends is left to fuel.
+//! Their results are meaningless, so each function starts by setting registers to useful values:
+//! small numbers, a buffer, lists. Fuel ends endless loops.
 
 use abi::cconv::{Signature, ValueType};
 use vmfb::build::{ModuleImage, RodataImage};
@@ -19,7 +20,7 @@ use vmfb::{
 
 use crate::random::Random;
 
-/// The type table; the constants below index it.
+/// The type table. The constants below are indices into it.
 const TYPES: [&str; 12] = [
     "i8",
     "i16",
@@ -37,7 +38,7 @@ const TYPES: [&str; 12] = [
 const BUFFER: u32 = 6;
 const VARIANT: u32 = 10;
 
-/// What [`crate::run::native`] provides, and one that nobody does.
+/// The functions of [`crate::run::native`], and an import that no module provides.
 pub(crate) const IMPORTS: [(&str, &str, bool); 6] = [
     ("native.mix", "0iIfFr_FrIi", false),
     ("native.sum", "0iCiIDr_I", false),
@@ -53,7 +54,7 @@ const RODATA: u32 = 2;
 const GLOBAL_BYTES: u32 = 64;
 const GLOBAL_REFS: u32 = 3;
 
-/// A module of some functions, all exported.
+/// A module of a few functions, all exported.
 pub(crate) fn generate(random: &mut Random) -> ModuleImage<'static> {
     let signatures: Vec<String> = (0..1 + random.below(4)).map(|_| signature(random)).collect();
     let mut bytecode = Vec::new();
@@ -111,7 +112,7 @@ fn import((name, calling_convention, is_optional): &(&str, &str, bool)) -> Impor
     }
 }
 
-/// The first is an initialiser's.
+/// The signature of a function. The first function is the initialiser.
 fn signature(random: &mut Random) -> String {
     if random.chance(4) {
         return "0v_v".to_owned();
@@ -149,7 +150,7 @@ impl Generator<'_> {
                 let op = *self.random.choose(&others);
                 instructions.push(self.instruction(op));
             }
-            // Most blocks lead to others: that is where programs get long.
+            // Most blocks branch to others, which makes programs long.
             let op = match self.random.below(3) {
                 0 => Op::CondBranch,
                 1 => Op::Return,
@@ -160,7 +161,7 @@ impl Generator<'_> {
         encode_function(&instructions).expect("operands fit their fields")
     }
 
-    /// Small numbers in some registers, objects in others.
+    /// Sets some registers to small numbers and others to objects.
     fn beginning(&mut self, instructions: &mut Instructions) {
         if self.random.chance(4) {
             return;

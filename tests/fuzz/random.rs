@@ -1,11 +1,11 @@
-//! Choices from a seed: the same on every machine.
+//! Random choices from a seed, the same on every machine.
 
-/// xorshift64*.
+/// The generator xorshift64*.
 pub(crate) struct Random(u64);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        // Small seeds differ in few bits, and a generator of zeros stays there.
+        // Small seeds differ in few bits, and a state of zero would stay zero.
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03 | 1)
     }
 
@@ -16,7 +16,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// A number below `bound`; 0 if that is 0.
+    /// A number below `bound`; 0 if `bound` is 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((self.bits() >> 11) % (bound.max(1) as u64)) as usize
     }
@@ -29,7 +29,7 @@ impl Random {
         &items[self.below(items.len())]
     }
 
-    /// A number as programs have them: mostly small, else at an edge, else anything.
+    /// A number as programs use them: mostly small, else an edge, else any.
     pub(crate) fn number(&mut self) -> i64 {
         const EDGES: [i64; 10] = [
             -1,

@@ -1,5 +1,5 @@
-//! What is verified runs to an end that is no fault, and to the same end however it is watched:
-//! free, observed, stepped, or stopped at breakpoints.
+//! Verified programs run to an end that is no internal fault, and to the same end however they are
+//! observed: free, observed, stepped, or stopped at breakpoints.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use vmfb::verify::VerifiedModule;
 
 use crate::random::Random;
 
-/// Yields and stops that an invocation may make before it is given up.
+/// The most yields and stops of an invocation.
 const TURNS: usize = 50_000;
 
-/// How an invocation is driven.
+/// How an invocation is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Manner {
     Free,
@@ -26,10 +26,10 @@ enum Manner {
     Breakpoints,
 }
 
-/// Judges a module and runs it if it is sound; whether it was.
+/// Verifies a module and runs it if it is sound. Returns whether it was.
 ///
 /// # Panics
-/// Two manners of running it end differently.
+/// Two ways of running it end differently.
 pub(crate) fn exercise(module: Module, seed: u64) -> bool {
     let Ok(verified) = vmfb::verify::verify(module) else { return false };
     let Some(expected) = run(&verified, Manner::Free, seed) else { return false };
@@ -40,7 +40,7 @@ pub(crate) fn exercise(module: Module, seed: u64) -> bool {
     true
 }
 
-/// The module that random programs import from.
+/// The native module that random programs import from.
 fn native() -> NativeModule {
     NativeModule::builder("native")
         .function("mix", "0iIfFr_FrIi", |call| {
@@ -92,7 +92,7 @@ impl Object for Opaque {
     }
 }
 
-/// Does nothing but look.
+/// An observer that does nothing.
 struct Onlooker;
 
 impl Observer for Onlooker {
@@ -101,7 +101,8 @@ impl Observer for Onlooker {
     }
 }
 
-/// Runs the initialiser and every export; what came of it. `None` if the module cannot be linked.
+/// Runs the initialiser and every export, and describes the outcome. `None` if the module does not
+/// link.
 fn run(verified: &VerifiedModule, manner: Manner, seed: u64) -> Option<String> {
     let limits = ExecutionLimits {
         fuel: Some(100),
@@ -211,7 +212,7 @@ fn note(report: &mut String, text: std::fmt::Arguments<'_>) {
     writeln!(report, "{text}").expect("writing to a String does not fail");
 }
 
-/// Values as text, to the last bit; objects by what is in them.
+/// Values as text, exact to the last bit; objects by their contents.
 fn values(values: &[Value]) -> String {
     let texts = values.iter().map(|value| match value {
         Value::F32(value) => format!("f32 {:08x}", value.to_bits()),

@@ -1,19 +1,19 @@
-//! What targets start from that is no module alone: a program with its companion and the text of
-//! its dispatches, machine code, archives of parameters, sources.
+//! Inputs that are more than a module: a program with its companion and the text of its dispatches,
+//! machine code, archives of parameters, sources.
 
 use std::path::{Path, PathBuf};
 
 use compile::{Cancellation, CompileRequest, compile};
 use conformance::tools::repository;
 
-/// A program and what lies beside it.
+/// A program and the files beside it.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) path: PathBuf,
     pub(crate) module: Vec<u8>,
     pub(crate) companion: Vec<u8>,
     pub(crate) dispatches: String,
-    /// What its functions are called with.
+    /// The function to call.
     pub(crate) function: &'static str,
     pub(crate) inputs: &'static [&'static str],
 }
@@ -23,11 +23,11 @@ pub(crate) struct Samples {
     pub(crate) programs: Vec<Program>,
     /// Shared objects for this machine, from a module's executables.
     pub(crate) elf: Vec<Vec<u8>>,
-    /// Extension and content.
+    /// Pairs of extension and contents.
     pub(crate) archives: Vec<(&'static str, Vec<u8>)>,
     /// Texts in MLIR.
     pub(crate) sources: Vec<String>,
-    /// Damaged files are written here.
+    /// The folder for damaged files.
     pub(crate) folder: tempfile::TempDir,
 }
 
@@ -99,7 +99,7 @@ fn sources() -> Result<Vec<String>, String> {
     Ok(texts)
 }
 
-/// Small archives of each sort.
+/// Small archives of each kind.
 fn archives() -> Vec<(&'static str, Vec<u8>)> {
     vec![("safetensors", safetensors()), ("gguf", gguf()), ("irpa", irpa()), ("npy", npy())]
 }
@@ -133,7 +133,7 @@ fn gguf() -> Vec<u8> {
     bytes
 }
 
-/// A header, a table of a splat and of a range of the data, their names, the data.
+/// A header, a table with a splat and a range of the data, their names, the data.
 fn irpa() -> Vec<u8> {
     let words = |words: &[u64]| words.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>();
     let entry = |size: u64, sort: u32, name: u64| {

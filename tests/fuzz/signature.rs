@@ -1,6 +1,5 @@
-//! Signatures of every convention, and values as text: damaged golden cases. Whatever they say,
-//! they are read or refused at a place; and what was read is printed to a text that is read as the
-//! same.
+//! Signatures of every convention, and values as text: damaged golden cases. Each must be read or
+//! refused at a place, and the printed form of what was read must read as the same.
 
 use abi::convention::Convention;
 use abi::explain::{argument_names, explain};
@@ -12,7 +11,7 @@ use conformance::tools::repository;
 
 use crate::random::Random;
 
-/// Pieces that mean something to one convention or another.
+/// Pieces with a meaning in one convention or another.
 const PIECES: &[&str] = &[
     "0",
     "C",
@@ -89,13 +88,13 @@ const PIECES: &[&str] = &[
     "18446744073709551616",
 ];
 
-/// What the targets start from: the golden cases of each convention, and texts of values.
+/// The inputs of the targets: golden cases of each convention, and texts of values.
 pub(crate) struct Cases {
     signatures: Vec<(Convention, Vec<String>)>,
     all: Vec<String>,
 }
 
-/// Texts of tensors, of JSON, and of headers of NumPy's files.
+/// Texts of tensors, of JSON, and of headers of NumPy files.
 const VALUES: &[&str] = &[
     "4xf32=1,2,3,4",
     "2x2xi8=[[1 2][3 -4]]",
@@ -128,7 +127,7 @@ impl Cases {
         Ok(cases)
     }
 
-    /// A damaged text for the target of this name.
+    /// A damaged text for a target.
     pub(crate) fn damaged(&self, target: &str, random: &mut Random) -> String {
         let own = self.signatures.iter().find(|(convention, _)| convention.name() == target);
         let text = match own {
@@ -171,10 +170,10 @@ impl Cases {
     }
 }
 
-/// Reads a text as its target has it: whether it was right.
+/// Reads a text as `target` does. Returns whether it was valid.
 ///
 /// # Panics
-/// An error is outside of the text, or what was read is printed as something else.
+/// An error lies outside the text, or the printed form reads as something else.
 pub(crate) fn exercise(target: &str, text: &str) -> bool {
     let Ok(convention) = target.parse::<Convention>() else { return exercise_value(text) };
     let attributes =
@@ -218,7 +217,7 @@ fn exercise_value(text: &str) -> bool {
         );
     }
     let Ok(tensor) = Tensor::parse(text, 1 << 20) else { return false };
-    // Floats lose digits when they are printed; their printed form does not.
+    // Printing a float may lose digits; printing it again does not.
     let printed = tensor.format(usize::MAX);
     let again = Tensor::parse(&printed, 1 << 20).map(|tensor| tensor.format(usize::MAX));
     assert!(again.is_err() || again == Ok(printed.clone()), "{text:?} is printed as {printed:?}");

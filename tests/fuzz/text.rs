@@ -1,5 +1,5 @@
-//! `.vmasm` text: whatever it says, assembling gives a module or diagnostics; and a module that
-//! came of a text is printed to a text that gives the same module.
+//! `.vmasm` text: assembling any text must give a module or diagnostics, and the printed form of an
+//! assembled module must give the same module.
 
 use vmfb::Module;
 use vmfb::assemble::{assemble, render};
@@ -7,7 +7,7 @@ use vmfb::print::{DisassemblyOptions, Rodata, disassemble};
 
 use crate::random::Random;
 
-/// Pieces that mean something, to be put where they do not belong.
+/// Pieces with a meaning, to be put in wrong places.
 const PIECES: &[&str] = &[
     "vm.module @m version 1\n",
     "vm.func @f(%i0: i32) -> (i64) {\n",
@@ -91,10 +91,11 @@ fn mutated_line(line: &str, random: &mut Random) -> String {
     }
 }
 
-/// Assembles a text; of a module, prints and assembles again. Whether it is one.
+/// Assembles a text and, if it is a module, prints and assembles it again. Returns whether it is
+/// one.
 ///
 /// # Panics
-/// The second module is another.
+/// The second module differs.
 pub(crate) fn exercise(text: &[u8]) -> bool {
     let assembly = match assemble(text) {
         Ok(assembly) => assembly,
@@ -115,7 +116,7 @@ pub(crate) fn exercise(text: &[u8]) -> bool {
         let again = assemble(printed.as_bytes()).unwrap_or_else(|diagnostics| {
             panic!("{}\n{printed}", render(&diagnostics, printed.as_bytes(), "printed.vmasm"))
         });
-        // Printed names can be ambiguous, which is told.
+        // Printed names can be ambiguous; a warning says so.
         if !again.warnings.is_empty() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What a try may take: a minute, and half a gigabyte more than all before it.
+//! The limits of a try: a minute, and half a gigabyte more than all tries before it.
 
 use std::process;
 use std::sync::{Mutex, Once, PoisonError};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const TIME: Duration = Duration::from_secs(60);
 const MEMORY: u64 = 512 << 20;
 
-/// The try that is under way.
+/// The current try.
 static CURRENT: Mutex<Option<(String, u64, Instant)>> = Mutex::new(None);
 static GUARD: Once = Once::new();
 
@@ -24,7 +24,7 @@ impl Try {
     }
 
     /// # Panics
-    /// It has taken too much.
+    /// The try took too much memory.
     pub(crate) fn check_memory(&self) {
         let more = peak_memory().saturating_sub(self.peak);
         assert!(more < MEMORY, "it took {} MiB", more >> 20);
@@ -41,7 +41,7 @@ fn current() -> std::sync::MutexGuard<'static, Option<(String, u64, Instant)>> {
     CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the process when a try does not end: nothing else can.
+/// Ends the process if a try does not end: nothing else can.
 fn watch() {
     loop {
         thread::sleep(Duration::from_secs(1));
@@ -55,7 +55,7 @@ fn watch() {
     }
 }
 
-/// The most memory that this process has had; 0 where the system does not tell.
+/// The peak memory of this process, in bytes; 0 where the system does not tell.
 pub(crate) fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

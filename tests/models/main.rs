@@ -1,15 +1,15 @@
-//! Models: programs that need a device, compiled for both back ends in each execution model, called
-//! with IREE's tool and with ours. What is printed and how it ends must be the same.
+//! Models: programs that need a device, compiled for both back ends in each execution model.
+//! iree-run-module is the oracle: output and exit status must be equal.
 //!
-//! The programs lie beside this file. Comments in them are those of the corpus, and, where not all
-//! can compile it, `// BACKENDS: llvm-cpu` and `// EXECUTION: async-internal`. Each `--device=` in
-//! a run is one of the reference's, and ours has as many: the reference's local-sync waits within a
-//! submission for fences that are signalled later.
+//! The programs lie beside this file. Their comments are those of the corpus and, where not every
+//! target compiles them, `// BACKENDS: llvm-cpu` and `// EXECUTION: async-internal`. Each
+//! `--device=` of a run is the reference's; ours gets as many devices. The reference's local-sync
+//! waits inside a submission for fences that are signalled later.
 //!
-//! Those in assembly need a compiled module before them: the reference registers its `hal` for
-//! modules that declare that they depend on it, and assembly cannot.
+//! Programs in assembly need a compiled module before them: the reference registers its `hal` only
+//! for modules that declare a dependency on it, and assembly cannot.
 //!
-//! No case makes denormal numbers: IREE's device flushes them to zero, our interpreter of VMVX does
+//! No case makes denormal numbers: IREE's device flushes them to zero, our VMVX interpreter does
 //! not.
 
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use conformance::corpus::{Source, Variant};
 use conformance::runner::{self, Case};
 use conformance::tools::{Finished, finish, iree, iree_dbg, repository, status_code};
 
-/// Back ends, and how the program and its device go together: flags for iree-compile.
+/// Back ends and execution models, as flags for iree-compile.
 const TARGETS: [(&str, &str); 7] = [
     ("vmvx", "async-internal"),
     ("vmvx", "async-external"),
@@ -64,7 +64,7 @@ fn cases() -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// Whether a comment names it, or nothing.
+/// Whether the comments list `name`, or list nothing.
 fn is_listed(listed: &[String], name: &str) -> bool {
     listed.is_empty() || listed.iter().any(|one| one == name)
 }

@@ -1,8 +1,9 @@
 //! Native libraries: functions that MLIR compiled and packed functions of TVM FFI, called from the
-//! command line and imported by programs. Libraries and programs are built here, from the sources
-//! beside this file, by the tools that users have.
+//! command line and imported by programs. The tools that users have build libraries and programs
+//! here, from the sources beside this file. The oracle is the sources: each expected result is
+//! known.
 //!
-//! The other direction, functions of programs as callables of Python, is `packed.py`.
+//! `packed.py` tests the other direction, functions of programs as callables of Python.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +11,7 @@ use std::sync::OnceLock;
 
 use conformance::tools::{iree, iree_dbg, repository};
 
-/// What the libraries and the program are built into.
+/// The folder with the built libraries and programs.
 struct Built {
     folder: tempfile::TempDir,
     /// The runtime library of TVM FFI.
@@ -59,8 +60,8 @@ fn tool(command: &mut Command) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Compiles a library as MLIR's documentation says; its source lies beside it as what declares its
-/// functions.
+/// Compiles a library as MLIR's documentation says. Its source lies beside it, as the declaration
+/// of its functions.
 fn mlir_library(name: &str, lowering: &str, library: &Path) {
     let converted = library.with_extension("llvm.mlir");
     tool(
@@ -84,7 +85,7 @@ fn mlir_library(name: &str, lowering: &str, library: &Path) {
     std::fs::copy(source(name), library.with_extension("mlir")).expect("the source");
 }
 
-/// Compiles the library of packed functions; gives the runtime library that it needs.
+/// Compiles the library of packed functions and returns the runtime library that it needs.
 fn packed_library(library: &Path) -> PathBuf {
     let config = iree("tvm-ffi-config").expect("tests/requirements.txt");
     let ask = |flag: &str| tool(Command::new(&config).arg(flag));
@@ -99,8 +100,8 @@ fn packed_library(library: &Path) -> PathBuf {
     Path::new(&folder).join("libtvm_ffi.so")
 }
 
-/// `iree-dbg run` in the folder of what was built: whether it succeeded, what it printed, and its
-/// errors.
+/// Runs `iree-dbg run` in the folder of built files. Returns whether it succeeded, its output and
+/// its errors.
 fn run(arguments: &[&str]) -> (bool, String, String) {
     let built = built();
     let output = Command::new(iree_dbg().expect("our program"))
@@ -126,7 +127,7 @@ fn gives(modules: &[&str], rows: &[(&str, &[&str], &[&str])]) {
     }
 }
 
-/// Each row: a function with its inputs, and a text that its error has.
+/// Each row: a function with its inputs, and a part of its error.
 #[track_caller]
 fn refuses(modules: &[&str], rows: &[(&str, &[&str], &str)]) {
     for (function, inputs, expected) in rows {
@@ -166,7 +167,7 @@ fn functions_over_memrefs() {
             ("rank", &["2x1x1xf32=5,6"], &["result[0]: i64=3", "2x1x1xf32=[[5]][[6]]"]),
             ("rank", &["f32=5"], &["result[0]: i64=0", "f32=5"]),
             ("filled", &["2.5"], &["1x2xf64=[2.5 2.5]"]),
-            // The argument was written, too.
+            // The function writes into its argument too.
             ("one_more", &["i32=41"], &["i32=42", "i32=42"]),
             ("same", &["0x3xi16"], &["0x3xi16="]),
             ("same", &["1x3xi16=7"], &["1x3xi16=[7 7 7]"]),
@@ -292,7 +293,8 @@ fn imports_that_no_library_has() {
     refuses(&["libpacked.so", "program.vmfb"], &[("add", &["1"], "library.")]);
 }
 
-/// A fault in a library ends the program with an error that names the call. Nothing else is lost.
+/// A fault in a library ends the program with an error that names the call. Earlier output
+/// survives.
 #[test]
 fn faults_of_libraries_end_the_program() {
     let far = 1_u64 << 45;
@@ -316,7 +318,7 @@ fn faults_of_libraries_end_the_program() {
     gives(PROGRAM, &[("checked", &["3"], &["result[0]: i32=3"])]);
 }
 
-/// The debugger stands where the library was called, and can begin again.
+/// After a fault the debugger stands where the library was called, and can run the program again.
 #[test]
 fn the_debugger_outlives_a_fault_of_a_library() {
     let built = built();

@@ -1,5 +1,5 @@
-//! Parameters: a model whose weights are in archives of every format, run by IREE's tools and by
-//! ours, and the tables of what is in the archives. Texts must be equal.
+//! Parameters: a model whose weights are in archives of every format, and listings of the archives.
+//! IREE's tools are the oracle: texts must be equal.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -9,11 +9,11 @@ use conformance::corpus::{Source, Variant};
 use conformance::runner::{self, Case};
 use conformance::tools::{finish, iree, iree_dbg, repository};
 
-/// Weights: name, and dimensions of 32-bit elements.
+/// The weights: name, and dimensions of 32-bit elements.
 const TENSORS: [(&str, &[u64]); 4] =
     [("weights", &[64, 64]), ("scale", &[64]), ("shift", &[64]), ("counter", &[4])];
 
-/// The functions of the model with their inputs.
+/// The calls of the model's functions.
 const CALLS: [&[&str]; 2] = [&["--function=main", "--input=2x64xf32=1.5"], &["--function=count"]];
 
 fn main() -> ExitCode {
@@ -37,7 +37,7 @@ fn cases(setup: &Arc<Setup>) -> Vec<Case> {
                 }));
             }
         }
-        // One parameter a file is our own addition.
+        // Files with a single parameter are our own addition.
         let setup = setup.clone();
         cases.push(Case::new(format!("{backend} raw files"), move || {
             let files = ["weights.bin", "scale.raw", "shift.bin", "counter.npy"];
@@ -61,7 +61,7 @@ fn cases(setup: &Arc<Setup>) -> Vec<Case> {
     cases
 }
 
-/// The archives in a folder, and the model for both back ends.
+/// A folder with the archives, and the model for both back ends.
 struct Setup {
     folder: tempfile::TempDir,
     model: Source,
@@ -150,7 +150,7 @@ fn same(theirs: &str, ours: &str, errors: &str) -> Result<(), String> {
     Err(format!("theirs:\n{theirs}\nours:\n{ours}\n{errors}"))
 }
 
-/// What an IREE tool prints.
+/// The output of an IREE tool.
 fn succeed(tool: &str, flags: &[String]) -> Result<String, String> {
     let finished = finish(Command::new(iree(tool)?).args(flags))?;
     if finished.status == Some(0) {
@@ -159,7 +159,7 @@ fn succeed(tool: &str, flags: &[String]) -> Result<String, String> {
     Err(format!("{tool} {}: {}", flags.join(" "), finished.stderr))
 }
 
-/// The data of a tensor: numbers of which no two rows are the same.
+/// The data of a tensor, with no two rows alike.
 fn data(index: usize) -> Vec<u8> {
     let count: u64 = TENSORS[index].1.iter().product();
     let value = |at: u64| ((at * 37 + index as u64 * 11) % 64) as f32 / 16.0 - 1.5;

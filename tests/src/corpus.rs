@@ -1,15 +1,15 @@
-//! The corpus: sources in `tests/corpus`, each compiled to one module or several.
+//! The corpus: sources in `tests/corpus`, each compiled to one or more modules.
 //!
-//! Comments in a source say what to do with it, one a line:
+//! Comments in a source say how it is tested, one per line:
 //!
 //! | comment | meaning |
 //! | --- | --- |
 //! | `// RUN-WITH: --function=f --input=1` | call a function; the text must equal the reference's |
-//! | `// COMPILE-WITH: --flag` | further flags for iree-compile |
+//! | `// COMPILE-WITH: --flag` | more flags for iree-compile |
 //! | `// NEEDS: other.vmasm` | a source of the corpus whose module is loaded before this one |
 //! | `// DISASSEMBLY-DIFFERS: why` | the reference's disassembly is wrong for this file |
 //!
-//! Compiled modules are kept in the target folder, named by a hash of all that goes into them.
+//! Compiled modules stay in the target folder, under a hash of everything that determines them.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -26,24 +26,24 @@ use crate::tools::{finish, iree, repository};
 pub enum Variant {
     /// By iree-as-module.
     Assembled,
-    /// By iree-compile, for a back end, as a polyglot zip or as a flat file.
+    /// By iree-compile for a back end, as a polyglot zip or a flat file.
     Compiled {
         /// `vmvx` or `llvm-cpu`.
         backend: &'static str,
-        /// Whether the file is a zip archive too.
+        /// Whether the file is also a zip archive.
         is_zip: bool,
     },
     /// By iree-compile, in an execution model.
     Model {
         /// `vmvx`, `vmvx-inline` or `llvm-cpu`.
         backend: &'static str,
-        /// How the program and its device go together, such as `async-external`.
+        /// The execution model, such as `async-external`.
         execution: &'static str,
     },
 }
 
 impl Variant {
-    /// For the names of cases.
+    /// The name of the variant in the names of cases.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -56,14 +56,14 @@ impl Variant {
     }
 }
 
-/// A source file and what its comments ask for.
+/// A source file and the requests in its comments.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Arguments of each run.
     pub runs: Vec<Vec<String>>,
-    /// Whether the reference prints its disassembly wrong.
+    /// Whether the reference prints a wrong disassembly.
     pub disassembly_differs: bool,
     flags: Vec<String>,
     needs: Vec<String>,
@@ -117,7 +117,7 @@ impl Source {
         })
     }
 
-    /// What the comments with a mark say.
+    /// The values of the comments with a mark.
     #[must_use]
     pub fn comments(&self, mark: &str) -> Vec<String> {
         comments(&self.text, mark)
@@ -129,7 +129,7 @@ impl Source {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The ways in which it becomes a module.
+    /// The ways to compile it.
     #[must_use]
     pub fn variants(&self) -> Vec<Variant> {
         if is_assembly(&self.path) {
@@ -141,7 +141,7 @@ impl Source {
             .collect()
     }
 
-    /// The modules that a run of this one loads, itself last.
+    /// The modules that its runs load. Its own module is the last.
     ///
     /// # Errors
     /// One of them does not compile.
@@ -155,7 +155,7 @@ impl Source {
         Ok(modules)
     }
 
-    /// Compiles the source, unless that was done before.
+    /// Compiles the source, unless the module exists already.
     ///
     /// # Errors
     /// It does not compile.
@@ -197,7 +197,7 @@ impl Source {
     }
 }
 
-/// Assembles text by iree-as-module, unless that was done before.
+/// Assembles text by iree-as-module, unless the module exists already.
 ///
 /// # Errors
 /// It does not assemble.
@@ -224,7 +224,7 @@ pub fn assemble_verified(name: &str, text: &str) -> Result<VerifiedModule, Strin
     verify(module).map_err(|errors| format!("{path:?}: {errors:?}"))
 }
 
-/// The module that a command makes, kept in the target folder under a hash of its `key`.
+/// The module that a command makes, kept in the target folder under a hash of `key`.
 fn made(
     stem: &str,
     key: &impl Hash,
@@ -238,7 +238,7 @@ fn made(
         return Ok(output);
     }
     std::fs::create_dir_all(&folder).map_err(|error| format!("{folder:?}: {error}"))?;
-    // Written aside and renamed, so that two tests never see each other's half.
+    // Written to a scratch file and renamed, so no other test sees half of it.
     let scratch = tempfile::Builder::new().suffix(".vmfb").tempfile_in(&folder);
     let scratch = scratch.map_err(|error| format!("{folder:?}: {error}"))?.into_temp_path();
     let mut command = command(&scratch);

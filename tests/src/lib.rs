@@ -1,10 +1,10 @@
-//! What tests that cross crates share.
+//! Shared code of the tests that cross crates.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `tools` | where IREE's tools and our binary are, and how to run them |
-//! | `corpus` | the files in `corpus/`, what their comments ask for, and their compiled modules |
-//! | `runner` | a test harness for cases that are data |
+//! | `tools` | IREE's tools, our binary, and how to run them |
+//! | `corpus` | the files in `corpus/`, the requests in their comments, and their compiled modules |
+//! | `runner` | a test harness whose cases are data |
 
 pub mod corpus;
 pub mod runner;

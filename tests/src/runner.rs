@@ -1,4 +1,4 @@
-//! A harness for cases that are data: runs them on all processors and reports as libtest does.
+//! A harness whose cases are data. It runs them on all processors and reports like libtest.
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A test with a name.
 pub struct Case {
-    /// What it is called in the report and in filters.
+    /// Its name in the report and in filters.
     pub name: String,
-    /// What it does; `Err` says how it failed.
+    /// The test; `Err` describes the failure.
     pub body: Box<dyn Fn() -> Result<(), String> + Send + Sync>,
 }
 
 impl Case {
-    /// A case.
+    /// A test with a name.
     pub fn new(
         name: impl Into<String>,
         body: impl Fn() -> Result<(), String> + Send + Sync + 'static,
@@ -22,7 +22,8 @@ impl Case {
     }
 }
 
-/// Runs the cases whose name contains one of the words on the command line, all if there is none.
+/// Runs the cases whose names contain one of the words on the command line. Without words, runs
+/// all.
 #[must_use]
 pub fn run(cases: &[Case]) -> ExitCode {
     let words: Vec<String> =

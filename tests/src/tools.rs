@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Nothing in the tests takes this long unless it hangs.
+/// The longest that any program in the tests takes, unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// The checkout.
+/// The root of the checkout.
 #[must_use]
 pub fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -17,9 +17,9 @@ pub fn repository() -> &'static Path {
 
 /// One of IREE's tools: in the checkout's `.venv`, else on the `PATH`.
 ///
-/// Most of what a wheel puts there are scripts that start the program of the same name in the
-/// wheel's library. This is the program itself: it starts ten times faster, and when a signal ends
-/// it, that shows.
+/// Most entries of a wheel's `bin` are scripts that start a program of the same name in the wheel's
+/// library. This returns the program itself, which starts ten times faster and whose death by a
+/// signal is visible.
 ///
 /// # Errors
 /// It is in neither place; the message says how to install it.
@@ -37,7 +37,7 @@ pub fn iree(name: &str) -> Result<PathBuf, String> {
     Ok(program_of(&found).unwrap_or(found))
 }
 
-/// The program that a script of a wheel starts.
+/// The program that a wheel's script starts.
 fn program_of(script: &Path) -> Option<PathBuf> {
     let libraries = script.parent()?.parent()?.join("lib");
     let pythons = std::fs::read_dir(libraries).ok()?.filter_map(Result::ok);
@@ -46,16 +46,16 @@ fn program_of(script: &Path) -> Option<PathBuf> {
     pythons.map(|python| python.path().join(package).join(name)).find(|program| program.is_file())
 }
 
-/// The name of the status in an error: `file.c:12: NOT_FOUND; message` of theirs, `error:
-/// NOT_FOUND; message` of ours.
+/// The name of the status in an error: `file.c:12: NOT_FOUND; message` from IREE, `error:
+/// NOT_FOUND; message` from iree-dbg.
 #[must_use]
 pub fn status_code(error: &str) -> Option<&str> {
     let (before, _) = error.split_once(';')?;
     before.rsplit(' ').next()
 }
 
-/// Our binary: `$IREE_DBG` if `tests/run` has built it, otherwise of the profile that the test itself
-/// was built with. It is built first, so that a test never judges yesterday's program.
+/// Our binary: `$IREE_DBG` if `tests/run` has built it, else one of the profile that the test
+/// itself was built with. It is built first, so a test never judges an old binary.
 ///
 /// # Errors
 /// It cannot be built.
@@ -87,14 +87,14 @@ fn build_iree_dbg() -> Result<PathBuf, String> {
     Ok(folder.join("iree-dbg"))
 }
 
-/// What a program did.
+/// The outcome of a program.
 #[derive(Debug)]
 pub struct Finished {
     /// Its exit status; `None` if a signal ended it.
     pub status: Option<i32>,
-    /// What it wrote.
+    /// Its standard output.
     pub stdout: Vec<u8>,
-    /// What it wrote, as text.
+    /// Its standard error, as text.
     pub stderr: String,
 }
 
@@ -138,7 +138,7 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // What came before an error is still worth showing.
+            // Output before an error is still worth showing.
             let _ = pipe.read_to_end(&mut bytes);
         }
         bytes

@@ -1,5 +1,5 @@
 //! Nested values in and out of programs: JSON to lists and buffer views and back, by the `iree.abi`
-//! of real modules. What IREE's Python runtime can call, it calls too, with equal results.
+//! of real modules. IREE's Python runtime is the oracle for the calls that it supports.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use conformance::tools::{iree, iree_dbg, repository};
 
-/// The folder of the compiled model and of files that calls read.
+/// The folder with the compiled model and the files that calls read.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     FOLDER
@@ -45,7 +45,7 @@ fn source(name: &str) -> PathBuf {
     repository().join("tests/structured").join(name)
 }
 
-/// NumPy's file of [[1, 2], [3, 4]] as float32.
+/// [[1, 2], [3, 4]] as float32, in NumPy's format.
 fn npy() -> Vec<u8> {
     let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }";
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
@@ -85,7 +85,7 @@ const CALLS: &[(&str, &str, &str)] = &[
         r#"{"product": [[2.0, 4.0], [6.0, 8.0]], "list": [2.0, [[1.0, 2.0], [3.0, 4.0]]]}"#,
     ),
     ("named", r#"{"args": [1], "kwargs": {"x": 5, "y": {"a": [1, 2], "b": 7}}}"#, "[6, 9]"),
-    // By position, too; the order of keys is that of the signature.
+    // By position too; the order of keys is the signature's.
     ("named", r#"[1, 5, {"a": [1, 2], "b": 7}]"#, "[6, 9]"),
     (
         "homogeneous",
@@ -97,7 +97,7 @@ const CALLS: &[(&str, &str, &str)] = &[
         r#"[[null, 3], [1, 2.5, null, true, [[]], "ab"]]"#,
         "[[1, 2.5, null, 1, [[]], [97, 98]], null]",
     ),
-    // Sixteen bits go in as f16 and come out as bf16.
+    // 16 bits go in as f16 and come out as bf16.
     (
         "scalars",
         "[-128, true, -9223372036854775808, 1.5, 0.1, 0.1]",
@@ -118,8 +118,7 @@ fn json_in_and_out() {
     }
 }
 
-/// The same calls by IREE's own runtime for Python, which reads `iree.abi` where it knows the
-/// records.
+/// The same calls through IREE's Python runtime, which reads `iree.abi` if it knows the records.
 #[test]
 fn as_by_iree() {
     let known = ["scale", "named"];
@@ -128,7 +127,7 @@ fn as_by_iree() {
         .filter(|(function, inputs, _)| {
             known.contains(function) && inputs.parse::<serde_json::Value>().is_ok()
         })
-        // Texts that stand for tensors are ours; so is passing named arguments by position.
+        // Text for tensors and named arguments by position are our additions.
         .filter(|(function, inputs, _)| {
             !inputs.contains("\"2x2")
                 && !inputs.contains('@')

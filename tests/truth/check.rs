@@ -1,15 +1,15 @@
-//! The judge is judged: what is made wrong on purpose is found.
+//! A test of the comparison itself: it must find deliberate faults.
 
 use crate::compare::{Case, compare};
 use crate::count::Tally;
 use crate::drive::{Session, Shown, Stop};
 
-/// A way of lying; whether there was something to lie about.
+/// A deliberate fault. Returns whether there was anything to change.
 type Lie<'a> = &'a dyn Fn(&mut Session) -> bool;
 
-/// Changes what a session showed in each way that matters, and says which change was not noticed.
+/// Changes a session in each way that matters, and returns the changes that went unnoticed.
 pub(crate) fn unnoticed(case: &Case<'_>) -> Vec<&'static str> {
-    // Only of stops that stand for executions can anything be said.
+    // Only stops that stand for an execution can be judged.
     let mut shown = case.session.clone();
     shown.stops.retain(|stop| case.has_execution(stop));
     let before = compare(&Case { session: &shown, ..*case });
@@ -38,7 +38,7 @@ fn shown_of(session: &mut Session) -> impl Iterator<Item = &mut Shown> {
     frames.flat_map(|frame| &mut frame.variables).filter(|it| it.name.starts_with('%'))
 }
 
-/// Numbers that are large enough to be nobody's.
+/// Replaces integers with a number that no value has.
 fn change_values(session: &mut Session) -> bool {
     let mut has_one = false;
     for shown in shown_of(session) {
@@ -67,7 +67,7 @@ fn drop_caller(session: &mut Session) -> bool {
     deep.is_some_and(|stop| stop.frames.pop().is_some())
 }
 
-/// All stops once more, as often as no loop goes round.
+/// Repeats all stops, more often than any loop runs.
 fn repeat_stops(session: &mut Session) -> bool {
     let stops = session.stops.clone();
     for _ in 0..20 {

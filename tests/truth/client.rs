@@ -1,4 +1,4 @@
-//! A small DAP client on `iree-dbg dap`.
+//! A small DAP client for `iree-dbg dap`.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Only what hangs takes so long.
+/// The longest wait for the adapter: only a hang takes so long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Client {
@@ -18,16 +18,16 @@ pub(crate) struct Client {
     messages: Receiver<Value>,
     events: VecDeque<Value>,
     sequence: i64,
-    /// What the program and the adapter printed.
+    /// The output of the program and the adapter.
     pub(crate) printed: String,
 }
 
-/// What ended running.
+/// How a run ended.
 pub(crate) enum Halt {
-    /// With the reason.
+    /// The program stopped, for this reason.
     Stopped(String),
     Ended,
-    /// Nothing: it still runs.
+    /// Not at all: the program still runs.
     Late,
 }
 
@@ -65,7 +65,7 @@ impl Client {
         Ok(client)
     }
 
-    /// The response's body; its message if it failed.
+    /// The body of the response, or the message of a failed one.
     pub(crate) fn request(&mut self, command: &str, arguments: &Value) -> Result<Value, String> {
         self.sequence += 1;
         let sequence = self.sequence;
@@ -103,7 +103,7 @@ impl Client {
         }
     }
 
-    /// Waits until the program stops or ends, so long at most.
+    /// Waits until the program stops or ends, at most for `patience`.
     pub(crate) fn halt(&mut self, patience: Duration) -> Result<Halt, String> {
         let deadline = Instant::now() + patience;
         loop {

@@ -1,9 +1,10 @@
-//! Holds what the debugger showed against what the source does.
+//! Compares what the debugger showed with what the source computes.
 //!
-//! A stop stands for one of the executions of its line with its stack. Which one is not taken from
-//! the debugger: the stops of a line and stack are laid on its executions in order, no execution
-//! twice, so that as few values as possible are wrong. A value that is wrong then is wrong in every
-//! way of reading the session. If a line stops as often as it is executed there is only one way.
+//! A stop stands for one of the executions of its line with its stack. The debugger does not say
+//! which one. So the stops of a line and stack are assigned to its executions in order, each
+//! execution at most once, with as few wrong values as possible. A value that is still wrong is
+//! wrong in every reading of the session. If a line stops as often as it is executed, there is only
+//! one reading.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ use crate::interpret::{Event, Level, Run};
 use crate::program::{Block, Id, Program, Type, Value};
 use crate::scope::Scopes;
 
-/// A program, its truth, and what was seen of it.
+/// A program, its true executions, and a session.
 pub(crate) struct Case<'a> {
     pub(crate) program: &'a Program,
     pub(crate) scopes: &'a [Scopes],
@@ -24,7 +25,7 @@ pub(crate) struct Case<'a> {
 
 type Stack = Vec<(String, Option<u32>)>;
 
-/// Counts everything and tells what is not so.
+/// Compares everything. Returns counts and findings.
 pub(crate) fn compare(case: &Case<'_>) -> Tally {
     let mut tally = Tally::default();
     let mut groups: BTreeMap<Stack, Vec<usize>> = BTreeMap::new();
@@ -39,7 +40,7 @@ pub(crate) fn compare(case: &Case<'_>) -> Tally {
     for (stack, stops) in &groups {
         let candidates = case.executions(stack);
         if candidates.is_empty() {
-            case.tell_foreign(stack, stops.len(), &mut tally);
+            case.report_foreign(stack, stops.len(), &mut tally);
             continue;
         }
         tally.add("stacks right", stops.len());
@@ -59,11 +60,11 @@ pub(crate) fn compare(case: &Case<'_>) -> Tally {
     tally
 }
 
-/// How many stops must be left out for the others to follow each other as executions do.
+/// How many stops must be removed so that the rest follow each other like executions.
 fn out_of_order(chances: &[Vec<usize>]) -> usize {
     let chances: Vec<&Vec<usize>> = chances.iter().filter(|it| !it.is_empty()).collect();
     let bound = chances.iter().filter_map(|it| it.last()).max().map_or(0, |last| last + 1);
-    // The longest row of stops that ends at each execution.
+    // The longest sequence of stops that ends at each execution.
     let mut longest = vec![0; bound];
     for candidates in &chances {
         let mut best = 0;
@@ -93,8 +94,8 @@ impl Case<'_> {
             && stop.frames.iter().any(|frame| frame.name.starts_with("hal."))
     }
 
-    /// A dispatch goes through its elements in an order of its own, and has no caller in the
-    /// source: a stop inside may be any execution of its line.
+    /// Judges a stop in a dispatch, which may be any execution of its line: a dispatch visits its
+    /// elements in an order of its own, and has no caller in the source.
     fn judge_dispatch(&self, stop: &Stop, tally: &mut Tally) {
         let top = &stop.frames[0];
         let is_before = top.name.starts_with("command ");
@@ -122,13 +123,13 @@ impl Case<'_> {
         }
     }
 
-    /// Whether a stop's whole stack is that of an execution, every line of it known.
+    /// Whether an execution has the stop's whole stack, with every line known.
     pub(crate) fn has_execution(&self, stop: &Stop) -> bool {
         stop.frames.iter().all(|frame| frame.line.is_some())
             && !self.executions(&stack_of(stop)).is_empty()
     }
 
-    /// The executions that have this stack.
+    /// The executions with this stack.
     fn executions(&self, stack: &Stack) -> Vec<usize> {
         let is_same = |event: &Event| {
             event.stack.len() == stack.len()
@@ -140,8 +141,8 @@ impl Case<'_> {
         events.filter(|(_, event)| is_same(event)).map(|(index, _)| index).collect()
     }
 
-    /// A stack that no execution has.
-    fn tell_foreign(&self, stack: &Stack, stops: usize, tally: &mut Tally) {
+    /// Reports a stack that no execution has.
+    fn report_foreign(&self, stack: &Stack, stops: usize, tally: &mut Tally) {
         let is_here = |event: &Event| {
             let (name, line) = (self.name(&event.stack[0]), event.stack[0].line);
             stack.first().is_some_and(|top| top.0 == name && top.1.is_none_or(|it| it == line))
@@ -160,7 +161,7 @@ impl Case<'_> {
         }
     }
 
-    /// More stops than executions.
+    /// Counts the stops of a stack beyond its executions.
     fn count_twice(&self, stack: &Stack, stops: &[usize], candidates: &[usize], tally: &mut Tally) {
         let begun = candidates.iter().filter(|event| self.run.events[**event].begins_line).count();
         if matches!(self.manner, Manner::Steps(_)) || begun == 0 || stops.len() <= begun {
@@ -171,14 +172,15 @@ impl Case<'_> {
         tally.find_all("stops twice", stops.len() - begun, &text);
     }
 
-    /// Lays stops on executions in order, so that as few values as possible are wrong.
+    /// Assigns stops to executions in order, with as few wrong values as possible.
     fn lay(&self, stops: &[usize], candidates: &[usize]) -> Vec<(usize, usize)> {
         let is_strict = matches!(self.manner, Manner::Breakpoints(_));
         let is_strict = is_strict && stops.len() <= candidates.len();
         let cost = |stop: usize, event: usize| {
             self.mistakes(&self.session.stops[stop], &self.run.events[event])
         };
-        // best[s][e]: the fewest mistakes of the stops up to s, s being at e or before.
+        // best[s][e]: the fewest mistakes of the stops up to s, with stop s at execution e or
+        // before.
         let mut best: Vec<Vec<usize>> = Vec::new();
         for (row, stop) in stops.iter().enumerate() {
             let mut line = Vec::with_capacity(candidates.len());
@@ -234,7 +236,7 @@ impl Case<'_> {
         &self.program.functions[level.function].values[id].name
     }
 
-    /// The value that has this name there.
+    /// The value with this name at a level of the stack.
     fn value(&self, level: &Level, name: &str) -> Option<(Id, Value)> {
         let mut all = level.values.iter().chain(&level.extras);
         all.find(|(id, _)| self.spelling(level, *id) == name).copied()
@@ -281,7 +283,7 @@ impl Case<'_> {
         }
     }
 
-    /// Whether the names that the source still uses are answered.
+    /// Checks that the names that the source still uses are answered.
     fn judge_names(
         &self,
         frame: &Frame,
@@ -319,7 +321,7 @@ impl Case<'_> {
         }
     }
 
-    /// What operations of the region around a place take: a dispatch has nothing else.
+    /// The operands of the operations in the region around a place. A dispatch has no other values.
     fn taken_by_region(&self, level: &Level) -> BTreeSet<Id> {
         let function = &self.program.functions[level.function];
         let all = function.operations();
@@ -329,8 +331,8 @@ impl Case<'_> {
         around.flat_map(|operation| operation.operands.iter().copied()).collect()
     }
 
-    /// The values that can surely be known there: constants, what is shown, what a register holds,
-    /// and what only computes from those.
+    /// Values that can certainly be known there: constants, shown values, values in registers, and
+    /// pure computations from these.
     fn knowable<'a>(
         &self,
         frame: &Frame,
@@ -359,7 +361,7 @@ impl Case<'_> {
         known
     }
 
-    /// Evaluating a name gives what the scopes show.
+    /// Checks that evaluating a name gives the value that the scopes show.
     fn judge_evaluated(&self, frame: &Frame, level: &Level, tally: &mut Tally) {
         let place = format!("{}:{}", frame.name, level.line);
         for (name, answer) in &frame.evaluated {
@@ -385,7 +387,8 @@ impl Case<'_> {
         }
     }
 
-    /// Executions that cannot be optimised away, on lines whose breakpoint is said to stand there.
+    /// Counts executions without a stop that cannot be optimised away, on lines with a verified
+    /// breakpoint.
     fn count_missed(&self, tally: &mut Tally) {
         let breakpoints = &self.session.breakpoints;
         for breakpoint in breakpoints {
@@ -419,7 +422,7 @@ impl Case<'_> {
         }
     }
 
-    /// `next` never ends in a function that it calls, `stepOut` ends in a caller.
+    /// Counts wrong steps: `next` must not end in a callee, and `stepOut` must end in a caller.
     fn count_wrong_steps(&self, tally: &mut Tally) {
         for pair in self.session.stops.windows(2) {
             let (before, after) = (pair[0].frames.len(), pair[1].frames.len());
@@ -439,7 +442,7 @@ impl Case<'_> {
         }
     }
 
-    /// Stops at lines that have no breakpoint.
+    /// Counts stops at lines without a breakpoint.
     fn count_strays(&self, tally: &mut Tally) {
         if !matches!(self.manner, Manner::Breakpoints(_)) {
             return;
@@ -478,7 +481,7 @@ fn is_striking(value: Value) -> bool {
     }
 }
 
-/// Whether a text is the value.
+/// Whether a text shows the value.
 fn agrees(text: &str, value: Value, kind: Type) -> bool {
     if text.starts_with('<') {
         return true;
@@ -495,12 +498,12 @@ fn agrees(text: &str, value: Value, kind: Type) -> bool {
         Value::F64(value) => {
             text.parse().is_ok_and(|it: f64| it == value || (it.is_nan() && value.is_nan()))
         }
-        // How a list is shown is not the question here, but a number it is not.
+        // The form of a list is not checked here, but it must not be a number.
         Value::List(_) | Value::Tensor(_) => text.parse::<f64>().is_err(),
     }
 }
 
-/// Whether the debugger may call a type so. The VM has no i1 and no index.
+/// Whether the debugger may show this type. The VM has no i1 and no index.
 fn is_type(text: &str, kind: Type) -> bool {
     match kind {
         Type::I1 => text == "i1" || text == "i32",
@@ -521,7 +524,7 @@ fn shown_as(value: Value) -> String {
     }
 }
 
-/// Whether what the program printed is what the source computes.
+/// Whether the program printed what the source computes.
 pub(crate) fn is_result(printed: &[String], run: &Run, program: &Program) -> bool {
     let returned = &program.entry().results;
     printed.len() == run.results.len()
@@ -533,7 +536,7 @@ pub(crate) fn is_result(printed: &[String], run: &Run, program: &Program) -> boo
         })
 }
 
-/// Whether a float is the value as the runtime prints it, with six digits.
+/// Whether a text is the float as the runtime prints it, with six digits.
 fn is_near(text: &str, value: Value) -> bool {
     let value = match value {
         Value::F32(value) => f64::from(value),
@@ -551,7 +554,7 @@ fn is_tensor(text: &str, tensor: &[f32]) -> bool {
         && numbers.iter().zip(tensor).all(|(text, value)| is_near(text, Value::F32(*value)))
 }
 
-/// Values in a line.
+/// Values on one line.
 pub(crate) fn line_of(values: &[Value]) -> String {
     values.iter().map(|value| shown_as(*value)).collect::<Vec<_>>().join(" ")
 }

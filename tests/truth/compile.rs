@@ -1,5 +1,5 @@
-//! Compilers: the one of `.venv` with our driver or alone, and other releases, which are installed
-//! when they are asked for.
+//! Compilers: the one in `.venv`, through our driver or alone, and other releases, which are
+//! installed on demand.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use conformance::tools::{finish, iree_dbg, repository};
 pub(crate) enum Mode {
     /// `iree-dbg compile`, with the companion.
     Companion,
-    /// iree-compile of this release alone; `None` is the one of `.venv`.
+    /// iree-compile of this release alone; `None` means the one in `.venv`.
     Plain(Option<String>),
 }
 
@@ -41,10 +41,10 @@ impl Mode {
 const FLAGS: [&str; 1] = ["--iree-input-demote-f64-to-f32=false"];
 const DEVICE: [&str; 2] =
     ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"];
-/// What releases before 3.3 call it.
+/// The flag's name before release 3.3.
 const OLD_DEVICE: [&str; 1] = ["--iree-hal-target-backends=vmvx"];
 
-/// The compilers that a run needs.
+/// The compilers of a run.
 pub(crate) struct Compilers {
     today: PathBuf,
     debugger: PathBuf,
@@ -52,7 +52,7 @@ pub(crate) struct Compilers {
 }
 
 impl Compilers {
-    /// Finds those of the modes, and installs what is missing.
+    /// Finds the compilers of these modes, and installs missing ones.
     pub(crate) fn of(modes: &[Mode]) -> Result<Self, String> {
         let today = program_in(&repository().join(".venv"))?;
         let mut others = Vec::new();
@@ -64,12 +64,12 @@ impl Compilers {
         Ok(Self { today, debugger: iree_dbg()?, others })
     }
 
-    /// The debugger.
+    /// The path of our debugger.
     pub(crate) fn debugger(&self) -> &Path {
         &self.debugger
     }
 
-    /// Compiles; the error is the compiler's.
+    /// Compiles a source. The error is the compiler's.
     pub(crate) fn compile(&self, mode: &Mode, source: &Path, module: &Path) -> Result<(), String> {
         let mut command = match mode {
             Mode::Companion => {
@@ -94,7 +94,7 @@ impl Compilers {
     }
 }
 
-/// A release in a folder of its own, by pip.
+/// Installs a release in its own folder, with pip.
 fn install(release: &str) -> Result<PathBuf, String> {
     let folder = repository().join("target/compilers").join(release);
     if let Ok(program) = program_in(&folder) {
@@ -113,7 +113,7 @@ fn install(release: &str) -> Result<PathBuf, String> {
     program_in(&folder)
 }
 
-/// The compiler itself, not the script that starts it and ten times slower.
+/// The compiler itself, not the script that starts it ten times slower.
 fn program_in(environment: &Path) -> Result<PathBuf, String> {
     let pythons = std::fs::read_dir(environment.join("lib"));
     let pythons = pythons.into_iter().flatten().filter_map(Result::ok);

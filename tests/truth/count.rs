@@ -1,8 +1,8 @@
-//! What was counted, and what was found.
+//! Counts and findings.
 
 use std::collections::BTreeMap;
 
-/// Findings of a kind that are kept with their text.
+/// The most findings of a kind that are kept with their text.
 const KEPT: usize = 12;
 
 #[derive(Default)]
@@ -46,14 +46,14 @@ impl Tally {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
     }
 
-    /// Adds another's counts.
+    /// Adds other counts.
     pub(crate) fn join(&mut self, other: &Self) {
         for (kind, count) in other.kinds() {
             self.add(kind, count);
         }
     }
 
-    /// Adds another's counts and findings.
+    /// Adds other counts and findings.
     pub(crate) fn merge(&mut self, other: Self) {
         self.join(&other);
         for finding in other.findings {
@@ -63,7 +63,7 @@ impl Tally {
         }
     }
 
-    /// How many of a hundred of all of these are of the first kind.
+    /// The percentage of `kind` in the sum of `kind` and `others`.
     pub(crate) fn share(&self, kind: &str, others: &[&str]) -> f64 {
         let own = self.get(kind) as f64;
         let all = own + others.iter().map(|it| self.get(it) as f64).sum::<f64>();

@@ -1,4 +1,4 @@
-//! Runs a module in the debugger and writes down what it shows at each stop.
+//! Runs a module in the debugger and records what it shows at each stop.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, Halt};
 use crate::random::Random;
 
-/// What is to be debugged.
+/// A module to debug.
 pub(crate) struct Target<'a> {
     pub(crate) debugger: &'a Path,
     pub(crate) module: &'a Path,
@@ -18,16 +18,17 @@ pub(crate) struct Target<'a> {
     pub(crate) inputs: &'a [String],
     /// How long the program may run between stops.
     pub(crate) patience: Duration,
-    /// Stops after which it is enough.
+    /// The most stops of a session.
     pub(crate) enough: usize,
-    /// Hits after which a line's breakpoint is taken away, so that others have their turn.
+    /// The number of hits after which a line's breakpoint is removed, so that others get their
+    /// turn.
     pub(crate) hits: Option<usize>,
 }
 
-/// The names that may be evaluated in a frame of the function of this name.
+/// The names to evaluate in a frame of a function.
 pub(crate) type Names<'a> = &'a dyn Fn(&str) -> Vec<String>;
 
-/// How a session moves.
+/// How a session advances.
 pub(crate) enum Manner {
     /// From breakpoint to breakpoint on these lines.
     Breakpoints(Vec<u32>),
@@ -35,20 +36,20 @@ pub(crate) enum Manner {
     Steps(usize),
 }
 
-/// All that a session showed.
+/// A recorded session.
 #[derive(Clone, Default)]
 pub(crate) struct Session {
     pub(crate) breakpoints: Vec<Breakpoint>,
     pub(crate) stops: Vec<Stop>,
     /// Whether the program ran to its end.
     pub(crate) is_over: bool,
-    /// Whether it ran for longer than is waited for.
+    /// Whether it ran longer than `patience`.
     pub(crate) is_late: bool,
-    /// The values that it printed at its end, as text.
+    /// The results that it printed, as text.
     pub(crate) results: Vec<String>,
 }
 
-/// A breakpoint as the debugger answered it.
+/// A breakpoint, as the debugger answered it.
 #[derive(Clone)]
 pub(crate) struct Breakpoint {
     pub(crate) asked: u32,
@@ -60,7 +61,7 @@ pub(crate) struct Breakpoint {
 #[derive(Clone)]
 pub(crate) struct Stop {
     pub(crate) reason: String,
-    /// What made the program go on before it; nothing if it had just begun.
+    /// The command that led to this stop; `None` for the first.
     pub(crate) command: Option<&'static str>,
     /// Innermost first.
     pub(crate) frames: Vec<Frame>,
@@ -69,12 +70,12 @@ pub(crate) struct Stop {
 #[derive(Clone)]
 pub(crate) struct Frame {
     pub(crate) name: String,
-    /// In the source; `None` if the frame has no place there.
+    /// The line in the source; `None` if the frame has no place there.
     pub(crate) line: Option<u32>,
     pub(crate) variables: Vec<Shown>,
-    /// The values of its registers, whatever they are called.
+    /// The values of its registers, without their names.
     pub(crate) registers: Vec<String>,
-    /// What evaluating some names gave, or why it did not.
+    /// The results of evaluating names, or the reasons for having none.
     pub(crate) evaluated: BTreeMap<String, Result<String, String>>,
 }
 
@@ -157,7 +158,7 @@ fn set(client: &mut Client, source: &Path, lines: &[u32]) -> Result<Vec<Breakpoi
     Ok(each.collect())
 }
 
-/// Leaves out the breakpoint where the program has stopped if it was hit this often.
+/// Removes the breakpoint at the current stop if it was hit this often.
 fn take_away(
     client: &mut Client,
     source: &Path,
@@ -172,7 +173,7 @@ fn take_away(
     }
     let left = session.breakpoints.iter().filter(|it| count(it.line) < hits);
     let left: BTreeSet<u32> = left.map(|it| it.asked).collect();
-    // Those that are left may stand elsewhere now.
+    // The remaining breakpoints may have moved.
     let answered = set(client, source, &left.into_iter().collect::<Vec<_>>())?;
     for breakpoint in answered {
         let is_known = |it: &Breakpoint| (it.asked, it.line) == (breakpoint.asked, breakpoint.line);
@@ -183,7 +184,7 @@ fn take_away(
     Ok(())
 }
 
-/// Everything that the debugger shows where it has stopped.
+/// Records everything that the debugger shows at a stop.
 fn look(
     client: &mut Client,
     source: &Path,
@@ -191,7 +192,7 @@ fn look(
 ) -> Result<Vec<Frame>, String> {
     let trace = client.request("stackTrace", &json!({"threadId": 1}))?;
     let shown_frames = list(&trace["stackFrames"]);
-    // Of a dispatch only the innermost frame is compared.
+    // In a dispatch, only the innermost frame is compared.
     let is_dispatch = shown_frames.iter().any(|it| text(&it["name"]).starts_with("hal."));
     let mut frames = Vec::new();
     for shown in shown_frames {
@@ -219,7 +220,7 @@ fn look(
     Ok(frames)
 }
 
-/// A function's name without what frames add to it.
+/// A function's name without the additions of frames.
 fn plain_name(name: &str) -> String {
     name.strip_suffix(" [inlined]").unwrap_or(name).to_owned()
 }
@@ -246,7 +247,7 @@ fn variables(client: &mut Client, frame: &Value, into: &mut Frame) -> Result<(),
     Ok(())
 }
 
-/// What `result[0]: i64=21` says, or `result[0]: hal.buffer_view` and the line after it.
+/// The values of `result[0]: i64=21`, or of `result[0]: hal.buffer_view` and the line after it.
 pub(crate) fn results(printed: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut lines = printed.lines();

@@ -1,7 +1,7 @@
-//! Random programs that are valid, end, and mean one thing only.
+//! Random programs that are valid, end, and have one meaning only.
 //!
-//! What is avoided: division by zero and shifts too far, numbers that depend on how floats are
-//! contracted (a product is never added to), indices outside of a list.
+//! They avoid division by zero, too large shifts, indices outside a list, and numbers that depend
+//! on the contraction of floats (nothing is ever added to a product).
 
 mod control;
 mod tensors;
@@ -14,7 +14,7 @@ use crate::program::{
 };
 use crate::random::Random;
 
-/// A random program; each third one is of tensors.
+/// A random program. Every third one uses tensors.
 pub(crate) fn program(random: &mut Random, seed: u64) -> Program {
     if seed % 3 == 2 {
         return tensors::program(random);
@@ -37,7 +37,7 @@ pub(crate) fn program(random: &mut Random, seed: u64) -> Program {
     program
 }
 
-/// Arguments for the entry.
+/// Arguments for the entry function.
 pub(crate) fn inputs(random: &mut Random, program: &Program) -> Inputs {
     let mut inputs = Inputs::default();
     let entry = program.entry();
@@ -64,26 +64,26 @@ pub(crate) struct Generator<'a> {
     random: &'a mut Random,
     program: &'a Program,
     function: Function,
-    /// The values that each region around has, outermost first.
+    /// The values of each enclosing region, outermost first.
     scopes: Vec<Vec<Id>>,
-    /// Names that regions which are over have used.
+    /// Names from regions that have ended.
     retired: Vec<String>,
-    /// All names of this region and those around, values or not.
+    /// All names in use in each enclosing region, of values or not.
     taken: Vec<BTreeSet<String>>,
-    /// Products of floats: adding to them may be contracted.
+    /// Products of floats: an addition to them might be contracted.
     products: BTreeSet<Id>,
-    /// Lists that have this many elements.
+    /// Lists, with their lengths.
     lists: Vec<(Id, i64)>,
     constants: Vec<(Type, i64, Id)>,
     literals: BTreeSet<Id>,
     /// Tensors without values.
     empty: BTreeSet<Id>,
-    /// Whether there is a product of matrices: of another the numbers would be too large.
+    /// Whether there is a product of matrices. The numbers of a second one would be too large.
     has_product: bool,
     next: usize,
-    /// Values that an operation takes.
+    /// Values that some operation uses.
     used: BTreeSet<Id>,
-    /// Operations that may still be made.
+    /// How many more operations may be made.
     budget: usize,
 }
 
@@ -150,7 +150,7 @@ impl<'a> Generator<'a> {
         self.function
     }
 
-    /// Until the budget is used up.
+    /// Adds operations until the budget is used up.
     fn statements(&mut self, operations: &mut Vec<Operation>, depth: usize) {
         while self.budget > 0 {
             self.statement(operations, depth);
@@ -170,7 +170,7 @@ impl<'a> Generator<'a> {
         self.push(operations, Kind::Return, operands, &[]);
     }
 
-    /// Adds some of what nothing has used, so that it matters.
+    /// Adds some unused values to a sum, so that they matter.
     fn gather(&mut self, sum: Id, operations: &mut Vec<Operation>) -> Id {
         let mut sum = sum;
         let all: Vec<Id> = self.scopes.iter().flatten().copied().collect();
@@ -198,7 +198,7 @@ impl<'a> Generator<'a> {
 
     // Values and names.
 
-    /// A value with a name that nothing in scope has.
+    /// A new value whose name nothing in scope has.
     fn fresh(&mut self, kind: Type) -> Id {
         let name = self.unused_name();
         self.named(kind, name)
@@ -262,7 +262,7 @@ impl<'a> Generator<'a> {
         self.push_with(operations, kind, operands, results, Vec::new())
     }
 
-    /// Values for the results of an operation: `%x`, or `%r#0`, `%r#1`.
+    /// Values for the results of an operation: `%x`, or `%r#0` and `%r#1`.
     fn results(&mut self, kinds: &[Type]) -> Vec<Id> {
         match kinds {
             [] => Vec::new(),
@@ -299,7 +299,7 @@ impl<'a> Generator<'a> {
         results
     }
 
-    /// A value in scope of this type: often a late one, sometimes one from far away.
+    /// A value in scope of this type: often a recent one, sometimes a distant one.
     fn find(&mut self, kind: Type) -> Option<Id> {
         let all = self.scopes.iter().flatten().copied();
         let all: Vec<Id> = all
@@ -308,11 +308,11 @@ impl<'a> Generator<'a> {
         if all.is_empty() {
             return None;
         }
-        // What is computed of constants is no code.
+        // Computations on constants leave no code.
         let is_constant = |id: &Id| self.literals.contains(id);
         let computed: Vec<Id> = all.iter().copied().filter(|id| !is_constant(id)).collect();
         let all = if computed.is_empty() || self.random.chance(6) { all } else { computed };
-        // What nothing has used yet would be dead.
+        // A value that nothing uses would be dead.
         let unused: Vec<Id> = all.iter().copied().filter(|id| !self.used.contains(id)).collect();
         if !unused.is_empty() && !self.random.chance(3) {
             return Some(*self.random.choose(&unused));
@@ -321,7 +321,7 @@ impl<'a> Generator<'a> {
         Some(all[all.len() - 1 - self.random.below(back)])
     }
 
-    /// A value of this type: one in scope, or a constant.
+    /// A value of this type: one in scope or a constant.
     fn pick(&mut self, kind: Type, operations: &mut Vec<Operation>) -> Id {
         match self.find(kind) {
             Some(id) if !self.random.chance(12) => id,
@@ -349,7 +349,7 @@ impl<'a> Generator<'a> {
         id
     }
 
-    /// A constant of this value, which may be there already.
+    /// A constant with this value, which may exist already.
     fn integer(&mut self, kind: Type, value: i64, operations: &mut Vec<Operation>) -> Id {
         let earlier = self.constants.iter().filter(|(of, it, _)| (*of, *it) == (kind, value));
         let visible = |id: &Id| self.scopes.iter().any(|scope| scope.contains(id));
@@ -478,7 +478,7 @@ impl<'a> Generator<'a> {
                 let kind_of = Kind::Binary(Binary::Multiply);
                 let product = self.push(operations, kind_of, operands, &[kind]);
                 self.products.extend(product.iter().copied());
-                // It still has a use.
+                // The value still has a use.
                 let other = self.pick(kind, operations);
                 let less = Kind::Compare(Predicate::Less);
                 self.push(operations, less, vec![product[0], other], &[Type::I1]);
@@ -547,7 +547,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Computes anew what has been computed: a common subexpression.
+    /// Repeats an earlier computation, as a common subexpression.
     fn again(&mut self, operations: &mut Vec<Operation>) {
         let earlier = operations.iter().filter(|it| matches!(it.kind, Kind::Binary(_)));
         let earlier: Vec<_> =

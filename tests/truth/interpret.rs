@@ -1,4 +1,5 @@
-//! Runs a program as the source says, and tells what was executed, from where, with which values.
+//! Runs a program by its source, and records which operations were executed, from where, and with
+//! which values.
 
 use std::rc::Rc;
 
@@ -7,39 +8,39 @@ use crate::program::{
 };
 use crate::scope::Scopes;
 
-/// Executed operations after which a program is too long.
+/// The most operations that may be executed.
 const LIMIT: usize = 3_000;
 
-/// An operation that is about to be executed.
+/// The execution of an operation.
 pub(crate) struct Event {
     /// Innermost first.
     pub(crate) stack: Vec<Rc<Level>>,
     /// Whether the operation begins its line.
     pub(crate) begins_line: bool,
-    /// Whether no compiler can do without it or do it less often.
+    /// Whether no compiler can remove it or execute it less often.
     pub(crate) is_certain: bool,
 }
 
-/// A function that is being executed.
+/// A function on the stack.
 pub(crate) struct Level {
     pub(crate) function: usize,
     /// The number of the operation; 0 is the function's entry.
     pub(crate) number: usize,
     pub(crate) line: u32,
-    /// What the scope has, in its order.
+    /// The values in scope, in the scope's order.
     pub(crate) values: Vec<(Id, Value)>,
-    /// What may be shown too, though the scope does not have it yet.
+    /// Values that may be shown too, though they are not in scope yet.
     pub(crate) extras: Vec<(Id, Value)>,
 }
 
 pub(crate) struct Run {
     pub(crate) events: Vec<Event>,
     pub(crate) results: Vec<Value>,
-    /// What values that are tensors stand for, by rows.
+    /// The tensors that values refer to, row by row.
     pub(crate) tensors: Vec<Vec<f32>>,
 }
 
-/// Runs the entry. `None` if that takes too long.
+/// Runs the entry function. `None` if it takes too long.
 pub(crate) fn run(program: &Program, scopes: &[Scopes], inputs: &Inputs) -> Option<Run> {
     let globals = program.globals.iter().map(|it| it.initial).collect();
     let mut machine = Machine {
@@ -62,12 +63,12 @@ struct Machine<'a> {
     globals: Vec<i64>,
     lists: Vec<Vec<i64>>,
     tensors: Vec<Vec<f32>>,
-    /// Outermost first.
+    /// The callers, outermost first.
     callers: Vec<Rc<Level>>,
     events: Vec<Event>,
 }
 
-/// What the function that is being executed has.
+/// The state of the current function.
 struct Frame {
     index: usize,
     values: Vec<Option<Value>>,
@@ -110,7 +111,7 @@ impl Frame {
     }
 }
 
-/// What ends a block.
+/// How a block ends.
 enum End {
     Values(Vec<Value>),
     Condition(bool, Vec<Value>),
@@ -171,7 +172,7 @@ impl Machine<'_> {
         self.note_place(frame, operation.number, operation.line, &[], kinds)
     }
 
-    /// A loop's test, which its line stands for too.
+    /// Records a loop's test, which its line stands for too.
     fn note_test(&mut self, frame: &Frame, operation: &Operation, ids: &[Id]) -> Option<()> {
         let extras: Vec<_> = ids.iter().map(|id| (*id, frame.get(*id))).collect();
         self.note_place(frame, operation.number, operation.line, &extras, (true, false))
@@ -312,7 +313,7 @@ impl Machine<'_> {
         Some(carried)
     }
 
-    /// Rows and columns; a vector has one column.
+    /// Rows and columns. A vector has one column.
     fn shape(&self, frame: &Frame, id: Id) -> (usize, usize) {
         match self.function(frame.index).kind(id) {
             Type::Tensor(rows, columns) => (rows.into(), usize::from(columns).max(1)),
@@ -325,8 +326,8 @@ impl Machine<'_> {
         Value::Tensor(self.tensors.len() - 1)
     }
 
-    /// Runs the region of a `linalg.generic` for each element; a result with fewer columns than its
-    /// inputs is what they are reduced to.
+    /// Runs the region of a `linalg.generic` for each element. A result with fewer columns than the
+    /// inputs is a reduction.
     fn elements(&mut self, frame: &mut Frame, operation: &Operation) -> Option<Vec<Value>> {
         let (inputs, output) = operation.operands.split_at(operation.operands.len() - 1);
         let (rows, columns) = self.shape(frame, inputs[0]);
@@ -439,7 +440,7 @@ fn float(value: Value) -> f64 {
     }
 }
 
-/// The low bits of a number, read as its type does.
+/// The low bits of a number, read as its type reads them.
 fn fit(value: i64, kind: Type) -> i64 {
     match kind {
         Type::I1 => value & 1,

@@ -1,24 +1,23 @@
-//! What the suite lets pass. Everything here that is not zero is a fault that is known.
+//! The tolerances of the suite. Each one above zero is a known fault.
 
 use crate::compile::Mode;
 use crate::count::Tally;
 
-/// How many of a thing may be found in a hundred of what was looked at.
+/// Tolerances, in percent of the cases looked at.
 pub(crate) struct Limits {
-    /// Values that are not what the source computes, or not of its type.
+    /// Wrong values, or values of a wrong type.
     pub(crate) wrong: f64,
-    /// Names that evaluate to something else than what the scopes show.
+    /// Names whose evaluation differs from what the scopes show.
     pub(crate) evaluated: f64,
-    /// Names that the source does not have there.
+    /// Names that are shown but not in scope in the source.
     pub(crate) out_of_scope: f64,
     /// Stacks that the source never has at that line.
     pub(crate) stacks: f64,
-    /// Names that the source still uses, with neither value nor reason.
+    /// Names that the source still uses and that have neither a value nor a reason.
     pub(crate) missing: f64,
-    /// Names that the source still uses, whose value is known and not shown.
+    /// Names that the source still uses, whose value is known but not shown.
     pub(crate) withheld: f64,
-    /// Stops that the source has no execution for, and executions without a stop that cannot be
-    /// optimised away.
+    /// Stops without an execution, and executions without a stop that cannot be optimised away.
     pub(crate) stops: f64,
 }
 
@@ -26,7 +25,7 @@ pub(crate) struct Limits {
 pub(crate) const WITH_COMPANION: Limits = Limits {
     wrong: 0.0,
     evaluated: 1.0,
-    // Of two operations on a line the first may have no code; then the stop is at the second one.
+    // The first of two operations on a line may have no code; then the stop is at the second.
     out_of_scope: 0.5,
     stacks: 0.0,
     missing: 0.0,
@@ -34,18 +33,18 @@ pub(crate) const WITH_COMPANION: Limits = Limits {
     stops: 3.0,
 };
 
-/// Modules as iree-compile writes them: they know less, but what they show is so.
+/// Modules as iree-compile writes them. They know less, but what they show is true.
 pub(crate) const PLAIN: Limits = Limits { missing: 100.0, withheld: 100.0, ..WITH_COMPANION };
 
-/// Models. Of their values only the types are known.
+/// Models. Only the types of their values are known.
 pub(crate) const MODELS: Limits = Limits { wrong: 100.0, stops: 40.0, ..WITH_COMPANION };
 
-/// The limits of a mode.
+/// The tolerances of a mode.
 pub(crate) fn of(mode: &Mode) -> &'static Limits {
     if *mode == Mode::Companion { &WITH_COMPANION } else { &PLAIN }
 }
 
-/// What of a tally is over its limit.
+/// The counts of a tally that exceed their tolerance.
 pub(crate) fn faults(limits: &Limits, tally: &Tally) -> Vec<String> {
     let used = ["used names with a value", "used names with a reason"];
     let rows: [(&str, &[&str], f64); 13] = [
@@ -68,7 +67,7 @@ pub(crate) fn faults(limits: &Limits, tally: &Tally) -> Vec<String> {
         (share > *limit).then(|| format!("{kind}: {share:.2} %, at most {limit} %"))
     });
     let mut over: Vec<String> = over.collect();
-    // These are never let pass.
+    // These have no tolerance.
     for kind in ["results wrong", "sessions broken", "lies unnoticed"] {
         if tally.get(kind) > 0 {
             over.push(format!("{} {kind}", tally.get(kind)));

@@ -1,23 +1,24 @@
-//! Truth: what the debugger shows is held against the source, run by an interpreter of its own.
+//! Truth: everything that the debugger shows is compared with the source. The oracle is an
+//! interpreter of the source, written for this suite.
 //!
-//! Random programs are compiled and debugged over DAP; at each stop the stack, the names and the
-//! values must be those of an execution of that line by the source.
+//! Random programs are compiled and debugged over DAP. At each stop, the stack, the names and the
+//! values must be those of an execution of that line.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `program`, `generate`, `print` | programs: as trees, random ones, their text |
-//! | `scope`, `interpret` | the oracle: names and their uses, what is executed with which values |
-//! | `compile`, `client`, `drive` | compilers, the debugger, a session and all it shows |
-//! | `reduce` | programs made small |
-//! | `compare`, `count`, `check`, `limits` | what of that is so, how much, and what is let pass |
-//! | `models`, `packages`, `transformer`, `source` | models, what they are made of, a reader of their text |
+//! | `program`, `generate`, `print` | programs: their trees, random ones, their text |
+//! | `scope`, `interpret` | the oracle: names and their uses, executions and their values |
+//! | `compile`, `client`, `drive` | compilers, the debugger, a recorded session |
+//! | `reduce` | small programs with the same finding |
+//! | `compare`, `count`, `check`, `limits` | the comparison, its counts, its own test, and tolerances |
+//! | `models`, `packages`, `transformer`, `source` | models, where they come from, and a reader of their text |
 //!
 //! ```text
 //! cargo test -p conformance --test truth -- [--seed=N] [--count=N] [--seconds=N]
 //!     [--modes=companion,plain,3.10.0] [--print] [--verbose] [--keep] [--reduce=KIND] [--models=transformer,magika,ocr-cls,ocr-det,ocr-rec]
 //! ```
 //!
-//! `TRUTH_SEED`, `TRUTH_COUNT`, `TRUTH_SECONDS` and `TRUTH_MODES` are the same. Everything follows
+//! `TRUTH_SEED`, `TRUTH_COUNT`, `TRUTH_SECONDS` and `TRUTH_MODES` do the same. Everything follows
 //! from a seed: `--seed=N --count=1 --print --verbose` shows its program and every finding, and
 //! `--seed=N --count=1 --modes=companion --reduce="values wrong"` a small program with such a
 //! finding.
@@ -52,10 +53,10 @@ use compile::{Compilers, Mode};
 use count::Tally;
 use trial::{Outcome, Trial};
 
-/// Programs that are tried when nothing else is said.
+/// The number of programs, by default.
 const COUNT: u64 = 30;
-/// Findings of a run that are printed without `--verbose`.
-const TOLD: usize = 30;
+/// The most findings that a run prints without `--verbose`.
+const PRINTED: usize = 30;
 
 struct Options {
     seed: u64,
@@ -65,7 +66,7 @@ struct Options {
     prints: bool,
     is_verbose: bool,
     keeps: bool,
-    /// The kind of finding whose program is made small.
+    /// The kind of finding whose program is reduced.
     reduces: Option<String>,
     models: Vec<String>,
 }
@@ -86,7 +87,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A flag `--name=value`, else the environment's `TRUTH_NAME`.
+/// A flag `--name=value`, else the environment variable `TRUTH_NAME`.
 fn setting(name: &str) -> Option<String> {
     let flag = format!("--{name}=");
     let given =
@@ -117,7 +118,7 @@ fn options() -> Result<Options, String> {
     })
 }
 
-/// Tries seeds on all processors; how many limits were passed.
+/// Tries seeds on all processors. Returns how many limits were exceeded.
 fn run(options: &Options, compilers: &Compilers) -> Result<usize, String> {
     let deadline = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let next = AtomicU64::new(0);
@@ -138,10 +139,10 @@ fn run(options: &Options, compilers: &Compilers) -> Result<usize, String> {
                         println!("// seed {}\n{}", outcome.seed, outcome.text);
                     }
                     if options.is_verbose {
-                        tell(&outcome, usize::MAX);
+                        print_findings(&outcome, usize::MAX);
                     }
                     if let Some(kind) = &options.reduces {
-                        tell_reduced(&trial, &outcome, kind);
+                        print_reduced(&trial, &outcome, kind);
                     }
                     if let Ok(mut outcomes) = outcomes.lock() {
                         outcomes.push(outcome);
@@ -153,15 +154,15 @@ fn run(options: &Options, compilers: &Compilers) -> Result<usize, String> {
     let mut outcomes = outcomes.into_inner().map_err(|error| error.to_string())?;
     outcomes.sort_by_key(|outcome| outcome.seed);
     if !options.is_verbose {
-        let mut told = 0;
+        let mut printed = 0;
         for outcome in &outcomes {
-            told += tell(outcome, TOLD.saturating_sub(told));
+            printed += print_findings(outcome, PRINTED.saturating_sub(printed));
         }
     }
     Ok(judge(options, &outcomes))
 }
 
-/// Debugs models; how many limits were passed.
+/// Debugs models. Returns how many limits were exceeded.
 fn run_models(options: &Options, compilers: &Compilers) -> usize {
     let mut failed = 0;
     for name in &options.models {
@@ -174,7 +175,7 @@ fn run_models(options: &Options, compilers: &Compilers) -> usize {
                 continue;
             }
         };
-        let bound = if options.is_verbose { usize::MAX } else { TOLD };
+        let bound = if options.is_verbose { usize::MAX } else { PRINTED };
         for finding in tally.findings().iter().take(bound) {
             println!("{name}: {}: {}", finding.kind, finding.text);
         }
@@ -191,7 +192,7 @@ fn run_models(options: &Options, compilers: &Compilers) -> usize {
 }
 
 /// Prints a small program with a finding of this kind, for each mode that has one.
-fn tell_reduced(trial: &Trial<'_>, outcome: &Outcome, kind: &str) {
+fn print_reduced(trial: &Trial<'_>, outcome: &Outcome, kind: &str) {
     for (mode, tally) in &outcome.tallies {
         if tally.get(kind) == 0 {
             continue;
@@ -204,21 +205,21 @@ fn tell_reduced(trial: &Trial<'_>, outcome: &Outcome, kind: &str) {
     }
 }
 
-/// Prints the findings of a program, so many at most.
-fn tell(outcome: &Outcome, bound: usize) -> usize {
+/// Prints the findings of a program, at most `bound` of them.
+fn print_findings(outcome: &Outcome, bound: usize) -> usize {
     let findings = outcome
         .tallies
         .iter()
         .flat_map(|(mode, tally)| tally.findings().iter().map(move |finding| (mode, finding)));
-    let mut told = 0;
+    let mut printed = 0;
     for (mode, finding) in findings.take(bound) {
         println!("seed {} {}: {}: {}", outcome.seed, mode.name(), finding.kind, finding.text);
-        told += 1;
+        printed += 1;
     }
-    told
+    printed
 }
 
-/// Prints the tables and holds them against the limits.
+/// Prints the tables and compares them with the limits.
 fn judge(options: &Options, outcomes: &[Outcome]) -> usize {
     let mut failed = 0;
     if outcomes.is_empty() {

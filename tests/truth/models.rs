@@ -1,5 +1,5 @@
-//! Models in the debugger: no interpreter knows what they compute, but their text says which names
-//! there are on a line, and of which type.
+//! Models in the debugger. No interpreter computes their values, but their text says which names a
+//! line has, and of which types.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,15 @@ use crate::random::Random;
 use crate::source::{Source, shape};
 use crate::transformer;
 
-/// Lines with breakpoints in each session.
+/// The lines with breakpoints in each session.
 const LINES: usize = 12;
-/// Stops of each line.
+/// The stops of each line.
 const HITS: usize = 6;
-/// Stops of each session.
+/// The stops of each session.
 const ENOUGH: usize = 60;
-/// A model may take longer than anyone waits; what it has shown until then is judged.
+/// The longest wait for a model. What it showed until then is judged.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Sessions of each model.
+/// The sessions of each model.
 const SESSIONS: usize = 4;
 
 /// Debugs a model by name.
@@ -74,7 +74,7 @@ fn write(name: &str, source: &Path) -> Result<(), String> {
     std::fs::copy(text, source).map(drop).map_err(|error| error.to_string())
 }
 
-/// The function of an imported model, and an argument of ones for each of its parameters.
+/// The function of an imported model, and an argument of ones for each parameter.
 fn signature(text: &str) -> Option<(String, Vec<String>)> {
     let line = text.lines().find(|line| line.contains("func.func @"))?;
     let (name, rest) = line.split_once('@')?.1.split_once('(')?;
@@ -83,7 +83,7 @@ fn signature(text: &str) -> Option<(String, Vec<String>)> {
     for parameter in parameters.split('%').skip(1) {
         let kind = parameter.split_once(": ")?.1.trim_end_matches([',', ' ']);
         let shape = shape(kind)?;
-        // Pictures of this height are what the models of text take; a batch is one.
+        // Text recognition models take images 48 pixels high. A batch is one image.
         let sizes = shape.sizes.iter().enumerate().map(|(axis, size)| match (size, axis) {
             (Some(size), _) => *size,
             (None, 0) => 1,
@@ -144,7 +144,7 @@ fn names(source: &Source, frame: &Frame, line: u32, tally: &mut Tally) {
     }
 }
 
-/// Whether a value that is shown so can be of the type that the source gives it.
+/// Whether a value shown like this can have the type that the source gives it.
 fn agrees(source: &str, value: &str, kind: &str) -> bool {
     if source.is_empty() {
         return true;

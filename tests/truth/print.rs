@@ -1,4 +1,4 @@
-//! Writes a program as text, and numbers its operations and lines.
+//! Prints a program as text, and numbers its operations and lines.
 
 use std::fmt::Write;
 
@@ -12,10 +12,10 @@ struct Printer<'a> {
     line: u32,
     number: usize,
     dialect: Dialect,
-    /// Names and results of all functions.
+    /// The names and results of all functions.
     signatures: &'a [Signature],
     globals: &'a [(String, Type)],
-    /// Those of the function that is written.
+    /// The values of the current function.
     values: Vec<Variable>,
 }
 
@@ -25,7 +25,7 @@ struct Signature {
     results: Vec<Type>,
 }
 
-/// The text. Operations of the program know their line afterwards.
+/// Prints a program. Afterwards its operations know their lines.
 pub(crate) fn print(program: &mut Program) -> String {
     let signatures: Vec<Signature> = program.functions.iter().map(signature).collect();
     let globals: Vec<(String, Type)> =
@@ -165,7 +165,7 @@ impl Printer<'_> {
         }
     }
 
-    /// What stands before the operation: `%a = `, `%r:2 = `.
+    /// The text before the operation: `%a = `, `%r:2 = `.
     fn results(&self, operation: &Operation) -> String {
         match operation.results.as_slice() {
             [] => String::new(),
@@ -242,7 +242,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `linalg.generic` up to its region.
+    /// A `linalg.generic` up to its region.
     fn generic(&self, operation: &Operation) -> String {
         let rank = |id: &Id| match self.values[*id].kind {
             Type::Tensor(_, 0) => 1,

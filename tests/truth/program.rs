@@ -1,4 +1,4 @@
-//! Programs as trees: what the generator makes, the printer writes and the interpreter runs.
+//! Programs as trees: the generator makes them, the printer prints them, the interpreter runs them.
 
 /// A value of a function: an index into its `values`.
 pub(crate) type Id = usize;
@@ -13,7 +13,7 @@ pub(crate) enum Type {
     F64,
     /// A list of i64.
     List,
-    /// A tensor of f32 with so many rows, and columns unless that is 0.
+    /// A tensor of f32 with this many rows and columns; 0 columns make it a vector.
     Tensor(u8, u8),
 }
 
@@ -44,7 +44,7 @@ impl Type {
     }
 }
 
-/// What a value is while the program runs. Integers are kept with their sign; an i1 is 0 or 1.
+/// A value at run time. Integers keep their sign; an i1 is 0 or 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     Integer(i64),
@@ -54,7 +54,7 @@ pub(crate) enum Value {
     Tensor(usize),
 }
 
-/// Arguments of a call. Tensors among them are indices into `tensors`.
+/// Arguments of a call. Tensors are indices into `tensors`.
 #[derive(Clone, Default)]
 pub(crate) struct Inputs {
     pub(crate) values: Vec<Value>,
@@ -63,7 +63,7 @@ pub(crate) struct Inputs {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
-    /// As the source spells it: `%x`, `%r#1`.
+    /// The name as in the source: `%x`, `%r#1`.
     pub(crate) name: String,
     pub(crate) kind: Type,
 }
@@ -77,10 +77,10 @@ pub(crate) enum Dialect {
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) dialect: Dialect,
-    /// The module's own name, if it has one.
+    /// The module's name, if it has one.
     pub(crate) name: Option<String>,
     pub(crate) globals: Vec<Global>,
-    /// Each calls only those before it; the last is the one that is run.
+    /// The functions. Each calls only earlier ones; the last is the entry.
     pub(crate) functions: Vec<Function>,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Function {
     pub(crate) is_kept: bool,
     pub(crate) values: Vec<Variable>,
     pub(crate) results: Vec<Type>,
-    /// One, or more where control flow is by branches. The first one's arguments are the
+    /// One block, or several if control flow uses branches. The arguments of the first are the
     /// parameters.
     pub(crate) blocks: Vec<Block>,
     pub(crate) line: u32,
@@ -113,10 +113,10 @@ pub(crate) struct Block {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
-    /// Its number in the function, in the order of the text, from 1. The printer counts.
+    /// Its number in the function, in the order of the text, from 1. The printer assigns it.
     pub(crate) number: usize,
     pub(crate) line: u32,
-    /// Whether it stands on the line of the operation before it.
+    /// Whether it shares the line of the operation before it.
     pub(crate) joins: bool,
     pub(crate) kind: Kind,
     pub(crate) operands: Vec<Id>,
@@ -124,7 +124,7 @@ pub(crate) struct Operation {
     pub(crate) regions: Vec<Block>,
 }
 
-/// Operations. Operands are in the order of the text.
+/// The kind of an operation. The comments list its operands, in the order of the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Constant(Value),
@@ -134,14 +134,15 @@ pub(crate) enum Kind {
     Compare(Predicate),
     Select,
     Cast(Cast),
-    /// Lower and upper bound, step, initial values; one region of the counter and what is carried.
+    /// Lower and upper bound, step, initial values. Its region takes the counter and the carried
+    /// values.
     For,
-    /// A condition; one region or two.
+    /// A condition. One region or two.
     If,
-    /// Initial values; the region before and the one after.
+    /// Initial values. A region before the test and one after it.
     While,
     Yield,
-    /// Ends the first region of a `While`: the condition and what is handed on.
+    /// Ends the first region of a `While`: the condition and the values passed on.
     Condition,
     Call(usize),
     Load(usize),
@@ -156,18 +157,18 @@ pub(crate) enum Kind {
     ListSet,
     ListSize,
     Branch(usize),
-    /// Blocks if true and if false; operands are the condition, then `usize` for the one, then the
-    /// rest for the other.
+    /// Blocks for true and false. The operands are the condition, this many for the first block,
+    /// and the rest for the second.
     BranchIf(usize, usize, usize),
     Return,
     TensorEmpty,
-    /// A float, the tensor that is filled.
+    /// A float, and the tensor to fill.
     Fill,
-    /// Tensors, of which the last gives the shape of the result; a region of their elements.
+    /// Tensors, the last of which gives the shape of the result. Its region takes their elements.
     Generic,
     /// Ends the region of a `Generic`.
     ElementYield,
-    /// Two matrices and what is added to their product.
+    /// Two matrices, and what to add to their product.
     MatrixProduct,
     /// A tensor and indices.
     Extract,
@@ -216,7 +217,7 @@ pub(crate) enum Cast {
 }
 
 impl Kind {
-    /// Whether it only computes.
+    /// Whether it has no effects.
     pub(crate) const fn is_pure(self) -> bool {
         matches!(
             self,
@@ -246,7 +247,7 @@ impl Function {
         self.values[id].kind
     }
 
-    /// The function's operations in the order of the text, those inside of others too.
+    /// All operations of the function in the order of the text, nested ones included.
     pub(crate) fn operations(&self) -> Vec<&Operation> {
         fn walk<'a>(blocks: &'a [Block], all: &mut Vec<&'a Operation>) {
             for operation in blocks.iter().flat_map(|block| &block.operations) {

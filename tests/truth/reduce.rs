@@ -1,18 +1,18 @@
-//! Makes a program small that shows a finding: leaves out what can be left out while it stays.
+//! Reduces a program with a finding: removes what can be removed while the finding stays.
 
 use crate::program::{Block, Id, Kind, Operation, Program, Type, Value};
 
-/// Programs that are tried at most.
+/// The most programs that are tried.
 const PATIENCE: usize = 250;
 
-/// What may be done to a program.
+/// A reduction of a program.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// Leaves a function out that nobody calls.
+    /// Removes a function that is never called.
     Function(usize),
-    /// Leaves an operation out whose results nobody uses.
+    /// Removes an operation whose results are never used.
     Operation(usize, usize),
-    /// Puts a constant for an operation.
+    /// Replaces an operation by a constant.
     Constant(usize, usize),
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn reduce(program: &Program, shows: &mut dyn FnMut(&mut Program) -> b
             if shows(&mut candidate) {
                 best = candidate;
                 is_smaller = true;
-                // Numbers and positions are others now.
+                // Numbers and positions have changed.
                 break;
             }
         }
@@ -41,7 +41,7 @@ pub(crate) fn reduce(program: &Program, shows: &mut dyn FnMut(&mut Program) -> b
     }
 }
 
-/// Large cuts first; operations from the last to the first, so that uses go before what they use.
+/// Large cuts first, and operations from the last to the first, so that uses go before definitions.
 fn cuts(program: &Program) -> Vec<Cut> {
     let count = program.functions.len();
     let mut cuts: Vec<Cut> = (0..count - 1).map(Cut::Function).collect();
@@ -95,7 +95,7 @@ fn apply(program: &Program, cut: Cut) -> Option<Program> {
     Some(program)
 }
 
-/// Puts others for the operation of this number; whether that was done.
+/// Replaces the operation with this number. Returns whether it did.
 fn replace(
     blocks: &mut [Block],
     number: usize,

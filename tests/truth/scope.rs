@@ -1,22 +1,21 @@
-//! What the source says of names: which are in scope at an operation, and which it still uses
-//! there.
+//! The source's names: which are in scope at an operation, and which the source still uses there.
 //!
-//! A use counts only where it matters: an operation without effects whose results nobody uses may
-//! be dropped by any compiler, and its operands with it.
+//! A use counts only if it matters: a compiler may drop an operation that has no effects and no
+//! used results, and its operands with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::program::{Block, Function, Id, Kind, Operation, Program};
 
-/// What is known of a function's names at each of its operations; number 0 is its entry.
+/// The names of a function at each of its operations. Number 0 is its entry.
 pub(crate) struct Scopes {
-    /// In scope, in the order of their definitions.
+    /// The values in scope, in the order of their definitions.
     pub(crate) visible: Vec<Vec<Id>>,
-    /// Those of them that the source uses from there on.
+    /// The visible values that the source uses from there on.
     pub(crate) used: Vec<BTreeSet<Id>>,
 }
 
-/// For each function.
+/// The scopes of each function.
 pub(crate) fn scopes(program: &Program) -> Vec<Scopes> {
     let live = Live::of(program);
     let of_each = program.functions.iter().enumerate();
@@ -50,7 +49,7 @@ fn visible(function: &Function) -> Vec<Vec<Id>> {
     let mut all = vec![function.parameters().to_vec()];
     let dominators = dominators(function);
     let mut ends: Vec<Vec<Id>> = Vec::new();
-    // A block comes after those that dominate it: the generator writes them so.
+    // The generator writes every block after the blocks that dominate it.
     for (index, block) in function.blocks.iter().enumerate() {
         let mut outer = Vec::new();
         for dominator in dominators[index].iter().filter(|it| **it != index) {
@@ -71,7 +70,7 @@ pub(crate) fn successors(block: &Block) -> Vec<usize> {
     }
 }
 
-/// For each block, the blocks that each way to it passes, itself among them.
+/// The dominators of each block, itself included.
 pub(crate) fn dominators(function: &Function) -> Vec<BTreeSet<usize>> {
     let count = function.blocks.len();
     let mut all: Vec<BTreeSet<usize>> = vec![(0..count).collect(); count];
@@ -98,7 +97,7 @@ pub(crate) fn dominators(function: &Function) -> Vec<BTreeSet<usize>> {
     }
 }
 
-/// The values that the program's results and effects depend on.
+/// The values that results and effects of the program depend on.
 pub(crate) struct Live(BTreeSet<(usize, Id)>);
 
 impl Live {
@@ -226,22 +225,22 @@ impl Live {
     }
 }
 
-/// Where an operation stands.
+/// The place of an operation.
 #[derive(Clone, Default)]
 struct Place {
     block: usize,
-    /// The operations around it, outermost first: their number, which of their regions, and whether
-    /// that is gone through again and again.
+    /// The enclosing operations, outermost first: number, index of the region, and whether the
+    /// region may run repeatedly.
     around: Vec<(usize, usize, bool)>,
 }
 
-/// Where a function's values are made and used.
+/// The places where a function's values are defined and used.
 struct Uses<'a> {
     function: &'a Function,
     places: Vec<Place>,
-    /// The last number within each operation, itself if it has no regions.
+    /// The last number inside each operation; its own if it has no regions.
     ends: Vec<usize>,
-    /// The numbers of the operations that use a value so that it matters.
+    /// The numbers of the operations whose use of a value matters.
     of: BTreeMap<Id, Vec<usize>>,
     /// The place of a value's definition.
     made: BTreeMap<Id, Place>,
@@ -291,8 +290,8 @@ impl<'a> Uses<'a> {
         }
     }
 
-    /// Whether the value is used by the operation of this number or by what may come after it,
-    /// before it is made anew.
+    /// Whether the value is used by the operation with this number, or by a later one before it is
+    /// defined again.
     fn is_used(&self, id: Id, at: usize) -> bool {
         let Some(users) = self.of.get(&id) else { return false };
         users.iter().any(|user| self.reaches(at, *user, id))
@@ -303,18 +302,18 @@ impl<'a> Uses<'a> {
         if from.block != to.block {
             return self.flows(from.block, to.block, id);
         }
-        // Different regions of one `if` do not follow each other.
+        // Different regions of one `if` never run after each other.
         let parted = from.around.iter().zip(&to.around).find(|(one, other)| one != other);
         let is_exclusive = parted.is_some_and(|(one, other)| one.0 == other.0 && !one.2);
         if user >= at && !is_exclusive {
             return true;
         }
-        // The loops around this place come back to what uses the value, unless they make it.
+        // The loops around this place reach the use again, unless they define the value.
         let made = self.made.get(&id).map_or(0, |place| place.around.len());
         let outer = from.around.iter().enumerate().skip(made);
         let comes_back =
             outer.filter(|(_, (_, _, repeats))| *repeats).any(|(_, (number, _, _))| {
-                // The bounds and the step of a `for` are looked at again.
+                // A `for` reads its bounds and step again.
                 let again = user == *number && self.is_looked_at_again(*number, id);
                 again || (user > *number && user <= self.ends[*number])
             });
@@ -327,8 +326,8 @@ impl<'a> Uses<'a> {
         matches!(operation.kind, Kind::For) && operation.operands[1..3].contains(&id)
     }
 
-    /// Whether control flows from a block's end to a block, without passing where the value is
-    /// made.
+    /// Whether control flows from the end of a block to another one without passing the value's
+    /// definition.
     fn flows(&self, from: usize, to: usize, id: Id) -> bool {
         let made = self.made.get(&id).map_or(0, |place| place.block);
         let (mut seen, mut ahead) = (BTreeSet::new(), successors(&self.function.blocks[from]));

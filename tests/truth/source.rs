@@ -1,14 +1,14 @@
-//! A reader of MLIR text that knows only where names begin, where they end, and their types.
+//! A reader of MLIR text that only knows where names begin, where they end, and their types.
 //!
-//! It reads what this suite debugs: one operation a line, regions whose braces end lines.
+//! It reads the sources of this suite: one operation per line, and regions whose braces end lines.
 
 /// A name that a source defines.
 #[derive(Debug)]
 pub(crate) struct Name {
     pub(crate) name: String,
-    /// As it is written; nothing if the reader does not find it.
+    /// Its type as written; empty if the reader does not find it.
     pub(crate) kind: String,
-    /// The lines on which it is in scope.
+    /// The lines where it is in scope.
     pub(crate) first: u32,
     pub(crate) last: u32,
 }
@@ -29,7 +29,7 @@ impl Source {
         Self { names: reader.names, lines: reader.lines }
     }
 
-    /// The name's types on this line; none if it is not in scope.
+    /// The name's types on this line; empty if it is not in scope.
     pub(crate) fn kinds(&self, name: &str, line: u32) -> Vec<&str> {
         let is_here = |it: &&Name| it.name == name && (it.first..=it.last).contains(&line);
         self.names.iter().filter(is_here).map(|it| it.kind.as_str()).collect()
@@ -40,7 +40,7 @@ impl Source {
 struct Reader {
     names: Vec<Name>,
     lines: Vec<u32>,
-    /// For each open brace, the names that end with it, and those whose type comes after it.
+    /// For each open brace, the names that end with it, and the names whose type follows it.
     open: Vec<(Vec<usize>, Vec<usize>)>,
 }
 
@@ -72,7 +72,7 @@ impl Reader {
         }
     }
 
-    /// Names of `%x` or `%x:2`.
+    /// Reads the names of `%x` or `%x:2`.
     fn results(&mut self, result: &str, line: &str, number: u32) -> Vec<usize> {
         let kind = if line.ends_with('{') { String::new() } else { type_at_end(line).to_owned() };
         let names = match result.split_once(':') {
@@ -125,7 +125,7 @@ impl Reader {
     }
 }
 
-/// What stands before a comma or bracket that is not inside of other brackets.
+/// The text before a comma or bracket that is not inside other brackets.
 fn upto_comma(text: &str) -> &str {
     let mut depth = 0;
     for (at, letter) in text.char_indices() {

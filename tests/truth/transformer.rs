@@ -1,9 +1,9 @@
-//! A model of identical layers: their executables are shared, its batch is dynamic, its name
+//! A model of identical layers. Its layers share executables, its batch is dynamic, and its name is
 //! quoted.
 
 use std::fmt::Write;
 
-/// The text; so many layers.
+/// The text of a model with this many layers.
 pub(crate) fn text(layers: usize) -> String {
     let mut text = String::from(
         r#"#whole = affine_map<(d0, d1) -> (d0, d1)>
@@ -38,7 +38,7 @@ module @transformer {
     text
 }
 
-/// Arguments for it.
+/// Arguments for the model.
 pub(crate) fn inputs() -> Vec<String> {
     let numbers = (0..32).map(|at| ((at * 7) % 11) as f32 / 4.0 - 1.0).map(|it| it.to_string());
     let query = format!("2x16xf32={}", numbers.collect::<Vec<_>>().join(","));

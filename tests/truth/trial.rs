@@ -1,4 +1,4 @@
-//! One seed: a program, its truth, its modules, sessions, and what they give.
+//! One seed: a program, its true executions, its modules, its sessions, and their comparison.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,30 +20,30 @@ use crate::random::Random;
 use crate::reduce::reduce;
 use crate::scope::{Scopes, scopes};
 
-/// Steps of a session that steps.
+/// The steps of a stepping session.
 const STEPS: usize = 60;
-/// Stops of a session at breakpoints.
+/// The most stops of a session with breakpoints.
 const ENOUGH: usize = 150;
-/// Programs are small: only what hangs runs so long.
+/// The longest run of a program: they are small, so only a hang takes so long.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Calls of each program.
+/// The number of calls of each program.
 const INPUTS: usize = 2;
 
 pub(crate) struct Trial<'a> {
     pub(crate) compilers: &'a Compilers,
     pub(crate) modes: &'a [Mode],
-    /// Whether programs and modules stay in `target/truth`.
+    /// Whether programs and modules are kept in `target/truth`.
     pub(crate) keeps: bool,
 }
 
-/// What a seed gave.
+/// The outcome of a seed.
 pub(crate) struct Outcome {
     pub(crate) seed: u64,
     pub(crate) text: String,
     pub(crate) tallies: Vec<(Mode, Tally)>,
 }
 
-/// A program and all that the source says of it.
+/// A program, and everything that its source determines.
 struct Truth {
     program: Program,
     text: String,
@@ -51,7 +51,7 @@ struct Truth {
     calls: Vec<Call>,
 }
 
-/// A call of the program's entry.
+/// A call of the program's entry function.
 struct Call {
     inputs: Vec<String>,
     run: Run,
@@ -81,7 +81,7 @@ impl Trial<'_> {
         outcome
     }
 
-    /// A small program that still has a finding of this kind: its text, and what is found.
+    /// A small program that still has a finding of this kind, and the finding.
     pub(crate) fn reduced(&self, seed: u64, mode: &Mode, kind: &str) -> Option<(String, Tally)> {
         let mut random = Random::new(seed);
         let program = generate::program(&mut random, seed);
@@ -107,7 +107,7 @@ impl Trial<'_> {
         found
     }
 
-    /// Compiles and debugs a program, on all its lines or on some.
+    /// Compiles and debugs a program, with breakpoints on all its lines or on some.
     fn mode(
         &self,
         mode: &Mode,
@@ -151,7 +151,7 @@ impl Trial<'_> {
         Ok(tally)
     }
 
-    /// Why a module is left out: its results are not those of the source.
+    /// The reason for skipping a module: its results differ from the source's.
     fn miscompiled(
         &self,
         mode: &Mode,
@@ -186,13 +186,13 @@ impl Trial<'_> {
     }
 }
 
-/// The results that a runner prints.
+/// The results that a command prints.
 fn answer(command: &mut Command) -> Result<Vec<String>, String> {
     let finished = finish(command)?;
     Ok(results(&String::from_utf8_lossy(&finished.stdout)))
 }
 
-/// A session, compared.
+/// Runs a session and compares it.
 fn session_of(
     target: &Target<'_>,
     truth: &Truth,
@@ -225,7 +225,7 @@ fn session_of(
 }
 
 impl Truth {
-    /// `None` if a call of it takes too long.
+    /// `None` if a call takes too long.
     fn of(mut program: Program, inputs: Vec<Inputs>) -> Option<Self> {
         let text = print::print(&mut program);
         let scopes = scopes(&program);
@@ -248,7 +248,7 @@ impl Truth {
     }
 }
 
-/// Lines for breakpoints: all that have operations, or about half of those, and few constants.
+/// Lines for breakpoints: all lines with operations, or about half of them with few constants.
 fn lines(truth: &Truth, random: &mut Random, all: bool) -> Vec<u32> {
     let functions = truth.program.functions.iter();
     let mut every = BTreeSet::new();
@@ -266,7 +266,7 @@ fn lines(truth: &Truth, random: &mut Random, all: bool) -> Vec<u32> {
     if all || chosen.is_empty() { every } else { chosen }.into_iter().collect()
 }
 
-/// Arguments as the command line takes them.
+/// Arguments in the syntax of the command line.
 fn texts(program: &Program, inputs: &Inputs) -> Vec<String> {
     let entry = program.entry();
     let text = |(id, value): (&usize, &Value)| match (value, entry.kind(*id)) {

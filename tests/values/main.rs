@@ -1,9 +1,9 @@
-//! Values in and out: what `--input`, `--output` and `--expected_output` do, compared with IREE's
-//! tool for every element type and every form. Both run a module that gives back what it is given;
-//! standard output, exit status, kind of failure and written files must be the same.
+//! Values in and out: `--input`, `--output` and `--expected_output` for every element type and
+//! every form. iree-run-module is the oracle. Both tools run a module that returns its arguments,
+//! and output, exit status, kind of failure and written files must be equal.
 //!
-//! What IREE's tool cannot print or compares wrongly (packed elements, scalars) is tested where it
-//! is made, in `abi` and `hal`.
+//! Values that IREE's tool cannot print, or compares wrongly (packed elements, scalars), are tested
+//! in the crates `abi` and `values`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -14,7 +14,7 @@ use conformance::tools::{Finished, finish, iree, iree_dbg, repository, status_co
 
 /// Calls of a function with one argument.
 const INPUTS: &[&str] = &[
-    // Shapes and the ways to write values.
+    // Shapes, and ways to write values.
     "4xf32=1,2,3,4",
     "2x2xi32=[[1 2][3 4]]",
     "2x2x1xi32=1 2, 3,4",
@@ -105,10 +105,10 @@ const INPUTS: &[&str] = &[
     "*4=12",
 ];
 
-/// Other calls: flags, in a folder with the files that [`write_files`] makes. They may write
-/// `out.npy` and `out.bin`, which are compared.
+/// Other calls: flags, in a folder with the files of [`write_files`]. They may write `out.npy` and
+/// `out.bin`, which are compared.
 const CALLS: &[&[&str]] = &[
-    // Several from one file.
+    // Several values from one file.
     &["--function=two", "--input=@three.npy", "--input=+three.npy"],
     &["--function=two", "--input=@three.npy", "--input=@three.npy"],
     &["--function=two", "--input=+three.npy", "--input=+three.npy"],
@@ -130,18 +130,18 @@ const CALLS: &[&[&str]] = &[
     &["--function=one", "--input=@complex.npy"],
     &["--function=one", "--input=@void.npy"],
     &["--function=one", "--input=@big_endian.npy"],
-    // Numbers of values.
+    // Wrong numbers of values.
     &["--function=mixed", "--input=5", "--input=2xi8=1", "--input=2.5"],
     &["--function=mixed", "--input=(null)", "--input=(null)", "--input=(null)"],
     &["--function=mixed", "--input=@three.npy", "--input=2xi8=1", "--input=2.5"],
     &["--function=mixed", "--input=5", "--input=2xi8=1"],
     &["--function=one", "--input=2xi8=1", "--input=2xi8=1"],
-    // How much is printed.
+    // Limits of the output.
     &["--function=one", "--input=4x4xi32=3", "--output_max_element_count=6"],
     &["--function=one", "--input=4x4xi32=3", "--output_max_element_count=0"],
     &["--function=one", "--input=2000xi8=3"],
     &["--function=one", "--input=i8=3", "--output_max_element_count=0"],
-    // Where results go.
+    // Destinations of results.
     &["--function=one", "--input=2x3xf32=1 2 3 4 5 6", "--output=@out.npy"],
     &["--function=one", "--input=2x3xf32=1 2 3 4 5 6", "--output=@out.bin"],
     &["--function=one", "--input=2x3xf32=1", "--output=-"],
@@ -173,7 +173,7 @@ const CALLS: &[&[&str]] = &[
         "--output=+out.npy",
         "--output=+out.npy",
     ],
-    // What is expected.
+    // Expected results.
     &["--function=one", "--input=2xf32=1 2", "--expected_output=2xf32=1 2"],
     &["--function=one", "--input=2xf32=1 2", "--expected_output=2xf32=1 2.00005"],
     &["--function=one", "--input=2xf32=1 2", "--expected_output=2xf32=1 3"],
@@ -225,10 +225,10 @@ fn main() -> ExitCode {
     runner::run(&cases)
 }
 
-/// What a call wrote, where it wrote something.
+/// The files that a call wrote, if any.
 type Files = [Option<Vec<u8>>; 2];
 
-/// What all cases need.
+/// The shared setup of all cases.
 struct Setup {
     folder: tempfile::TempDir,
     their_tool: PathBuf,
@@ -247,7 +247,7 @@ impl Setup {
         Ok(Self { folder, their_tool: iree("iree-run-module")?, our_tool: iree_dbg()? })
     }
 
-    /// Runs both tools with the flags, each in a folder of its own.
+    /// Runs both tools with the flags, each in its own folder.
     fn compare(&self, flags: &[String]) -> Result<(), String> {
         let [theirs, ours] = [
             self.run(Command::new(&self.their_tool), flags)?,
@@ -321,7 +321,7 @@ fn write_files(folder: &Path) -> std::io::Result<()> {
     std::fs::write(folder.join("fortran.npy"), with_header(header, &first))
 }
 
-/// An array as `numpy.save` writes it.
+/// An array in the format of `numpy.save`.
 fn array(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     with_header(&header, data)

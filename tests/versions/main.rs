@@ -1,8 +1,8 @@
-//! Modules of older compilers: they load, verify, print and run as modules of today do.
+//! Modules of older compilers load, verify, print and run like modules of today.
 //!
-//! The modules in this folder were made by the releases in their names, with `make` beside them,
-//! which also held what `program.mlir` says against each release's own runtime. Here the same is
-//! held against ours, without any of the releases.
+//! The releases named in this folder's modules made them, through the script `make`, which also
+//! compared the results in `program.mlir` with each release's own runtime. Here our results are
+//! compared with the same file, without any of the releases.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -13,8 +13,8 @@ use debuginfo::DebugInfo;
 use vmfb::print::{DisassemblyOptions, disassemble};
 use vmfb::{BytecodeVersion, Compilers, Module, VERSIONS, newest_compiler};
 
-/// The releases whose modules are here, and the bytecode version that each writes. `covers_versions`
-/// holds this against the table in crate `vmfb`.
+/// The releases whose modules are here, and the bytecode version that each writes.
+/// `covers_versions` compares this with the table in crate `vmfb`.
 const RELEASES: &[(&str, &str)] = &[
     ("20230404.479", "15.0"),
     ("20230524.529", "15.0"),
@@ -23,7 +23,7 @@ const RELEASES: &[(&str, &str)] = &[
     ("3.10.0", "16.0"),
 ];
 
-/// A module of the last release that is too old.
+/// A module of the last release that is too old to read.
 const REFUSED: &str = "refused-20230228.444.vmfb";
 
 fn main() -> ExitCode {
@@ -66,7 +66,7 @@ fn reads(path: &Path, version: &str) -> Result<(), String> {
     verified.map(drop).map_err(|defects| format!("{} defects: {}", defects.len(), defects[0]))
 }
 
-/// Every call that `program.mlir` describes gives what it says.
+/// Every call that `program.mlir` describes returns the result that it states.
 fn runs(path: &Path) -> Result<(), String> {
     let source = folder().join("program.mlir");
     let text = std::fs::read_to_string(&source).map_err(|error| format!("{source:?}: {error}"))?;
@@ -84,8 +84,8 @@ fn runs(path: &Path) -> Result<(), String> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
-/// With the flag, calls give what they give on the release's own runtime, as far as `program.mlir`
-/// says that; without it, what may differ is told.
+/// With the flag, calls return the results of the release's own runtime, as `program.mlir` states
+/// them; without it, a note says what may differ.
 fn imitates(path: &Path, release: &str) -> Result<(), String> {
     let source = folder().join("program.mlir");
     let text = std::fs::read_to_string(&source).map_err(|error| format!("{source:?}: {error}"))?;
@@ -110,7 +110,7 @@ fn imitates(path: &Path, release: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The results of a call in a line, or the name of its status.
+/// The results of a call on one line, or the name of its status.
 fn answer(path: &Path, flags: &str) -> Result<String, String> {
     let mut command = Command::new(iree_dbg()?);
     command.arg("run").arg(format!("--module={}", path.display())).args(flags.split(' '));
@@ -124,7 +124,7 @@ fn answer(path: &Path, flags: &str) -> Result<String, String> {
     code.ok_or_else(|| format!("{command:?} failed: {}", finished.stderr))
 }
 
-/// A module that is too old is refused by its version, by every command that reads it.
+/// Every command that reads a module refuses one that is too old, by its version.
 fn refused() -> Result<(), String> {
     let version = BytecodeVersion { major: 13, minor: 0 };
     let reason = format!(
@@ -144,8 +144,8 @@ fn refused() -> Result<(), String> {
     Ok(())
 }
 
-/// Each version that releases up to now have left has a module here, and the README says which
-/// compiler is the newest. Modules of the newest version are those of all other suites.
+/// Each version that an older release wrote has a module here, and the README names the newest
+/// compiler. All other suites test modules of the newest version.
 fn covers_versions() -> Result<(), String> {
     let [earlier @ .., _] = VERSIONS else { return Err("there is no version".to_owned()) };
     for row in earlier {

@@ -14,7 +14,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Some statements of a region.
+    /// A few statements of a region.
     fn some(&mut self, operations: &mut Vec<Operation>, depth: usize) {
         let outer = self.budget;
         self.budget = outer.min(1 + self.random.below(6));
@@ -23,7 +23,7 @@ impl Generator<'_> {
         self.budget = outer.saturating_sub(own);
     }
 
-    /// A small number that is known only while running, or a constant.
+    /// A small number: one that is known only at run time, or a constant.
     fn small(&mut self, operations: &mut Vec<Operation>) -> Id {
         let bound = 1 + self.random.below(5) as i64;
         if self.random.chance(2) {
@@ -136,7 +136,7 @@ impl Generator<'_> {
         self.push_with(operations, Kind::While, operands, results, regions);
     }
 
-    /// A function of blocks: some code, a choice of two ways or a loop, and what comes after.
+    /// A function of blocks: some code, a choice or a loop, and the code after it.
     pub(super) fn branches(&mut self, arguments: Vec<Id>) -> Vec<Block> {
         let mut first = Vec::new();
         let budget = self.budget / 3;
@@ -172,7 +172,7 @@ impl Generator<'_> {
             let passed = kinds.iter().map(|kind| self.pick(*kind, &mut operations)).collect();
             self.push(&mut operations, Kind::Branch(3), passed, &[]);
             blocks.push(Block { arguments, operations });
-            // The block's values are not in scope below, but their names are not free.
+            // The block's values leave the scope, but their names stay taken.
             self.scopes.pop();
         }
         let arguments: Vec<Id> = kinds.iter().map(|kind| self.fresh(*kind)).collect();
@@ -184,7 +184,7 @@ impl Generator<'_> {
         blocks
     }
 
-    /// A loop whose test stands before its body.
+    /// A loop that tests before its body.
     fn cycle(&mut self, arguments: Vec<Id>, first: Vec<Operation>, budget: usize) -> Vec<Block> {
         let mut first = first;
         let bound = self.integer(Type::I64, 4, &mut first);

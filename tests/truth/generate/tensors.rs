@@ -1,4 +1,4 @@
-//! Programs of tensors. Numbers are small integers, so that sums are the same in any order.
+//! Tensor programs. Their numbers are small integers, so sums do not depend on the order.
 
 use super::Generator;
 use crate::program::{
@@ -8,7 +8,7 @@ use crate::random::Random;
 
 const WIDE: Type = Type::Tensor(4, 6);
 
-/// A program with some dispatches, and scalars about them.
+/// A program with some dispatches, and scalar code around them.
 pub(super) fn program(random: &mut Random) -> Program {
     let dialect = if random.chance(3) { Dialect::Util } else { Dialect::Func };
     let name = random.chance(2).then(|| "module_of_tensors".to_owned());
@@ -46,7 +46,7 @@ impl Generator<'_> {
         self.function
     }
 
-    /// The tensor that was made last.
+    /// The last tensor that was made.
     fn last_tensor(&self) -> Id {
         let is_tensor = |id: &&Id| matches!(self.function.kind(**id), Type::Tensor(..));
         let made = self.scopes[0].iter().rev();
@@ -161,7 +161,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Sums or greatest numbers of rows.
+    /// Sums or maxima of rows.
     fn reduce(&mut self, last: Id, operations: &mut Vec<Operation>) {
         let Type::Tensor(rows, _) = self.function.kind(last) else { return };
         let kind = Type::Tensor(rows, 0);
@@ -187,7 +187,7 @@ impl Generator<'_> {
     ) {
         self.open();
         let arguments: Vec<Id> = (0..=inputs.len()).map(|_| self.fresh(Type::F32)).collect();
-        // What a tensor without values has is nobody's.
+        // The contents of a tensor without values are undefined.
         let known = if self.empty.contains(&output) { inputs.len() } else { arguments.len() };
         self.show(&arguments[..known]);
         let mut inside = Vec::new();

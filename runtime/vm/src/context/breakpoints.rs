@@ -19,7 +19,7 @@ const FEW_CHANGES: usize = 8;
 impl Context {
     /// Whether a breakpoint is in a module.
     #[must_use]
-    pub fn has_breakpoints(&self, module: ModuleIndex) -> bool {
+    pub(crate) fn has_breakpoints(&self, module: ModuleIndex) -> bool {
         let Some(LinkedKind::Bytecode { module, first_function, .. }) =
             self.modules.get(module.index()).map(|module| &module.kind)
         else {

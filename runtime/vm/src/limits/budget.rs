@@ -52,7 +52,7 @@ impl Budget {
 
     /// Whether nothing is counted.
     #[must_use]
-    pub fn is_unlimited(&self) -> bool {
+    pub(crate) fn is_unlimited(&self) -> bool {
         self.0.is_none()
     }
 
@@ -70,7 +70,7 @@ impl Budget {
     }
 
     /// Gives back steps that were taken and not made.
-    pub fn give_back(&self, steps: u64) {
+    pub(crate) fn give_back(&self, steps: u64) {
         if let Some(account) = self.counted().filter(|_| steps > 0) {
             account.steps.fetch_add(steps, Ordering::Relaxed);
         }

@@ -67,7 +67,7 @@ impl Interrupt {
 
     /// Whether a stop was asked for; the request stays for others to see.
     #[must_use]
-    pub fn is_requested(&self) -> bool {
+    pub(crate) fn is_requested(&self) -> bool {
         self.0.is_requested.load(Ordering::Relaxed)
     }
 

@@ -150,15 +150,7 @@ impl Invocation {
     /// The `__init` functions of all modules, one after the other.
     #[must_use]
     pub fn initialize(context: &Context) -> Self {
-        let starts = context.modules.iter().filter_map(|module| lifecycle(module, "__init"));
-        Self::starting(context, Meter::new(Budget::new(&context.limits)), starts)
-    }
-
-    /// The `__deinit` functions of all modules, the last module's first.
-    #[must_use]
-    pub fn deinitialize(context: &Context) -> Self {
-        let modules = context.modules.iter().rev();
-        let starts = modules.filter_map(|module| lifecycle(module, "__deinit"));
+        let starts = context.modules.iter().filter_map(initializer);
         Self::starting(context, Meter::new(Budget::new(&context.limits)), starts)
     }
 
@@ -223,11 +215,11 @@ impl Invocation {
     }
 }
 
-/// A module's function that runs when the context comes or goes.
-fn lifecycle(module: &LinkedModule, name: &str) -> Option<Start> {
+/// The function of a module that runs before all others.
+fn initializer(module: &LinkedModule) -> Option<Start> {
     match &module.kind {
         LinkedKind::Bytecode { module, first_function, .. } => {
-            let (_, export) = module.export_named(name)?;
+            let (_, export) = module.export_named("__init")?;
             Some(Start::Bytecode(first_function + export.function.0, Vec::new()))
         }
         LinkedKind::Native(_) => None,

@@ -176,7 +176,11 @@ impl FileBytes {
     }
 
     /// Hands out the bytes of a range one piece after the other; `None` as for [`Self::get`].
-    pub fn for_each_chunk(&self, range: Range<usize>, mut visit: impl FnMut(&[u8])) -> Option<()> {
+    pub(crate) fn for_each_chunk(
+        &self,
+        range: Range<usize>,
+        mut visit: impl FnMut(&[u8]),
+    ) -> Option<()> {
         self.checked(&range)?;
         let mut start = range.start;
         while start < range.end {
@@ -224,8 +228,8 @@ impl FileBytes {
     }
 
     /// Whether some of the bytes are only mapped, so that they change where their file does.
-    #[must_use]
-    pub fn is_mapped(&self) -> bool {
+    #[cfg(test)]
+    fn is_mapped(&self) -> bool {
         self.0.mapped.is_some()
     }
 

@@ -84,7 +84,7 @@ impl OpcodeSet {
 
     /// The set that a prefix byte selects.
     #[must_use]
-    pub fn from_prefix(byte: u8) -> Option<Self> {
+    pub(crate) fn from_prefix(byte: u8) -> Option<Self> {
         match byte {
             0xE0 => Some(Self::ExtF32),
             0xE1 => Some(Self::ExtF64),

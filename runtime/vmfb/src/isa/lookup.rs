@@ -23,7 +23,7 @@ impl Op {
 
     /// The instruction with this opcode, if there is one.
     #[must_use]
-    pub fn from_opcode(set: OpcodeSet, opcode: u8) -> Option<Op> {
+    pub(crate) fn from_opcode(set: OpcodeSet, opcode: u8) -> Option<Op> {
         table::BY_OPCODE[set as usize][opcode as usize]
     }
 

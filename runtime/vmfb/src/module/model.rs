@@ -260,7 +260,7 @@ impl Module {
 
     /// A type table entry.
     #[must_use]
-    pub fn type_def(&self, ordinal: TypeOrdinal) -> Option<&TypeDef> {
+    pub(crate) fn type_def(&self, ordinal: TypeOrdinal) -> Option<&TypeDef> {
         self.types.get(ordinal.index())
     }
 
@@ -352,21 +352,21 @@ impl Module {
 
     /// The bytes of a rodata segment inside of the FlatBuffer; `None` if it is outside.
     #[must_use]
-    pub fn embedded_rodata(&self, ordinal: RodataOrdinal) -> Option<&[u8]> {
+    pub(crate) fn embedded_rodata(&self, ordinal: RodataOrdinal) -> Option<&[u8]> {
         let segment = self.rodata.get(ordinal.index()).filter(|segment| !segment.is_external)?;
         self.bytes.owned().get(segment.range.clone())
     }
 
     /// How many bytes a rodata segment has.
     #[must_use]
-    pub fn rodata_length(&self, ordinal: RodataOrdinal) -> Option<usize> {
+    pub(crate) fn rodata_length(&self, ordinal: RodataOrdinal) -> Option<usize> {
         self.rodata.get(ordinal.index()).map(|segment| segment.range.len())
     }
 
     /// The xxh3 digest of a rodata segment, read piece by piece; `None` as for
     /// [`Self::rodata_bytes`].
     #[must_use]
-    pub fn rodata_digest(&self, ordinal: RodataOrdinal) -> Option<u64> {
+    pub(crate) fn rodata_digest(&self, ordinal: RodataOrdinal) -> Option<u64> {
         let mut digest = twox_hash::XxHash3_64::new();
         let range = self.rodata.get(ordinal.index())?.range.clone();
         self.bytes.for_each_chunk(range, |chunk| digest.write(chunk))?;
@@ -395,7 +395,7 @@ impl Module {
 
     /// Where in the file the offsets of external rodata count from.
     #[must_use]
-    pub fn external_rodata_base(&self) -> usize {
+    pub(crate) fn external_rodata_base(&self) -> usize {
         self.flatbuffer.end.next_multiple_of(64)
     }
 

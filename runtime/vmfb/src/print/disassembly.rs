@@ -4,7 +4,7 @@ use super::directives;
 use super::display_names::DisplayNames;
 use super::instruction::InstructionPrinter;
 use super::options::DisassemblyOptions;
-use crate::decode::{Instruction, instructions};
+use crate::decode::instructions;
 use crate::isa::Op;
 use crate::module::Module;
 use crate::ordinals::{BytecodeOffset, FunctionOrdinal};
@@ -93,16 +93,6 @@ pub fn disassemble(module: &Module, options: &DisassemblyOptions) -> Disassembly
         builder.text.push_str("}\n");
     }
     builder.finish()
-}
-
-/// The text of one instruction, without indentation. To print many, keep an [`InstructionPrinter`].
-#[must_use]
-pub fn print_instruction(
-    module: &Module,
-    function: FunctionOrdinal,
-    instruction: &Instruction<'_>,
-) -> String {
-    InstructionPrinter::new(module, &DisplayNames::new(module), function).print(instruction)
 }
 
 /// Whether `--function=` means this function: by ordinal if it is a number, else by name.

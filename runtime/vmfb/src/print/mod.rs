@@ -25,7 +25,7 @@ mod metadata;
 mod model_json;
 mod options;
 
-pub use disassembly::{Disassembly, LineOrigin, disassemble, print_instruction};
+pub use disassembly::{Disassembly, LineOrigin, disassemble};
 pub use display_names::{BlockLabels, DisplayNames};
 pub use flatbuffer_json::flatbuffer as flatbuffer_json;
 pub use instruction::{InstructionPrinter, RegisterValues};

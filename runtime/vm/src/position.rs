@@ -19,7 +19,7 @@ impl ModuleIndex {
 pub struct FunctionId {
     /// The module.
     pub module: ModuleIndex,
-    /// The function in it.
+    /// The function in that module.
     pub function: FunctionOrdinal,
 }
 
@@ -34,6 +34,6 @@ impl fmt::Display for FunctionId {
 pub struct Position {
     /// The function.
     pub function: FunctionId,
-    /// The instruction in it.
+    /// The instruction in that function.
     pub offset: BytecodeOffset,
 }

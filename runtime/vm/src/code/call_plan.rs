@@ -38,11 +38,11 @@ pub(crate) struct CallPlan {
     pub(crate) pairs: Box<[(u16, u16)]>,
     /// For bytecode: refs to copy or move.
     pub(crate) refs: Box<[(u16, u16)]>,
-    /// For native functions: what to pass.
+    /// For native functions: the arguments.
     pub(crate) arguments: Box<[NativeArgument]>,
     /// Where the results go, in the caller's registers.
     pub(crate) results: Box<[Slot]>,
-    /// Where the caller goes on.
+    /// The instruction at which the caller resumes.
     pub(crate) next: u32,
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn argument_slots(types: &[ValueType]) -> impl Iterator<Item = Slot> 
     })
 }
 
-/// A register of a list as its type says.
+/// Where a register of a list is, by its type.
 pub(crate) fn slot(register: Register, value_type: &ValueType) -> Slot {
     match value_type {
         ValueType::I32 | ValueType::F32 | ValueType::Span(_) => Slot::Word(register.ordinal()),

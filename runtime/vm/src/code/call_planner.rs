@@ -1,9 +1,9 @@
-//! Where arguments and results of calls are.
+//! Plans calls: which registers arguments come from, and where results go.
 //!
 //! Arguments arrive left-aligned in each bank, in order: an i32 or f32 in the next 32-bit register,
-//! an i64 or f64 in the next register pair that is aligned, a ref in the next ref register. The
-//! bytecode lists one register an argument, the first of a pair; the callee's calling convention
-//! says which are pairs. A function without one is called by its registers alone, 32 bits each.
+//! an i64 or f64 in the next aligned register pair, a ref in the next ref register. The bytecode
+//! lists one register per argument, the first of a pair; the callee's calling convention says which
+//! are pairs. A function without a calling convention is called by registers alone, 32 bits each.
 
 use abi::cconv::{Signature, ValueType};
 use vmfb::decode::{Operand, RegisterList};
@@ -63,7 +63,7 @@ impl<'a, H> CallPlanner<'a, H> {
         }
     }
 
-    /// Prepares a call instruction; where it goes on is filled in by the caller.
+    /// Plans a call instruction; the caller fills in where it resumes.
     pub(crate) fn plan(&self, instruction: &Instruction<'_>) -> CallPlan {
         let mut callee = None;
         let mut segments = None;

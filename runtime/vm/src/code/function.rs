@@ -17,11 +17,11 @@ use crate::stack::Guard;
 pub(crate) struct FunctionCode<H> {
     /// What [`Self::free`] and [`Self::observed`] are made of.
     pub(crate) instructions: Instructions<H>,
-    /// What runs when nobody looks.
+    /// The code that runs when no observer looks.
     pub(crate) free: CheckedCode<H>,
     /// What runs when an observer looks, made when the first one does.
     pub(crate) observed: OnceLock<CheckedCode<H>>,
-    /// For each instruction the offset that it came from, or [`SYNTHETIC`].
+    /// For each instruction, the offset of its bytecode, or [`SYNTHETIC`].
     pub(crate) offsets: Box<[u32]>,
     /// Offset and index of every bytecode instruction, ascending.
     pub(crate) starts: Box<[(u32, u32)]>,
@@ -74,7 +74,7 @@ pub(crate) struct FunctionSlot<H> {
 #[derive(Debug)]
 pub(crate) struct Armed<H> {
     pub(crate) instructions: Instructions<H>,
-    /// What runs when nobody looks: it is made of them.
+    /// The code that runs when no observer looks, made from `instructions`.
     pub(crate) free: CheckedCode<H>,
     pub(crate) indices: BTreeSet<u32>,
     /// Those of them that may be passed.
@@ -91,7 +91,7 @@ impl<H: Handle> Armed<H> {
         }
     }
 
-    /// Adapts what runs to a change of the instruction at `index`.
+    /// Updates the running code after a change of the instruction at `index`.
     pub(crate) fn update(&mut self, original: &FunctionCode<H>, index: u32) {
         let changed = self.free.update(&self.instructions, index);
         for guarded in self.guards.range(changed).map(|(guarded, _)| guarded) {
@@ -111,7 +111,7 @@ impl<H> FunctionSlot<H> {
     }
 }
 
-/// A guard, and what runs the instruction that it guards.
+/// A guard, and the handler that runs the guarded instruction.
 pub(crate) struct Guarded<H> {
     pub(crate) guard: Guard,
     pub(crate) handler: H,

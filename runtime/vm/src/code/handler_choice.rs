@@ -1,17 +1,17 @@
-//! Which handler runs an instruction: the one that knows what is before and behind it.
+//! Chooses the handler of an instruction by the instructions before and after it.
 //!
 //! ```text
 //! i2 = sub i2, i1        the last result
-//! i3 = cmp.nz i2         operand from there; jumps itself, as the jump behind it looks at i3
-//! cond_br i3, …          for those who come from elsewhere
+//! i3 = cmp.nz i2         operand from there; jumps itself, as the next jump tests i3
+//! cond_br i3, …          only for control from elsewhere
 //! ```
 //!
-//! Indices stay what they are and every register is written as the bytecode says, so this shows
-//! nowhere but in time. [`crate::machine`] says what results are kept in.
+//! Indices do not change, and every register is written as the bytecode says, so the choice shows
+//! only in speed. `machine` says where results are kept.
 //!
-//! What is known holds from a jump's target to the next. At the head of a loop, that is what the
-//! jumps back to it have in common; who comes from elsewhere first passes through instructions that
-//! make it so (`loops` has `translate` put them there).
+//! What is known holds from one jump target to the next. At the head of a loop, it is what all
+//! jumps back to the head have in common; control from elsewhere first passes instructions that
+//! establish it (`translate` puts them there, from `loop_heads`).
 
 use std::ops::Range;
 
@@ -35,9 +35,9 @@ impl<H: Handle> CheckedCode<H> {
         Self::new(instructions, |index| observed(instructions, index))
     }
 
-    /// Adapts code for free running to a change of the instruction at `index`: what is before it
-    /// may have jumped in its place, and what is behind it may have relied on its result. Returns
-    /// which instructions were made anew.
+    /// Updates code for running free after a change of the instruction at `index`: the instruction
+    /// before it may have jumped in its place, and the ones after it may have relied on its result.
+    /// Returns the range of instructions with new handlers.
     pub(crate) fn update(&mut self, instructions: &Instructions<H>, index: u32) -> Range<u32> {
         let changed = index as usize;
         let first = changed.saturating_sub(1);
@@ -55,8 +55,8 @@ impl<H: Handle> CheckedCode<H> {
         first as u32..end.max(first) as u32
     }
 
-    /// Puts a guard before the instruction at `index`, of which `original` has the unarmed form.
-    /// The machine has what it needs to run either way: it leaves, or runs that instruction.
+    /// Puts a guard before the instruction at `index`; `original` has the instruction without a
+    /// breakpoint. The machine can do either: leave, or run that instruction.
     pub(crate) fn guard(&mut self, original: &Instructions<H>, index: u32) {
         let index = index as usize;
         if self.len() == original.len() && index < original.len() {
@@ -73,14 +73,14 @@ fn observed<H: Handle>(instructions: &Instructions<H>, index: usize) -> Executab
     Executable { handler, instr: relative(instructions, instr, index) }
 }
 
-/// What runs the instruction at `index` freely, whatever is around it.
+/// The handler that runs the instruction at `index` freely, whatever is around it.
 pub(crate) fn alone<H: Handle>(instructions: &Instructions<H>, index: usize) -> H {
     let instr = instructions[index];
     let Entry { shape, variants, .. } = H::free(instr.code);
     choose(variants, &shape, &instr, Known::default())
 }
 
-/// The instruction at `index` behind a guard, which is asked first.
+/// The instruction at `index` with a guard that is asked first.
 fn guarded<H: Handle>(instructions: &Instructions<H>, index: usize) -> Executable<H> {
     Executable { handler: H::guard(), instr: relative(instructions, instructions[index], index) }
 }
@@ -106,7 +106,7 @@ fn free<H: Handle>(instructions: &Instructions<H>, index: usize, known: Known) -
     Executable { handler, instr: relative(instructions, instr, index) }
 }
 
-/// The variant that takes most operands from where they are at hand.
+/// The variant that takes most operands from the results at hand.
 fn choose<H: Handle>(variants: Variants<H>, shape: &Shape, instr: &Instr, known: Known) -> H {
     let fields = [instr.a, instr.b, instr.c];
     let at_hand: [Origin; 3] = std::array::from_fn(|index| match shape.reads[index] {
@@ -120,7 +120,7 @@ fn choose<H: Handle>(variants: Variants<H>, shape: &Shape, instr: &Instr, known:
             .iter()
             .zip(&at_hand)
             .all(|(origin, at_hand)| *origin == Origin::Register || origin == at_hand);
-        // The last result is waited for longest where it is not taken from here.
+        // An instruction waits longest for the last result if it reads it from memory.
         let worth = |origin: &Origin| match origin {
             Origin::Register => 0,
             Origin::Previous => 2,

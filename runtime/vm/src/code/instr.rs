@@ -1,4 +1,4 @@
-//! The executable form of a function: fixed-width instructions, and the tables beside them.
+//! The executable form of instructions: fixed-width, with tables beside them.
 //!
 //! ```text
 //!  0      2      4      6      8                             16
@@ -10,8 +10,8 @@
 //! Registers fill `a`, `b`, `c`, then the 16-bit lanes of `imm` from the lowest; pairs are given as
 //! pair numbers (half the ordinal). A constant is the whole of `imm`; a global, rodata segment or
 //! table index is its low half, a type or second jump target its high half. `translate` makes this
-//! form, `cursor` checks it and adds to each instruction the handler that runs it, and
-//! [`FunctionCode::offset_at`] leads back to bytecode.
+//! form, and `instructions` checks it and adds to each instruction the handler that runs it.
+//! `FunctionCode::offset_at` leads back to bytecode.
 
 use vmfb::Op;
 
@@ -33,7 +33,7 @@ macro_rules! codes {
         pub(crate) const CODES: &[Code] = &[$(Code::$machine,)* $(Code::$same,)*];
 
         /// The executable instruction for a bytecode instruction that only moves data; `None` for
-        /// those that `translate` treats one by one.
+        /// the others, which `translate` handles one by one.
         pub(crate) fn straight_line(op: Op) -> Option<Code> {
             match op {
                 $(Op::$same => Some(Code::$same),)*
@@ -46,7 +46,7 @@ macro_rules! codes {
 
 codes! {
     machine {
-        /// Stops before the instruction that it stands for. Only in copies with breakpoints.
+        /// Stops before the instruction that it replaces. Only in copies with breakpoints.
         Breakpoint,
         /// Copies register `a` to `b`.
         CopyI32,
@@ -64,29 +64,29 @@ codes! {
         Jump,
         /// The same, backwards: looks at fuel and interrupts.
         JumpBack,
-        /// Goes on at the low half of `imm` if `a` is not zero, else at the high half.
+        /// Continues at the low half of `imm` if `a` is not zero, otherwise at the high half.
         CondJump,
         /// The same, possibly backwards.
         CondJumpBack,
-        /// Goes on where table `imm` says for index `a`.
+        /// Continues where table `imm` says for index `a`.
         JumpTable,
-        /// Calls bytecode as call plan `imm` says.
+        /// Calls bytecode by call plan `imm`.
         Call,
-        /// The same for a native function, or for one that nobody provides.
+        /// Calls a native function, or a missing import, by call plan `imm`.
         CallOut,
         /// Returns the registers of list `imm`.
         Return,
         /// Fails with status `a` and text `imm` unless `a` is zero.
         Fail,
-        /// Gives up the turn; goes on at `imm`.
+        /// Yields; resumes at `imm`.
         Yield,
-        /// Asks the debugger to stop; goes on at `imm`.
+        /// Asks the debugger to stop; resumes at `imm`.
         Stop,
         /// The same if `a` is not zero.
         CondStop,
         /// Drops the refs of list `imm` that have the move bit.
         DropMoved,
-        /// What stands behind the last instruction.
+        /// The end, after the last instruction.
         EndOfFunction,
     }
     same {
@@ -161,8 +161,8 @@ codes! {
 }
 
 impl Code {
-    /// Whether control may go on at the next instruction without a jump. Calls go on where their
-    /// plan says, and a breakpoint never goes on.
+    /// Whether control may continue at the next instruction without a jump. Calls resume where
+    /// their plan says, and a breakpoint never continues.
     pub(crate) fn falls_through(self) -> bool {
         !matches!(
             self,

@@ -1,20 +1,19 @@
-//! Instructions with all ways through them checked, with the handlers that run them, and the place
-//! in them. Nothing is checked a second time when they run.
+//! Instructions whose jumps are all checked, the handlers that run them, and cursors into them.
+//! Nothing is checked a second time at run time.
 //!
 //! # Soundness
 //!
-//! [`Instructions::new`] looks at every instruction once: each jump leads to an instruction of the
-//! same code, the last instruction is one that control never falls through
-//! ([`Code::falls_through`]), and refs that handlers read without a check are refs that the frame
-//! has. The instructions are immutable from then on, but for [`Instructions::arm`], which turns one
-//! into a breakpoint, where the machine always leaves. [`CheckedCode`] is made of them alone, one
-//! for one, and only `fusion` chooses the handlers. A [`Cursor`] is made from an index that was
-//! checked and moves only by the steps that the check allowed: to the next instruction from one
-//! that falls through, and along a jump that the instruction it is at has. So it always points at
-//! an instruction.
+//! [`Instructions::new`] examines every instruction once: each jump leads to an instruction of the
+//! same code, control never falls through the last instruction ([`Code::falls_through`]), and the
+//! frame has every ref that handlers read without a check. After that the instructions are
+//! immutable, except for [`Instructions::arm`], which turns one into a breakpoint, where the
+//! machine always leaves. A [`CheckedCode`] is made only from them, one for one, and only
+//! `handler_choice` chooses the handlers. A [`Cursor`] is made from a checked index and makes only
+//! the moves that the check allowed: to the next instruction from one that falls through, and along
+//! a jump of the instruction that it is at. So it always points at an instruction.
 //!
-//! Why at all: a checked slice costs six instructions of the host for each of the program's, which
-//! needs less than a dozen in all.
+//! The reason: a checked slice costs the host six instructions for each of the program's, which
+//! needs fewer than a dozen in all.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -29,14 +28,14 @@ use super::results_at_hand::{Flow, Known};
 use super::shape::Handle;
 use crate::stack::Refs;
 
-/// Distances of jump tables. They stay where they are for as long as somebody has them.
+/// Distances of jump tables. They stay in place as long as anything holds them.
 type Distances = Arc<[Box<[u32]>]>;
 
 /// A function's instructions, all ways through them checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Instructions<H> {
     instructions: Box<[Instr]>,
-    /// Whether a jump leads there, or something comes from outside.
+    /// Whether a jump leads there, or control enters from outside.
     is_target: Box<[bool]>,
     /// What is known at heads of loops, by their indices, ascending.
     heads: Box<[(usize, Known)]>,
@@ -47,7 +46,8 @@ pub(crate) struct Instructions<H> {
 }
 
 impl<H: Handle> Instructions<H> {
-    /// Checks code with its tables, for a frame of so many refs; `None` if a way leads out of it.
+    /// Checks code and its tables for a frame with `ref_count` refs; `None` if a jump leads out of
+    /// the code, or an instruction reads a ref that the frame does not have.
     pub(crate) fn new(
         mut instructions: Box<[Instr]>,
         tables: &[Box<[u32]>],
@@ -60,7 +60,7 @@ impl<H: Handle> Instructions<H> {
         }
         let mut is_target = vec![false; instructions.len()];
         let mut target = |index: usize| is_target.get_mut(index).map(|is_target| *is_target = true);
-        // Calls enter behind the block marker.
+        // Calls enter after the block marker.
         target(0)?;
         target(1);
         let mut distances: Vec<Box<[u32]>> = vec![Box::default(); tables.len()];
@@ -90,7 +90,7 @@ impl<H: Handle> Instructions<H> {
                 _ => {}
             }
             if H::shape(instr.code).reads_ref {
-                // It takes nothing away, whether it is told to or not.
+                // The instruction only reads the ref, with or without the move bit.
                 instr.a &= Register::MAX_REF;
                 if u32::from(instr.a) >= ref_count {
                     return None;
@@ -113,8 +113,8 @@ impl<H: Handle> Instructions<H> {
         Flow { instructions: &self.instructions, is_target: &self.is_target, heads: &self.heads }
     }
 
-    /// A jump by table as it runs: `imm` is where the distances are, `b` and `c` say how many are
-    /// before the last one, which is for every index that is not below that.
+    /// The running form of a jump by table: `imm` is the address of the distances; `b` and `c` hold
+    /// the index of the last one, which serves all higher indices too.
     pub(crate) fn with_table(&self, instr: Instr) -> Instr {
         let Some(distances) = self.distances.get(instr.low()) else { return instr };
         let last = distances.len().saturating_sub(1) as u32;
@@ -145,15 +145,15 @@ impl<H> std::ops::Deref for Instructions<H> {
     }
 }
 
-/// An instruction with the handler that runs it. Targets of jumps are in bytes from where it is.
+/// An instruction with the handler that runs it. Jump targets are distances in bytes from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Executable<H> {
     pub(crate) handler: H,
     pub(crate) instr: Instr,
 }
 
-/// What runs: [`Instructions`] with handlers, at the same indices; and the distances that they
-/// refer to.
+/// Code that runs: [`Instructions`] with handlers, at the same indices, and the distance tables
+/// that they refer to.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckedCode<H>(
     Box<[Executable<H>]>,
@@ -170,12 +170,12 @@ impl<H: Handle> CheckedCode<H> {
         Self(executables, instructions.distances.clone())
     }
 
-    /// How many instructions there are.
+    /// The number of instructions.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Changes the handler of an instruction, and what the handler finds there.
+    /// Replaces an instruction and its handler.
     pub(super) fn replace(&mut self, index: usize, executable: Executable<H>) {
         self.0[index] = executable;
     }
@@ -186,8 +186,8 @@ impl<H: Handle> CheckedCode<H> {
         Self(executables, instructions.distances.clone())
     }
 
-    /// A place in the code, if there is an instruction. Made from the whole code, never from a
-    /// reference to one instruction: that would not be allowed to move on to the next.
+    /// A cursor to an instruction, if it exists. It is made from the whole code, never from a
+    /// reference to one instruction: such a pointer must not move on to the next.
     #[inline]
     pub(crate) fn cursor(&self, index: usize) -> Option<Cursor<H>> {
         let first = NonNull::from(&*self.0).cast::<Executable<H>>();
@@ -202,20 +202,20 @@ impl<H: Handle> CheckedCode<H> {
     }
 }
 
-/// A place in code that was checked. The code must live while it is used: the machine borrows the
-/// functions of its context for as long as it has cursors into them.
+/// A place in checked code. The code must outlive the cursor: the machine borrows the functions of
+/// its context for as long as it has cursors into them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<H>(NonNull<Executable<H>>);
 
 impl<H: Handle> Cursor<H> {
-    /// The instruction there.
+    /// The instruction at the cursor.
     #[inline(always)]
     pub(crate) fn instr<'a>(self) -> &'a Instr {
         // SAFETY: a cursor always points at an instruction, of code that is borrowed.
         unsafe { &(*self.0.as_ptr()).instr }
     }
 
-    /// What runs it.
+    /// The handler of that instruction.
     #[inline(always)]
     pub(crate) fn handler(self) -> H {
         // SAFETY: a cursor always points at an instruction, of code that is borrowed.
@@ -241,17 +241,18 @@ impl<H: Handle> Cursor<H> {
     /// The instruction here is one that control falls through.
     #[inline(always)]
     pub(crate) unsafe fn next(self) -> Self {
-        // SAFETY: it is not the last one, as control does not fall through that.
+        // SAFETY: this is not the last instruction, as control does not fall through that.
         Self(unsafe { self.0.add(1) })
     }
 
-    /// The place so many bytes away.
+    /// The place `distance` bytes away.
     ///
     /// # Safety
     /// The distance is one of the two in the instruction here.
     #[inline(always)]
     pub(crate) unsafe fn jump(self, distance: usize) -> Self {
-        // SAFETY: `distance` made it from the index of an instruction of the same code.
+        // SAFETY: the function `distance` made it from the index of an instruction of the same
+        // code.
         Self(unsafe { self.0.byte_offset(distance as u32 as i32 as isize) })
     }
 }

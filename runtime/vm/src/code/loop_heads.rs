@@ -1,4 +1,4 @@
-//! What is known of results at the heads of loops.
+//! Results that are known at the heads of loops.
 //!
 //! ```text
 //! before:  jump head             after:  jump stub
@@ -8,9 +8,9 @@
 //!                                stub:   i2 = i2; i3 = i3; jump head
 //! ```
 //!
-//! So what a loop counts with need not go through memory from one round to the next. Two steps:
-//! before the code is checked, [`edges`] says which jumps are to lead through a stub; when it is
-//! checked, [`heads`] takes for known what really is so on all ways to a target.
+//! So the variables of a loop need not pass through memory from one round to the next. This takes
+//! two steps: before the code is checked, [`edges`] says which jumps are to lead through a stub;
+//! once it is checked, [`heads`] says what is known at a target on every path to it.
 
 use std::collections::HashMap;
 
@@ -65,7 +65,8 @@ fn jumps<'a>(
     })
 }
 
-/// Where control comes with nothing known: the entry, and what goes on after a call or a pause.
+/// Where control arrives with nothing known: the entry, and the instructions after a call or a
+/// pause.
 fn unknown<'a>(
     instructions: &'a [Instr],
     calls: &'a [CallPlan],
@@ -95,7 +96,7 @@ fn left_by_jumps_back<H: Handle>(
     heads
 }
 
-/// What is known at each target, whichever jump leads to it.
+/// The results that are known at each target, whichever jump leads to it.
 pub(crate) fn heads<H: Handle>(
     flow: Flow<'_>,
     tables: &[Box<[u32]>],
@@ -113,7 +114,7 @@ pub(crate) fn heads<H: Handle>(
     heads
 }
 
-/// Jumps to heads of loops from outside, with what they have to make known.
+/// Jumps to heads of loops from outside, with the results that they have to establish.
 pub(crate) fn edges<H: Handle>(
     flow: Flow<'_>,
     tables: &[Box<[u32]>],
@@ -125,7 +126,7 @@ pub(crate) fn edges<H: Handle>(
     from_outside.filter_map(|edge| Some((edge, *heads.get(&edge.to)?))).collect()
 }
 
-/// Whether an instruction at a target or behind it reads what is known there.
+/// Whether an instruction at a target or after it reads a result that is known there.
 fn is_used<H: Handle>(flow: Flow<'_>, head: usize, known: Known) -> bool {
     let mut index = head;
     while let Some(instr) = flow.instructions.get(index) {

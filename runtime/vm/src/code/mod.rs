@@ -1,5 +1,6 @@
-//! The executable form of functions, made on first call. Uses `modules`, `stack` and what is before
-//! them. Handlers are above this room: code is generic in them, and asks for them through [`Handle`].
+//! The executable form of functions, made on first call. Uses `modules`, `stack` and the rooms
+//! before them. Handlers are above this room: code is generic in them and asks for them through
+//! [`Handle`].
 
 mod call_plan;
 mod call_planner;

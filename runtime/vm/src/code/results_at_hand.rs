@@ -66,7 +66,7 @@ impl Known {
     pub(crate) fn loads(self) -> impl Iterator<Item = Instr> {
         let in_order = [self.words, self.singles, self.doubles].into_iter().flat_map(|results| {
             let [last, previous] = results;
-            // What is not known may be anything, but something has to come behind the previous one.
+            // An unknown result may be anything, but some result has to follow the previous one.
             [previous, last.or(previous)].into_iter().flatten()
         });
         in_order.map(|(bank, register)| {
@@ -103,7 +103,7 @@ fn overlap(left: (Bank, u16), right: (Bank, u16)) -> bool {
     left.start < right.end && right.start < left.end
 }
 
-/// What is known at `index`, from what is known at the instruction before it.
+/// What is known at `index`, given what is known at the instruction before it.
 pub(crate) fn known_after<H: Handle>(before: Known, flow: Flow<'_>, index: usize) -> Known {
     if flow.is_after_another(index) {
         before.after::<H>(&flow.instructions[index - 1])
@@ -135,7 +135,7 @@ pub(crate) struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    /// What is known at a target whichever way was taken to it.
+    /// What is known at a target, on whichever path control reached it.
     fn known_at_target(self, index: usize) -> Known {
         let found = self.heads.binary_search_by_key(&index, |(head, _)| *head);
         found.map_or_else(|_| Known::default(), |found| self.heads[found].1)

@@ -1,9 +1,9 @@
-//! What code must know of the handlers that run it: what each instruction reads and writes, and
-//! which handlers there are for it. [`Handle`] is the door to them: `handlers` is above this room.
+//! What code must know of the handlers that run it: what each instruction reads and writes, and its
+//! handlers. [`Handle`] is the way to them, as `handlers` is above this room.
 
 use super::instr::{Code, Instr};
 
-/// What a value is, as far as registers and the accumulator tell types apart.
+/// The type of a value, as far as registers and results at hand distinguish types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Bank {
     Word,
@@ -23,7 +23,7 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    /// The register there.
+    /// The register in that field.
     pub(crate) fn of(self, instr: &Instr) -> u16 {
         match self {
             Self::A => instr.a,
@@ -34,7 +34,7 @@ impl Field {
     }
 }
 
-/// Where an operand comes from.
+/// Where a handler takes an operand from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
     /// The register that the instruction names.
@@ -45,15 +45,15 @@ pub(crate) enum Origin {
     Previous,
 }
 
-/// What an instruction reads and writes, as far as others want to know.
+/// What an instruction reads and writes, as far as code must know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
-    /// What it reads in `a`, `b`, `c`, if it can take that from elsewhere than registers.
+    /// The banks of `a`, `b` and `c`, for operands that a handler can take from a result at hand.
     pub(crate) reads: [Option<Bank>; 3],
-    /// What it writes in which register, and leaves as the last result of its type.
+    /// The register that it writes, and whose value becomes the last result of its type.
     pub(crate) writes: Option<(Field, Bank)>,
-    /// Whether it does not leave it: comparisons, whose results hardly anybody but the jump behind
-    /// them looks at, and in the place of which loops had better keep what they count with.
+    /// Whether it is a comparison, whose result does not become a result at hand: hardly anything
+    /// but the jump after it reads that, and loops had better keep their variables at hand.
     pub(crate) is_test: bool,
     /// Whether it may write other registers.
     pub(crate) writes_more: bool,
@@ -61,8 +61,8 @@ pub(crate) struct Shape {
     pub(crate) reads_ref: bool,
 }
 
-/// A handler for operands of these origins. None where nobody asks for it: observers take all
-/// operands from registers.
+/// A handler for operands of these origins. `None` for observers, who take all operands from
+/// registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variant<H> {
     pub(crate) origins: [Origin; 3],
@@ -72,19 +72,19 @@ pub(crate) struct Variant<H> {
 /// The handlers of an instruction. The first takes all operands from registers.
 pub(crate) type Variants<H> = &'static [Variant<H>];
 
-/// All there is to an instruction.
+/// The shape and the handlers of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<H: 'static> {
     pub(crate) shape: Shape,
     pub(crate) variants: Variants<H>,
-    /// Handlers that do the conditional jump behind it too, which looks at its result,
+    /// Handlers that also do the conditional jump after the instruction, which tests its result,
     pub(crate) forward: Option<Variants<H>>,
     /// and the same for one that looks at fuel and interrupts.
     pub(crate) backward: Option<Variants<H>>,
 }
 
-/// A handler, with the way to all of its kind. Code is checked for the handlers that will run it,
-/// which is why it is generic in them.
+/// A handler, with the way to all others of its kind. Code is generic in it: it is checked for the
+/// very handlers that will run it.
 pub(crate) trait Handle: Copy + 'static {
     /// The handlers of an instruction, for running free.
     fn free(code: Code) -> Entry<Self>;
@@ -95,7 +95,7 @@ pub(crate) trait Handle: Copy + 'static {
     /// The handler that asks a guard before it runs an instruction.
     fn guard() -> Self;
 
-    /// A handler that leaves the machine: in the place of one that is not there.
+    /// A handler that leaves the machine, for use where none exists.
     fn leaving() -> Self;
 
     /// What an instruction reads and writes.

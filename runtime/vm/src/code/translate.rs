@@ -6,14 +6,14 @@
 //! br ^bb(a->b)            copy a b; jump ^bb           the copy stands for the branch
 //! br ^bb(…), backwards    poll; copy …; jump ^bb          also of yield, break, br_table
 //! cond_br c, ^bb, ^bb2()  condjump c, stub, ^bb2       with the copies of an edge in a stub
-//! …                                                    behind the last instruction:
+//! …                                                    after the last instruction:
 //!                         stub: copy …; jump ^bb
 //! ```
 //!
-//! Targets are the instruction behind the block marker, as IREE's interpreter has it. Instructions
-//! of the machine's own carry no offset, so nothing ever stops at them. The code relies on the
-//! verifier: what it promised is taken for granted (and where it is not so, the function ends early
-//! and fails when it gets there; nothing panics).
+//! Targets are the instructions after block markers, as in IREE's interpreter. The machine's own
+//! instructions carry no offset, so nothing ever stops at them. The code relies on what the
+//! verifier promises; where that does not hold, the function ends early and fails there. Nothing
+//! panics.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -33,7 +33,7 @@ use super::shape::Handle;
 use crate::modules::{LinkedKind, Target};
 use crate::position::FunctionId;
 
-/// Translates a function. One that is not there gives code that fails at once.
+/// Translates a function. A function that does not exist becomes code that fails at once.
 pub(crate) fn translate<H: Handle>(linkage: &Linkage<'_, H>, id: FunctionId) -> FunctionCode<H> {
     let module = linkage.modules.get(id.module.index()).map(|module| &module.kind);
     let Some(LinkedKind::Bytecode { module, imports, .. }) = module else {
@@ -74,7 +74,7 @@ struct Translation<'a> {
     tables: Vec<Box<[u32]>>,
     texts: Vec<Box<str>>,
     patches: Vec<(Patch, BytecodeOffset)>,
-    /// Edges with copies: where the address of the stub goes, where it leads, what it copies.
+    /// Edges with copies: what to patch with the address of the stub, its target, its copies.
     stubs: Vec<(Patch, BytecodeOffset, Vec<Instr>)>,
 }
 
@@ -185,7 +185,7 @@ impl<'a> Translation<'a> {
                 };
                 self.jump(Instr { code: jump, ..EMPTY }, &successors);
             }
-            // Who goes on after these counts as having branched: loops of them end too.
+            // The instruction after these counts as a branch: loops of them end too.
             Op::Yield => {
                 self.poll_if(is_backward);
                 self.jump(Instr { code: Code::Yield, ..EMPTY }, &successors);
@@ -256,7 +256,7 @@ impl<'a> Translation<'a> {
                 let imm = u64::from(is_there);
                 self.emit(Instr { code: Code::ConstI32, a: register(1), imm, ..EMPTY });
             }
-            // All others are straight-line code.
+            // All other instructions are straight-line code.
             _ => {
                 self.emit(EMPTY);
             }
@@ -283,7 +283,7 @@ impl<'a> Translation<'a> {
         self.patches.push((Patch::Low(index), *target));
     }
 
-    /// A way out of an instruction with several: by a stub if there is something to copy.
+    /// One of several ways out of an instruction: through a stub if there are values to copy.
     fn edge(&mut self, patch: Patch, successors: &[(BytecodeOffset, RemapList<'_>)], index: usize) {
         let Some((target, remap)) = successors.get(index) else { return };
         if remap.is_empty() {
@@ -369,7 +369,7 @@ fn failing<H: Handle>() -> Instructions<H> {
     Instructions::new(Box::new([EMPTY]), &[], &[], 0).expect("an end is sound code")
 }
 
-/// A register as [`Instr`] has it: pairs by number, refs with their move bit.
+/// A register as [`Instr`] encodes it: pairs by number, refs with their move bit.
 fn encode(register: Register, kind: FieldKind) -> u16 {
     let (FieldKind::Read(bank)
     | FieldKind::Write(bank)

@@ -13,7 +13,7 @@ pub enum BreakpointError {
     NotAnInstruction {
         /// What was asked for.
         offset: BytecodeOffset,
-        /// The instruction that contains it.
+        /// The last instruction before that offset.
         before: BytecodeOffset,
     },
 }

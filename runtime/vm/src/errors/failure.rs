@@ -18,7 +18,7 @@ pub struct FramePosition {
     pub function_name: String,
     /// The function and instruction, for bytecode.
     pub bytecode: Option<(FunctionOrdinal, BytecodeOffset)>,
-    /// For something that a native function is in the middle of: what.
+    /// For a part of a native function's activity: its description.
     pub part: Option<String>,
 }
 

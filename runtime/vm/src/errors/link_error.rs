@@ -9,26 +9,26 @@ use super::status::{Status, StatusCode};
 /// Why modules cannot be linked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    /// A module needs another that was not added before it.
+    /// A module needs another module that was not added before it.
     #[error(
         "module {module} needs module {dependency} (version {minimum_version} or later): {reason}"
     )]
     MissingModule {
         /// The module that asks.
         module: String,
-        /// The module that it asks for.
+        /// The missing module.
         dependency: String,
-        /// The version that it asks for at least.
+        /// The lowest version that will do.
         minimum_version: u32,
-        /// What is there instead.
+        /// What was found instead.
         reason: String,
     },
-    /// Nothing provides imports that must be there.
+    /// Nothing provides one or more required imports.
     #[error("module {module} needs {}", list(imports))]
     MissingImports {
         /// The module that asks.
         module: String,
-        /// What it asks for in vain.
+        /// The imports that nothing provides.
         imports: Vec<MissingImport>,
     },
     /// A type that instructions use is not one.
@@ -38,7 +38,7 @@ pub enum LinkError {
         module: String,
         /// Where in its type table.
         ordinal: TypeOrdinal,
-        /// What it says there.
+        /// The text of the type table entry.
         name: String,
     },
     /// The globals do not fit the limits.
@@ -52,7 +52,7 @@ pub enum LinkError {
 }
 
 impl LinkError {
-    /// The code that IREE gives such an error.
+    /// The status code that IREE gives such an error.
     #[must_use]
     pub fn code(&self) -> StatusCode {
         match self {
@@ -74,9 +74,9 @@ pub struct MissingImport {
     pub name: String,
     /// The calling convention that is asked for.
     pub calling_convention: String,
-    /// Which part is missing, and who could provide it.
+    /// What is missing, and which module could provide it.
     pub reason: String,
-    /// Whether there is such a function with other arguments or results.
+    /// Whether a function of this name exists with other arguments or results.
     pub is_mismatch: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Status codes and the error that running code ends with.
+//! Status codes, and the error that instructions and native functions return.
 //!
-//! The codes are IREE's (which are gRPC's): a module can name any of them in `vm.fail`, and tools
-//! print them by name.
+//! The codes are IREE's (and gRPC's): a module can name any of them in `vm.fail`, and tools print
+//! them by name.
 
 use std::fmt;
 
@@ -78,13 +78,13 @@ impl fmt::Display for StatusCode {
     }
 }
 
-/// An error of an operation, without a place: what instructions and native functions return.
+/// An error of an operation, without a place.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{code}{}{message}", if message.is_empty() { "" } else { "; " })]
 pub struct Status {
     /// What kind of thing went wrong.
     pub code: StatusCode,
-    /// What exactly, and what to do; may be empty.
+    /// What went wrong and what to do; may be empty.
     pub message: String,
 }
 

@@ -1,8 +1,8 @@
-//! How much memory a program may use where nobody says so: half of what there is to have when the
-//! process begins, so that a program that wants too much fails, and not the machine.
+//! The default bound on a program's memory: half of the memory that is available when the process
+//! begins. A program that wants too much then fails without taking the machine down.
 //!
-//! "There is" means what the system calls available, within what each control group that the
-//! process is in has left: a container has less than its machine.
+//! Available is what the system reports, or what is left in each control group of the process if
+//! that is less: a container has less than its machine.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) fn default_memory() -> usize {
     })
 }
 
-/// The bytes that there are to have, of a system whose files lie below `root`.
+/// The available bytes of a system whose files are below `root`.
 fn available(root: &Path) -> Option<u64> {
     let system = fs::read_to_string(root.join("proc/meminfo")).ok()?;
     let system = field(&system, "MemAvailable:")?.saturating_mul(1024);
@@ -32,7 +32,8 @@ fn available(root: &Path) -> Option<u64> {
     Some(left.map_or(system, |left| left.min(system)))
 }
 
-/// What the control group of a line like `0::/user.slice/x` has left, and those that it is in.
+/// The bytes that are left in the control group of a line like `0::/user.slice/x` and in all its
+/// parents.
 fn left_in(root: &Path, line: &str) -> Option<u64> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (controllers, path) = (parts.next()?, parts.next()?);
@@ -49,7 +50,7 @@ fn left_in(root: &Path, line: &str) -> Option<u64> {
     let number = |group: &Path, name: &str| -> Option<u64> {
         fs::read_to_string(group.join(name)).ok()?.trim().parse().ok()
     };
-    // A group without a limit says `max`, or has no such file.
+    // A group without a limit has `max`, or no such file.
     let left = groups.filter_map(|group| {
         let used = number(group, used).unwrap_or(0).saturating_sub(given_back(group));
         Some(number(group, limit)?.saturating_sub(used))
@@ -57,7 +58,7 @@ fn left_in(root: &Path, line: &str) -> Option<u64> {
     left.min()
 }
 
-/// What a group uses for copies of files that the system drops when it needs the memory.
+/// The bytes of a group's file cache, which the system drops when it needs the memory.
 fn given_back(group: &Path) -> u64 {
     let text = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
     field(&text, "inactive_file").unwrap_or(0)

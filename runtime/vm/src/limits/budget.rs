@@ -1,12 +1,12 @@
-//! What a run has to obey besides its code: a request to stop, and a budget of steps and of time.
+//! What bounds a run besides its code: steps and time.
 //!
-//! One account serves the loop of the program and all workers that run workgroups for it. Whoever
-//! works takes steps from it in blocks, so that counting costs nothing that can be measured; so a
-//! run may end some blocks before the last step was made, when other threads still hold them.
+//! One account serves the loop of the program and all workers that run workgroups for it. Each
+//! takes steps from the account in blocks, so that counting costs nothing measurable. A run may
+//! therefore end a few blocks early, while other threads still hold them.
 //!
 //! ```text
 //! account   [ 1,000,000 steps | 10 s, of which the clock runs while the invocation does ]
-//!     ^ take 4096, give back what is left
+//!     ^ take 4096, return what is left
 //! meter     [ 4096 ]   the program's loop
 //! meter     [ 4096 ]   a worker in a workgroup …
 //! ```
@@ -24,7 +24,7 @@ pub struct Budget(Option<Arc<Account>>);
 
 #[derive(Debug)]
 struct Account {
-    /// Steps that nobody has taken; `u64::MAX` if they are not counted.
+    /// Steps that no thread has taken; `u64::MAX` if steps are not counted.
     steps: AtomicU64,
     clock: Option<Clock>,
 }
@@ -34,7 +34,8 @@ struct Account {
 struct Clock {
     limit: Duration,
     origin: Instant,
-    /// Nanoseconds that are left while it stands, or since `origin` to the end while it runs.
+    /// Nanoseconds that are left while the clock stands still, or from `origin` to the end while it
+    /// runs.
     nanoseconds: AtomicU64,
     is_running: AtomicBool,
 }
@@ -56,11 +57,11 @@ impl Budget {
         self.0.is_none()
     }
 
-    /// Takes up to so many steps; how many. Where they are not counted, that is all of them.
+    /// Takes up to `wanted` steps; returns how many. If steps are not counted, that is `wanted`.
     #[must_use]
     pub fn take(&self, wanted: u64) -> u64 {
         let Some(account) = self.counted() else { return wanted };
-        // The less there is, the less at a time, so that no thread is without while others have
+        // The fewer are left, the fewer at a time, so that no thread goes without while others hold
         // many.
         let granted = |left: u64| left.div_ceil(8).min(wanted);
         let taken = account.steps.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
@@ -85,7 +86,7 @@ impl Budget {
         clock.map_or(Ok(()), Clock::check)
     }
 
-    /// How much time is left; `None`: as much as it takes.
+    /// The time that is left; `None` without a limit.
     #[must_use]
     pub fn time_left(&self) -> Option<Duration> {
         Some(self.0.as_ref()?.clock.as_ref()?.left())
@@ -102,7 +103,7 @@ impl Budget {
 
     /// The account, if steps are counted.
     fn counted(&self) -> Option<&Account> {
-        // A number that large is never used up, so taking from it can be left out.
+        // So large a number is never used up, so taking from it can be left out.
         self.0.as_deref().filter(|account| account.steps.load(Ordering::Relaxed) < u64::MAX)
     }
 }

@@ -1,4 +1,4 @@
-//! How much a program may use. Modules come from outside; none of them may take the host down.
+//! The bounds on a program. Modules come from outside; none of them may take the host down.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -10,12 +10,11 @@ use crate::errors::Status;
 /// Bounds on one context and its invocations. What goes past one fails with `RESOURCE_EXHAUSTED`.
 #[derive(Clone, Debug)]
 pub struct ExecutionLimits {
-    /// Backward branches and calls that one invocation may make, those of the workgroups that it
-    /// dispatches included; each workgroup counts as a call. `None`: as many as it wants. Between
-    /// two of them only straight-line code runs, so this bounds time.
+    /// Backward branches and calls that one invocation may make, including those of the workgroups
+    /// that it dispatches; each workgroup counts as a call. `None`: no limit. Between two of them
+    /// only straight-line code runs, so this bounds time.
     pub fuel: Option<u64>,
-    /// For how long one invocation may run; `None`: as long as it takes. While it stands still, no
-    /// time passes.
+    /// How long one invocation may run; `None`: no limit. No time passes while it is stopped.
     pub time: Option<Duration>,
     /// Frames on the stack at a time.
     pub stack_depth: usize,
@@ -40,10 +39,10 @@ impl Default for ExecutionLimits {
     }
 }
 
-/// A duration as people write it: `10s`, `500ms`, `2min`, `1.5 h`; a number alone is seconds.
+/// Parses a duration: `10s`, `500ms`, `2min`, `1.5 h`; a number without a unit is in seconds.
 ///
 /// # Errors
-/// It is none; the text says why.
+/// The text is not a duration; the error says why.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let unit = text.trim_start_matches(|it: char| it.is_ascii_digit() || it == '.');
@@ -61,7 +60,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 impl ExecutionLimits {
-    /// The limits that a user has set, and for the rest those that protect the machine.
+    /// The limits that a user has set; the defaults, which protect the machine, for the rest.
     #[must_use]
     pub fn chosen(steps: Option<u64>, memory: Option<usize>, call_depth: Option<usize>) -> Self {
         let default = Self::default();
@@ -74,7 +73,7 @@ impl ExecutionLimits {
         }
     }
 
-    /// Pays for a buffer that somebody else makes for the program, until the result is dropped.
+    /// Pays for a buffer that the host makes for the program, until the result is dropped.
     ///
     /// # Errors
     /// It would be more than the program may use.
@@ -84,7 +83,7 @@ impl ExecutionLimits {
         charge.flatten().ok_or_else(too_much)
     }
 
-    /// The error of a program that wants more memory than it may have.
+    /// The error of a program that asks for more memory than it may have.
     #[cold]
     pub(crate) fn too_much(&self, what: impl Display) -> Status {
         let maximum = self.memory.maximum.min(self.allocation_bytes);

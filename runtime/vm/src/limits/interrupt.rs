@@ -7,14 +7,14 @@ use vmfb::FunctionOrdinal;
 
 use crate::position::{FunctionId, ModuleIndex};
 
-/// Asks a running invocation to stop, from another thread, and knows what it is busy with.
+/// Asks a running invocation to stop, from another thread, and tells what it is busy with.
 #[derive(Clone, Default, Debug)]
 pub struct Interrupt(Arc<Shared>);
 
 #[derive(Default, Debug)]
 struct Shared {
     is_requested: AtomicBool,
-    /// Whether anybody but the invocation has this.
+    /// Whether anything but the invocation holds this.
     is_watched: bool,
     /// The native function that runs, 0 for none: its module, and one more than its number.
     native: AtomicU64,
@@ -26,7 +26,7 @@ struct Shared {
 /// What an invocation is busy with that may take its time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Busy {
-    /// A dispatch, and the workgroup of it that has begun last.
+    /// A dispatch, and the workgroup in it that began last.
     Dispatch(BusyDispatch, u64),
     /// A native function.
     Native(FunctionId),
@@ -37,41 +37,41 @@ pub enum Busy {
 pub struct BusyDispatch {
     /// Its name.
     pub name: String,
-    /// How many workgroups it has in x, y and z.
+    /// The number of workgroups in x, y and z.
     pub workgroup_count: [u32; 3],
 }
 
 impl Interrupt {
-    /// One for others to hold.
+    /// An interrupt that something outside the invocation will hold.
     pub(crate) fn watched() -> Self {
         Self(Arc::new(Shared { is_watched: true, ..Shared::default() }))
     }
 
     /// Stops the invocation at one of its next calls or backward branches, with
-    /// [`crate::Stop::Interrupted`]. If it is not running, it stops when it is run next.
+    /// [`crate::Stop::Interrupted`]. If it is not running, it stops as soon as it runs again.
     pub fn request(&self) {
         self.0.is_requested.store(true, Ordering::Relaxed);
     }
 
-    /// Takes a request back; whether there was one.
+    /// Withdraws a request; returns whether there was one.
     pub fn clear(&self) -> bool {
         let is_requested = &self.0.is_requested;
-        // Most often there was none, and to look is cheaper than to change.
+        // Usually there is none, and a load is cheaper than a swap.
         is_requested.load(Ordering::Relaxed) && is_requested.swap(false, Ordering::Relaxed)
     }
 
-    /// Whether someone other than the invocation holds the handle.
+    /// Whether anything but the invocation holds the handle.
     pub(super) fn is_watched(&self) -> bool {
         self.0.is_watched
     }
 
-    /// Whether a stop was asked for; the request stays for others to see.
+    /// Whether a stop was requested; the request stays.
     #[must_use]
     pub(crate) fn is_requested(&self) -> bool {
         self.0.is_requested.load(Ordering::Relaxed)
     }
 
-    /// What the invocation is busy with, unless it is the program itself.
+    /// The dispatch or native function that the invocation is busy with; `None` for bytecode.
     #[must_use]
     pub fn busy(&self) -> Option<Busy> {
         if let Some(dispatch) = self.lock().clone() {
@@ -82,8 +82,8 @@ impl Interrupt {
         Some(Busy::Native(FunctionId { module: ModuleIndex((native >> 32) as u32), function }))
     }
 
-    /// Notes a dispatch that begins or goes on, until the result is dropped. Does nothing where
-    /// nobody looks.
+    /// Notes a dispatch that begins or resumes, until the result is dropped. Does nothing if
+    /// nothing else holds the interrupt.
     #[must_use]
     pub fn at_dispatch(&self, name: &str, workgroup_count: [u32; 3]) -> AtDispatch<'_> {
         if self.0.is_watched {
@@ -110,7 +110,7 @@ impl Interrupt {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<BusyDispatch>> {
-        // What it holds is whole at any time, so another thread's panic does not spoil it.
+        // The value is whole at any time, so another thread's panic does not spoil it.
         self.0.dispatch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::errors::Status;
 
-/// A number of bytes as people say it.
+/// A number of bytes for people, such as `3.9 KiB`.
 fn show_bytes(bytes: usize) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let fitting = units.iter().find(|(shift, _)| bytes >= 1 << shift);
@@ -37,8 +37,8 @@ pub fn parse_bytes(text: &str) -> Result<usize, String> {
     number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is more than there can be"))
 }
 
-/// How many bytes the objects of a program may take together, and how many they take. Clones are
-/// the same account.
+/// The bytes that the objects of a program may take together, and the bytes that they take. Clones
+/// share one account.
 #[derive(Clone, Debug)]
 pub struct MemoryLimit {
     pub(super) maximum: usize,
@@ -52,7 +52,7 @@ impl MemoryLimit {
         Self { maximum, used: Arc::default() }
     }
 
-    /// The error of a program that wants more than it may have.
+    /// The error of a program that asks for more than it may have.
     #[cold]
     pub(crate) fn too_much(&self, what: impl Display) -> Status {
         let shown = show_bytes(self.maximum);
@@ -73,11 +73,12 @@ impl MemoryLimit {
             return None;
         }
         let charge = self.charge_anyway(bytes);
-        // Whoever asks for more than there is at the same time may be refused too.
+        // Concurrent requests may be refused although one of them would fit.
         (self.used() <= self.maximum).then_some(charge)
     }
 
-    /// The same for an object whose making cannot fail; it counts when the next grows.
+    /// Charges for an object whose creation cannot fail; the excess counts when the next object
+    /// grows.
     pub(crate) fn charge_anyway(&self, bytes: usize) -> Charge {
         self.used.fetch_add(bytes, Ordering::Relaxed);
         Charge { account: self.clone(), bytes: AtomicUsize::new(bytes) }
@@ -92,12 +93,12 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// The account that it is taken from.
+    /// The account that the charge is taken from.
     pub(crate) fn limit(&self) -> &MemoryLimit {
         &self.account
     }
 
-    /// Sees to it that at least these bytes are paid for; whether they are.
+    /// Pays until at least `bytes` are paid for; returns whether they are.
     pub(crate) fn grow_to(&self, bytes: usize) -> bool {
         let paid = self.bytes.load(Ordering::Relaxed);
         let Some(more) = bytes.checked_sub(paid).filter(|more| *more > 0) else { return true };

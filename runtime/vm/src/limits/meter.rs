@@ -1,8 +1,8 @@
-//! Fuel and interrupts: what the loop looks at on backward branches and calls.
+//! Fuel and interrupts, which the loop checks on backward branches and calls.
 //!
-//! The loop counts a local budget down and comes here when it is used up, so that looking costs one
-//! decrement. How much may be done between two looks follows the clock: a loop around a large fill
-//! is looked after at every turn, one that adds two numbers at every few thousandth.
+//! The loop counts a local budget down and calls the meter when it is used up, so that a check
+//! costs one decrement. The budget follows the clock: a loop around a large fill is checked at
+//! every turn, a loop that adds two numbers at every few thousandth.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::errors::Status;
 /// The most backward branches and calls between two looks at the interrupt.
 const LONGEST: u32 = 1 << 12;
 
-/// As many there are before the clock was read. Most calls end within.
+/// The same before the clock was first read. Most calls end sooner.
 const FIRST: u32 = 1 << 4;
 
 /// About the time between two looks, so that an interrupt is seen within a millisecond.
@@ -36,10 +36,10 @@ pub(crate) enum Halt {
 /// How much an invocation may still do.
 #[derive(Debug)]
 pub struct Meter {
-    /// Made for the first who asks for it: for most short calls, nobody does.
+    /// Made on first use: most short calls never need it.
     interrupt: OnceLock<Interrupt>,
-    /// Whether it meters work for another invocation, which is the one to take requests for a stop
-    /// and to let the clock run.
+    /// Whether this meters work for another invocation. That invocation takes the requests to stop
+    /// and runs the clock.
     is_worker: bool,
     budget: Budget,
     /// Steps that were taken from the budget and not made.
@@ -58,7 +58,8 @@ impl Meter {
         Self { interrupt, is_worker, budget, at_hand: 0, quantum: FIRST, looked: None }
     }
 
-    /// For work that obeys what another invocation does; it serves one invocation after the other.
+    /// A meter for work under another invocation's control; it may serve several invocations in
+    /// turn.
     #[must_use]
     pub fn of_worker(control: &RunControl) -> Self {
         let RunControl { interrupt, budget } = control.clone();
@@ -70,19 +71,19 @@ impl Meter {
         self.interrupt.get_or_init(Interrupt::watched)
     }
 
-    /// What others obey who work for this invocation, with all steps that are left.
+    /// What the workers of this invocation obey, with all remaining steps.
     pub(crate) fn control(&mut self) -> RunControl {
         self.release();
         let interrupt = self.interrupt.get().cloned().unwrap_or_default();
         RunControl { interrupt, budget: self.budget.clone() }
     }
 
-    /// Lets the clock run, if this is who owns it.
+    /// Starts the clock if this meter owns it.
     pub(crate) fn start_clock(&self) -> Option<RunningClock> {
         (!self.is_worker && !self.budget.is_unlimited()).then(|| self.budget.start_clock())
     }
 
-    /// Notes the native function that runs, for those who may ask.
+    /// Notes the running native function for holders of the interrupt.
     #[inline]
     pub(crate) fn at_native(&self, function: Option<(u32, u32)>) {
         if let Some(interrupt) = self.interrupt.get()
@@ -98,20 +99,21 @@ impl Meter {
         self.interrupt.get().is_some_and(Interrupt::is_requested)
     }
 
-    /// Takes a request for a stop; whether there was one.
+    /// Takes a request to stop; returns whether there was one.
     #[inline]
     pub(crate) fn is_interrupted(&self) -> bool {
         let Some(interrupt) = self.interrupt.get() else { return false };
         if self.is_worker { interrupt.is_requested() } else { interrupt.clear() }
     }
 
-    /// Whether nothing it counts or is told can end a run.
+    /// Whether neither a budget nor an interrupt can end a run.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.budget.is_unlimited() && self.interrupt.get().is_none()
     }
 
-    /// Turns to start with; at least 1. They are paid for when they are used up or given back.
+    /// The budget of turns to start with; at least 1. Turns are paid for when they are used up or
+    /// given back.
     pub(crate) fn take(&mut self) -> u32 {
         if self.budget.is_unlimited() {
             return self.quantum;
@@ -126,7 +128,7 @@ impl Meter {
         granted as u32 + 1
     }
 
-    /// Takes back what is left of turns.
+    /// Takes back the turns that are left.
     pub(crate) fn give_back(&mut self, turns: u32) {
         if !self.budget.is_unlimited() {
             self.at_hand = self.at_hand.saturating_add(turns.saturating_sub(1).into());
@@ -164,16 +166,16 @@ impl Meter {
         Ok(())
     }
 
-    /// Pays for one step of work that is not made of turns of the loop alone, such as a workgroup.
+    /// Pays for one step of work outside the loop's own turns, such as a workgroup.
     ///
     /// # Errors
-    /// There is none left, or the time is over.
+    /// No step is left, or the time is over.
     pub fn spend_on_work(&mut self) -> Result<(), Status> {
         self.spend()?;
         self.budget.check_time()
     }
 
-    /// Gives the steps at hand to others.
+    /// Returns the steps at hand to the account.
     fn release(&mut self) {
         self.budget.give_back(std::mem::take(&mut self.at_hand));
     }
@@ -185,7 +187,7 @@ impl Meter {
         }
     }
 
-    /// Pays for one turn of something else than the loop, which looks at interrupts by itself.
+    /// Pays for one turn outside the loop; the caller checks interrupts itself.
     pub(crate) fn tick(&mut self) -> Result<(), Halt> {
         self.spend_on_work().map_err(Halt::Failed)
     }

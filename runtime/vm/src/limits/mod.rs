@@ -1,5 +1,5 @@
-//! How much a program may use: memory, stack, steps, time; and the request to stop. Uses `position` and
-//! `errors`; nothing here knows what runs.
+//! How much a program may use (memory, stack, steps, time), and the request to stop. Uses
+//! `position` and `errors`; knows nothing of what runs.
 
 mod available_memory;
 mod budget;

@@ -3,23 +3,23 @@
 use super::budget::Budget;
 use super::interrupt::Interrupt;
 
-/// What whoever works for an invocation has to obey, on any thread.
+/// What work for an invocation has to obey, on any thread.
 #[derive(Clone, Default, Debug)]
 pub struct RunControl {
-    /// Asked for by others. Workers look at it and leave the request to the invocation.
+    /// The request to stop. Workers check it and leave it to the invocation to take.
     pub interrupt: Interrupt,
     /// What the work may take.
     pub budget: Budget,
 }
 
 impl RunControl {
-    /// Whether nothing can stop the work: nobody else has the interrupt, and nothing is counted.
+    /// Whether nothing can stop the work: nothing else holds the interrupt, and nothing is counted.
     #[must_use]
     pub fn is_free(&self) -> bool {
         !self.interrupt.is_watched() && self.budget.is_unlimited()
     }
 
-    /// Whether the work is to stop where it can go on later.
+    /// Whether the work is to stop where it can resume later.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.is_requested()

@@ -1,4 +1,4 @@
-//! What a module keeps between invocations: bytes for primitive globals, refs for the others.
+//! A module's state between invocations: bytes for primitive globals, refs for the others.
 
 use std::ptr::NonNull;
 
@@ -8,12 +8,12 @@ use crate::errors::Status;
 use crate::limits::ExecutionLimits;
 use crate::objects::Ref;
 
-/// The primitive globals of the running module, without the way to them.
+/// The primitive globals of the running module, without a lookup.
 ///
 /// # Soundness
 ///
-/// Made from the bytes of a module's globals, which never grow. The machine borrows them for as
-/// long as it has this, and makes it anew when it enters another module or is entered itself.
+/// This is made from the bytes of a module's globals, which never grow. The machine borrows the
+/// globals while it holds this, and makes a new one when it starts or enters another module.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GlobalBytes {
     first: NonNull<u8>,
@@ -30,26 +30,26 @@ impl GlobalBytes {
         if offset > self.length || self.length - offset < N {
             return None;
         }
-        // SAFETY: it is inside.
+        // SAFETY: the bytes are within the globals.
         Some(unsafe { self.first.add(offset) }.cast())
     }
 
     /// The `N` bytes of a primitive global.
     #[inline(always)]
     pub(crate) fn load<const N: usize>(self, offset: usize) -> Option<[u8; N]> {
-        // SAFETY: they are inside, and bytes have no alignment.
+        // SAFETY: the bytes are within the globals, and bytes need no alignment.
         self.at(offset).map(|bytes| unsafe { bytes.read() })
     }
 
     /// Changes the `N` bytes of a primitive global.
     #[inline(always)]
     pub(crate) fn store<const N: usize>(self, offset: usize, bytes: [u8; N]) -> Option<()> {
-        // SAFETY: as for `load`; the machine has the globals for itself.
+        // SAFETY: as for `load`; the machine has exclusive access to the globals.
         self.at(offset).map(|global| unsafe { global.write(bytes) })
     }
 }
 
-/// What a module keeps between invocations.
+/// A module's state between invocations.
 #[derive(Debug, Default)]
 pub(crate) struct Globals {
     pub(crate) bytes: Vec<u8>,
@@ -67,7 +67,7 @@ impl Globals {
         let mut globals = Self::default();
         globals.refs.try_reserve_exact(refs).map_err(|_| too_large())?;
         globals.refs.resize(refs, Ref::Null);
-        // Zeroed by the system: untouched pages of a large claim cost nothing.
+        // Zeroed by the system: the untouched pages of a large allocation cost nothing.
         globals.bytes = vec![0; state.global_bytes as usize];
         Ok(globals)
     }

@@ -1,4 +1,4 @@
-//! Modules as they are linked: what their functions, types and imports are.
+//! Linked modules: their functions, types and resolved imports.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use crate::objects::{Ref, Type};
 pub(crate) struct LinkedModule {
     pub(crate) name: String,
     pub(crate) kind: LinkedKind,
-    /// For a module that serves whoever attached it only: what it was loaded from.
+    /// The object that an attached module was loaded from; `None` for modules linked from the
+    /// start. Only the module that attached it can use an attached module.
     pub(crate) attached_from: Option<Ref>,
 }
 
@@ -24,7 +25,7 @@ pub(crate) enum LinkedKind {
         /// Where its functions start in the context's table.
         first_function: u32,
         types: Box<[Type]>,
-        /// For each function; `None` for one without a calling convention.
+        /// One per function; `None` without a calling convention.
         signatures: Box<[Option<Signature>]>,
         imports: Box<[Target]>,
         /// A buffer for each rodata segment.
@@ -61,14 +62,14 @@ impl LinkedModule {
     }
 }
 
-/// Who is called.
+/// What a call leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     /// A bytecode function, by its index in the context.
     Bytecode(u32),
     /// A native function: module and function.
     Native(u32, u32),
-    /// An optional import that nobody provides.
+    /// An optional import that no module provides.
     Missing(u32),
 }
 
@@ -80,7 +81,7 @@ impl LinkedModule {
         }
     }
 
-    /// The exported function of this name and signature.
+    /// The exported function with this name and signature.
     pub(crate) fn target(&self, index: u32, name: &str, signature: &Signature) -> Option<Target> {
         match &self.kind {
             LinkedKind::Bytecode { module, first_function, signatures, .. } => {
@@ -100,7 +101,7 @@ impl LinkedModule {
         }
     }
 
-    /// The calling conventions that functions of this name have.
+    /// The calling conventions of the functions with this name.
     pub(crate) fn calling_conventions(&self, name: &str) -> Vec<String> {
         match &self.kind {
             LinkedKind::Bytecode { module, .. } => module
@@ -118,7 +119,7 @@ impl LinkedModule {
         }
     }
 
-    /// An exported function by its name alone, for callers from outside.
+    /// An exported function by its name alone, for callers outside the program.
     pub(crate) fn export_named(&self, name: &str) -> Option<FunctionOrdinal> {
         match &self.kind {
             LinkedKind::Bytecode { module, .. } => {

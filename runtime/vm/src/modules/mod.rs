@@ -1,5 +1,5 @@
-//! Modules as a context has them: what their imports lead to, their globals. Uses `native` and what is
-//! before it; nothing here runs.
+//! Modules as a context holds them: what their imports lead to, and their globals. Uses `native`
+//! and the rooms before it; runs nothing.
 
 mod globals;
 mod linked_module;

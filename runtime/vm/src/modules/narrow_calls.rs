@@ -1,19 +1,19 @@
-//! Calls within a module as IREE's runtimes up to 3.12 make them: 32 bits of each number are
-//! passed, one register after the other, whatever the signature says.
+//! Calls within a module as IREE's runtimes up to 3.12 make them: they pass 32 bits of each number,
+//! one register after the other, whatever the signature says.
 //!
-//! That is a defect of those runtimes. Here all bits are passed, unless somebody wants to see what
-//! a program does there ([`crate::ContextBuilder::imitate_narrow_calls`]).
+//! That is a defect of those runtimes. All bits are passed here, unless a user wants to see what a
+//! program does there ([`crate::ContextBuilder::imitate_narrow_calls`]).
 
 use abi::cconv::{Signature, ValueType};
 use vmfb::decode::Operand;
 use vmfb::{Callee, FunctionOrdinal, Module};
 
-/// The last version of bytecode that only runtimes with the defect run. Version 17 is that of 3.11
-/// and 3.12, which have it, and of 3.13, which has not.
+/// The last bytecode version that only runtimes with the defect run. Version 17 belongs to 3.11 and
+/// 3.12, which have the defect, and to 3.13, which does not.
 const LAST_MAJOR: u16 = 16;
 
-/// What to tell of a module that may give other results on the runtime that it was made for: it
-/// calls functions of its own with numbers of 64 bits.
+/// A note on a module that may give other results on the runtime it was made for, because it calls
+/// its own functions with 64-bit numbers; `None` for other modules.
 #[must_use]
 pub fn narrow_calls_note(module: &Module) -> Option<String> {
     let mut ordinals = (0..module.functions().len()).map(FunctionOrdinal::from_index);
@@ -21,9 +21,10 @@ pub fn narrow_calls_note(module: &Module) -> Option<String> {
         && ordinals.any(|ordinal| calls_with_wide_numbers(module, ordinal));
     may_differ.then(|| {
         format!(
-            "module {}: IREE's runtime of its time passes 32 of the 64 bits of i64 and f64 in calls within \
-             a module, while here all are passed, so results may differ. --imitate-narrow-calls (when launched \
-             by an editor: \"imitateNarrowCalls\": true) has it as there",
+            "module {}: IREE's runtime of its time passes 32 of the 64 bits of i64 and f64 in calls \
+             within a module, while here all are passed, so results may differ. \
+             --imitate-narrow-calls (when launched by an editor: \"imitateNarrowCalls\": true) has \
+             it as there",
             module.name()
         )
     })

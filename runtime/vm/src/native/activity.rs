@@ -1,11 +1,11 @@
-//! Native activities: native functions that go on in steps.
+//! Native activities: native functions that run in steps.
 //!
-//! A native function that only computes returns its results. One that takes its time, runs
-//! bytecode, or does something that people want to watch step by step (a device that executes
+//! A native function that only computes returns its results. A function that takes long, runs
+//! bytecode, or does something that users want to watch step by step (a device that executes
 //! recorded commands) returns an [`Activity`] instead. The activity is then a frame of the stack,
-//! between the bytecode frame that called it and those of functions that it calls itself; the
+//! between the bytecode frame that called it and the frames of functions that it calls itself; the
 //! invocation resumes it whenever it is the innermost frame. So nothing recurses on the host, and a
-//! program can be stopped, looked at and left in the middle of a native function as it can in
+//! program can be stopped, inspected and abandoned in the middle of a native function as it can in
 //! bytecode.
 //!
 //! ```text
@@ -15,7 +15,7 @@
 //!   +--------------> [resume] ---------------------------------------------------> [resume]
 //!   | results            |---> Wait: the invocation yields
 //!   |                    |---> Call, Adopt: bytecode frames above this one
-//!   +--- it returns <----'---> Return: the frame is gone, the caller goes on
+//!   +--- it returns <----'---> Return: the frame is gone, the caller resumes
 //! ```
 
 use std::any::Any;
@@ -30,43 +30,43 @@ use crate::limits::{ExecutionLimits, RunControl};
 use crate::objects::{Ref, Value};
 use crate::position::{FunctionId, ModuleIndex};
 
-/// A native function that goes on in steps. Its state is its own, and says what it is doing.
+/// A native function that runs in steps. It keeps its own state, and can describe what it is doing.
 pub trait Activity: Any + Send + fmt::Debug {
-    /// Goes on until there is something to say. `results` are those of the function that the last
-    /// [`Next::Call`] called, otherwise there are none.
+    /// Continues until it has something to report. `results` are those of the function that the
+    /// last [`Next::Call`] called, and empty otherwise.
     ///
     /// # Errors
     /// The native function fails. The frame stays for inspection.
     fn resume(&mut self, host: &mut Host<'_>, results: Vec<Value>) -> Result<Next, Status>;
 
-    /// What it is in the middle of, outermost first, one line each: frames of the stack above the
-    /// native function's own.
+    /// What the activity is in the middle of, outermost first, one line each: they show as frames
+    /// above the native function's own.
     fn parts(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What has failed inside of it, with where that is as people see it.
+    /// Adds the place inside the activity to a failure, in the user's words.
     fn explain(&self, status: Status) -> Status {
         status
     }
 
-    /// How many parts there are, for those who ask often.
+    /// The number of parts, for frequent callers.
     fn part_count(&self) -> usize {
         self.parts().len()
     }
 }
 
-/// How an activity goes on.
+/// What an activity wants next.
 #[derive(Debug)]
 pub enum Next {
     /// It is done; these are the results of the native function.
     Return(Vec<Value>),
     /// It waits for something outside: the invocation yields.
     Wait,
-    /// It has more to do. Interrupts and fuel are looked at, so an activity that works for long
-    /// should say this about every millisecond.
+    /// It has more to do. The invocation checks interrupts and fuel, so an activity that works for
+    /// long should return this about every millisecond.
     Again,
-    /// It is where somebody may want to stop.
+    /// It is at a place where a debugger may want to stop.
     Boundary(Boundary),
     /// It calls a bytecode function and is resumed with the results.
     Call {
@@ -75,22 +75,22 @@ pub enum Next {
         /// Its arguments.
         arguments: Vec<Value>,
     },
-    /// It goes on with frames of another invocation, as if it had called their functions, and is
-    /// resumed with the results. If they have failed, the invocation fails there.
+    /// It continues with frames of another invocation, as if it had called their functions, and is
+    /// resumed with their results. If they have failed, the invocation fails there.
     Adopt {
-        /// The module that they are of, in this context.
+        /// The module of the frames, in this context.
         module: ModuleIndex,
         /// The frames.
         frames: MovedFrames,
     },
 }
 
-/// A place in an activity where somebody may want to stop.
+/// A place in an activity where a debugger may want to stop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Boundary {
     /// Where in the activity.
     pub kind: BoundaryKind,
-    /// What begins or has ended, as people name it; may be empty.
+    /// The user's name for what begins or has ended; may be empty.
     pub name: String,
 }
 
@@ -105,7 +105,7 @@ pub enum BoundaryKind {
     AfterStep,
 }
 
-/// How closely activities are watched. What nobody watches may take a faster way.
+/// How closely activities are watched. Unwatched work may take a faster path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum Watch {
     /// Nobody stops at boundaries.
@@ -118,7 +118,7 @@ pub enum Watch {
 }
 
 impl Watch {
-    /// Whether somebody may stop at a boundary of this kind.
+    /// Whether a debugger may stop at a boundary of this kind.
     #[must_use]
     pub fn includes(self, kind: BoundaryKind) -> bool {
         match kind {
@@ -130,7 +130,7 @@ impl Watch {
 
 /// A context, as the activities in it see it.
 pub trait HostContext: fmt::Debug {
-    /// The bounds on what the program may use.
+    /// The bounds on the program.
     fn limits(&self) -> &ExecutionLimits;
 
     /// Whether a debugger inspects the context.
@@ -164,7 +164,7 @@ pub trait HostContext: fmt::Debug {
     fn attach_native(&mut self, module: NativeModule) -> ModuleIndex;
 }
 
-/// What an activity can do with the context that it runs in.
+/// What an activity can see and do in the context that it runs in.
 #[derive(Debug)]
 pub struct Host<'a> {
     context: &'a mut dyn HostContext,
@@ -177,13 +177,13 @@ impl<'a> Host<'a> {
         Self { context, watch, control }
     }
 
-    /// What the activity has to obey where it works for long.
+    /// What the activity has to obey during long work.
     #[must_use]
     pub fn control(&self) -> &RunControl {
         &self.control
     }
 
-    /// The bounds on what the program may use.
+    /// The bounds on the program.
     #[must_use]
     pub fn limits(&self) -> &ExecutionLimits {
         self.context.limits()
@@ -195,15 +195,15 @@ impl<'a> Host<'a> {
         self.watch
     }
 
-    /// Whether somebody looks into what a module does: a breakpoint is in it, or instructions are
-    /// observed. If not, its functions may be run elsewhere.
+    /// Whether a debugger looks into a module: a breakpoint is in it, or instructions are observed.
+    /// If not, its functions may run elsewhere.
     #[must_use]
     pub fn is_watched(&self, module: ModuleIndex) -> bool {
         self.watch >= Watch::Parts || self.context.has_breakpoints(module)
     }
 
-    /// Whether somebody looks at the context as a whole: only then modules that are loaded on the
-    /// way need to be attached.
+    /// Whether a debugger inspects the context. Only then do modules that are loaded at run time
+    /// need to be attached.
     #[must_use]
     pub fn is_inspected(&self) -> bool {
         self.context.is_inspected()
@@ -215,7 +215,7 @@ impl<'a> Host<'a> {
         self.context
     }
 
-    /// The function that a module wants to be run before all others.
+    /// The function of a module that runs before all others.
     #[must_use]
     pub fn initializer(&self, module: ModuleIndex) -> Option<FunctionId> {
         self.export(module, "__init")

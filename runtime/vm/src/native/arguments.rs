@@ -49,7 +49,7 @@ impl<'a> Arguments<'a> {
     /// Argument `index` as a ref, which may be null.
     ///
     /// # Errors
-    /// There is no such argument or it is no ref.
+    /// There is no such argument or it is not a ref.
     #[inline]
     pub fn reference(&self, index: usize) -> Result<&'a Ref, Status> {
         match self.value(index)? {
@@ -61,7 +61,7 @@ impl<'a> Arguments<'a> {
     /// Argument `index` as a buffer.
     ///
     /// # Errors
-    /// There is no such argument, or it is null or no buffer.
+    /// There is no such argument, it is null, or it is not a buffer.
     pub fn buffer(&self, index: usize) -> Result<&'a Arc<Buffer>, Status> {
         match self.reference(index)? {
             Ref::Buffer(buffer) => Ok(buffer),
@@ -72,7 +72,7 @@ impl<'a> Arguments<'a> {
     /// Argument `index` as a list.
     ///
     /// # Errors
-    /// There is no such argument, or it is null or no list.
+    /// There is no such argument, it is null, or it is not a list.
     pub fn list(&self, index: usize) -> Result<&'a Arc<List>, Status> {
         match self.reference(index)? {
             Ref::List(list) => Ok(list),
@@ -83,7 +83,7 @@ impl<'a> Arguments<'a> {
     /// Argument `index` as an object of Rust type `T`.
     ///
     /// # Errors
-    /// There is no such argument, or it is null or something else.
+    /// There is no such argument, it is null, or it is of another type.
     pub fn object<T: Object>(&self, index: usize) -> Result<&'a T, Status> {
         let value = self.reference(index)?;
         value.downcast().ok_or_else(|| wrong_ref(index, std::any::type_name::<T>(), value))
@@ -92,7 +92,7 @@ impl<'a> Arguments<'a> {
     /// The tuples of the span that is argument `index`.
     ///
     /// # Errors
-    /// There is no such argument or it is no span.
+    /// There is no such argument or it is not a span.
     pub fn span(
         &self,
         index: usize,

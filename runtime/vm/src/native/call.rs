@@ -1,4 +1,4 @@
-//! A call of a native function: what the function gets, and what it gives back.
+//! A call of a native function: what the function gets and what it returns.
 
 use abi::cconv::Signature;
 
@@ -34,20 +34,20 @@ impl<'a> NativeCall<'a> {
         Self { caller, ..self }
     }
 
-    /// The instruction that makes the call, where somebody looks at the program.
+    /// The instruction that makes the call, if a debugger inspects the program.
     #[must_use]
     pub fn caller(&self) -> Option<Position> {
         self.caller
     }
 
-    /// Whether nobody looks at the program, may interrupt it, or counts its steps. Then a function
-    /// that takes its time need not be an activity.
+    /// Whether nothing inspects the program, may interrupt it, or counts its steps. Then a slow
+    /// function need not be an activity.
     #[must_use]
     pub fn is_left_alone(&self) -> bool {
         self.is_left_alone
     }
 
-    /// The bounds on what the program may use.
+    /// The bounds on the program.
     #[must_use]
     pub fn limits(&self) -> &'a ExecutionLimits {
         self.limits
@@ -68,10 +68,10 @@ pub enum NativeReturn {
     Results(Vec<Value>),
     /// It is done; this is its only result, which most functions have.
     Result(Value),
-    /// It waits for something outside. The invocation yields; when it is run again, the closure is
-    /// asked again.
+    /// It waits for something outside. The invocation yields; the closure is asked again when the
+    /// invocation runs again.
     Pending(Box<dyn FnMut() -> Result<NativeReturn, Status> + Send>),
-    /// It goes on in steps: a frame of the stack until it is done.
+    /// It runs in steps, as a frame of the stack until it is done.
     Activity(Box<dyn Activity>),
 }
 

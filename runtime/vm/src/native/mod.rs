@@ -1,5 +1,5 @@
-//! Modules written in Rust: what their functions get and give back. Uses `objects`, `limits` and
-//! `errors`; what the functions do to a context goes through [`HostContext`].
+//! Modules written in Rust: what their functions get and return. Uses `objects`, `limits` and
+//! `errors`; functions act on their context only through [`HostContext`].
 
 mod activity;
 mod arguments;

@@ -74,11 +74,11 @@ impl NativeModuleBuilder {
         self
     }
 
-    /// Adds a function with its calling convention. Several may have the same name with different
-    /// calling conventions; imports find the one that fits.
+    /// Adds a function with its calling convention. Several functions may share a name and differ
+    /// in calling convention; an import finds the one that matches.
     ///
     /// # Panics
-    /// The calling convention is not one: a mistake in the declaration.
+    /// The text is not a calling convention: a mistake in the declaration.
     #[must_use]
     pub fn function<R: IntoResults>(
         mut self,

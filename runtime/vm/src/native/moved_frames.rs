@@ -11,7 +11,7 @@ pub struct MovedFrames {
     pub(crate) frames: Vec<MovedFrame>,
     /// Whether a native function has failed that the innermost one called.
     pub(crate) is_native_to_blame: bool,
-    /// How they have failed, if they have.
+    /// The failure of the frames, if they have failed.
     pub(crate) failure: Option<Status>,
 }
 
@@ -19,7 +19,7 @@ pub struct MovedFrames {
 pub(crate) struct MovedFrame {
     pub(crate) function: FunctionOrdinal,
     pub(crate) index: u32,
-    /// The offset of that instruction, to find out if it is another in the new context.
+    /// The offset of that instruction, to notice a different instruction in the new context.
     pub(crate) offset: u32,
     pub(crate) words: Vec<u64>,
     pub(crate) refs: Vec<Ref>,

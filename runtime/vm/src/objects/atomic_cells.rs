@@ -1,21 +1,22 @@
 //! A growable sequence of numbers that threads may share without locks.
 //!
-//! A list belongs to whoever has a ref to it, and a host may give one to two contexts that run at
-//! the same time; but a lock for every access would cost more than everything else an instruction
-//! does. So elements are atomic cells in one block. A block that has become too small is copied
-//! into a larger one and kept until the sequence is gone, as somebody may still look at it.
+//! Any thread with a ref to a list may use it, and a host may pass one list to two contexts that
+//! run at the same time. A lock for every access would cost more than everything else that an
+//! instruction does. So elements are atomic cells in one block. A block that has become too small
+//! is copied into a larger one, and kept until the sequence is dropped: another thread may still
+//! read it.
 //!
-//! Who races for an element gets an old or a new value, and who writes one while somebody else
-//! makes the sequence grow may have written in vain; nothing else can happen.
+//! Threads that race for an element see an old or a new value. A write may be lost if another
+//! thread grows the sequence at the same time. Nothing else can happen.
 //!
 //! # Soundness
 //!
-//! `length <= capacity <= cells of the block`, whatever a thread sees of the three: the block is
-//! published before the capacity that says how many cells it has, and that before any length which
-//! makes use of them, each with release and acquire; and blocks only get larger (under the lock).
-//! So who has seen an index below a length or a capacity finds that cell in the block which it sees
-//! afterwards. Blocks start zeroed, which is a valid value of every cell, and are freed by the drop
-//! of the sequence only.
+//! At any time, every thread sees `length <= capacity <= cells of the block`. A block is published
+//! before the capacity that counts its cells, and a capacity before any length that makes use of
+//! it, each with release and acquire. Blocks only get larger, under the lock. So a thread that has
+//! seen an index below a length or a capacity finds the cell in the block that it loads afterwards.
+//! Blocks start zeroed, which is a valid value of every cell, and only the drop of the sequence
+//! frees them.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
@@ -39,7 +40,7 @@ pub(crate) unsafe trait Cell {
 
 macro_rules! cells {
     ($($atomic:ident $bits:ident)*) => {$(
-        // SAFETY: an integer.
+        // SAFETY: it is an integer.
         unsafe impl Cell for $atomic {
             type Bits = $bits;
 
@@ -91,37 +92,39 @@ impl<C: Cell> Cells<C> {
         if index >= self.len() {
             return None;
         }
-        // SAFETY: below the length.
+        // SAFETY: the index is below the length.
         Some(unsafe { self.cell(index) }.read())
     }
 
-    /// Changes a cell; whether it is there.
+    /// Changes a cell; returns whether the sequence has it.
     #[inline(always)]
     pub(crate) fn set(&self, index: usize, value: C::Bits) -> bool {
         if index >= self.len() {
             return false;
         }
-        // SAFETY: below the length.
+        // SAFETY: the index is below the length.
         unsafe { self.cell(index) }.write(value);
         true
     }
 
+    /// The cell at an index.
+    ///
     /// # Safety
-    /// The index was seen to be below the length or the capacity.
+    /// The caller has seen the index below the length or the capacity.
     #[inline(always)]
     unsafe fn cell(&self, index: usize) -> &C {
-        // SAFETY: see above.
+        // SAFETY: the block that is loaded here has the cell; see the module's documentation.
         unsafe { &*self.first.load(Ordering::Acquire).add(index) }
     }
 
-    /// How many cells there should be room for, so that `size` fit and growing one by one copies
-    /// each cell but a few times.
+    /// The capacity to reserve so that `size` cells fit, and cells that are added one by one are
+    /// copied only a few times each.
     pub(crate) fn roomy(&self, size: usize) -> usize {
         let capacity = self.capacity.load(Ordering::Acquire);
         if size <= capacity { capacity } else { size.max(capacity.saturating_mul(2)).max(FIRST) }
     }
 
-    /// The bytes of all blocks, once there is room for so many cells.
+    /// The bytes of all blocks after a reservation of `capacity` cells.
     pub(crate) fn bytes_with(&self, capacity: usize) -> usize {
         let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         let present = blocks.iter().map(|block| block.layout.size());
@@ -130,7 +133,7 @@ impl<C: Cell> Cells<C> {
         present.fold(more, usize::saturating_add)
     }
 
-    /// Makes room for so many cells; `None` if there is no memory.
+    /// Makes room for `capacity` cells; `None` if there is no memory.
     pub(crate) fn reserve(&self, capacity: usize) -> Option<()> {
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         let largest = blocks.last().map_or(0, |block| block.length);
@@ -140,7 +143,8 @@ impl<C: Cell> Cells<C> {
         blocks.try_reserve(1).ok()?;
         let block = Block::<C>::zeroed(capacity)?;
         for index in 0..self.len().min(largest) {
-            // SAFETY: below the capacity of the old block, and of the new one, which is larger.
+            // SAFETY: the index is below the capacity of the old block and of the new one, which is
+            // larger.
             unsafe { (*block.first.as_ptr().add(index)).write(self.cell(index).read()) };
         }
         self.first.store(block.first.as_ptr(), Ordering::Release);
@@ -149,7 +153,7 @@ impl<C: Cell> Cells<C> {
         Some(())
     }
 
-    /// Cuts short, or extends with zeros; whether there is room.
+    /// Truncates, or extends with zeros, within the capacity; returns whether it sufficed.
     #[inline(always)]
     pub(crate) fn resize_within(&self, size: usize) -> bool {
         let length = self.len();
@@ -157,7 +161,7 @@ impl<C: Cell> Cells<C> {
             if size > self.capacity.load(Ordering::Acquire) {
                 return false;
             }
-            // SAFETY: below the capacity.
+            // SAFETY: the index is below the capacity.
             unsafe { self.cell(length) }.write(C::Bits::default());
             if size > length + 1 {
                 self.clear(length + 1, size);
@@ -167,12 +171,12 @@ impl<C: Cell> Cells<C> {
         true
     }
 
-    /// Writes zeros; the cells are below a capacity that was seen.
+    /// Writes zeros to cells below a capacity that the caller has seen.
     #[cold]
     #[inline(never)]
     fn clear(&self, from: usize, to: usize) {
         for index in from..to.min(self.capacity.load(Ordering::Acquire)) {
-            // SAFETY: below the capacity.
+            // SAFETY: the index is below the capacity.
             unsafe { self.cell(index) }.write(C::Bits::default());
         }
     }
@@ -187,7 +191,7 @@ struct Block<C> {
 }
 
 impl<C: Cell> Block<C> {
-    /// So many cells, at least one; `None` if there is no memory.
+    /// A block of `length` cells, at least one; `None` if there is no memory.
     fn zeroed(length: usize) -> Option<Self> {
         let layout = Layout::array::<C>(length).ok().filter(|layout| layout.size() > 0)?;
         // SAFETY: the size is not zero.
@@ -198,12 +202,12 @@ impl<C: Cell> Block<C> {
 
 impl<C> Drop for Block<C> {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout, and freed only here.
+        // SAFETY: it was allocated with this layout, and is freed only here.
         unsafe { dealloc(self.first.as_ptr().cast(), self.layout) };
     }
 }
 
-// SAFETY: an address of cells, which threads may share; freed by whoever has it last.
+// SAFETY: it is the address of cells that threads may share; its owner frees it once.
 unsafe impl<C: Cell + Send + Sync> Send for Block<C> {}
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! `!vm.buffer`: bytes with access rights, possibly a part of a file or of another buffer.
 //!
-//! Offsets and lengths of the typed operations count elements, as IREE's do: `load::<4>(3)` is
-//! bytes 12 to 16. Messages are IREE's. What differs: an offset that makes IREE's address wrap
+//! Offsets and lengths of the typed operations count elements, as in IREE: `load::<4>(3)` reads
+//! bytes 12 to 16. Messages are IREE's. One difference: an offset that makes IREE's address wrap
 //! around (and then read outside the buffer) is out of range here.
 
 use vmfb::FileBytes;
 
-use super::guest_memory::Memory;
+use super::guest_memory::GuestMemory;
 use crate::errors::Status;
 use crate::limits::ExecutionLimits;
 
@@ -22,14 +22,14 @@ pub enum Access {
 /// A buffer of guest memory.
 #[derive(Debug)]
 pub struct Buffer {
-    memory: Memory,
+    memory: GuestMemory,
 }
 
-/// Buffers start at a multiple of this, a cache line, or of more if the program asks.
+/// Buffers start at a multiple of this, a cache line, or of a larger alignment if the program asks.
 const MINIMUM_ALIGNMENT: usize = 64;
 
 impl Buffer {
-    /// A zeroed buffer that may be written. `alignment` is a power of two, or 0 for any.
+    /// A zeroed, writable buffer. `alignment` is a power of two, or 0 for any.
     ///
     /// # Errors
     /// The alignment is no power of two, the limits forbid the size, or there is no memory.
@@ -51,31 +51,31 @@ impl Buffer {
             .memory
             .charge(length.saturating_add(alignment))
             .ok_or_else(|| limits.too_much(format_args!("a buffer of {length} bytes")))?;
-        let memory = Memory::zeroed(length, alignment, Some(charge)).ok_or_else(|| {
+        let memory = GuestMemory::zeroed(length, alignment, Some(charge)).ok_or_else(|| {
             Status::resource_exhausted(format!("no memory for a buffer of {length} bytes"))
         })?;
         Ok(Self { memory })
     }
 
-    /// A buffer that may be written, with these bytes.
+    /// A writable buffer with these bytes.
     ///
     /// # Errors
     /// There is no memory.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Status> {
-        // They are there already, so no program has made up how many they are.
+        // The bytes exist already, so no program has made up their number.
         let limits = ExecutionLimits::chosen(None, Some(usize::MAX), None);
         let buffer = Self::alloc(bytes.len(), 0, &limits)?;
         buffer.write(0, bytes)?;
         Ok(buffer)
     }
 
-    /// A zeroed buffer of somebody who is going to write all of it. Where it is large, it has large
-    /// pages if the system has them, as making small ones takes longer than writing them.
+    /// A zeroed buffer for a caller that will write all of it. A large one gets large pages if the
+    /// system has them: creating small pages takes longer than writing them.
     ///
     /// # Errors
     /// There is no memory.
     pub fn dense(length: usize) -> Result<Self, Status> {
-        match Memory::dense(length) {
+        match GuestMemory::dense(length) {
             Some(memory) => Ok(Self { memory }),
             None => {
                 Err(Status::resource_exhausted(format!("no memory for a buffer of {length} bytes")))
@@ -86,12 +86,12 @@ impl Buffer {
     /// A read-only view of a range of a file; `None` if the file does not have it.
     #[must_use]
     pub fn of_file(bytes: FileBytes, range: std::ops::Range<usize>) -> Option<Self> {
-        let memory = Memory::of_file(bytes, range)?;
+        let memory = GuestMemory::of_file(bytes, range)?;
         Some(Self { memory })
     }
 
-    /// Memory of somebody else, such as a tensor of a host language, shared without a copy.
-    /// `keeper` is dropped when nobody here needs it any more.
+    /// Foreign memory, such as a tensor of a host language, shared without a copy. `keeper` is
+    /// dropped when nothing here needs the memory any more.
     ///
     /// # Safety
     /// `data..data+length` is valid for reads, and for writes unless `access` is read-only, until
@@ -104,8 +104,8 @@ impl Buffer {
         keeper: Box<dyn std::any::Any + Send + Sync>,
     ) -> Self {
         let is_writable = access == Access::ReadWrite;
-        // SAFETY: what the caller promises is what is asked for.
-        Self { memory: unsafe { Memory::foreign(data, length, is_writable, keeper) } }
+        // SAFETY: the caller promises it.
+        Self { memory: unsafe { GuestMemory::foreign(data, length, is_writable, keeper) } }
     }
 
     /// A view of a range of this buffer, with its rights.
@@ -120,8 +120,8 @@ impl Buffer {
         Ok(Self { memory })
     }
 
-    /// A buffer with the same bytes that may be written, for devices. Of a file's bytes only the
-    /// pages that are written are copied.
+    /// A writable buffer with the same bytes, for devices. Of a file's bytes, only the pages that
+    /// are written are copied.
     ///
     /// # Errors
     /// There is no memory.
@@ -132,7 +132,7 @@ impl Buffer {
         Ok(Self { memory })
     }
 
-    /// A copy of a range that may be written.
+    /// A writable copy of a range.
     ///
     /// # Errors
     /// As for [`Self::alloc`], or the buffer does not have the range.
@@ -149,7 +149,7 @@ impl Buffer {
         Ok(copy)
     }
 
-    /// Bytes in the buffer.
+    /// The number of bytes.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
@@ -162,21 +162,21 @@ impl Buffer {
         self.len() == 0
     }
 
-    /// What a program may do with it.
+    /// The access that programs have.
     #[must_use]
     pub fn access(&self) -> Access {
         if self.memory.is_writable() { Access::ReadWrite } else { Access::ReadOnly }
     }
 
-    /// The address of the first byte. It stays valid while the buffer lives; what reads or writes
-    /// through it is responsible for range and rights.
+    /// The address of the first byte. It is valid while the buffer lives; code that reads or writes
+    /// through it is responsible for range and access.
     #[must_use]
     #[inline]
     pub fn address(&self) -> *mut u8 {
         self.memory.address()
     }
 
-    /// A copy of the bytes from `offset`, as many of `length` as there are.
+    /// A copy of `length` bytes from `offset`, or of as many as exist.
     #[must_use]
     pub fn read(&self, offset: usize, length: usize) -> Vec<u8> {
         let length = length.min(self.len().saturating_sub(offset));
@@ -187,7 +187,7 @@ impl Buffer {
         }
     }
 
-    /// Copies the bytes from `offset` to `target`; whether there are so many.
+    /// Copies the bytes from `offset` to `target`; returns whether they exist.
     pub fn read_to(&self, offset: usize, target: &mut [u8]) -> bool {
         self.memory.read(offset, target).is_some()
     }
@@ -201,13 +201,13 @@ impl Buffer {
         self.memory.write(offset, bytes).ok_or_else(|| self.out_of_bounds(offset, bytes.len(), 1))
     }
 
-    /// Element `index` of `N` bytes each, if it is there.
+    /// Element `index`, of `N` bytes each, if it exists.
     #[inline(always)]
     pub(crate) fn element<const N: usize>(&self, index: u64) -> Option<[u8; N]> {
         self.memory.element(index)
     }
 
-    /// Changes element `index` of `N` bytes each; whether it is there and may be written.
+    /// Changes element `index`, of `N` bytes each; returns whether it exists and is writable.
     #[inline(always)]
     pub(crate) fn set_element<const N: usize>(&self, index: u64, bytes: [u8; N]) -> bool {
         self.memory.set_element(index, bytes)
@@ -304,8 +304,8 @@ impl Buffer {
         Ok(hash.finish())
     }
 
-    /// Gives copies of the range's bytes to `visit`, in order, until it returns false; whether it
-    /// never did. All chunks but the last are a multiple of 8 bytes.
+    /// Passes copies of the range's bytes to `visit`, in order, until it returns false; returns
+    /// whether it never did. All chunks but the last are a multiple of 8 bytes.
     fn chunks(&self, offset: usize, length: usize, mut visit: impl FnMut(&[u8]) -> bool) -> bool {
         let mut chunk = [0; 4096];
         let mut done = 0;
@@ -319,7 +319,7 @@ impl Buffer {
         true
     }
 
-    /// That the buffer has a range.
+    /// Checks that the buffer has a range.
     ///
     /// # Errors
     /// It does not.
@@ -354,7 +354,7 @@ impl Buffer {
     }
 }
 
-/// The byte offset of element `index`, if there can be such.
+/// The byte offset of element `index`, if it can be expressed.
 #[inline]
 fn scaled<const N: usize>(index: u64) -> Option<usize> {
     usize::try_from(index).ok()?.checked_mul(N)

@@ -1,38 +1,38 @@
-//! Guest memory: a range of bytes that programs read and write at will. All unsafe code that
+//! Guest memory: a range of bytes that programs read and write as they like. All unsafe code that
 //! touches it is in this file.
 //!
 //! # Soundness
 //!
-//! A [`Memory`] is a pointer, a length, and the owner that keeps the bytes alive:
-//! `data..data+length` stays allocated and in place until the `Memory` is dropped. Every access
-//! first checks its range against `length` (without overflow) and then copies bytes through raw
-//! pointers; no reference to guest bytes is ever made, so there is nothing that a guest's write
-//! could invalidate. Every bit pattern is a valid byte, heap memory starts zeroed, and memory of a
-//! file is never written ([`Memory::is_writable`] is asked by every write).
+//! A [`GuestMemory`] is a pointer, a length, and the owner that keeps the bytes alive:
+//! `data..data+length` stays allocated and in place until the `GuestMemory` is dropped. Every
+//! access first checks its range against `length`, without overflow, and then copies bytes through
+//! raw pointers. No reference to guest bytes is ever made, so a guest's write cannot invalidate
+//! one. Every bit pattern is a valid byte, heap memory starts zeroed, and a file's memory is never
+//! written: every write checks [`GuestMemory::is_writable`].
 //!
 //! # Sharing between threads
 //!
-//! An invocation runs on one thread at a time and borrows its context mutably, but a buffer can be
-//! in several contexts. `hal` runs the workgroups of a dispatch so on `local-task`: each thread has
-//! a context of its own, and all of them have the dispatch's bindings. A program that is right
-//! writes each byte in one workgroup. Nothing makes a hostile module do so, and then two threads
-//! access the same bytes, one of them writing.
+//! An invocation runs on one thread at a time and borrows its context mutably, but several contexts
+//! can hold the same buffer. `hal` runs the workgroups of a dispatch that way on `local-task`: each
+//! thread has its own context, and all of them share the dispatch's bindings. A correct program
+//! writes each byte in only one workgroup. A hostile module need not, and then two threads access
+//! the same bytes, at least one of them writing.
 //!
-//! These accesses are not atomic, and Rust promises nothing for such a race. Relaxed atomics are
-//! not to be had: they need aligned addresses, and guests may use any; those of different sizes may
-//! not overlap; and one by one, bytes take eight times as long. What is relied on instead is what
-//! LLVM promises: a load that races gives any value, perhaps another one at each use of it, and a
-//! store that races does nothing else. So:
+//! These accesses are not atomic, and Rust promises nothing for such a race. Relaxed atomics are no
+//! way out: they need aligned addresses, but guests may use any; atomics of different sizes may not
+//! overlap; and byte by byte, an access takes eight times as long. The code relies on what LLVM
+//! promises instead: a racing load yields any value, perhaps a different one at each use, and a
+//! racing store has no other effect. So:
 //!
-//! - Each byte that is read goes to one place, a register of the guest, a copy or a comparison of
-//!   bytes, and no decision about memory is made of it before it is there. What is in a register
-//!   does not change any more. Offsets and lengths are checked and used as they are in registers,
-//!   never as they are in guest memory.
-//! - Nothing of the machine's own (lengths, refs, code, frames) is in guest memory.
+//! - Each byte that is read goes to one destination: a guest register, a copy, or a comparison. No
+//!   decision about memory is made from it before it arrives there. A value in a register no longer
+//!   changes. Offsets and lengths are checked and used as registers hold them, never as guest
+//!   memory holds them.
+//! - Nothing that the machine owns (lengths, refs, code, frames) is in guest memory.
 //!
-//! A race therefore gives a hostile module bytes that it could have written itself, and takes
-//! nothing from anybody else. The same holds for bytes of a mapped file that somebody writes
-//! (`vmfb::mapping`).
+//! So a race gives a hostile module only bytes that it could have written itself, and harms no one
+//! else. The same holds for the bytes of a mapped file that another process writes (`vmfb`,
+//! `file/mapping.rs`).
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::{self, NonNull};
@@ -42,45 +42,46 @@ use vmfb::{FileBytes, PrivateMapping};
 
 use crate::limits::Charge;
 
-/// Memory up to this size is faster to get with whatever is in it, and to zero then.
+/// Up to this size, it is faster to allocate memory as it is and then zero it.
 const SMALL: usize = 1024;
 
-/// Memory from this size on is worth large pages, if all of it is used.
+/// From this size on, memory is worth large pages if all of it is used.
 const LARGE: usize = 4 << 20;
 
-/// What the system aligns memory to without being asked.
+/// The alignment that the system gives without a request.
 const SYSTEM_ALIGNMENT: usize = 16;
 
 /// Bytes of a program.
-pub(crate) struct Memory {
+pub(crate) struct GuestMemory {
     data: NonNull<u8>,
     length: usize,
-    /// How many of them may be written: all or none.
+    /// How many of the bytes may be written: all or none.
     writable: usize,
     is_writable: bool,
-    /// Keeps the bytes alive; shared with parts of this memory. `None` where there are no bytes.
+    /// Keeps the bytes alive; shared with parts of this memory. `None` if there are no bytes.
     owner: Option<Arc<Owner>>,
 }
 
 enum Owner {
-    /// Ours, to be freed with the layout, and what it counts for.
+    /// Our own allocation, freed with the layout, and the charge for it.
     Heap { data: NonNull<u8>, layout: Layout, _charge: Option<Charge> },
-    /// A (mapped) file, of which the memory is a range from `start` on, which is at `data`.
+    /// A file: the memory is the range of it from `start` on, which is at `data`.
     File { bytes: FileBytes, data: NonNull<u8>, start: usize },
-    /// A private mapping of a part of a file, or of no file. Held for its drop only.
+    /// A private mapping of a part of a file, or of no file. Only its drop matters.
     Private { _mapping: PrivateMapping },
-    /// Somebody else's, who is told by the drop of this that nobody here needs it any more.
+    /// Foreign memory; dropping the keeper releases it.
     Foreign { _keeper: Box<dyn std::any::Any + Send + Sync> },
 }
 
-// SAFETY: the pointer is to memory that the owner keeps alive and that belongs to no thread; see
-// "Sharing between threads" above for concurrent access.
-unsafe impl Send for Memory {}
+// SAFETY: the pointer is to memory that the owner keeps alive and that belongs to no thread; for
+// concurrent access see "Sharing between threads" above.
+unsafe impl Send for GuestMemory {}
 // SAFETY: as for `Send`.
-unsafe impl Sync for Memory {}
-// SAFETY: the address of memory on the heap, which belongs to no thread.
+unsafe impl Sync for GuestMemory {}
+// SAFETY: it holds the address of heap memory, which belongs to no thread.
 unsafe impl Send for Owner {}
-// SAFETY: nothing is done with it but to free it, by the last who has it.
+// SAFETY: shared references use only the bytes of a file, which threads may share; the last owner
+// is dropped by one thread, which frees the memory.
 unsafe impl Sync for Owner {}
 
 /// Zeroed memory of a layout whose size is not zero.
@@ -92,14 +93,14 @@ fn allocate_zeroed(layout: Layout) -> Option<NonNull<u8>> {
     }
     // SAFETY: as above.
     let first = NonNull::new(unsafe { alloc(layout) })?;
-    // SAFETY: so many bytes were allocated there.
+    // SAFETY: `layout.size()` bytes were allocated there.
     unsafe { first.write_bytes(0, layout.size()) };
     Some(first)
 }
 
-impl Memory {
-    /// Zeroed memory; `None` if the system has none or the size or alignment cannot be. `charge` is
-    /// held as long as the memory.
+impl GuestMemory {
+    /// Zeroed memory; `None` if the system has none, or the size or alignment is impossible.
+    /// `charge` is held as long as the memory.
     pub(crate) fn zeroed(length: usize, alignment: usize, charge: Option<Charge>) -> Option<Self> {
         if length == 0 {
             return Some(Self {
@@ -110,7 +111,8 @@ impl Memory {
                 owner: None,
             });
         }
-        // At larger alignments than this, zeroed pages of the system are zeroed once more.
+        // At larger alignments than this, pages that the system has zeroed would be zeroed once
+        // more.
         let (system, slack) = match alignment {
             0..=SYSTEM_ALIGNMENT | 4097.. => (alignment, 0),
             _ => (SYSTEM_ALIGNMENT, alignment - SYSTEM_ALIGNMENT),
@@ -118,8 +120,8 @@ impl Memory {
         let layout = Layout::from_size_align(length.checked_add(slack)?, system).ok()?;
         let first = allocate_zeroed(layout)?;
         let behind = (first.as_ptr() as usize).wrapping_neg() & alignment.wrapping_sub(1);
-        // SAFETY: `first` is at a multiple of `system`, a power of two as `alignment` is, so the
-        // next multiple of `alignment` is at most `slack` bytes behind it.
+        // SAFETY: `first` is at a multiple of `system`, which is a power of two like `alignment`,
+        // so the next multiple of `alignment` is at most `slack` bytes after it.
         let data = unsafe { first.add(behind) };
         let owner = Some(Arc::new(Owner::Heap { data: first, layout, _charge: charge }));
         Some(Self { data, length, writable: length, is_writable: true, owner })
@@ -133,8 +135,8 @@ impl Memory {
         Some(Self { data, length, writable: 0, is_writable: false, owner })
     }
 
-    /// The same bytes as memory that may be written: of a file a private mapping, which copies only
-    /// the pages that are written; else a copy. `None` if there is no memory for it.
+    /// The same bytes as writable memory: for a file a private mapping, which copies only the pages
+    /// that are written; otherwise a copy. `None` if there is no memory for it.
     pub(crate) fn private_copy(&self) -> Option<Self> {
         if let Some(mapping) = self.map_private() {
             return Self::of_mapping(mapping);
@@ -144,7 +146,7 @@ impl Memory {
         Some(copy)
     }
 
-    /// Zeroed memory that will be written whole.
+    /// Zeroed memory that the caller will write completely.
     pub(crate) fn dense(length: usize) -> Option<Self> {
         match length {
             LARGE.. => Self::of_mapping(PrivateMapping::anonymous(length)?),
@@ -165,7 +167,7 @@ impl Memory {
         bytes.map_private(start..start.checked_add(self.length)?)
     }
 
-    /// Memory of somebody else, which `keeper` keeps alive.
+    /// Foreign memory, which `keeper` keeps alive.
     ///
     /// # Safety
     /// `data..data+length` is valid for reads, and for writes if `is_writable`, until `keeper` is
@@ -185,7 +187,7 @@ impl Memory {
         }
     }
 
-    /// A range of this; `None` if there is no such.
+    /// A part of this memory; `None` if it is out of range.
     pub(crate) fn part(&self, offset: usize, length: usize) -> Option<Self> {
         self.check(offset, length)?;
         // SAFETY: `offset <= self.length`, so the pointer stays within the same allocation.
@@ -195,13 +197,13 @@ impl Memory {
         Some(Self { data, length, writable, is_writable, owner: self.owner.clone() })
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether the bytes are ours to change: not those of a file.
+    /// Whether the bytes may be changed: those of a file may not.
     #[inline]
     pub(crate) fn is_writable(&self) -> bool {
         self.is_writable
@@ -225,21 +227,21 @@ impl Memory {
         Some(unsafe { self.data.add(offset).cast::<[u8; N]>().read() })
     }
 
-    /// Writes `N` bytes at `offset`. The caller asked [`Self::is_writable`].
+    /// Writes `N` bytes at `offset`. The caller has checked [`Self::is_writable`].
     #[inline]
     pub(crate) fn store<const N: usize>(&self, offset: usize, bytes: [u8; N]) -> Option<()> {
         debug_assert!(self.is_writable());
         self.check(offset, N)?;
-        // SAFETY: the range was checked, the memory is not a file's (the buffer that holds it is
-        // writable only if this is), and `[u8; N]` has alignment 1.
+        // SAFETY: the range was checked; the memory is not a file's, as the buffer that holds it is
+        // writable only if the memory is; and `[u8; N]` has alignment 1.
         unsafe { self.data.add(offset).cast::<[u8; N]>().write(bytes) };
         Some(())
     }
 
-    /// Where element `index` of `N` bytes each is, if it is among the first `length` bytes.
+    /// The address of element `index`, of `N` bytes each, if it is among the first `length` bytes.
     ///
     /// # Safety
-    /// There are so many.
+    /// The memory has at least `length` bytes.
     #[inline(always)]
     unsafe fn element_at<const N: usize>(
         &self,
@@ -247,7 +249,7 @@ impl Memory {
         length: usize,
     ) -> Option<NonNull<[u8; N]>> {
         const { assert!(N.is_power_of_two()) };
-        // Without overflow: as many elements as are there whole.
+        // Overflow-free: the number of whole elements.
         if index >= (length / N) as u64 {
             return None;
         }
@@ -258,17 +260,17 @@ impl Memory {
     /// Element `index` of `N` bytes each.
     #[inline(always)]
     pub(crate) fn element<const N: usize>(&self, index: u64) -> Option<[u8; N]> {
-        // SAFETY: it is there; `[u8; N]` has alignment 1 and no invalid values.
+        // SAFETY: `self.length` is the length; `[u8; N]` has alignment 1 and no invalid values.
         unsafe { self.element_at(index, self.length).map(|element| element.read()) }
     }
 
-    /// Changes element `index` of `N` bytes each; whether it is there and may be written.
+    /// Changes element `index`, of `N` bytes each; returns whether it exists and is writable.
     #[inline(always)]
     pub(crate) fn set_element<const N: usize>(&self, index: u64, bytes: [u8; N]) -> bool {
-        // SAFETY: no more bytes than there are.
+        // SAFETY: `self.writable` is at most the length.
         match unsafe { self.element_at(index, self.writable) } {
             Some(element) => {
-                // SAFETY: it is there and may be written.
+                // SAFETY: the element exists and is writable.
                 unsafe { element.write(bytes) };
                 true
             }
@@ -279,7 +281,7 @@ impl Memory {
     /// Copies bytes out.
     pub(crate) fn read(&self, offset: usize, target: &mut [u8]) -> Option<()> {
         self.check(offset, target.len())?;
-        // SAFETY: the source range was checked; the target is a reference and cannot overlap guest
+        // SAFETY: the source range was checked. The target is a reference and cannot overlap guest
         // memory, to which no references exist.
         unsafe {
             let source = self.data.as_ptr().add(offset);
@@ -294,7 +296,7 @@ impl Memory {
             return None;
         }
         self.check(offset, source.len())?;
-        // SAFETY: the target range was checked and is writable; the source is a reference and
+        // SAFETY: the target range was checked and is writable. The source is a reference and
         // cannot overlap guest memory that is being written, to which no references exist.
         unsafe {
             let target = self.data.as_ptr().add(offset);
@@ -303,11 +305,11 @@ impl Memory {
         Some(())
     }
 
-    /// Copies bytes from other memory, or within this; the ranges may overlap.
+    /// Copies bytes from other memory or from this memory; the ranges may overlap.
     pub(crate) fn copy_from(
         &self,
         offset: usize,
-        source: &Memory,
+        source: &GuestMemory,
         source_offset: usize,
         length: usize,
     ) -> Option<()> {
@@ -324,11 +326,11 @@ impl Memory {
         Some(())
     }
 
-    /// Whether two ranges are there and hold the same bytes.
+    /// Whether both ranges exist and hold the same bytes.
     pub(crate) fn equals(
         &self,
         offset: usize,
-        other: &Memory,
+        other: &GuestMemory,
         other_offset: usize,
         length: usize,
     ) -> bool {
@@ -343,7 +345,7 @@ impl Memory {
         }
     }
 
-    /// Writes `count` times the same `N` bytes.
+    /// Writes the same `N` bytes `count` times.
     pub(crate) fn fill<const N: usize>(
         &self,
         offset: usize,
@@ -370,19 +372,18 @@ impl Memory {
     }
 }
 
-/// Bytes that are filled at a time: a multiple of all patterns.
+/// The bytes that one step fills: a multiple of every pattern's length.
 const BLOCK: usize = 64;
 
 /// Fills `length` bytes, a multiple of `N`, with a pattern of 1, 2, 4 or 8 bytes.
 ///
 /// # Safety
-/// They are there and may be written.
+/// The bytes exist and are writable.
 unsafe fn fill<const N: usize>(target: *mut u8, length: usize, pattern: [u8; N]) {
     const { assert!(size_of::<u64>().is_multiple_of(N)) };
     let word = u64::from_ne_bytes(std::array::from_fn(|index| pattern[index % N]));
     let blocks = length - length % BLOCK;
-    // SAFETY: what is written ends at `blocks` or `length`, as both loops advance by what they
-    // write.
+    // SAFETY: the writes end at `blocks` or `length`, as both loops advance by what they write.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx") {
@@ -399,40 +400,40 @@ unsafe fn fill<const N: usize>(target: *mut u8, length: usize, pattern: [u8; N])
 }
 
 /// # Safety
-/// `length` bytes are there and may be written; it is a multiple of [`BLOCK`].
+/// The `length` bytes exist and are writable; `length` is a multiple of [`BLOCK`].
 #[inline(always)]
 unsafe fn fill_blocks(target: *mut u8, length: usize, word: u64) {
     for at in (0..length).step_by(BLOCK) {
-        // SAFETY: it ends at `length` at most.
+        // SAFETY: the write ends at `length` at most.
         unsafe { target.add(at).cast::<[u64; BLOCK / 8]>().write_unaligned([word; BLOCK / 8]) };
     }
 }
 
-/// The same with stores twice as wide.
+/// [`fill_blocks`] with stores twice as wide.
 ///
 /// # Safety
-/// As for [`fill_blocks`]; and the processor has them.
+/// As for [`fill_blocks`]; and the processor has such stores.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
 unsafe fn fill_blocks_wide(target: *mut u8, length: usize, word: u64) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises it.
     unsafe { fill_blocks(target, length, word) };
 }
 
-/// Whether so many bytes are the same at two places.
+/// Whether `length` bytes are the same at two places.
 ///
 /// # Safety
-/// They are there.
+/// The bytes exist at both places.
 unsafe fn are_equal(left: *const u8, right: *const u8, length: usize) -> bool {
     #[cfg(not(miri))]
     {
-        // SAFETY: the caller's promise. The C library compares faster than a loop of ours would,
-        // and no reference to the bytes is made.
+        // SAFETY: the caller promises it. The C library compares faster than our own loop would,
+        // and makes no reference to the bytes.
         unsafe { crate::ops::system::memcmp(left, right, length) == 0 }
     }
     #[cfg(miri)]
     {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises it.
         (0..length).all(|at| unsafe { left.add(at).read() == right.add(at).read() })
     }
 }
@@ -440,14 +441,14 @@ unsafe fn are_equal(left: *const u8, right: *const u8, length: usize) -> bool {
 impl Drop for Owner {
     fn drop(&mut self) {
         if let Self::Heap { data, layout, .. } = self {
-            // SAFETY: `Memory::zeroed` allocated `data` with this layout, and it is freed only
+            // SAFETY: `GuestMemory::zeroed` allocated `data` with this layout, and it is freed only
             // here.
             unsafe { dealloc(data.as_ptr(), *layout) };
         }
     }
 }
 
-impl std::fmt::Debug for Memory {
+impl std::fmt::Debug for GuestMemory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} bytes", self.length)
     }
@@ -459,7 +460,7 @@ mod tests {
 
     #[test]
     fn ranges_are_checked_without_overflow() {
-        let memory = Arc::new(Memory::zeroed(16, 16, None).unwrap());
+        let memory = Arc::new(GuestMemory::zeroed(16, 16, None).unwrap());
         assert_eq!(memory.load::<4>(12), Some([0; 4]));
         for offset in [13, 16, 17, usize::MAX - 3, usize::MAX] {
             assert_eq!(memory.load::<4>(offset), None);
@@ -480,7 +481,7 @@ mod tests {
     fn memory_is_aligned_and_zeroed() {
         for alignment in [1, 8, 16, 32, 64, 4096, 8192, 1 << 16] {
             for length in [1, 64, 5000] {
-                let memory = Memory::zeroed(length, alignment, None).unwrap();
+                let memory = GuestMemory::zeroed(length, alignment, None).unwrap();
                 assert_eq!(memory.address() as usize % alignment, 0, "{alignment}");
                 let mut bytes = vec![1; length];
                 memory.read(0, &mut bytes).unwrap();
@@ -488,14 +489,16 @@ mod tests {
                 memory.write(0, &bytes).unwrap();
             }
         }
-        assert!(Memory::zeroed(usize::MAX - 20, 64, None).is_none());
+        assert!(GuestMemory::zeroed(usize::MAX - 20, 64, None).is_none());
     }
 
     #[test]
     fn blocks_and_what_is_left_behind_them_are_filled_and_compared() {
         for count in [0, 1, 15, 16, 17, 33] {
-            let (left, right) =
-                (Memory::zeroed(140, 16, None).unwrap(), Memory::zeroed(140, 16, None).unwrap());
+            let (left, right) = (
+                GuestMemory::zeroed(140, 16, None).unwrap(),
+                GuestMemory::zeroed(140, 16, None).unwrap(),
+            );
             left.fill(3, count, [1u8, 2, 3, 4]).unwrap();
             let mut bytes = [0; 140];
             left.read(0, &mut bytes).unwrap();
@@ -522,7 +525,7 @@ mod tests {
         // Miri knows no mappings.
         let lengths = if cfg!(miri) { [1000, 1000] } else { [1000, LARGE + 1] };
         for length in lengths {
-            let memory = Memory::dense(length).unwrap();
+            let memory = GuestMemory::dense(length).unwrap();
             assert_eq!((memory.len(), memory.load::<1>(length - 1)), (length, Some([0])));
             memory.write(length - 2, &[1, 2]).unwrap();
             assert_eq!(memory.load::<2>(length - 2), Some([1, 2]));
@@ -533,7 +536,7 @@ mod tests {
     #[test]
     fn a_file_is_never_written() {
         let file = FileBytes::from(vec![7; 8]);
-        let whole = Arc::new(Memory::of_file(file, 2..6).unwrap());
+        let whole = Arc::new(GuestMemory::of_file(file, 2..6).unwrap());
         let part = whole.part(1, 2).unwrap();
         assert_eq!(part.load::<2>(0), Some([7, 7]));
         assert_eq!(part.write(0, &[1]), None);

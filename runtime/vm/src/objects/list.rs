@@ -1,10 +1,10 @@
 //! `!vm.list`: a growable sequence, typed or variant.
 //!
 //! Rules and messages are IREE's (`vm/list.c`): values convert between integer widths and between
-//! float widths when they are read or written as another type, any other conversion gives 0; a
-//! variant list keeps what it is given. A list is shared by reference, possibly between threads.
-//! Numbers need no lock (see `numbers` and `cells`); refs and variants are behind one, which nobody
-//! contends for while one invocation runs.
+//! float widths when they are read or written as another type; any other conversion gives 0. A
+//! variant list keeps values as they are. A list is shared by reference, possibly between threads.
+//! Numbers need no lock (see `number_list` and `atomic_cells`); refs and variants are under one,
+//! which is never contended while one invocation runs.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,7 +14,7 @@ use super::value::{Ref, Value, check_ref};
 use crate::errors::Status;
 use crate::limits::{Charge, ExecutionLimits};
 
-/// What the elements of a list are.
+/// The type of a list's elements.
 pub type ElementType = Type;
 
 /// A list.
@@ -55,13 +55,13 @@ impl List {
         Self { element_type, maximum_size, element_size, charge, elements }
     }
 
-    /// What the elements are.
+    /// The type of the elements.
     #[must_use]
     pub fn element_type(&self) -> &ElementType {
         &self.element_type
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
@@ -72,7 +72,7 @@ impl List {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the list has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -92,7 +92,7 @@ impl List {
     /// Changes the element at `index`; values convert to the list's element type.
     ///
     /// # Errors
-    /// The index is out of bounds or the list does not hold what is given.
+    /// The index is out of bounds or the list does not hold values of that type.
     pub fn set(&self, index: usize, value: Value) -> Result<(), Status> {
         match value {
             Value::Ref(value) => self.set_ref(index, value),
@@ -103,7 +103,7 @@ impl List {
     /// Adds an element at the end.
     ///
     /// # Errors
-    /// The list may not grow or does not hold what is given.
+    /// The list may not grow or does not hold values of that type.
     pub fn push(&self, value: Value) -> Result<(), Status> {
         let index = self.len();
         self.resize(index + 1)?;
@@ -147,7 +147,7 @@ impl List {
         if numbers.resize_within(size) {
             return Some(());
         }
-        // With room for those who grow one by one, if that may be.
+        // Reserves more than is asked for, within the limit, for lists that grow one by one.
         let roomy = numbers.roomy(size).min(self.maximum_size);
         self.make_room_for_numbers(numbers, roomy)
             .or_else(|| self.make_room_for_numbers(numbers, size))?;
@@ -159,8 +159,8 @@ impl List {
         numbers.reserve(capacity)
     }
 
-    /// Memory for so many refs or variants. Rounded up, as the memory of a list that grows is, and
-    /// for those who grow one by one.
+    /// Pays for the memory of `size` refs or variants, rounded up like the capacity of a growing
+    /// list, unless that is more than the limit allows.
     fn pay_for(&self, size: usize) -> Option<()> {
         let bytes = |elements: usize| elements.saturating_mul(self.element_size);
         let rounded = size.checked_next_power_of_two().unwrap_or(size);
@@ -172,7 +172,7 @@ impl List {
         self.charge.limit().too_much(format_args!("a list of {size} elements"))
     }
 
-    /// So many bytes of elements; what is paid for stays so until the list is gone.
+    /// Pays for `bytes` of elements, until the list is dropped.
     fn pay(&self, bytes: usize) -> Option<()> {
         self.charge.grow_to(bytes.saturating_add(size_of::<Self>())).then_some(())
     }
@@ -297,7 +297,7 @@ impl List {
     /// Changes the ref at `index`.
     pub(crate) fn set_ref(&self, index: usize, value: Ref) -> Result<(), Status> {
         // The old element is dropped after the lock is released: it may be the last ref to a list
-        // that holds others.
+        // with further lists in it.
         let _old = match &self.elements {
             Elements::Refs(refs) => {
                 let mut refs = lock(refs);
@@ -326,12 +326,12 @@ impl List {
 }
 
 fn lock<T>(elements: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds the lock in a state that matters.
+    // Nothing that holds the lock panics halfway through a change.
     elements.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lists can hold lists, to any depth that a program likes: they are taken apart in a loop, as
-/// recursion would end on the host's stack.
+/// Lists can be nested to any depth. They are taken apart in a loop, as recursion would overflow
+/// the host's stack.
 impl Drop for List {
     fn drop(&mut self) {
         let mut refs = take_refs(self);

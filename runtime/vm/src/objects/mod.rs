@@ -1,5 +1,5 @@
 //! What registers, globals and lists hold: numbers, refs, and the objects that refs refer to. Uses
-//! `errors`, `limits` and `ops`; nothing here knows frames or code.
+//! `errors`, `limits` and `ops`; knows neither frames nor code.
 
 mod atomic_cells;
 mod buffer;

@@ -1,7 +1,7 @@
-//! The elements of a list of numbers: integers of 8 to 64 bits, floats of 32 or 64, in [`Cells`] as
-//! wide as the numbers are, or as i32.
+//! The elements of a list of numbers: integers of 8 to 64 bits or floats of 32 or 64, in [`Cells`]
+//! of the number's width, or of 32 bits for narrow integers.
 //!
-//! What is converted, and to what, is said in [`crate::list`].
+//! The conversions are described in `list`.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -21,7 +21,7 @@ pub(crate) enum Numbers {
     F64(Cells<AtomicU64>),
 }
 
-/// The same expression for cells of either width.
+/// The same expression for cells of both widths.
 macro_rules! with_cells {
     ($numbers:expr, $cells:ident => $result:expr) => {
         match $numbers {
@@ -32,7 +32,7 @@ macro_rules! with_cells {
 }
 
 impl Numbers {
-    /// None, of a type.
+    /// An empty list of a type.
     pub(crate) fn new(scalar: ScalarType) -> Self {
         match scalar {
             ScalarType::I8 | ScalarType::I16 => Self::Narrow(scalar, Cells::default()),
@@ -43,13 +43,13 @@ impl Numbers {
         }
     }
 
-    /// How many there are.
+    /// The number of elements.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         with_cells!(self, cells => cells.len())
     }
 
-    /// A number, narrow integers widened.
+    /// A number; narrow integers are widened.
     pub(crate) fn get(&self, index: usize) -> Option<Scalar> {
         Some(match self {
             Self::Narrow(_, cells) | Self::I32(cells) => {
@@ -61,7 +61,7 @@ impl Numbers {
         })
     }
 
-    /// Changes a number to what a value converts to; whether it is there.
+    /// Changes a number to the converted value; returns whether the index exists.
     pub(crate) fn set(&self, index: usize, value: Scalar) -> bool {
         let integer = match value {
             Scalar::I32(value) => value.into(),
@@ -79,7 +79,7 @@ impl Numbers {
             Self::Narrow(_, cells) => cells.set(index, word((integer as i16).into())),
             Self::I32(cells) => cells.set(index, word(integer)),
             Self::I64(cells) => cells.set(index, integer.cast_unsigned()),
-            // Not by way of f64: that would quiet a signalling NaN.
+            // Not through f64, which would quiet a signalling NaN.
             Self::F32(cells) => match value {
                 Scalar::F32(value) => cells.set(index, value.to_bits()),
                 _ => cells.set(index, (float as f32).to_bits()),
@@ -110,7 +110,7 @@ impl Numbers {
     }
 }
 
-/// Reading and writing numbers as what they are, which is what most programs do.
+/// Access to numbers as their own type, which is what most programs do.
 macro_rules! same_type {
     ($($get:ident $set:ident $variant:ident $type:ident: |$bits:ident| $read:expr, |$value:ident| $written:expr;)*) => {
         impl Numbers {$(

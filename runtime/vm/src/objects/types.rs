@@ -1,9 +1,9 @@
-//! Types of values as module type tables name them, and the check of a ref against one.
+//! Types of values, as the type tables of modules name them.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// What an element of a list, or a type-table entry that is no ref, can be.
+/// The type of a list's elements, or of a type table entry that is not a ref type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "the names are the documentation")]
 pub enum ScalarType {
@@ -36,7 +36,7 @@ impl ScalarType {
     }
 }
 
-/// What a ref may refer to. A null ref is of every type.
+/// The type of the object that a ref may refer to. A null ref is of every type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum RefType {
     /// `!vm.ref<?>`: any object.
@@ -72,8 +72,8 @@ pub enum Type {
 }
 
 impl Type {
-    /// Reads a type as module type tables spell it: `i32`, `!vm.list<i32>`, `!hal.buffer_view`,
-    /// `!vm.opaque` or, as within list types, `?`. `None` if it is no such text.
+    /// Reads a type as type tables spell it: `i32`, `!vm.list<i32>`, `!hal.buffer_view`,
+    /// `!vm.opaque` or, as within list types, `?`. `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(scalar) = ScalarType::from_name(text) {

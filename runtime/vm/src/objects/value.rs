@@ -1,5 +1,4 @@
-//! Values: what crosses the boundary of the machine, and the refs that registers, globals and
-//! lists hold.
+//! Values: what functions take and return, and the refs that registers, globals and lists hold.
 
 use std::any::Any;
 use std::fmt;
@@ -14,7 +13,7 @@ use super::types::{RefType, Type};
 use crate::errors::Status;
 
 /// An object of a native module: a HAL buffer, a fence, … The machine moves refs to it and compares
-/// their identity; everything else is the business of the module that made it.
+/// their identity; everything else is up to the module that made it.
 pub trait Object: Any + Send + Sync + fmt::Debug {
     /// The type's name without `!`, such as `hal.buffer_view`.
     fn type_name(&self) -> &str;
@@ -22,7 +21,8 @@ pub trait Object: Any + Send + Sync + fmt::Debug {
     /// The object as `Any`, to get back to its Rust type.
     fn as_any(&self) -> &dyn Any;
 
-    /// What it holds, as command lines print it below its type, with at most so many elements.
+    /// Its contents, as command lines print them below its type, with at most `max_element_count`
+    /// elements.
     fn contents(&self, max_element_count: usize) -> Option<String> {
         let _ = max_element_count;
         None
@@ -49,21 +49,21 @@ impl Ref {
         Self::Object(Arc::new(object))
     }
 
-    /// Whether it refers to nothing.
+    /// Whether the ref is null.
     #[must_use]
     #[inline]
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    /// Whether both refer to the same object, or both to nothing.
+    /// Whether both refer to the same object, or both are null.
     #[must_use]
     #[inline]
     pub fn is_same(&self, other: &Ref) -> bool {
         self.address() == other.address()
     }
 
-    /// The address of the object, 0 for null: an identity, nothing to read through.
+    /// The address of the object, 0 for null: an identity, not for access.
     #[must_use]
     pub fn address(&self) -> usize {
         match self {
@@ -74,7 +74,7 @@ impl Ref {
         }
     }
 
-    /// How many refs to the object there are; 0 for null.
+    /// The number of refs to the object; 0 for null.
     #[must_use]
     pub fn reference_count(&self) -> usize {
         match self {
@@ -96,7 +96,7 @@ impl Ref {
         }
     }
 
-    /// The native object behind the ref, if it is one of Rust type `T`.
+    /// The native object, if it is of Rust type `T`.
     #[must_use]
     #[inline]
     pub fn downcast<T: Object>(&self) -> Option<&T> {
@@ -117,10 +117,10 @@ impl fmt::Debug for Ref {
     }
 }
 
-/// A value that goes into a function, comes out of it, or is an element of a list.
+/// An argument or a result of a function, or an element of a list.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// A 32-bit integer; narrower ones travel as it.
+    /// A 32-bit integer; narrower integers are widened to it.
     I32(i32),
     /// A 64-bit integer.
     I64(i64),
@@ -181,7 +181,7 @@ impl RefType {
     }
 }
 
-/// That a ref is of a type, in IREE's words.
+/// Fails, in IREE's words, if a ref is of another type.
 pub(crate) fn check_ref(ref_type: &RefType, value: &Ref) -> Result<(), Status> {
     if ref_type.accepts(value) {
         return Ok(());
@@ -192,7 +192,7 @@ pub(crate) fn check_ref(ref_type: &RefType, value: &Ref) -> Result<(), Status> {
     )))
 }
 
-/// That a ref is of the type that an instruction names.
+/// Fails if a ref is not of the type that an instruction names.
 #[inline]
 pub(crate) fn check_type(ref_type: &Type, value: &Ref) -> Result<(), Status> {
     match ref_type {

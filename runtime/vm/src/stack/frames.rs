@@ -6,10 +6,10 @@
 //! refs     [ main's | f's | g's ]
 //! ```
 //!
-//! Operands have 16 bits, so a window of 2^16 words starting at a frame's first one contains
-//! whatever an instruction may name. The slack keeps a whole window there for the last frame too:
-//! the interpreter indexes fixed-size arrays, and needs no bounds checks and no unsafe code. Slack
-//! that nobody touches is zero pages that the system never makes.
+//! Operands have 16 bits, so a window of 2^16 words that starts at a frame's first word contains
+//! every register that an instruction can name. The slack keeps a whole window there for the last
+//! frame too. The interpreter therefore indexes fixed-size arrays, and needs neither bounds checks
+//! nor unsafe code. Untouched slack is zero pages that the system never allocates.
 
 use super::registers::{Registers, WINDOW};
 use crate::errors::Status;
@@ -19,12 +19,12 @@ use crate::objects::Ref;
 /// Words of a small frame.
 const FEW: usize = 8;
 
-/// A frame: where a function is and where its registers are.
+/// A frame: its function, its place in that function, and where its registers are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameState {
     /// The function in the context's table.
     pub(crate) slot: u32,
-    /// The instruction that runs next, or the call that has not returned.
+    /// The instruction that runs next, or the call that has not returned yet.
     pub(crate) index: u32,
     pub(crate) first_word: u32,
     pub(crate) word_count: u32,
@@ -33,7 +33,7 @@ pub(crate) struct FrameState {
 }
 
 /// Where a frame's registers start. Frames are read field by field and never copied whole: a copy
-/// would load in one piece what was just written in several, which processors wait for.
+/// would load in one piece what was just written in several, and processors stall on that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Base {
     pub(crate) word: usize,
@@ -53,15 +53,16 @@ pub(crate) struct Stack {
     pub(crate) frames: Vec<FrameState>,
     pub(crate) words: Vec<u64>,
     pub(crate) refs: Vec<Ref>,
-    /// Frames below a native activity: the loop ends when only these are left.
+    /// The number of frames below the innermost native activity: the loop ends when only these are
+    /// left.
     pub(crate) floor: usize,
-    /// The instruction that is run again because it had to wait, by function and index: its guard
-    /// has let it pass and is not asked once more.
+    /// An instruction that runs again because it had to wait, by function and index. Its guard has
+    /// already let it pass and is not asked a second time.
     pub(crate) passed: Option<(u32, u32)>,
 }
 
 impl Stack {
-    /// Adds a frame with zeroed registers.
+    /// Pushes a frame with zeroed registers.
     #[inline]
     pub(crate) fn push(
         &mut self,
@@ -101,7 +102,7 @@ impl Stack {
         Ok(base)
     }
 
-    /// The same if there is room for all of it; what is rare is left to [`Self::push`].
+    /// Pushes a frame if there is room for all of it; leaves the rare cases to [`Self::push`].
     #[inline(always)]
     pub(crate) fn try_push(
         &mut self,
@@ -125,13 +126,14 @@ impl Stack {
         }
         let window = &mut self.words[first_word as usize..];
         match window.first_chunk_mut::<FEW>() {
-            // Without a call; what is behind the frame is nobody's.
+            // Written without a call; no frame owns the words after this one.
             Some(few) if word_count as usize <= FEW => *few = [0; FEW],
             _ => window[..word_count as usize].fill(0),
         }
         let first_ref = first_ref as u32;
         let frame = FrameState { slot, index: 0, first_word, word_count, first_ref, ref_count };
-        // SAFETY: there is capacity for all refs and for one more frame, and they are written here.
+        // SAFETY: `try_push` has checked the capacity for all refs and one more frame, and writes
+        // them all here.
         unsafe {
             let refs = self.refs.as_mut_ptr();
             for index in first_ref as usize..refs_end {
@@ -147,12 +149,12 @@ impl Stack {
     /// The registers of the innermost two frames.
     ///
     /// # Safety
-    /// They are used only as long as the stack is not.
+    /// The stack is not used or moved while these registers are in use.
     #[inline(always)]
     pub(crate) unsafe fn registers(&mut self, outer: Base, inner: Base) -> (Registers, Registers) {
         debug_assert!(self.words.len() >= inner.word.max(outer.word) + WINDOW);
         let words = self.words.as_mut_ptr();
-        // SAFETY: both `push` functions keep a window behind every frame.
+        // SAFETY: both `push` functions keep a whole window after the start of every frame.
         unsafe { (Registers::at(words.add(outer.word)), Registers::at(words.add(inner.word))) }
     }
 
@@ -166,7 +168,7 @@ impl Stack {
         }
     }
 
-    /// Makes the innermost frame go on at an instruction.
+    /// Makes the innermost frame continue at an instruction.
     #[inline]
     pub(crate) fn set_index(&mut self, index: usize) {
         if let Some(frame) = self.frames.last_mut() {
@@ -176,8 +178,8 @@ impl Stack {
 
     #[cold]
     fn grow(&mut self, minimum: usize) {
-        // Room for more frames, so that this is rare; fresh from the system, so that slack stays
-        // untouched.
+        // Grows by more than is needed, so that growth is rare. The memory comes fresh from the
+        // system, so the slack stays untouched.
         let mut words = vec![0; minimum + self.words.len() / 2 + WINDOW / 16];
         words[..self.words.len()].copy_from_slice(&self.words);
         self.words = words;

@@ -1,4 +1,4 @@
-//! Frames and their registers. Uses `objects`, `limits` and `errors`; nothing here knows instructions.
+//! Frames and their registers. Uses `objects`, `limits` and `errors`; knows no instructions.
 
 mod frames;
 mod guard;

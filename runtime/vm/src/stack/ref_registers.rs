@@ -11,7 +11,7 @@ pub(crate) fn ref_index(register: u16) -> usize {
     usize::from(register & Register::MAX_REF)
 }
 
-/// Whether a ref register gives its ref away.
+/// Whether a ref register operand has the move bit: the instruction takes the ref out of it.
 #[inline(always)]
 pub(crate) fn is_move(register: u16) -> bool {
     register & Register::MOVE_BIT != 0
@@ -24,7 +24,7 @@ pub(crate) fn read_ref(refs: &mut [Ref], register: u16) -> Ref {
     if is_move(register) { std::mem::take(source) } else { source.clone() }
 }
 
-/// The same, if it is of the type.
+/// Reads a ref like [`read_ref`] if it is of the type.
 #[inline(always)]
 pub(crate) fn read_checked_ref(
     refs: &mut [Ref],

@@ -2,13 +2,13 @@
 //!
 //! # Soundness
 //!
-//! [`Registers`] is made from a whole window ([`WINDOW`] words), and an ordinal has 16 bits, so
-//! every register that can be named is inside. [`Refs`] is made from the refs of a frame, and
-//! [`crate::cursor`] refused code that names others where handlers read them here, and took the bit
-//! that says "move" out of their operands. Both are pointers without a lifetime: whoever makes them
-//! promises that the stack does not move while they are in use. The machine makes them anew
-//! whenever it enters or returns to a frame, and handlers give the old ones up when they call it to
-//! do so.
+//! [`Registers`] is made from a whole window ([`WINDOW`] words). An ordinal has 16 bits, so every
+//! register that an instruction can name is inside the window. [`Refs`] is made from the refs of a
+//! frame. `code` refuses instructions that would read other refs here, and clears the move bit of
+//! their operands (`code/instructions.rs`). Both are pointers without a lifetime: the caller that
+//! makes them promises that the stack does not move while they are in use. The machine makes new
+//! ones whenever it enters or returns to a frame, and handlers drop the old ones when they call it
+//! to do so.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -26,20 +26,20 @@ impl Registers {
     /// The registers that start with the first word of a window.
     ///
     /// # Safety
-    /// The window stays where it is, and nobody else uses it, while these are used.
+    /// The window stays in place, and no one else accesses it, while these registers are in use.
     #[inline(always)]
     pub(crate) unsafe fn new(window: &mut [u64; WINDOW]) -> Self {
         Self(NonNull::from(window).cast())
     }
 
-    /// The same, by the address of the first word.
+    /// The registers that start at an address.
     ///
     /// # Safety
-    /// A window starts there. It stays where it is while these are used, and what is used of it by
-    /// others is not used by these.
+    /// A window starts there and stays in place while these registers are in use. No one else
+    /// accesses the words that these registers access.
     #[inline(always)]
     pub(crate) unsafe fn at(first: *mut u64) -> Self {
-        // SAFETY: a window starts there.
+        // SAFETY: a window starts there, so the address is not null.
         Self(unsafe { NonNull::new_unchecked(first) })
     }
 
@@ -101,7 +101,8 @@ impl Registers {
     /// The window, for code that is not in a hurry.
     ///
     /// # Safety
-    /// It is not used longer than these registers could be, nor while they are.
+    /// The reference does not outlive the promise made for these registers, and the registers are
+    /// not used while it lives.
     #[inline(always)]
     pub(crate) unsafe fn window<'a>(self) -> &'a mut [u64; WINDOW] {
         // SAFETY: they were made from a window.
@@ -117,36 +118,36 @@ impl Refs {
     /// The refs of a frame.
     ///
     /// # Safety
-    /// They stay where they are, and nobody else uses them, while these are used.
+    /// They stay in place, and no one else accesses them, while this is in use.
     #[inline(always)]
     pub(crate) unsafe fn new(refs: &mut [Ref]) -> Self {
         Self(NonNull::from(refs).cast(), PhantomData)
     }
 
-    /// Where a register is, as instructions that [`crate::handlers::Shape::reads_ref`] have it in
-    /// `imm`.
+    /// The byte offset of a register, which instructions with `Shape::reads_ref` hold in `imm`.
     pub(crate) fn offset(register: u16) -> u64 {
         (usize::from(register) * size_of::<Ref>()) as u64
     }
 
-    /// The ref at the offset that such an instruction has.
+    /// The ref at such an offset.
     ///
     /// # Safety
-    /// The code was checked for the frame that these are of. The ref is not changed while it is
-    /// used.
+    /// The offset comes from code that was checked for the frame of these refs. The ref is not
+    /// changed while the result is in use.
     #[inline(always)]
     pub(crate) unsafe fn get<'a>(self, offset: u64) -> &'a Ref {
-        // SAFETY: the frame has it.
+        // SAFETY: the code was checked for this frame, so the frame has the ref.
         unsafe { &*self.0.byte_add(offset as usize).as_ptr() }
     }
 
-    /// All of them.
+    /// All refs.
     ///
     /// # Safety
-    /// There are so many. They are not used longer than these could be, nor while they are.
+    /// The frame has `count` refs. The slice does not outlive the promise made for these refs, and
+    /// they are not used while it lives.
     #[inline(always)]
     pub(crate) unsafe fn slice<'a>(self, count: usize) -> &'a mut [Ref] {
-        // SAFETY: they were made from a slice of that many.
+        // SAFETY: they were made from a slice of that length.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_ptr(), count) }
     }
 }

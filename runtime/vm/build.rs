@@ -1,5 +1,5 @@
 //! Sets `cfg(threaded)` where handlers of instructions may jump to each other: see
-//! `src/machine.rs`.
+//! `src/machine/run.rs`.
 
 use std::env::var;
 

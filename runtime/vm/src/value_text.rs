@@ -1,6 +1,6 @@
 //! Values as the text of command lines: `--input=` in, `result[0]: i32=5` out.
 //!
-//! The syntax and the wording are those of `iree-run-module`; numbers are in [`abi::scalar`].
+//! Syntax and wording are those of `iree-run-module`; numbers are in [`abi::scalar`].
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use abi::scalar::{Scalar, ScalarError};
 
 use crate::objects::{List, Ref, ScalarType, Type, Value};
 
-/// Lists may contain each other, even themselves; deeper ones print as dots.
+/// Lists may contain each other, even themselves; deeper levels print as dots.
 const MAX_LIST_DEPTH: usize = 16;
 
-/// Elements of a tensor that are printed where nobody says how many.
+/// The most elements of a tensor that print without an explicit number.
 const MAX_ELEMENT_COUNT: usize = 1024;
 
 /// Why an `--input=` is no argument of the function.
@@ -39,11 +39,11 @@ enum InputReason {
     Span,
 }
 
-/// Reads arguments for the first parameters of `signature`. Whether there are enough of them is
-/// for [`crate::Invocation::new`] to say.
+/// Parses arguments for the first parameters of `signature`. [`crate::Invocation::new`] checks
+/// their number.
 ///
 /// # Errors
-/// The first text that is no value of its parameter's type, or is one too many.
+/// The first text that is not a value of its parameter's type, or exceeds the parameters.
 pub fn parse_inputs<T: AsRef<str>>(
     signature: &Signature,
     texts: &[T],
@@ -100,7 +100,7 @@ pub fn format_values(list_name: &str, values: &[Value]) -> String {
     format_values_up_to(list_name, values, MAX_ELEMENT_COUNT)
 }
 
-/// [`format_values`] with at most so many elements of a tensor.
+/// [`format_values`] with at most `max_element_count` elements of a tensor.
 #[must_use]
 pub fn format_values_up_to(list_name: &str, values: &[Value], max_element_count: usize) -> String {
     let mut writer = Writer { out: String::new(), max_element_count };
@@ -110,8 +110,8 @@ pub fn format_values_up_to(list_name: &str, values: &[Value], max_element_count:
     writer.out
 }
 
-/// A value without its index: `i32=5`, `(null)`, or the type of a reference and its contents in the
-/// lines below, with at most so many elements of a tensor.
+/// A value without its index: `i32=5`, `(null)`, or the type of a reference with its contents on
+/// the following lines, at most `max_element_count` elements of a tensor.
 #[must_use]
 pub fn format_value(value: &Value, max_element_count: usize) -> String {
     let mut writer = Writer { out: String::new(), max_element_count };

@@ -1,6 +1,7 @@
-//! One program that goes through every part of the machine that has unsafe code: frames, registers,
-//! refs, guest memory, rodata, calls, stops. It is small enough for Miri (`tests/run miri`), which
-//! sees what only happens to work; random programs for the same purpose are in the fuzz tests.
+//! One program that exercises every part of the machine with unsafe code: frames, registers, refs,
+//! guest memory, rodata, calls, stops. It is small enough for Miri (`tests/run miri`), which also
+//! sees undefined behaviour that happens to work. The fuzz tests run random programs for the same
+//! purpose.
 
 use vm::{
     Context, ExecutionLimits, Invocation, NativeModule, Observer, Outcome, Position, Reaction,
@@ -183,7 +184,7 @@ fn every_manner_of_running_gives_the_same() {
     assert!(results.iter().all(|result| *result == results[0]), "{results:?}");
 }
 
-/// Each of them would go on for ever: what leads back is paid for, whoever goes on after a stop.
+/// Each of these loops would run forever: every way back uses fuel, even after a stop.
 #[test]
 fn every_way_back_uses_fuel() {
     let mut context = context(ExecutionLimits { fuel: Some(20), ..ExecutionLimits::default() });

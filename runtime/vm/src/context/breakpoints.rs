@@ -12,8 +12,8 @@ use crate::modules::LinkedKind;
 use crate::position::{FunctionId, ModuleIndex};
 use crate::stack::Guard;
 
-/// More breakpoints than these are changed at once: the whole function is made anew, rather than
-/// what is around each.
+/// Above this number of changes, a whole function is made again, instead of the surroundings of
+/// each change.
 const FEW_CHANGES: usize = 8;
 
 impl Context {
@@ -30,9 +30,9 @@ impl Context {
         functions.is_some_and(|functions| functions.iter().any(|slot| slot.armed.is_some()))
     }
 
-    /// Sets a breakpoint: the invocation stops before the instruction at `offset` runs. Block
-    /// markers are jumped over by branches, so a breakpoint on one slips to the instruction behind
-    /// it. Returns where it is. Setting it twice is the same as once. May be done at any time while
+    /// Sets a breakpoint: the invocation stops before the instruction at `offset` runs. Branches
+    /// skip block markers, so a breakpoint on a marker slips to the instruction after it. Returns
+    /// where the breakpoint is. Setting it twice has no further effect. May be called whenever
     /// nothing runs.
     ///
     /// # Errors
@@ -60,8 +60,8 @@ impl Context {
         Ok(set_at)
     }
 
-    /// Removes some breakpoints and sets others, those that can be. Of many in one function this is
-    /// done at once: what runs of a function depends on what is around each breakpoint.
+    /// Removes some breakpoints and sets others, as far as possible. Many changes to one function
+    /// are made at once, as the code of an instruction depends on the breakpoints around it.
     pub fn change_breakpoints(
         &mut self,
         cleared: impl IntoIterator<Item = (FunctionId, BytecodeOffset)>,
@@ -119,7 +119,7 @@ impl Context {
         }
     }
 
-    /// Removes a breakpoint; whether there was one.
+    /// Removes a breakpoint; returns whether there was one.
     pub fn clear_breakpoint(&mut self, function: FunctionId, offset: BytecodeOffset) -> bool {
         let Some(slot) = self.slot_index(function) else { return false };
         let Some(index) = stoppable_index(self.code(slot), offset) else { return false };
@@ -135,8 +135,8 @@ impl Context {
         removed
     }
 
-    /// Lets a guard decide whether a breakpoint stops while nobody observes; without one it always
-    /// does. Whether there is a breakpoint.
+    /// Lets a guard decide whether a breakpoint stops while nothing observes; without a guard it
+    /// always stops. Returns whether there is a breakpoint.
     pub fn set_guard(
         &mut self,
         function: FunctionId,
@@ -172,7 +172,7 @@ impl Context {
     }
 }
 
-/// The instruction at `offset`, or the one behind it if it is a block marker.
+/// The instruction at `offset`, or the one after it if it is a block marker.
 fn stoppable_index(code: &FunctionCode, offset: BytecodeOffset) -> Option<u32> {
     let index = code.index_of(offset)?;
     let is_marker = code.instructions[index as usize].code == Code::Block;

@@ -1,8 +1,8 @@
 //! Contexts: modules linked to each other, with their globals and breakpoints.
 //!
-//! All bytecode functions of a context are in one table, so that a call is one index whatever
-//! module it leads to. A function is translated when it is first called; breakpoints patch a copy
-//! of its translation, which free running then uses instead.
+//! All bytecode functions of a context are in one table, so a call is a single index, whichever
+//! module it leads to. A function is translated on its first call. Breakpoints patch a copy of its
+//! translation, which then runs instead when nothing observes.
 
 use std::sync::{Arc, Mutex};
 
@@ -63,7 +63,7 @@ impl Context {
         &self.limits
     }
 
-    /// Whether somebody looks at what runs; see [`ContextBuilder::inspected`].
+    /// Whether a debugger inspects the context; see [`ContextBuilder::inspected`].
     #[must_use]
     pub fn is_inspected(&self) -> bool {
         self.is_inspected
@@ -91,7 +91,7 @@ impl Context {
         self.modules.get(module.index()).map_or(&[], LinkedModule::rodata)
     }
 
-    /// The modules, in order of registration; those attached while running are behind the others.
+    /// The modules, in order of registration; modules attached at run time come last.
     pub fn modules(&self) -> impl Iterator<Item = (ModuleIndex, &str, ModuleKind<'_>)> {
         self.modules.iter().enumerate().map(|(index, module)| {
             let kind = match &module.kind {
@@ -142,7 +142,8 @@ impl Context {
         })
     }
 
-    /// A function's name: its (first) export name, or `@<ordinal>`; empty if there is none.
+    /// A function's name: its first export name, or `@<ordinal>`; empty if there is no such
+    /// function.
     #[must_use]
     pub fn function_name(&self, function: FunctionId) -> String {
         match self.modules.get(function.module.index()).map(|module| &module.kind) {
@@ -200,7 +201,8 @@ impl Context {
         slot.code.get_or_init(|| Box::new(translate(&self.linkage(), slot.id())))
     }
 
-    /// Where each instruction of a bytecode function starts, ascending; empty if there is none.
+    /// Where each instruction of a bytecode function starts, ascending; empty if there is no such
+    /// function.
     #[must_use]
     pub fn instruction_offsets(&self, function: FunctionId) -> Vec<BytecodeOffset> {
         let Some(slot) = self.slot_index(function) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! A context as the activities in it see it.
+//! A context, as its activities see it.
 
 use vmfb::verify::VerifiedModule;
 

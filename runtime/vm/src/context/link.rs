@@ -1,4 +1,4 @@
-//! Linking: from modules to a [`Context`]. Every import finds the export that it names, in a module
+//! Linking modules into a [`Context`]. Every import must find the export that it names, in a module
 //! added before, with the same signature; types and signatures are read once.
 
 use std::sync::{Arc, OnceLock};
@@ -32,7 +32,7 @@ pub struct ContextBuilder {
 }
 
 impl ContextBuilder {
-    /// Adds a bytecode module. Modules see those added before them.
+    /// Adds a bytecode module. It can import from modules added before it.
     #[must_use]
     pub fn add_bytecode(mut self, module: VerifiedModule) -> Self {
         self.entries.push(Entry::Bytecode(module));
@@ -46,34 +46,34 @@ impl ContextBuilder {
         self
     }
 
-    /// Bounds on what the program may use.
+    /// Sets the bounds on the program.
     #[must_use]
     pub fn limits(mut self, limits: ExecutionLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Somebody will look at what runs: native modules then attach modules that they load on the
-    /// way, so that these can be looked at too.
+    /// Prepares the context for a debugger: native modules then attach the modules that they load
+    /// at run time, so that these can be inspected too.
     #[must_use]
     pub fn inspected(mut self) -> Self {
         self.is_inspected = true;
         self
     }
 
-    /// Calls within modules pass what IREE's runtimes up to 3.12 pass: the lower 32 bits of each
-    /// number.
+    /// Makes calls within modules pass what IREE's runtimes up to 3.12 pass: the lower 32 bits of
+    /// each number.
     #[must_use]
     pub fn imitate_narrow_calls(mut self) -> Self {
         self.has_narrow_calls = true;
         self
     }
 
-    /// Links the modules. Their initialisers have not run yet: run
-    /// [`crate::Invocation::initialize`].
+    /// Links the modules. Their initialisers have not run yet: [`crate::Invocation::initialize`]
+    /// runs them.
     ///
     /// # Errors
-    /// A module or an import that must be there is missing or has another signature.
+    /// A required module or import is missing, or an import has another signature.
     pub fn link(self) -> Result<Context, LinkError> {
         let mut context = Context::empty(self.limits, self.is_inspected);
         context.has_narrow_calls = self.has_narrow_calls;
@@ -100,12 +100,13 @@ impl Context {
         ContextBuilder::default()
     }
 
-    /// Adds a module to a context that may be running already, under a name for people. It imports
-    /// from the `providers` and from nothing else; others do not import from it. Its globals are
-    /// fresh, and it is not initialised. `origin` is what it was loaded from, to find it by.
+    /// Adds a module to a context that may already be running, under a name for display. The module
+    /// imports only from the `providers`, and no other module imports from it. Its globals are
+    /// fresh, and it is not initialised. `origin` is the object that it was loaded from, to find it
+    /// by.
     ///
     /// # Errors
-    /// An import that must be there is missing or has another signature.
+    /// A required import is missing or has another signature.
     pub fn attach(
         &mut self,
         name: &str,
@@ -135,7 +136,7 @@ impl Context {
         found.map(|(_, index)| ModuleIndex(index))
     }
 
-    /// Whether a module was attached, rather than linked with the others.
+    /// Whether a module was attached at run time.
     #[must_use]
     pub fn is_attached(&self, module: ModuleIndex) -> bool {
         let module = self.modules.get(module.index());
@@ -201,7 +202,7 @@ struct Providers<'a> {
 }
 
 impl<'a> Providers<'a> {
-    /// Those added last first: they hide others of the same name.
+    /// The modules, the last one added first: it hides others of the same name.
     fn iter(self) -> impl Iterator<Item = (ModuleIndex, &'a LinkedModule)> {
         let modules = self.indices.iter().rev();
         modules.filter_map(move |index| Some((*index, self.context.modules.get(index.index())?)))
@@ -260,7 +261,7 @@ fn check_dependencies(providers: Providers<'_>, module: &Module) -> Result<(), L
     Ok(())
 }
 
-/// Finds what a module's imports name; all that is missing is said at once.
+/// Resolves a module's imports; reports all that are missing at once.
 fn imports(providers: Providers<'_>, module: &Module) -> Result<Box<[Target]>, LinkError> {
     let mut targets = Vec::new();
     let mut missing = Vec::new();
@@ -276,7 +277,7 @@ fn imports(providers: Providers<'_>, module: &Module) -> Result<Box<[Target]>, L
     Err(LinkError::MissingImports { module: module.name().to_owned(), imports: missing })
 }
 
-/// Finds what an import names.
+/// Resolves one import.
 fn resolve(
     providers: Providers<'_>,
     import: &Import,
@@ -304,7 +305,7 @@ fn resolve(
     })
 }
 
-/// Why a function cannot be had, and whether that is for its arguments and results only.
+/// Why a function is not available, and whether only its arguments and results differ.
 fn missing_reason(
     providers: Providers<'_>,
     module_name: &str,

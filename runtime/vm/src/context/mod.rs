@@ -1,5 +1,5 @@
-//! Linked modules with their globals and breakpoints. Uses `machine` and what is before it; invocations
-//! are in `run`, above.
+//! Linked modules with their globals and breakpoints. Uses `machine` and the rooms before it;
+//! invocations are in `run`, above.
 
 mod breakpoints;
 mod context;

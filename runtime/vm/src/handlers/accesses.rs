@@ -1,6 +1,5 @@
-//! Loads and stores: buffers, globals, lists. The way that most of them take is here; where
-//! something is wrong, and for lists that convert what they hold, the slow instruction is run
-//! instead.
+//! Loads and stores of buffers, globals and lists. Here is the fast path that most of them take. On
+//! an error, and for lists that convert their elements, the slow instruction runs instead.
 
 /// An instruction with a slow one to run instead where the fast one is not sure.
 macro_rules! slow_instead {
@@ -16,7 +15,7 @@ macro_rules! slow_instead {
     };
 }
 
-/// `c = element b of buffer a`; with `jump`, what a conditional jump may look at.
+/// `c = element b of buffer a`; with `jump`, for a conditional jump to test.
 macro_rules! buffer_load {
     ($to:ident, $raw:ty) => {{
         slow_instead!(Instead, |frame, instr| {
@@ -194,7 +193,7 @@ macro_rules! list_size {
     }};
 }
 
-/// Makes the size of list `a` what `b` says.
+/// Sets the size of list `a` to `b`.
 macro_rules! list_resize {
     () => {{
         slow_instead!(Instead, |frame, instr| {

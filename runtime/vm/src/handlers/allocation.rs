@@ -1,4 +1,4 @@
-//! The slow half of instructions on refs: finding the object, making one, saying what is wrong.
+//! The slow half of instructions on refs: finding an object, making one, reporting what is wrong.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ pub(crate) fn new_list(
     Ok(Ref::List(Arc::new(list)))
 }
 
-/// A size as programs give it: what is too large for the host is larger than any limit.
+/// A size that a program gives; one too large for the host exceeds any limit.
 fn size(value: i64) -> usize {
     usize::try_from(value.cast_unsigned()).unwrap_or(usize::MAX)
 }

@@ -28,7 +28,7 @@ pub(crate) unsafe fn branch<D: Dispatch>(
     unsafe { state.jump::<D>(machine, instr.high()) }
 }
 
-/// Looks at fuel and interrupts; goes on with the instruction so many behind the running one, which
+/// Checks fuel and interrupts; continues with the instruction `BEHIND` after the running one, which
 /// counts itself once more.
 #[inline(always)]
 pub(crate) fn refill<D: Dispatch, const BEHIND: usize>(
@@ -44,7 +44,8 @@ impl<const BEHIND: usize> Operation for Refill<BEHIND> {
     #[inline(always)]
     fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
         for _ in 0..BEHIND {
-            // SAFETY: what jumps in the place of the instruction behind it falls through by itself.
+            // SAFETY: an instruction that does the jump of the instruction after it falls through
+            // on its own.
             state.cursor = unsafe { state.cursor.next() };
         }
         let Some(budget) = machine.refill(state.cursor) else { return Signal::Leave };
@@ -80,13 +81,13 @@ leaves!(EndOfFunction, |machine, cursor| Reason::Exit(Exit::Failed(Status::faile
     "control ran past the last instruction of the function"
 ))));
 
-/// A breakpoint with a guard: leaves the machine, or runs the instruction that it stands before.
+/// A breakpoint with a guard: leaves the machine, or runs the instruction under the breakpoint.
 pub(crate) struct Guarded;
 
 impl Operation for Guarded {
     #[inline(always)]
     fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
-        /// What runs the instruction, if the guard lets it pass.
+        /// The handler of the instruction, if the guard lets it pass.
         #[inline(never)]
         fn consult(
             machine: &mut Machine<'_>,
@@ -108,7 +109,7 @@ impl Operation for Guarded {
     }
 }
 
-/// Leaves the machine for good, to go on at a target when it runs again.
+/// Leaves the machine for good, to resume at a target when it runs again.
 macro_rules! leaves_to_target {
     ($name:ident, $exit:expr) => {
         pub(crate) struct $name;
@@ -177,7 +178,7 @@ impl Operation for Fail {
             let status = status.unwrap_or(StatusCode::Unknown);
             return fail(machine, state.cursor, state.budget, status);
         }
-        // SAFETY: it falls through.
+        // SAFETY: the instruction falls through.
         unsafe { state.next::<D>(machine) }
     }
 }
@@ -189,7 +190,7 @@ impl Operation for Poll {
     #[inline(always)]
     fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
         poll!(state, machine, 0);
-        // SAFETY: it falls through.
+        // SAFETY: the instruction falls through.
         unsafe { state.next::<D>(machine) }
     }
 }
@@ -200,12 +201,12 @@ pub(crate) struct Block;
 impl Operation for Block {
     #[inline(always)]
     fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
-        // SAFETY: it falls through.
+        // SAFETY: the instruction falls through.
         unsafe { state.next::<D>(machine) }
     }
 }
 
-/// A jump; backwards, it looks at fuel and interrupts.
+/// A jump; checks fuel and interrupts if it goes back.
 pub(crate) struct Jump<const BACK: bool>;
 
 impl<const BACK: bool> Operation for Jump<BACK> {
@@ -219,7 +220,7 @@ impl<const BACK: bool> Operation for Jump<BACK> {
     }
 }
 
-/// A conditional jump; possibly backwards, it looks at fuel and interrupts.
+/// A conditional jump; checks fuel and interrupts if it may go back.
 pub(crate) struct CondJump<A, const BACK: bool>(std::marker::PhantomData<A>);
 
 impl<A: Source, const BACK: bool> Operation for CondJump<A, BACK> {
@@ -229,20 +230,20 @@ impl<A: Source, const BACK: bool> Operation for CondJump<A, BACK> {
             poll!(state, machine, 0);
         }
         let condition: i32 = A::read(state, state.cursor.instr().a);
-        // SAFETY: it has two distances.
+        // SAFETY: the instruction has two distances.
         unsafe { branch::<D>(state, machine, condition != 0) }
     }
 }
 
-/// Goes on where table `imm` says for index `a`.
+/// Continues where table `imm` says for index `a`.
 pub(crate) struct JumpTable<A>(std::marker::PhantomData<A>);
 
 impl<A: Source> Operation for JumpTable<A> {
     #[inline(always)]
     fn run<D: Dispatch>(state: State, machine: &mut Machine<'_>) -> Signal {
         let index: i32 = A::read(state, state.cursor.instr().a);
-        // SAFETY: `fusion` gave the instruction its table, whose distances are from here: no other
-        // uses it.
+        // SAFETY: `handler_choice` gave the instruction its own table, whose distances count from
+        // here.
         unsafe {
             let distance = state.cursor.table_distance(index.cast_unsigned());
             state.jump::<D>(machine, distance)
@@ -266,7 +267,7 @@ impl Operation for Call {
 
 leaves!(Native, |machine, cursor| Reason::Native);
 
-/// Calls what is not bytecode: nothing for handlers.
+/// Calls a native function or a missing import, which handlers cannot.
 pub(crate) struct CallOut;
 
 impl Operation for CallOut {

@@ -1,9 +1,10 @@
-//! Families of instructions that differ in type and function only. Each macro makes an
-//! [`Entry`](super::Entry): an [`Operation`](super::Operation) for every variant.
+//! Families of instructions that differ only in type and function. Each macro makes an
+//! [`Entry`](super::operation::Entry): an [`Operation`](super::operation::Operation) for every
+//! variant.
 //!
-//! All of them fall through; what does not is in `control`.
+//! All of them fall through; instructions that do not are in `control`.
 
-/// An operation: type parameters for where its operands come from, then what it does.
+/// An operation: type parameters for the origins of its operands, then what it does.
 macro_rules! operation {
     ($name:ident[$($source:ident),*], |$state:ident, $machine:ident, $instr:ident| $body:block) => {
         struct $name<$($source),*>(std::marker::PhantomData<($($source,)*)>);
@@ -21,7 +22,7 @@ macro_rules! operation {
     };
 }
 
-/// The same, with the conditional jump behind it done too. The block's value is the condition.
+/// An operation that also does the conditional jump after it. The block's value is the condition.
 macro_rules! jumping_operation {
     ($name:ident[$($source:ident),*], |$state:ident, $machine:ident, $instr:ident| $body:block) => {
         struct $name<$($source,)* const BACK: bool>(std::marker::PhantomData<($($source,)*)>);
@@ -32,7 +33,8 @@ macro_rules! jumping_operation {
                 let $instr = $state.cursor.instr();
                 let holds: bool = $body;
                 if BACK {
-                    // A stop is before the jump, which stands by itself behind this instruction.
+                    // A stop is before the jump, which is also there as an instruction after this
+                    // one.
                     poll!($state, $machine, 1);
                 }
                 // SAFETY: `fusion` gave the instruction the two distances of the jump.
@@ -42,7 +44,7 @@ macro_rules! jumping_operation {
     };
 }
 
-/// Counts a backward branch or call. A stop is so many instructions behind the running one.
+/// Counts a backward branch or call. A stop is `$behind` instructions after the running one.
 macro_rules! poll {
     ($state:ident, $machine:ident, $behind:literal) => {
         $state.budget -= 1;
@@ -52,7 +54,7 @@ macro_rules! poll {
     };
 }
 
-/// The variants of an operation, each by where its operands come from.
+/// The variants of an operation, one for each combination of origins.
 macro_rules! variants {
     ($operation:ident $fields:tt $more:tt { $plain:tt, $($sources:tt,)* }) => {
         const {
@@ -105,7 +107,7 @@ macro_rules! two_operands {
     };
 }
 
-/// The same where fewer are worth it: comparisons, which have three forms each.
+/// Fewer variants, for comparisons, which have three forms each.
 macro_rules! comparison_operands {
     ($operation:ident $fields:tt $($more:literal)?) => {
         variants!($operation $fields ($($more)?) {
@@ -259,7 +261,7 @@ macro_rules! ternary {
     }};
 }
 
-/// `c = function(a, b)`; where that is nothing, what the second function says is the error.
+/// `c = function(a, b)`; if that is `None`, the second function gives the error.
 macro_rules! fallible {
     ($type:ident, $function:expr, $error:path) => {{
         struct Error;
@@ -287,7 +289,7 @@ macro_rules! fallible {
     }};
 }
 
-/// `d = b` if `a` is not zero, else `c`
+/// `d = b` if `a` is not zero, otherwise `c`
 macro_rules! select {
     ($type:ident) => {{
         operation!(It[A], |state, machine, instr| {

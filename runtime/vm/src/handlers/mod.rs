@@ -1,13 +1,14 @@
-//! What instructions do. [`table`] has a row for each; the rows are made of the families here.
-//! Uses `machine` and what is before it; nothing above but the code that it chooses handlers for.
+//! What instructions do. [`table`] has a row for each; the rows are made of the families here. Uses
+//! `machine` and the rooms before it; the code that runs asks for handlers through
+//! [`crate::code::Handle`].
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `operation` | what a handler is made of |
 //! | `family` | macros: instructions that differ in type and function only |
-//! | `accesses` | macros: loads and stores of buffers, globals, lists |
+//! | `accesses` | macros: loads and stores of buffers, globals and lists |
 //! | `control` | jumps, calls, returns |
-//! | `slow` | what takes longer than deciding how to do it: safe code, out of line |
+//! | `slow` | work that outweighs the dispatch: safe code, out of line |
 //! | `allocation` | making buffers and lists |
 //! | `table` | every instruction, in one of the families |
 //! | `handle` | the handlers, as code asks for them |

@@ -50,8 +50,8 @@ handler! {
 }
 
 handler! {
-    /// An operation that is rare, and that others jump to: in their place it would cost them time,
-    /// as it needs room on the host's stack.
+    /// A rare operation that others jump to. Inlined there, it would cost them time, as it needs
+    /// room on the host's stack.
     #[cold]
     #[inline(never)]
     cold_handler

@@ -108,7 +108,7 @@ impl Frame<'_> {
         buffer.fill(self.wide(instr.b), self.wide(instr.c), pattern)
     }
 
-    /// The ref in a register, if it is of the type; taken out if the register has the move bit.
+    /// The ref in a register, if it is of the type; taken out if the operand has the move bit.
     pub(crate) fn take(&mut self, register: u16, type_index: usize) -> Result<Ref, Status> {
         read_checked_ref(self.refs, register, &self.types[type_index])
     }
@@ -151,7 +151,7 @@ impl<S: Slow> Operation for Instead<S> {
     }
 }
 
-/// What a fast instruction does where it cannot be fast, or has to say what is wrong.
+/// Runs the slow form of an instruction whose fast form does not apply, or has to report an error.
 #[inline(always)]
 pub(crate) fn instead<D: Dispatch, S: Slow>(state: State, machine: &mut Machine<'_>) -> Signal {
     call(cold_handler::<D, Instead<S>>, state, machine)
@@ -168,9 +168,9 @@ fn attempt<S: Slow>(
     let ref_count = machine.stack.frames.last().map_or(0, |frame| frame.ref_count as usize);
     let module = &machine.modules[machine.module.index()];
     let mut frame = Frame {
-        // SAFETY: nobody uses the registers until this returns.
+        // SAFETY: nothing else uses the registers until this function returns.
         pairs: unsafe { registers.window() },
-        // SAFETY: the same, and they are those of the innermost frame.
+        // SAFETY: nothing else uses the refs either, and they belong to the innermost frame.
         refs: unsafe { machine.refs.slice(ref_count) },
         globals: &mut machine.globals[machine.module.index()],
         types: module.types(),

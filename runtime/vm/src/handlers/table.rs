@@ -1,7 +1,7 @@
 //! Every instruction and what it does.
 //!
-//! The rows move operands and name functions of `ops`; what each family makes of its row is in
-//! `family`, `memory`, `control` and `slow`.
+//! The rows move operands and name functions of `ops`; the families are in `family`, `accesses`,
+//! `control` and `slow`.
 
 use super::allocation;
 use super::control::{self, CondJump, JumpTable};
@@ -24,7 +24,7 @@ impl Fast {
     }
 }
 
-/// What there is to an instruction.
+/// The shape and handlers of an instruction.
 #[allow(clippy::too_many_lines, reason = "a row an instruction; everything else is elsewhere")]
 pub(crate) fn entry<D: Dispatch>(code: Code) -> Entry {
     match code {

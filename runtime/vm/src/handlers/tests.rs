@@ -1,11 +1,11 @@
-//! Every handler of every instruction, one by one: that it leads where it should, and in builds
-//! where handlers jump to each other, that it does so by a jump.
+//! Tests of every handler of every instruction: it leads where it should, and in builds where
+//! handlers jump to each other, it does so by a jump.
 //!
-//! What follows the handler is a probe, which notes where its own variables are on the host's
-//! stack. A handler that jumped leaves no frame behind: the probe is where it is when it is called
-//! directly. Nothing in the language makes the optimiser do that, so this runs in optimised builds
-//! too (`tests/run unit`), and a handler that lost its jump fails here instead of filling the stack
-//! of whoever runs a long loop.
+//! The handler under test is followed by a probe, which notes where its own variables are on the
+//! host's stack. A handler that jumped leaves no frame there: the probe runs at the same place as
+//! if it were called directly. Nothing in the language makes the optimiser do that, so this runs in
+//! optimised builds too (`tests/run unit`). A handler that lost its jump fails here, instead of
+//! overflowing the stack in a long loop.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -50,15 +50,15 @@ vm.func @callee(%i0: i32, %r0: !vm.buffer) -> (i32) {
 const CALLER: u32 = 0;
 const CALLEE: u32 = 1;
 
-/// Where instructions go on, in the code that is made here.
+/// Where instructions continue, in the code that is made here.
 const BEHIND: usize = 1;
 
 thread_local! {
-    /// Where the probe's variables were when it ran last.
+    /// Where the probe's variables were when it last ran.
     static PLACE: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// What stands behind the tested handler.
+/// The handler after the one under test.
 #[inline(never)]
 #[allow(clippy::too_many_arguments, reason = "it is a handler")]
 fn probe(
@@ -78,7 +78,7 @@ fn probe(
     Signal::Leave
 }
 
-/// A handler that keeps a frame while the next one runs: what the tests are to find.
+/// A handler that keeps a frame while the next one runs: what these tests must detect.
 #[allow(clippy::too_many_arguments, reason = "it is a handler")]
 fn keeps_a_frame(
     cursor: Cursor,
@@ -136,12 +136,12 @@ impl Object {
     }
 }
 
-/// What became of it.
+/// How the handler under test ended.
 #[derive(Debug, PartialEq)]
 enum Arrival {
     /// The probe ran, at this place.
     Jumped(usize),
-    /// The handler returned to have the instruction behind it run.
+    /// The handler returned for the loop to run the next instruction.
     Returned,
     /// The machine was left.
     Left(String),
@@ -186,7 +186,7 @@ fn function(instr: Instr, handler: Handler) -> Box<FunctionCode> {
     })
 }
 
-/// The instruction with indices where it has distances.
+/// The instruction, with indices in place of distances.
 fn absolute(instr: Instr) -> Instr {
     match instr.code {
         Code::Jump | Code::JumpBack | Code::CondJump | Code::CondJumpBack => {
@@ -196,7 +196,7 @@ fn absolute(instr: Instr) -> Instr {
     }
 }
 
-/// The instruction with operands that make it succeed: register 0 of each type is 1, register 1 is
+/// The instruction, with operands that make it succeed: register 0 of each type is 1, register 1 is
 /// 0; ref 0 is the object, ref 1 is null.
 fn instruction(code: Code) -> Instr {
     let mut instr = Instr { code, a: 0, b: 0, c: 0, imm: 0 };
@@ -205,7 +205,7 @@ fn instruction(code: Code) -> Instr {
         Code::Jump | Code::JumpBack | Code::CondJump | Code::CondJumpBack => {
             instr.imm = away << 32 | away;
         }
-        // It goes on if there is nothing to fail or stop for.
+        // It continues if there is nothing to fail or stop for.
         Code::Fail => instr.a = 1,
         Code::CondStop => (instr.a, instr.imm) = (1, BEHIND as u64),
         Code::Stop | Code::Yield => instr.imm = BEHIND as u64,
@@ -242,8 +242,7 @@ fn run<D: Dispatch>(context: &mut Context, trial: Trial, is_direct: bool) -> Arr
     let object = trial.object.make(context);
     let tested = function(trial.instr, trial.handler);
     context.functions[CALLER as usize].code = OnceLock::from(tested);
-    // What is called, which goes on behind its block marker; or what called, which goes on behind
-    // that.
+    // The callee, entered after its block marker; or the caller, resumed after the call.
     let other =
         instruction(if trial.instr.code == Code::Return { Code::Call } else { Code::Block });
     context.functions[CALLEE as usize].code = OnceLock::from(function(other, Handler(probe)));
@@ -259,7 +258,7 @@ fn run<D: Dispatch>(context: &mut Context, trial: Trial, is_direct: bool) -> Arr
     stack.words[base.word] = 1;
     stack.refs[base.reference] = object;
     let window = stack.words[base.word..].first_chunk_mut::<WINDOW>().unwrap();
-    // SAFETY: nothing but the handler uses the stack until it is left.
+    // SAFETY: only the handler uses the stack until it returns.
     let (registers, refs) =
         unsafe { (Registers::new(window), Refs::new(&mut stack.refs[base.reference..])) };
     let (code, running) = D::code(&functions[CALLER as usize]).unwrap();
@@ -290,7 +289,7 @@ fn run<D: Dispatch>(context: &mut Context, trial: Trial, is_direct: bool) -> Arr
     };
     PLACE.set(None);
     let handler = if is_direct { probe } else { trial.handler.0 };
-    // One call for both, so that it is made at one place of the stack.
+    // A single call site for both, so that both run at the same place of the stack.
     let signal = call(black_box(handler), saved, &mut machine);
     match (PLACE.get(), signal) {
         (Some(place), _) => Arrival::Jumped(place),
@@ -318,7 +317,7 @@ fn check<D: Dispatch>(context: &mut Context, trial: Trial) {
     let found = run::<D>(context, trial, false);
     let is_right = match &found {
         Arrival::Jumped(_) if JUMPS && !D::OBSERVES => found == direct,
-        // Who asked for another budget goes on at once.
+        // A handler that asked for another budget continues at once.
         Arrival::Jumped(_) => trial.budget == 1,
         Arrival::Returned => !JUMPS || D::OBSERVES,
         Arrival::Left(_) => false,
@@ -358,7 +357,7 @@ fn check_instruction<D: Dispatch>(context: &mut Context, code: Code) {
     if D::OBSERVES {
         return;
     }
-    // With the jump behind it, both ways of it.
+    // With the jump after it, in both directions.
     let away = distance::<Handler>(0, BEHIND);
     for variants in [forward, backward].into_iter().flatten() {
         for (a, b, last, previous) in

@@ -10,7 +10,7 @@ use crate::modules::Target;
 use crate::objects::Ref;
 use crate::stack::{Base, Refs, Stack, read_ref, ref_index};
 
-/// Enters the callee of the running call: pushes its frame and passes it the arguments. `None` to
+/// Enters the callee of the running call: pushes its frame and passes the arguments. `None` to
 /// leave the machine.
 #[inline(always)]
 pub(crate) fn enter<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Option<State> {
@@ -26,7 +26,7 @@ pub(crate) fn enter<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) ->
         untranslated(machine, cursor, budget, callee);
         return None;
     };
-    // Past the block marker, which is there for those who count.
+    // Starts after the block marker, which only observers count.
     let Some(first) = running.cursor(usize::from(!D::OBSERVES)) else {
         no_callee(machine, cursor, budget);
         return None;
@@ -44,8 +44,8 @@ pub(crate) fn enter<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) ->
         return None;
     };
     let (caller, callee) = (caller.base(), callee.base());
-    // SAFETY: nothing moves the stack before these are in the state that goes on, and the caller's
-    // are not used any more.
+    // SAFETY: nothing moves the stack until these registers are in the next state, and the caller's
+    // registers are no longer used.
     let (from, to) = unsafe { machine.stack.registers(caller, callee) };
     for (source, target) in &plan.pairs {
         to.set_pair(*target, from.pair(*source));
@@ -95,7 +95,7 @@ fn push(
 #[cold]
 #[inline(never)]
 fn untranslated(machine: &mut Machine<'_>, cursor: Cursor, budget: u32, callee: u32) {
-    // The call counts itself once more when it is run again.
+    // The call counts itself again when it runs again.
     machine.run_again(cursor);
     machine.leave(cursor, budget + 1, Reason::Untranslated(callee));
 }
@@ -107,8 +107,8 @@ fn no_callee(machine: &mut Machine<'_>, cursor: Cursor, budget: u32) {
     machine.leave(cursor, budget, Reason::Exit(Exit::Failed(status)));
 }
 
-/// Returns to the caller of the running function: copies the results, the registers in the list of
-/// the running instruction, to where the caller's plan wants them. `None` to leave the machine.
+/// Returns to the caller of the running function: copies the results (the registers in the list of
+/// the running instruction) to where the caller's plan wants them. `None` to leave the machine.
 #[inline(always)]
 pub(crate) fn give_back<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Option<State> {
     let (cursor, budget) = (state.cursor, state.budget);
@@ -128,12 +128,12 @@ pub(crate) fn give_back<D: Dispatch>(mut state: State, machine: &mut Machine<'_>
         no_callee(machine, cursor, budget);
         return None;
     };
-    // SAFETY: nothing moves the stack before these are in the state that goes on, and the callee's
-    // are not used any more.
+    // SAFETY: nothing moves the stack until these registers are in the next state, and the callee's
+    // registers are no longer used.
     let (to, from) = unsafe { machine.stack.registers(caller, callee) };
     for (register, target) in list.iter().zip(&plan.results) {
         match *target {
-            // Without a signature nobody has compared the banks.
+            // Without a signature, the banks have not been compared.
             Slot::Word(target) if !Register(*register).is_ref() => {
                 to.set_word(target, from.word(*register));
             }

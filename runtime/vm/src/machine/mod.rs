@@ -1,5 +1,5 @@
-//! How one instruction leads to the next. Uses `code` and what is before it; what the instructions do is
-//! in `handlers`, above.
+//! The machine: how one instruction leads to the next, how calls enter and return. Uses `code` and
+//! the rooms before it; what each instruction does is in `handlers`, above.
 
 mod calls;
 mod operand;

@@ -13,7 +13,7 @@ pub(crate) trait Operand: Copy {
     /// The last result of this type, or the one before.
     fn accumulated(state: State, age: usize) -> Self;
 
-    /// Makes a value the last result, and puts it into a register.
+    /// Makes a value the last result of its type, and stores it in a register.
     fn write(self, state: &mut State, register: u16);
 }
 

@@ -1,27 +1,27 @@
-//! The machine: handlers that run instructions, and how one leads to the next.
+//! Running handlers, and how one leads to the next.
 //!
-//! Every instruction carries the function that runs it, its handler. A handler gets the state of
-//! the running frame in its arguments, few enough to stay in registers of the host, and ends by
-//! calling the next instruction's handler with what it makes of them. In optimised builds that call
-//! is a jump: nothing is left to do after it, and both have the same signature. So the host
-//! predicts each instruction's successor by itself, and no state is ever spilled for the sake of
-//! another instruction.
+//! Every instruction carries its handler, the function that runs it. A handler gets the state of
+//! the running frame as arguments, few enough to stay in registers of the host, and ends by calling
+//! the next instruction's handler with the new state. In optimised builds that call is a jump:
+//! nothing remains to be done after it, and both functions have the same signature. So the host
+//! predicts the successor of each instruction separately, and no instruction spills state for the
+//! sake of another.
 //!
-//! The language promises no such jumps. So where optimisation does not make them (`cfg(threaded)`
-//! is off: debug builds, other processors, Miri), and in builds with debug assertions, a handler
-//! puts the state into [`Machine::saved`] and returns to a loop, which calls the next: the same
-//! handlers, another [`Dispatch`]. Observers use that form always. `handlers::tests` runs every
-//! handler so often that one that lost its jump would end on the stack at once; what a handler must
-//! not do for that is hold values that are dropped, or pass the address of a local variable: such
-//! work is in functions of its own, which are not inlined.
+//! The language does not promise such jumps. Where the optimiser does not make them
+//! (`cfg(threaded)` is off: debug builds, other processors, Miri), and in builds with debug
+//! assertions, a handler puts the state into [`Machine::saved`] and returns to a loop, which calls
+//! the next one: the same handlers, another [`Dispatch`]. Observers always use that form.
+//! `handlers/tests.rs` runs every handler, and fails if one lost its jump. To keep it, a handler
+//! must not hold values with a destructor, nor pass the address of a local variable; such work is
+//! in separate functions that are not inlined.
 //!
 //! # Results at hand
 //!
-//! A value that one instruction writes and another one reads soon goes through memory, and would
-//! wait there for some seven cycles. So handlers also pass the last two results of each kind on
-//! (`words`, `singles`, `doubles`), and there are variants of handlers that take operands from
-//! there. `fusion` chooses them where it knows which registers these results belong to; who comes
-//! from elsewhere, as after a stop, first loads them ([`Machine::run`]).
+//! A value that one instruction writes and another reads soon would go through memory, and wait
+//! there for about seven cycles. So handlers also pass on the last two results of each kind
+//! (`words`, `singles`, `doubles`), and some variants of handlers take operands from there.
+//! `code/handler_choice.rs` chooses them where it knows which registers these results belong to.
+//! Control from elsewhere, as after a stop, loads them first ([`Machine::run`]).
 
 use super::state::{
     Cursor, Dispatch, Exit, FunctionSlot, Handler, Machine, Reason, Signal, State, call,
@@ -42,8 +42,8 @@ pub(crate) struct Program<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// Runs the innermost frame and what it calls and returns to: until there is a reason to leave,
-    /// or, if somebody observes, for one instruction. `budget` is brought up to date.
+    /// Runs the innermost frame and what it calls and returns to, until there is a reason to leave;
+    /// with an observer, runs one instruction. Updates `budget`.
     ///
     /// The frame's function has been translated.
     pub(crate) fn run<D: Dispatch>(
@@ -66,11 +66,11 @@ impl<'a> Machine<'a> {
             return broken("a frame outside of its function");
         };
         let Some(window) = stack.words[base.word..].first_chunk_mut::<WINDOW>() else {
-            // `Stack::push` keeps a window behind every frame.
+            // `Stack::push` keeps a whole window after the start of every frame.
             return broken("the stack is shorter than its frames");
         };
         let refs = &mut stack.refs[base.reference..base.reference + ref_count as usize];
-        // SAFETY: whoever moves the stack, which is calls and returns, makes both anew.
+        // SAFETY: only calls and returns move the stack, and they make new registers and refs.
         let (registers, refs) = unsafe { (Registers::new(window), Refs::new(refs)) };
         let known = if D::OBSERVES {
             Known::default()
@@ -110,7 +110,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Says why the handlers are left, and where: so many instructions behind the cursor.
+    /// Notes why and where the handlers are left.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&mut self, cursor: Cursor, budget: u32, reason: Reason) -> Signal {
@@ -121,7 +121,7 @@ impl<'a> Machine<'a> {
         Signal::Leave
     }
 
-    /// The instruction at the cursor is run again: if it is guarded, its guard has let it pass.
+    /// Notes that the instruction at the cursor will run again: its guard, if any, has let it pass.
     #[cold]
     pub(crate) fn run_again(&mut self, cursor: Cursor) {
         let Some(slot) = self.stack.frames.last().map(|frame| frame.slot) else { return };
@@ -143,7 +143,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Makes the globals those of another module.
+    /// Switches to the globals of another module.
     #[inline(always)]
     pub(crate) fn enter_module(&mut self, module: ModuleIndex) {
         if self.module != module {
@@ -153,7 +153,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// A state as handlers would have left it of whose results so much is known.
+/// The state that handlers would have left, given which results are known.
 #[inline]
 fn at_hand(cursor: Cursor, registers: Registers, budget: u32, known: Known) -> State {
     let (words, singles, doubles) = ([0; 2], [0.0; 2], [0.0; 2]);
@@ -168,7 +168,7 @@ fn at_hand(cursor: Cursor, registers: Registers, budget: u32, known: Known) -> S
             state.load(bank, register);
         }
         if let (None, Some((bank, register))) = (last, previous) {
-            // As if something else had come behind it.
+            // As if another result had followed it.
             state.load(bank, register);
         }
     }

@@ -27,12 +27,12 @@ pub(crate) type FunctionCode = crate::code::FunctionCode<Handler>;
 /// A function that handlers run, in the table of its context.
 pub(crate) type FunctionSlot = crate::code::FunctionSlot<Handler>;
 
-/// What a handler says to the loop that called it.
+/// What a handler returns to the loop that called it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Signal {
     /// Call the handler of [`Machine::saved`].
     Next,
-    /// [`Machine::reason`] says why.
+    /// Leave the machine; [`Machine::reason`] says why.
     Leave,
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum Exit {
     Requested,
     Interrupted,
     Observed,
-    /// A native function goes on in steps, or waits.
+    /// A native function runs in steps, or waits.
     Suspended,
     Failed(Status),
 }
@@ -59,7 +59,7 @@ impl From<Halt> for Exit {
     }
 }
 
-/// Why the handlers were left. The frame's index says where.
+/// Why handlers leave the machine. The frame's index says where.
 #[derive(Debug)]
 pub(crate) enum Reason {
     /// The run is at its end.
@@ -104,7 +104,7 @@ impl State {
         D::go(self, machine)
     }
 
-    /// Goes on so many bytes away.
+    /// Continues `distance` bytes away.
     ///
     /// # Safety
     /// The distance is one of the two in the running instruction.
@@ -119,8 +119,9 @@ impl State {
         D::go(self, machine)
     }
 
-    /// The same on one of two ways, with host code of its own: a target selected without a branch
-    /// would make the host wait for the condition before it fetches the next instruction.
+    /// Like [`Self::jump`], on one of two paths with separate host code: if the target were
+    /// selected without a branch, the host would wait for the condition before it fetches the next
+    /// instruction.
     ///
     /// # Safety
     /// As for [`Self::jump`].
@@ -138,10 +139,10 @@ impl State {
 
 /// How one handler leads to the next, and which form of functions runs.
 pub(crate) trait Dispatch: 'static {
-    /// Whether somebody is asked before every instruction.
+    /// Whether an observer is asked before every instruction.
     const OBSERVES: bool;
 
-    /// Runs the instruction at the state's cursor, or has it run.
+    /// Runs the instruction at the state's cursor, or saves the state for the loop to run it.
     fn go(state: State, machine: &mut Machine<'_>) -> Signal;
 
     /// The same, in host code that is not shared with another way.
@@ -150,7 +151,7 @@ pub(crate) trait Dispatch: 'static {
         Self::go(state, machine)
     }
 
-    /// What runs of a function, if it was translated.
+    /// The code of a function that runs in this form, if the function was translated.
     fn code(slot: &FunctionSlot) -> Option<(&FunctionCode, &CheckedCode)>;
 }
 
@@ -170,7 +171,7 @@ impl Dispatch for Free {
     #[inline(always)]
     fn go_apart(state: State, machine: &mut Machine<'_>) -> Signal {
         let handler = state.cursor.handler().0;
-        // What is on one of the two ways only is not merged with the other's.
+        // Keeps the compiler from merging this path with the other one.
         std::hint::black_box(());
         call(handler, state, machine)
     }
@@ -226,7 +227,7 @@ pub(crate) struct Machine<'a> {
     pub(crate) meter: &'a mut Meter,
     /// The running function.
     pub(crate) code: &'a FunctionCode,
-    /// The form of it that runs.
+    /// The form of its code that runs.
     pub(crate) running: &'a CheckedCode,
     /// Its refs.
     pub(crate) refs: Refs,
@@ -236,6 +237,6 @@ pub(crate) struct Machine<'a> {
     pub(crate) global_bytes: GlobalBytes,
     /// What runs next, where handlers return to a loop.
     pub(crate) saved: State,
-    /// Why they were left.
+    /// Why the handlers were left.
     pub(crate) reason: Reason,
 }

@@ -1,18 +1,18 @@
 //! Conversions between number types.
 //!
-//! Float to integer rounds half away from zero. What does not fit is undefined in C; IREE's x86-64
-//! builds give the hardware's answer, and so do these functions everywhere: conversion to a 64-bit
-//! integer gives `i64::MIN` for what does not fit and for NaN, narrower results are the low half of
-//! that, and `f64` to 32 bits goes through `f32` (as IREE does: 16777217.0 becomes 16777216).
+//! Float to integer rounds half away from zero. C leaves values that do not fit undefined. IREE's
+//! x86-64 builds give the hardware's result, and so do these functions everywhere: a 64-bit result
+//! is `i64::MIN` for NaN and values that do not fit, a narrower result is the low half of that, and
+//! `f64` to 32 bits goes through `f32` (as in IREE: 16777217.0 becomes 16777216).
 
-/// To a signed 64-bit integer as the hardware does it, the fraction already gone.
+/// Converts a value without a fraction to a signed 64-bit integer, as the hardware does.
 #[inline]
 fn hardware_i64(value: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }
 }
 
-/// To an unsigned 64-bit integer as compilers build it from signed conversions.
+/// Converts to an unsigned 64-bit integer, as compilers build it from signed conversions.
 #[inline]
 fn hardware_u64(value: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
@@ -56,7 +56,7 @@ pub(crate) fn f64_to_ui64(value: f64) -> i64 {
 mod tests {
     use super::*;
 
-    /// Expected values are what iree-run-module 3.13 prints on x86-64.
+    /// The expected values were printed by iree-run-module 3.13 on x86-64.
     #[test]
     fn as_the_reference_on_x86_64() {
         for (value, expected) in

@@ -1,12 +1,12 @@
 //! Float instructions, for f32 and f64 alike.
 //!
 //! As in IREE: `fma` rounds twice (its builds do not fuse), `rem` is IEEE's remainder (the quotient
-//! rounded to nearest), `min` and `max` give the left operand unless the right one compares beyond
-//! it (so a NaN on the left stays and a NaN on the right is passed over), ordered comparisons are
-//! false on NaN except `ne`, which is C's `!=`.
+//! rounded to nearest), `min` and `max` give the left operand unless the right one compares lower
+//! or higher (so a NaN on the left stays, and a NaN on the right is ignored), and ordered
+//! comparisons are false on NaN except `ne`, which is C's `!=`.
 //!
-//! The bits of a NaN show: its sign is printed, and programs may look at the rest. So they too are
-//! what IREE's x86-64 builds give: arithmetic on a signalling NaN makes it quiet.
+//! The bits of a NaN are visible: its sign is printed, and programs may read the rest. They too are
+//! those of IREE's x86-64 builds: arithmetic makes a signalling NaN quiet.
 
 macro_rules! floats {
     ($module:ident $float:ty, $remainder:path, $erf:path) => {
@@ -17,7 +17,7 @@ macro_rules! floats {
                 a * b + c
             }
 
-            /// A NaN as arithmetic leaves it, any other value by the function.
+            /// Quiets a NaN, as arithmetic does; applies the function to any other value.
             #[inline(always)]
             fn unless_nan(a: $float, function: fn($float) -> $float) -> $float {
                 if a.is_nan() { a + a } else { function(a) }
@@ -47,8 +47,8 @@ macro_rules! floats {
                 if a < b { b } else { a }
             }
 
-            /// IEEE's round to even, but for -0.5, which gives +0: the reference corrects a tie by
-            /// adding one to the -1 that C's rounding made of it.
+            /// IEEE's round to even, except for -0.5, which gives +0: the reference corrects a tie
+            /// by adding one to the -1 that C's rounding gives.
             #[inline(always)]
             pub(crate) fn round_even(a: $float) -> $float {
                 if a == -0.5 { 0.0 } else { unless_nan(a, <$float>::round_ties_even) }
@@ -74,8 +74,8 @@ macro_rules! floats {
 floats!(f32s f32, crate::ops::system::remainderf, crate::ops::system::erff);
 floats!(f64s f64, crate::ops::system::remainder, crate::ops::system::erf);
 
-/// The logarithm. That of a negative number is a positive NaN: IREE's builds call the function as
-/// old versions of the C library had it.
+/// The natural logarithm. For a negative number it is a positive NaN: IREE's builds use an old
+/// version of the C library's function.
 pub(crate) fn ln(a: f64) -> f64 {
     if a < 0.0 { f64::NAN } else { a.ln() }
 }

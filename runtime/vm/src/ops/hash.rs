@@ -11,7 +11,7 @@ const KEY: [u64; 2] = [0x0706_0504_0302_0100, 0x0F0E_0D0C_0B0A_0908];
 
 impl SipHash {
     pub(crate) fn new() -> Self {
-        // The words spell "somepseudorandomlygeneratedbytes"; they are the algorithm's.
+        // The words spell "somepseudorandomlygeneratedbytes", as the algorithm defines.
         let state = [
             0x736F_6D65_7073_6575 ^ KEY[0],
             0x646F_7261_6E64_6F6D ^ KEY[1],

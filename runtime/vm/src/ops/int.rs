@@ -1,7 +1,7 @@
 //! Integer instructions. Arithmetic wraps. Shift amounts count modulo the width.
 //!
 //! Division by zero, and the one quotient that does not fit (minimum / -1), are undefined in IREE:
-//! its release tools die of a hardware trap. Here they are `INVALID_ARGUMENT` errors.
+//! its release tools crash with a hardware trap. Here they are `INVALID_ARGUMENT` errors.
 
 use crate::errors::Status;
 

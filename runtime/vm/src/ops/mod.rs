@@ -1,5 +1,5 @@
-//! What scalar instructions compute: small pure functions, tested alone, shared by everything that
-//! evaluates them. The interpreter only moves operands in and results out.
+//! What scalar instructions compute: small pure functions, tested on their own. The interpreter
+//! only moves operands in and results out. Uses `errors` only.
 
 pub(crate) mod convert;
 pub(crate) mod float;

@@ -1,11 +1,11 @@
-//! What the system's C library has and `std` does not offer: the error function, IEEE's remainder,
-//! and a comparison of memory that makes no references to it.
+//! Functions of the system's C library that `std` does not offer: the error function, IEEE's
+//! remainder, and a comparison of memory that makes no references to it.
 //!
-//! `std` calls the same library for sines and logarithms, and so does IREE: results equal its
-//! results to the last bit only if the library is the same.
+//! `std` calls the same library for sines and logarithms, and so does IREE: the results agree to
+//! the last bit only if the library is the same.
 
-// SAFETY: C's standard declares these so. The safe ones take and give numbers by value and touch no
-// memory but `errno`; `std` links the library that has them.
+// SAFETY: these are the declarations of the C standard. The safe functions take and return numbers
+// by value and touch no memory but `errno`; `std` links the library that has them.
 unsafe extern "C" {
     /// The error function.
     pub(super) safe fn erf(value: f64) -> f64;
@@ -15,7 +15,7 @@ unsafe extern "C" {
     pub(super) safe fn remainder(left: f64, right: f64) -> f64;
     /// The same, of f32.
     pub(super) safe fn remainderf(left: f32, right: f32) -> f32;
-    /// Compares bytes; 0 if all are the same. They must be there.
+    /// Compares bytes; 0 if all are equal. The bytes must exist.
     #[cfg(not(miri))]
     pub(crate) fn memcmp(left: *const u8, right: *const u8, length: usize) -> i32;
 }

@@ -9,7 +9,7 @@ use crate::machine::Exit;
 use crate::position::Position;
 
 impl Invocation {
-    /// What the end of a run means; `None`: there is more to start.
+    /// What the end of a run means; `None`: another function starts.
     pub(crate) fn conclude(&mut self, context: &Context, exit: Exit) -> Option<Outcome> {
         Some(match exit {
             Exit::Completed(_) if self.start.is_some() => return None,
@@ -46,7 +46,7 @@ impl Invocation {
         Outcome::Failed(failure)
     }
 
-    /// It is over without an end of its own: its frames were taken. How it had failed, if it had.
+    /// Ends the invocation because its frames were taken; returns its failure, if it has failed.
     pub(crate) fn give_up(&mut self) -> Option<Status> {
         match self.end.replace(End::Completed) {
             Some(End::Failed(failure)) => Some(failure.status),
@@ -54,7 +54,7 @@ impl Invocation {
         }
     }
 
-    /// A failure as the activities on the stack explain it.
+    /// A failure with what the activities on the stack add to it.
     pub(crate) fn explain(&self, status: Status) -> Status {
         let activities = self.natives.iter().rev().filter_map(NativeFrame::activity);
         activities.fold(status, |status, activity| activity.explain(status))

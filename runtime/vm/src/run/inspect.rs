@@ -1,7 +1,7 @@
-//! Looking at an invocation while it does not run: frames and registers, to read and to change.
+//! Inspecting an invocation while it does not run: reading and changing frames and registers.
 //!
-//! Frames are counted from the innermost. A native function that waits, goes on in steps or failed
-//! is a frame too, without registers; so is each part of an activity that it is in the middle of.
+//! Frames are counted from the innermost. A native function that waits, runs in steps or failed is
+//! a frame too, without registers; so is each part of its activity.
 
 use vmfb::FunctionOrdinal;
 
@@ -23,7 +23,7 @@ pub struct FrameIndex(pub usize);
 pub enum FrameFunction {
     /// Bytecode.
     Bytecode(Position),
-    /// A native function that waits, goes on in steps, or failed.
+    /// A native function that waits, runs in steps, or failed.
     Native(FunctionId),
     /// Something that the activity of a native function is in the middle of.
     Part {
@@ -39,12 +39,12 @@ pub enum FrameFunction {
 pub struct Frame {
     /// The module that it runs in.
     pub module: ModuleIndex,
-    /// What it runs. The offset is that of the instruction that runs next in the innermost frame,
-    /// or that failed, or the call that has not returned yet in the others.
+    /// What it runs. The offset is that of the next instruction in the innermost frame, of the
+    /// instruction that failed, or of the call that has not returned yet in the other frames.
     pub function: FrameFunction,
-    /// 32-bit registers that it has.
+    /// The number of its 32-bit registers.
     pub i32_register_count: u16,
-    /// Ref registers that it has.
+    /// The number of its ref registers.
     pub ref_register_count: u16,
 }
 
@@ -92,20 +92,20 @@ impl Invocation {
         self.places().map(|place| place.frame(context))
     }
 
-    /// One of the frames; what is around it is not looked at.
+    /// One frame; the others are not looked at.
     #[must_use]
     pub fn frame(&self, context: &Context, frame: FrameIndex) -> Option<Frame> {
         Some(self.place(frame)?.frame(context))
     }
 
-    /// How many frames there are.
+    /// The number of frames.
     #[must_use]
     pub fn depth(&self) -> usize {
         let natives: usize = self.natives.iter().map(NativeFrame::frame_count).sum();
         self.stack.frames.len() + natives + usize::from(self.failed_native.is_some())
     }
 
-    /// The activity that a frame belongs to: of a native function or of a part of it.
+    /// The activity of a frame: of a native function or of a part of it.
     #[must_use]
     pub fn activity(&self, frame: FrameIndex) -> Option<&dyn Activity> {
         match self.place(frame)? {
@@ -114,7 +114,7 @@ impl Invocation {
         }
     }
 
-    /// What a [`FrameFunction::Part`] is, as the activity says.
+    /// The description of a [`FrameFunction::Part`], from its activity.
     #[must_use]
     pub fn part(&self, frame: FrameIndex) -> Option<String> {
         match self.place(frame)? {
@@ -151,7 +151,7 @@ impl Invocation {
         self.stack.refs.get(self.ref_index(frame, ordinal)?)
     }
 
-    /// Writes a 32-bit register; whether there is one.
+    /// Writes a 32-bit register; returns whether it exists.
     pub fn set_register_i32(&mut self, frame: FrameIndex, ordinal: u16, value: i32) -> bool {
         let index = self.word_index(frame, ordinal);
         let Some(word) = index.and_then(|index| self.stack.words.get_mut(index)) else {
@@ -163,14 +163,14 @@ impl Invocation {
         true
     }
 
-    /// Writes the register pair that starts at the even `ordinal`; whether there is one.
+    /// Writes the register pair that starts at the even `ordinal`; returns whether it exists.
     pub fn set_register_i64(&mut self, frame: FrameIndex, ordinal: u16, value: i64) -> bool {
         let index = self.word_index(frame, ordinal).filter(|_| ordinal & 1 == 0);
         let word = index.and_then(|index| self.stack.words.get_mut(index));
         word.map(|word| *word = value.cast_unsigned()).is_some()
     }
 
-    /// Writes a ref register; whether there is one.
+    /// Writes a ref register; returns whether it exists.
     pub fn set_register_ref(&mut self, frame: FrameIndex, ordinal: u16, value: Ref) -> bool {
         let index = self.ref_index(frame, ordinal);
         let register = index.and_then(|index| self.stack.refs.get_mut(index));
@@ -206,8 +206,8 @@ impl Invocation {
         (0..self.depth()).filter_map(|index| self.place(FrameIndex(index)))
     }
 
-    /// Where a frame is kept. This passes the native functions inside of it, and no frame of
-    /// bytecode: of those there are thousands where a program calls itself without an end.
+    /// Where a frame is kept. This walks the native functions inside the frame but no bytecode
+    /// frames: a program that recurses without end has many thousands.
     fn place(&self, frame: FrameIndex) -> Option<Place<'_>> {
         let mut left = frame.0;
         if let Some((module, function)) = self.failed_native {

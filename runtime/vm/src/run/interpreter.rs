@@ -1,9 +1,9 @@
-//! Running frames: what is around the machine, whose handlers run instructions.
+//! Running frames: the loop around the machine, whose handlers run instructions.
 //!
-//! One source, instantiated twice. With [`Free`] the machine runs until something ends it; with
-//! observers it returns here before every instruction to have them asked. Either way it comes back
-//! for what handlers do not do: translating a function that is called for the first time, and
-//! native functions, which may do anything to context and invocation.
+//! One source, instantiated twice. With [`Free`] the machine runs until something ends it; with an
+//! observer it returns here before every instruction to ask the observer. Either way it returns for
+//! what handlers do not do: translating a function on its first call, and calling native functions,
+//! which may do anything to context and invocation.
 
 use super::invocation::{Invocation, Observer, Reaction};
 use super::native_frame::NativeFrame;
@@ -21,7 +21,7 @@ pub(crate) trait Hooks {
     /// How handlers lead to each other.
     type Dispatch: Dispatch;
 
-    /// Called before every instruction, if somebody observes.
+    /// Called before every instruction, if something observes.
     fn before(&mut self, context: &Context, invocation: &Invocation, at: Position) -> Reaction;
 }
 
@@ -41,9 +41,9 @@ impl Hooks for &mut dyn Observer {
     }
 }
 
-/// Runs the innermost frame, and whatever it calls and returns to, until something ends it.
+/// Runs the innermost frame, and whatever it calls and returns to, until something ends the run.
 ///
-/// `is_resuming`: the observer was asked about the first instruction already.
+/// `is_resuming`: the observer has already been asked about the first instruction.
 pub(crate) fn run_loop<H: Hooks>(
     context: &mut Context,
     invocation: &mut Invocation,
@@ -67,7 +67,7 @@ pub(crate) fn run_loop<H: Hooks>(
             Some(Reason::Exit(exit)) => break exit,
             Some(Reason::Untranslated(slot)) => {
                 context.code(slot);
-                // The call that had to wait for it was asked about.
+                // The observer was asked about the call before it had to wait.
                 is_resuming = true;
             }
             Some(Reason::Native) => {
@@ -75,7 +75,7 @@ pub(crate) fn run_loop<H: Hooks>(
                     break exit;
                 }
                 if invocation.meter.is_requested() {
-                    // It may have taken long, so whoever asked for a stop does not wait for the
+                    // The function may have taken long, so a request to stop does not wait for the
                     // next poll.
                     if H::Dispatch::OBSERVES {
                         if let Some(exit) = ask(context, invocation, hooks, false) {
@@ -100,7 +100,7 @@ fn is_at_breakpoint(context: &Context, invocation: &Invocation) -> bool {
     frame.is_some_and(|frame| context.functions[frame.slot as usize].is_armed(frame.index))
 }
 
-/// Asks the hooks about the next instruction; the exit if they or a breakpoint want one.
+/// Asks the hooks about the next instruction; returns the exit if they or a breakpoint want one.
 fn ask<H: Hooks>(
     context: &Context,
     invocation: &Invocation,
@@ -184,7 +184,7 @@ fn call_out(context: &mut Context, invocation: &mut Invocation) -> Option<Exit> 
     None
 }
 
-/// A call of an optional import that nobody provides.
+/// The error of a call to an optional import that no module provides.
 #[cold]
 fn missing_import(module: &LinkedModule, import: u32) -> Status {
     let name = match &module.kind {

@@ -7,13 +7,13 @@
 //!     [ready] ----------------------> Completed(results)   the end
 //!        ^  |-----------------------> Failed(failure)      frames stay for inspection, cannot be resumed
 //!        |  |-----------------------> Yielded              \
-//!        |  '-----------------------> Stopped(stop)         } run again to go on
+//!        |  '-----------------------> Stopped(stop)         } run again to resume
 //!        '--------------------------------------------------'
 //! ```
 //!
-//! The machine is in `interpreter`, native functions that go on in steps are driven by `driver`;
-//! here is what surrounds a run of them: what runs next, what its end means. Looking at frames is
-//! in `inspect`.
+//! This file holds the data of an invocation, and how one starts. `interpreter` runs its bytecode
+//! frames, `native_driver` its native functions, `running` alternates between the two, `ending`
+//! turns the end of a run into an outcome, and `inspect` looks at frames.
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,7 @@ pub enum Reaction {
     Stop,
 }
 
-/// Looks at every instruction before it runs: stepping plans, tracing, recording.
+/// Sees every instruction before it runs: for stepping plans, tracing, recording.
 pub trait Observer {
     /// Called before the instruction at `position` runs, in the innermost frame.
     fn before_instruction(
@@ -71,14 +71,14 @@ pub(super) enum Start {
     Native(FunctionId, Vec<Value>),
 }
 
-/// How it ended.
+/// How an invocation ended.
 #[derive(Debug)]
 pub(super) enum End {
     Completed,
     Failed(Failure),
 }
 
-/// How to go on.
+/// How to run.
 pub(crate) enum Mode<'a> {
     Free,
     Step,
@@ -96,11 +96,12 @@ pub struct Invocation {
     pub(crate) native_arguments: Vec<Value>,
     /// The native function that failed at once, if one did.
     pub(crate) failed_native: Option<(u32, u32)>,
-    /// What starts when nothing is on the stack, and what after that: most often nothing.
+    /// What starts when the stack is empty, and what starts later: usually nothing.
     pub(super) start: Option<Start>,
     pub(super) later: VecDeque<Start>,
     pub(super) end: Option<End>,
-    /// Whether somebody was told of a stop before the next instruction, so that it is to run now.
+    /// Whether a stop before the next instruction has been reported, so that the instruction now
+    /// runs.
     pub(super) is_stopped: bool,
 }
 
@@ -117,8 +118,8 @@ impl Invocation {
         Self::metered(context, function, arguments, Meter::new(Budget::new(&context.limits)))
     }
 
-    /// The same under a meter that comes from elsewhere: of a worker, it leaves requests for a stop
-    /// to the invocation that it works for.
+    /// A call under the meter of another invocation: a worker leaves requests to stop to the
+    /// invocation that it works for.
     ///
     /// # Errors
     /// There is no such function, or the arguments do not fit its signature.
@@ -136,18 +137,18 @@ impl Invocation {
         Ok(Self::starting(context, meter, [start]))
     }
 
-    /// What meters it, for the next invocation.
+    /// The meter, for the next invocation.
     #[must_use]
     pub fn into_meter(self) -> Meter {
         self.meter
     }
 
-    /// Makes it obey another meter from now on.
+    /// Puts the invocation under another meter.
     pub fn set_meter(&mut self, meter: Meter) {
         self.meter = meter;
     }
 
-    /// The `__init` functions of all modules, one after the other.
+    /// An invocation of the `__init` functions of all modules, one after the other.
     #[must_use]
     pub fn initialize(context: &Context) -> Self {
         let starts = context.modules.iter().filter_map(initializer);
@@ -174,20 +175,20 @@ impl Invocation {
         }
     }
 
-    /// The handle that stops it from another thread.
+    /// The handle that stops the invocation from another thread.
     #[must_use]
     pub fn interrupt(&self) -> Interrupt {
         self.meter.interrupt().clone()
     }
 
-    /// Where the activity stands that is the innermost frame, if it stands at a boundary.
+    /// The boundary that the innermost frame's activity is at, if it is at one.
     #[must_use]
     pub fn boundary(&self) -> Option<&Boundary> {
         self.natives.last().filter(|_| self.is_in_native())?.boundary.as_ref()
     }
 
-    /// Makes the innermost frame go on at another instruction of its function, before which it then
-    /// stands. False: it is native, or no instruction starts there.
+    /// Makes the innermost frame continue at another instruction of its function, and stops before
+    /// it. False: the frame is native, or no instruction starts there.
     pub fn jump(&mut self, context: &Context, offset: BytecodeOffset) -> bool {
         if self.is_in_native() || self.end.is_some() {
             return false;
@@ -200,7 +201,7 @@ impl Invocation {
     }
 
     /// Drops the innermost frames until the bytecode frame at `depth` (0 is the outermost) is the
-    /// innermost; it stands before its call again. References that were moved into the call are
+    /// innermost; it is then before its call again. References that were moved into the call are
     /// gone. False: native code is on the stack, or there is no such frame.
     pub fn unwind(&mut self, depth: usize) -> bool {
         let is_all_bytecode = self.natives.is_empty() && self.failed_native.is_none();

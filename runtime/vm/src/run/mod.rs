@@ -1,4 +1,4 @@
-//! Running, stopping and looking: invocations. Uses everything; nothing uses it.
+//! Invocations: running, stopping, inspecting. Uses all rooms; no room uses it.
 
 mod ending;
 mod inspect;

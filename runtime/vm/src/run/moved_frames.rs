@@ -1,8 +1,8 @@
-//! Frames that move from one invocation to another.
+//! Moving frames from one invocation to another.
 //!
-//! Workers run workgroups in contexts of their own. When one is interrupted or fails, its frames
-//! move to the stack of the program, where people look at frames and step. The module must be the
-//! same in both contexts; then its functions translate to the same instructions, and a frame is its
+//! Workers run workgroups in their own contexts. When a worker is interrupted or fails, its frames
+//! move to the stack of the program, where a user inspects frames and steps. The module must be the
+//! same in both contexts. Its functions then translate to the same instructions, and a frame is its
 //! function, an instruction in it, and registers.
 //!
 //! ```text
@@ -20,8 +20,8 @@ use crate::native::MovedFrames;
 use crate::position::{FunctionId, ModuleIndex};
 
 impl Invocation {
-    /// Takes all frames off the stack, if they are frames of bytecode of one module and there are
-    /// any. The invocation is over then.
+    /// Takes all frames off the stack, if there are any and all are bytecode frames of one module.
+    /// The invocation is over then.
     pub fn take_frames(&mut self, context: &Context) -> Option<MovedFrames> {
         let module = self.position(context)?.function.module;
         let slots = self.stack.frames.iter().map(|frame| &context.functions[frame.slot as usize]);
@@ -51,11 +51,10 @@ impl Invocation {
         Some(frames)
     }
 
-    /// Puts frames on the stack, as functions of a module of this context, above the activity that
-    /// is innermost.
+    /// Pushes frames, as functions of a module of this context, above the innermost activity.
     ///
     /// # Errors
-    /// The failure of the frames, if they come with one; or they do not fit the module.
+    /// The failure that the frames bring along; or the frames do not fit the module.
     pub(crate) fn adopt(
         &mut self,
         context: &Context,

@@ -1,5 +1,5 @@
-//! Driving native frames: resuming the innermost one, doing what it wants, giving its results back.
-//! What they are is in `activity`.
+//! Driving native frames: resuming the innermost one, doing what its activity wants, returning its
+//! results.
 
 use super::invocation::{Invocation, Mode, Reaction, check_arguments};
 use super::native_frame::NativeFrame;
@@ -14,13 +14,13 @@ use crate::position::FunctionId;
 use crate::stack::WINDOW;
 
 impl Invocation {
-    /// Whether a native function is the innermost frame and goes on when the invocation does.
+    /// Whether a native function is the innermost frame and runs next.
     pub(crate) fn is_in_native(&self) -> bool {
         self.natives.last().is_some_and(|native| native.depth == self.stack.frames.len())
     }
 
-    /// A native function did not return at once: its frame is on the stack now. The outcome if the
-    /// invocation ends there for now.
+    /// A native function did not return at once, and its frame is now on the stack. Returns the
+    /// outcome if the invocation stops there for now.
     pub(crate) fn suspended(&mut self, context: &Context, mode: &mut Mode<'_>) -> Option<Outcome> {
         if self.natives.last().is_some_and(NativeFrame::is_polling) {
             return Some(Outcome::Yielded);
@@ -32,7 +32,7 @@ impl Invocation {
         }
     }
 
-    /// Lets the innermost native function go on. `None`: go on with what is innermost now.
+    /// Resumes the innermost native function. `None`: continue with the innermost frame.
     pub(crate) fn drive(&mut self, context: &mut Context, mode: &mut Mode<'_>) -> Option<Outcome> {
         if self.meter.is_interrupted() {
             return Some(self.stopped(context, Stop::Interrupted));
@@ -52,7 +52,7 @@ impl Invocation {
         outcome.or_else(|| has_attached.then_some(Outcome::Stopped(Stop::Attached)))
     }
 
-    /// Does what an activity wants.
+    /// Does what an activity asks for.
     fn carry_out(
         &mut self,
         next: Result<Next, Status>,
@@ -131,7 +131,7 @@ impl Invocation {
         }
     }
 
-    /// The innermost native function is done: its caller goes on.
+    /// The innermost native function is done: its caller resumes.
     fn native_returned(&mut self, context: &Context, results: Vec<Value>) -> Option<Outcome> {
         let Some(frame) = self.stack.frames.last() else {
             self.natives.pop();

@@ -13,7 +13,7 @@ use crate::position::{FunctionId, ModuleIndex};
 pub(crate) enum Doing {
     /// It waits for a closure to say that it is done.
     Polling(Box<dyn FnMut() -> Result<NativeReturn, Status> + Send>),
-    /// It goes on in steps.
+    /// It runs in steps.
     Stepping(Box<dyn Activity>),
 }
 
@@ -21,17 +21,17 @@ pub(crate) enum Doing {
 pub(crate) struct NativeFrame {
     pub(crate) module: u32,
     pub(crate) function: u32,
-    /// How many bytecode frames are below it.
+    /// The number of bytecode frames below it.
     pub(crate) depth: usize,
     pub(crate) doing: Doing,
-    /// What the function that it called has returned.
+    /// The results of the function that it called.
     pub(crate) results: Vec<Value>,
-    /// Where it stands, if it said so.
+    /// The boundary that it is at, if it reported one.
     pub(crate) boundary: Option<Boundary>,
 }
 
 impl NativeFrame {
-    /// The frame of a native function that did not return results. `Err`: it did.
+    /// The frame of a native function that has not returned yet. `Err`: its results.
     pub(crate) fn new(
         (module, function): (u32, u32),
         depth: usize,
@@ -54,7 +54,7 @@ impl NativeFrame {
         matches!(self.doing, Doing::Polling(_))
     }
 
-    /// The activity, unless it only waits.
+    /// The activity; `None` if the function only waits.
     pub(crate) fn activity(&self) -> Option<&dyn Activity> {
         match &self.doing {
             Doing::Polling(_) => None,
@@ -62,17 +62,17 @@ impl NativeFrame {
         }
     }
 
-    /// Frames that it shows as: its own, and one a part.
+    /// The number of frames that it shows as: its own, and one per part.
     pub(crate) fn frame_count(&self) -> usize {
         1 + self.activity().map_or(0, Activity::part_count)
     }
 
-    /// What it is in the middle of, outermost first.
+    /// The parts of its activity, outermost first.
     pub(crate) fn parts(&self) -> Vec<String> {
         self.activity().map_or_else(Vec::new, Activity::parts)
     }
 
-    /// Lets it go on.
+    /// Resumes the function.
     pub(crate) fn resume(&mut self, host: &mut Host<'_>) -> Result<Next, Status> {
         self.boundary = None;
         match &mut self.doing {

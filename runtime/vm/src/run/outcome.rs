@@ -1,4 +1,4 @@
-//! How far a run came, and why it stopped.
+//! How a run ended for now, and why it stopped.
 
 use crate::errors::Failure;
 use crate::objects::Value;
@@ -9,7 +9,7 @@ use crate::position::Position;
 pub enum Outcome {
     /// The function returned these results.
     Completed(Vec<Value>),
-    /// The program gave up its turn (`vm.yield`, or a native function that waits). Run it again.
+    /// The program yielded (`vm.yield`, or a native function that waits). Run it again.
     Yielded,
     /// Something asked for a stop.
     Stopped(Stop),
@@ -22,17 +22,18 @@ pub enum Outcome {
 pub enum Stop {
     /// Before an instruction with a breakpoint.
     Breakpoint(Position),
-    /// After one instruction, or where an [`Observer`] said so; before the instruction at the
+    /// After one instruction, or where an [`Observer`] stopped it; before the instruction at the
     /// position.
     Step(Position),
     /// [`Interrupt::request`] was called.
     Interrupted(Position),
-    /// The program executed `vm.break` (or `vm.cond_break`, taken); before what comes after it.
+    /// The program executed `vm.break`, or `vm.cond_break` with a condition that holds; before the
+    /// next instruction.
     Requested(Position),
-    /// In a native activity, where somebody may want to stop: at [`Invocation::boundary`].
+    /// In a native activity, at the boundary [`Invocation::boundary`].
     Boundary,
-    /// A native activity attached a module, which nobody has looked at yet. Only where the context
-    /// [is inspected](Context::is_inspected).
+    /// A native activity attached a module that the debugger has not seen yet. Only if the context
+    /// [is inspected](crate::Context::is_inspected).
     Attached,
 }
 

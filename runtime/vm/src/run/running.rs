@@ -1,4 +1,4 @@
-//! Running an invocation: what runs next, until there is an outcome.
+//! Running an invocation until there is an outcome.
 
 use super::interpreter::{Hooks, run_loop};
 use super::invocation::{End, Invocation, Mode, Observer, Reaction, Start};
@@ -23,8 +23,8 @@ impl Hooks for EveryInstruction {
 }
 
 impl Invocation {
-    /// Goes on until something happens. A breakpoint at the instruction that it was stopped at is
-    /// passed over.
+    /// Runs until something ends or stops the invocation. A breakpoint at the instruction that it
+    /// is stopped at does not stop it again.
     pub fn run(&mut self, context: &mut Context) -> Outcome {
         self.go_on(context, Mode::Free)
     }
@@ -34,8 +34,8 @@ impl Invocation {
         self.go_on(context, Mode::Step)
     }
 
-    /// Goes on, asking the observer before every instruction but the one it was stopped at.
-    /// Breakpoints stop it too.
+    /// Runs, asking the observer before every instruction except the one that it is stopped at.
+    /// Breakpoints also stop it.
     pub fn observe(&mut self, context: &mut Context, observer: &mut dyn Observer) -> Outcome {
         self.go_on(context, Mode::Observe(observer))
     }
@@ -52,7 +52,7 @@ impl Invocation {
         let _clock = self.meter.start_clock();
         loop {
             if self.is_in_native() {
-                // Whatever it stopped before is not an instruction.
+                // It was not stopped before an instruction.
                 self.is_stopped = false;
                 match self.drive(context, &mut mode) {
                     Some(outcome) => return outcome,
@@ -106,13 +106,13 @@ impl Invocation {
                 }
             }
             Mode::Free => run_loop(context, self, &mut Free, false),
-            // The first step stops before the first instruction, which nobody has seen yet.
+            // The first step stops before the first instruction, which has not been reported yet.
             Mode::Step => run_loop(context, self, &mut EveryInstruction, is_stopped),
             Mode::Observe(observer) => run_loop(context, self, observer, is_stopped),
         }
     }
 
-    /// Starts what is next; the exit if that ended at once.
+    /// Starts the next function; returns the exit if it ended at once.
     fn start_next(&mut self, context: &Context) -> Result<Option<Exit>, Status> {
         match std::mem::replace(&mut self.start, self.later.pop_front()) {
             None => Ok(Some(Exit::Completed(Vec::new()))),
@@ -147,11 +147,11 @@ impl Invocation {
 }
 
 impl Context {
-    /// Runs all initialisers to their end, whatever breakpoints there are;
-    /// [`Invocation::initialize`] does it step by step.
+    /// Runs all initialisers to the end, regardless of breakpoints; [`Invocation::initialize`] does
+    /// it step by step.
     ///
     /// # Errors
-    /// One of them failed.
+    /// An initialiser failed.
     pub fn initialize(&mut self) -> Result<(), Failure> {
         let mut invocation = Invocation::initialize(self);
         loop {

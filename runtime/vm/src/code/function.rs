@@ -26,7 +26,7 @@ pub(crate) struct FunctionCode<H> {
     /// Offset and index of every bytecode instruction, ascending.
     pub(crate) starts: Box<[(u32, u32)]>,
     pub(crate) calls: Box<[CallPlan]>,
-    /// Register lists of `return`, `switch`, `discard.refs`, as [`Instr`] encodes registers.
+    /// Register lists of `return`, `switch`, `discard.refs`, as `Instr` encodes registers.
     pub(crate) lists: Box<[Box<[u16]>]>,
     pub(crate) texts: Box<[Box<str>]>,
 }

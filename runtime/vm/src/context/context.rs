@@ -63,7 +63,7 @@ impl Context {
         &self.limits
     }
 
-    /// Whether a debugger inspects the context; see [`ContextBuilder::inspected`].
+    /// Whether a debugger inspects the context; see [`crate::ContextBuilder::inspected`].
     #[must_use]
     pub fn is_inspected(&self) -> bool {
         self.is_inspected

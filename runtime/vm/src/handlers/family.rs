@@ -44,7 +44,7 @@ macro_rules! jumping_operation {
     };
 }
 
-/// Counts a backward branch or call. A stop is `$behind` instructions after the running one.
+/// Counts a backward branch or call. A stop is that many instructions after the running one.
 macro_rules! poll {
     ($state:ident, $machine:ident, $behind:literal) => {
         $state.budget -= 1;

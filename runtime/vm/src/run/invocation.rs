@@ -35,7 +35,7 @@ use crate::stack::Stack;
 pub enum Reaction {
     /// Execute the instruction.
     Continue,
-    /// Stop before it, with [`Stop::Step`].
+    /// Stop before it, with [`crate::Stop::Step`].
     Stop,
 }
 
@@ -56,7 +56,7 @@ pub trait Observer {
     }
 
     /// Called at a boundary of the activity that is the innermost frame: [`Invocation::boundary`].
-    /// Stops are [`Stop::Boundary`].
+    /// Stops are [`crate::Stop::Boundary`].
     fn at_boundary(&mut self, _context: &Context, _invocation: &Invocation) -> Reaction {
         Reaction::Continue
     }

@@ -22,15 +22,15 @@ pub enum Outcome {
 pub enum Stop {
     /// Before an instruction with a breakpoint.
     Breakpoint(Position),
-    /// After one instruction, or where an [`Observer`] stopped it; before the instruction at the
+    /// After one instruction, or where an [`crate::Observer`] stopped it; before the instruction at the
     /// position.
     Step(Position),
-    /// [`Interrupt::request`] was called.
+    /// [`crate::Interrupt::request`] was called.
     Interrupted(Position),
     /// The program executed `vm.break`, or `vm.cond_break` with a condition that holds; before the
     /// next instruction.
     Requested(Position),
-    /// In a native activity, at the boundary [`Invocation::boundary`].
+    /// In a native activity, at the boundary [`crate::Invocation::boundary`].
     Boundary,
     /// A native activity attached a module that the debugger has not seen yet. Only if the context
     /// [is inspected](crate::Context::is_inspected).

@@ -29,7 +29,7 @@ pub(crate) fn breakpoint(
     // A module that is loaded later may define the name, or the program after a restart.
     let may_come =
         matches!(breakpoint.spec, BreakpointSpec::Line { .. } | BreakpointSpec::Function { .. });
-    let reference = breakpoint.locations.first().and_then(|at| debugger.linear(*at));
+    let reference = breakpoint.locations.first().and_then(|at| debugger.program().linear(*at));
     protocol::Breakpoint {
         id: Some(i64::from(breakpoint.id.0)),
         verified,
@@ -54,7 +54,7 @@ pub(crate) fn frame(
     let source = text.and_then(|line| source_line(line, debugger, sources, client));
     let place = source.or_else(|| {
         let position = frame.position?;
-        let line = debugger.listing_line(position)?;
+        let line = debugger.program().listing_line(position)?;
         let source = sources.listing(position.function.module, &frame.module);
         Some((source, client.line(line), client.column(1)))
     });
@@ -62,7 +62,7 @@ pub(crate) fn frame(
         Some((source, line, column)) => (Some(source), line, column),
         None => (None, 0, 0),
     };
-    let address = frame.position.and_then(|position| debugger.linear(position));
+    let address = frame.position.and_then(|position| debugger.program().linear(position));
     protocol::StackFrame {
         id: number,
         name: frame_name(frame),
@@ -102,7 +102,7 @@ pub(crate) fn source_line(
     let source = match &at.path {
         Some(path) => file_source(path, client),
         None => {
-            debugger.has_source(&at.file).then_some(())?;
+            debugger.program().has_source(&at.file).then_some(())?;
             sources.in_memory(&at.file)
         }
     };

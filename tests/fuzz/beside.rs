@@ -96,9 +96,9 @@ fn debugged(program: &Program, companion: Vec<u8>, random: &mut Random) {
             return;
         }
         resume = Resume::Step(StepKind::Into, Granularity::Statement);
-        for frame in debugger.frames_in(0..4) {
-            for (_, node) in debugger.scopes(frame.id()) {
-                let _ = debugger.children(&node, None);
+        for frame in debugger.machine().frames_in(0..4) {
+            for (_, node) in debugger.machine().scopes(frame.id()) {
+                let _ = debugger.machine().children(&node, None);
             }
         }
     }

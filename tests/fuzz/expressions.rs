@@ -146,19 +146,19 @@ pub(crate) fn exercise(samples: &Samples, random: &mut Random, kept: &mut Vec<u8
 
 fn ask(debugger: &mut Debugger, text: &str, random: &mut Random) -> bool {
     let places = text.len();
-    let frame = debugger.innermost_frame();
+    let frame = debugger.machine().innermost_frame();
     let before = state(debugger);
     let limits = || Limits { time: TIME, elements: 1 << 16, ..Limits::default() };
     let begun = Instant::now();
     let found = match random.chance(2) {
-        true => debugger.evaluate_within(frame, text, limits()),
+        true => debugger.machine().evaluate_within(frame, text, limits()),
         false => debugger.evaluate_in_console(frame, text, limits()),
     };
     assert!(begun.elapsed() < LATE, "it took {:?}", begun.elapsed());
     if let Err(error) = &found {
         assert!(error.span.end <= places, "{error}: outside of {text:?}");
     }
-    let _ = debugger.completions(frame, text, random.below(places + 1));
+    let _ = debugger.machine().completions(frame, text, random.below(places + 1));
     assert_eq!(state(debugger), before, "looking has changed the program");
     found.is_ok()
 }
@@ -202,7 +202,7 @@ fn stopped(program: &Program, steps: usize) -> Debugger {
     debugger.resume(Resume::ToEntry);
     for _ in 0..steps {
         let step = Resume::Step(debug::StepKind::Into, debug::Granularity::Statement);
-        if debugger.frame_count() == 0 || debugger.resume(step).is_final() {
+        if debugger.machine().frame_count() == 0 || debugger.resume(step).is_final() {
             return stopped(program, 0);
         }
     }
@@ -211,7 +211,7 @@ fn stopped(program: &Program, steps: usize) -> Debugger {
 
 /// The visible state of a program: every scope of every frame.
 fn state(debugger: &Debugger) -> String {
-    let frames = debugger.frames_in(0..8).into_iter().map(|frame| frame.id());
-    let scopes = frames.flat_map(|frame: FrameId| debugger.scopes(frame));
-    scopes.map(|(_, node)| format!("{:?}", debugger.children(&node, None))).collect()
+    let frames = debugger.machine().frames_in(0..8).into_iter().map(|frame| frame.id());
+    let scopes = frames.flat_map(|frame: FrameId| debugger.machine().scopes(frame));
+    scopes.map(|(_, node)| format!("{:?}", debugger.machine().children(&node, None))).collect()
 }

@@ -113,7 +113,7 @@ impl Debuggee {
     /// What the program keeps across a restart.
     pub(crate) fn into_restart_state(mut self) -> RestartState {
         self.forget_stop();
-        let level = (self.debugger.level(), self.settings.level);
+        let level = (self.debugger.machine().level(), self.settings.level);
         RestartState {
             variables: self.values.variables,
             targets: self.targets,
@@ -217,7 +217,7 @@ impl Debuggee {
     /// How many frames there are at this stop.
     pub(crate) fn frame_count(&mut self) -> usize {
         let Self { debugger, frame_count, .. } = self;
-        *frame_count.get_or_insert_with(|| debugger.frame_count())
+        *frame_count.get_or_insert_with(|| debugger.machine().frame_count())
     }
 
     /// Frames of this stop with their numbers; 0 is the innermost.
@@ -227,7 +227,7 @@ impl Debuggee {
             let id = frame.id();
             (*frame_numbers.entry(id).or_insert_with(|| frame_handles.insert(id)), frame)
         };
-        debugger.frames_in(range).into_iter().map(number).collect()
+        debugger.machine().frames_in(range).into_iter().map(number).collect()
     }
 
     /// The frame of a number.
@@ -241,7 +241,7 @@ impl Debuggee {
 
     /// The frame of a number; without a number, the innermost.
     pub(crate) fn frame_or_innermost(&self, number: Option<i64>) -> Result<FrameId, RequestError> {
-        number.map_or(Ok(self.debugger.innermost_frame()), |number| self.frame(number))
+        number.map_or(Ok(self.debugger.machine().innermost_frame()), |number| self.frame(number))
     }
 
     /// The value that a number stands for.
@@ -265,7 +265,7 @@ impl Debuggee {
         };
         let index = name.strip_prefix('[').and_then(|it| it.strip_suffix(']')?.parse().ok());
         let range = index.map(|index: usize| index..index.saturating_add(1));
-        let found = self.debugger.children(&children.node, range);
+        let found = self.debugger.machine().children(&children.node, range);
         let found = found.into_iter().find(|it| it.name == name).ok_or_else(|| {
             RequestError::failed(format!("there is nothing called {name} in that"))
         })?;
@@ -302,7 +302,7 @@ impl Debuggee {
         self.debugger.set_level(level)?;
         self.frame_numbers.clear();
         self.frame_count = None;
-        if self.debugger.frame_count() == 0 {
+        if self.debugger.machine().frame_count() == 0 {
             return Ok(());
         }
         if client.refreshes {

@@ -111,7 +111,7 @@ impl Sources {
     ) -> Option<Source> {
         match &found.path {
             Some(path) => Some(file_source(path, client)),
-            None => debugger.has_source(&found.file).then(|| self.in_memory(&found.file)),
+            None => debugger.program().has_source(&found.file).then(|| self.in_memory(&found.file)),
         }
     }
 

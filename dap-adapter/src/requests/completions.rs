@@ -22,7 +22,7 @@ pub(super) fn completions(
     let line = arguments.line.map_or(0, |line| client.line_from(line) as usize - 1);
     let text = arguments.text.split('\n').nth(line).unwrap_or_default();
     let cursor = byte_of(text, client.column_from(arguments.column) as usize - 1);
-    let found = debuggee.debugger.completions(frame, text, cursor);
+    let found = debuggee.debugger.machine().completions(frame, text, cursor);
     let targets = found.into_iter().take(MAX_COMPLETIONS).map(|it| {
         let start = utf16(&text[..it.replaces.start]);
         json!({

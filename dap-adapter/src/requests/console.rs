@@ -30,7 +30,7 @@ pub(super) fn set_level(
         let level = level.parse().map_err(RequestError::failed)?;
         debuggee.set_level(level, client).map_err(RequestError::failed)?;
     }
-    let value = debuggee.debugger.level().to_string();
+    let value = debuggee.debugger.machine().level().to_string();
     body(Answer::result(Variable { value, ..Variable::default() }))
 }
 

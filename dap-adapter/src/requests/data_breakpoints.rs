@@ -66,8 +66,8 @@ fn target(debuggee: &Debuggee, arguments: &InfoArguments) -> Result<WatchTarget,
         None => (debuggee.frame_or_innermost(arguments.frame_id)?, arguments.name.clone()),
     };
     let target = match bytes {
-        Some(bytes) => debuggee.debugger.watch_bytes(frame, &expression, bytes),
-        None => debuggee.debugger.watch_target(frame, &expression),
+        Some(bytes) => debuggee.debugger.machine().watch_bytes(frame, &expression, bytes),
+        None => debuggee.debugger.machine().watch_target(frame, &expression),
     };
     // A view may show the value by another name than the expression.
     let is_value = container.is_some() && bytes.is_none() && arguments.name.starts_with('%');
@@ -84,12 +84,12 @@ fn at_address(
     let address = parse_address(name.trim())
         .ok_or_else(|| RequestError::failed(format!("{name:?} is no address")))?;
     let found = debuggee.values.memory.at(address);
-    let found = found.or_else(|| debuggee.debugger.memory_at(address));
+    let found = found.or_else(|| debuggee.debugger.machine().memory_at(address));
     let (memory, offset) = found.ok_or_else(|| {
         RequestError::failed(format!("{address:#x} is in no memory that the program has now"))
     })?;
     let bytes = bytes.unwrap_or(BYTES_AT_ADDRESS.min(memory.len() - offset));
-    debuggee.debugger.watch_memory(&memory, offset, bytes).map_err(RequestError::failed)
+    debuggee.debugger.machine().watch_memory(&memory, offset, bytes).map_err(RequestError::failed)
 }
 
 /// Sets breakpoints on data. The access type `write` stops at changes: editors call it that way,

@@ -27,7 +27,7 @@ pub(super) fn disassemble(
         )));
     }
     let offset = arguments.instruction_offset.unwrap_or(0);
-    let found = debuggee.debugger.disassemble(address, offset, count);
+    let found = debuggee.debugger.machine().disassemble(address, offset, count);
     let mut last: Option<SourceLine> = None;
     let mut instructions = Vec::with_capacity(found.len());
     for line in found {

@@ -19,7 +19,7 @@ pub(super) fn step_in_targets(
 ) -> Result<Value, RequestError> {
     let arguments: StepInTargetsArguments = request.arguments()?;
     let frame = debuggee.frame(arguments.frame_id)?;
-    let found = debuggee.debugger.step_in_targets(frame);
+    let found = debuggee.debugger.machine().step_in_targets(frame);
     let targets = found.into_iter().map(|target| {
         let mut shown = json!({"id": debuggee.targets.insert(Target::Call(target.call)), "label": target.label});
         if let Some(at) = target.source {
@@ -55,16 +55,16 @@ pub(super) fn goto_targets(
             return Err(RequestError::failed(format!("{name} is no source of the program")));
         }
     };
-    let level = debugger.program().level_of(&spec);
-    let asked = debugger.program().resolve(&spec);
+    let level = spec.level(debugger.program(), debugger.machine().level());
+    let asked = spec.resolve(debugger.program());
     let is_listing = matches!(spec, BreakpointSpec::ListingLine { .. });
     let found = debugger.goto_targets(&spec).map_err(RequestError::failed)?;
     let targets = found.into_iter().map(|position| {
         let name = debugger.program().function_label(position.function);
-        let source = debugger.source_line_at(level, position).filter(|_| !is_listing);
+        let source = debugger.program().source_line_at(level, position).filter(|_| !is_listing);
         // The code of an inlined call is on other lines too.
         let at = asked.line.or_else(|| source.as_ref().map(|at| at.line));
-        let at = at.or_else(|| debugger.listing_line(position));
+        let at = at.or_else(|| debugger.program().listing_line(position));
         let mut shown = json!({
             "id": targets.insert(Target::Place(position)),
             "label": format!("{name} {}", position.offset),
@@ -74,7 +74,7 @@ pub(super) fn goto_targets(
         if let Some(column) = asked.column.or(own) {
             shown["column"] = client.column(column).into();
         }
-        if let Some(address) = debugger.linear(position) {
+        if let Some(address) = debugger.program().linear(position) {
             shown["instructionPointerReference"] = address.to_string().into();
         }
         shown

@@ -25,8 +25,8 @@ pub(super) fn source(
         None => Some(sources.identify(&source, debugger, client)),
     };
     let text = match &key {
-        Some(SourceKey::Listing(module)) => debugger.listing(*module).map(str::to_owned),
-        Some(SourceKey::File(file)) => debugger.source_text(file),
+        Some(SourceKey::Listing(module)) => debugger.program().listing(*module).map(str::to_owned),
+        Some(SourceKey::File(file)) => debugger.program().source_text(file),
         Some(SourceKey::Unknown(_)) | None => None,
     };
     let name = || source.name.or(source.path).unwrap_or_else(|| "that source".into());
@@ -95,7 +95,7 @@ pub(super) fn breakpoint_locations(
             sites.filter(|at| (from..=to).contains(&(at.line, at.column))).map(location).collect()
         }
         SourceKey::Listing(module) => {
-            let sites = debugger.listing_sites(module, &(first..=last)).into_iter();
+            let sites = debugger.program().listing_sites(module, &(first..=last)).into_iter();
             sites.map(|line| json!({"line": client.line(line)})).collect()
         }
         SourceKey::Unknown(_) => Vec::new(),

@@ -55,7 +55,7 @@ fn frame_name(
     }
     if format.has_parameters() {
         let arguments = Node::Scope(frame.id(), ScopeKind::Arguments);
-        let arguments = debugger.children(&arguments, None).into_iter();
+        let arguments = debugger.machine().children(&arguments, None).into_iter();
         let arguments: Vec<String> = arguments.map(|it| parameter(it, format)).collect();
         name.push_str(&format!("({})", arguments.join(", ")));
     }
@@ -89,7 +89,7 @@ pub(super) fn scopes(
 ) -> Result<Value, RequestError> {
     let arguments: ScopesArguments = request.arguments()?;
     let frame = debuggee.frame(arguments.frame_id)?;
-    let scopes = debuggee.debugger.scopes(frame);
+    let scopes = debuggee.debugger.machine().scopes(frame);
     let scopes = scopes
         .into_iter()
         .map(|(kind, node)| to_dap::scope(kind, node, frame, &mut debuggee.values));
@@ -114,8 +114,8 @@ pub(super) fn exception_info(
         Some(StopReason::Trap(text)) => ("float", text.clone(), text.as_str(), "always"),
         _ => return Err(RequestError::state("the program has not stopped for a failure")),
     };
-    let count = debuggee.debugger.frame_count();
-    let frames = debuggee.debugger.frames_in(0..MAX_TRACED);
+    let count = debuggee.debugger.machine().frame_count();
+    let frames = debuggee.debugger.machine().frames_in(0..MAX_TRACED);
     let mut trace: Vec<String> = frames.iter().map(to_dap::frame_line).collect();
     if count > MAX_TRACED {
         trace.push(format!("… and {} more frames", count - MAX_TRACED));

@@ -31,7 +31,7 @@ pub(super) fn variables(
     let variables = match content {
         Content::Parts(children) => parts(&children, &parent, &arguments, debuggee, client),
         Content::Summary(children) => {
-            let summary = debuggee.debugger.summary(&children, MAX_SUMMARISED);
+            let summary = children.summary(MAX_SUMMARISED);
             let value = summary.map_or_else(|| "nothing".into(), |summary| summary.to_string());
             vec![Variable { name: "summary".into(), value, ..Variable::default() }]
         }
@@ -49,7 +49,7 @@ fn parts(
     let wanted = Wanted::new(arguments, children.indexed);
     let found = match wanted.range {
         Some(Range { start, end }) if start >= end => Vec::new(),
-        range => debuggee.debugger.children(&children.node, range),
+        range => debuggee.debugger.machine().children(&children.node, range),
     };
     let mut variables = Vec::with_capacity(found.len() + 1);
     let is_named_wanted = !matches!(arguments.filter, Some(VariablesArgumentsFilter::Indexed));
@@ -122,7 +122,7 @@ pub(super) fn evaluate(
     }
     let frame = debuggee.frame_or_innermost(arguments.frame_id)?;
     let cancel = debuggee.cancelled.begin_evaluation(request.seq);
-    let limits = Limits { cancel, ..debuggee.debugger.limits() };
+    let limits = Limits { cancel, ..Limits::default() };
     let text = arguments.expression.as_str();
     let outcome = match assignment(text).filter(|_| is_console) {
         Some((target, value)) => {
@@ -131,7 +131,7 @@ pub(super) fn evaluate(
             assigned
         }
         None if is_console => debuggee.debugger.evaluate_in_console(frame, text, limits),
-        None => debuggee.debugger.evaluate_within(frame, text, limits),
+        None => debuggee.debugger.machine().evaluate_within(frame, text, limits),
     };
     debuggee.cancelled.end_evaluation();
     let value = outcome.map_err(|error| {
@@ -173,7 +173,7 @@ fn write_elements(
 ) -> Option<()> {
     let length = children.indexed?;
     text.push('[');
-    let elements = debugger.children(&children.node, Some(0..length.min(*left)));
+    let elements = debugger.machine().children(&children.node, Some(0..length.min(*left)));
     let length_given = elements.len();
     for (index, element) in elements.into_iter().enumerate() {
         if index > 0 {

@@ -1,111 +1,59 @@
 //! The debugger: a program that can be stopped anywhere, stepped and looked at. It knows no
 //! protocol.
 //!
-//! | file | holds |
+//! | module | what lives there |
 //! | --- | --- |
-//! | `load`, `program` | modules linked to each other, with their debug information |
-//! | `files` | the files that these were read from, which may change |
-//! | `debugger`, `running` | how far the program has come; running and stopping it |
-//! | `stepping` | where a step ends |
-//! | `level` | which text is shown and stepped: source, VM program, instructions |
-//! | `breakpoint`, `resolve`, `symbol` | what was asked for, and which instructions that is |
-//! | `commands`, `reach` | the lines of commands that share dispatches; which functions can run |
-//! | `catalog` | modules, sources and lines with code, for lists of them |
-//! | `arming` | breakpoints in the machine: guards, hits, log messages |
-//! | `watch`, `effects` | data breakpoints |
-//! | `guard_traps` | what guarded memory tells of dispatches |
-//! | `floats`, `dispatch_traps`, `overflow` | floats that go bad, integers that overflow |
-//! | `moves` | jumping, restarting a frame, targets to step into |
-//! | `stop`, `reasons` | why the program stands still, how it may go on |
-//! | `stack`, `inspect`, `scope`, `known`, `globals` | frames, scopes, variables, names |
+//! | `interrupt` | stopping a running program from another thread |
+//! | `tensor` | tensors in memory: elements as numbers, statistics, all text of tensors |
+//! | `view` | the plain structs of frames, variables and addresses, and values as text |
 //! | `expression` | the language of watches, conditions and log messages |
-//! | `foreign` | values of native libraries, by their addresses |
-//! | `tensor`, `number`, `memory` | what is in buffers |
-//! | `dispatch` | what a device works on |
-//! | `machine_code` | machine code that stopped inside a workgroup |
-//! | `disassembly`, `address` | code as a view wants it |
-//! | `view` | the plain structs that all of this is shown in |
+//! | `target` | the program as it was loaded: modules, levels, lines, names, where breakpoints go |
+//! | `machine` | a program with its context, and how far it has come |
+//! | `inspect` | looking at a stopped machine: stack, scopes, dispatches, expressions in frames |
+//! | `control` | breakpoints, watchpoints, traps, steps, resuming, jumps |
+//! | `debugger` | the façade |
 //!
-//! Start at [`Debugger`].
+//! A module uses only modules that stand above it in this table. Start at [`Debugger`].
 
-mod address;
-mod arming;
-mod breakpoint;
-mod catalog;
-mod columns;
-mod commands;
-#[cfg(test)]
-mod counting_tests;
+mod control;
 mod debugger;
-mod disassembly;
-mod dispatch;
-mod dispatch_traps;
-mod effects;
-mod elements;
 mod expression;
-mod files;
-mod floats;
-mod foreign;
-mod globals;
-mod guard_traps;
-mod inlined;
 mod inspect;
-mod known;
-mod level;
-mod load;
-mod machine_code;
-mod memory;
-mod moves;
-mod named;
-mod number;
-mod overflow;
-#[cfg(test)]
-mod overflow_tests;
-#[cfg(test)]
-mod pause_tests;
-mod program;
-mod reach;
-mod reasons;
-mod remembered;
-mod resolve;
-mod running;
-#[cfg(test)]
-mod scale_tests;
-mod scope;
-mod stack;
-mod stepping;
-#[cfg(test)]
-mod stepping_model;
-mod stop;
-mod symbol;
+mod interrupt;
+mod machine;
+mod target;
 mod tensor;
+#[cfg(test)]
+mod tests;
 mod view;
-mod watch;
-mod watched;
 
-pub use address::LinearAddress;
-pub use arming::LogMessage;
-pub use breakpoint::{
-    Breakpoint, BreakpointId, BreakpointOptions, BreakpointSpec, BreakpointTable, DispatchMoment,
-    HitCondition, OptionError, Resolution,
+pub use control::breakpoints::hits::HitCondition;
+pub use control::breakpoints::log::LogMessage;
+pub use control::breakpoints::spec::{BreakpointId, BreakpointSpec, DataAccess, DispatchMoment};
+pub use control::breakpoints::table::{
+    Breakpoint, BreakpointOptions, BreakpointTable, OptionError,
 };
-pub use catalog::{CodeSite, ModuleDetails, SourceFile};
-pub use debugger::{Debugger, InterruptHandle};
+pub use control::stop::{DataHit, DataUser, Granularity, Resume, StepKind, StopReason};
+pub use control::traps::settings::Traps;
+pub use debugger::Debugger;
 pub use debuginfo::SourceMap;
 pub use expression::{Cancel, Completion, CompletionKind, Expression, ExpressionError, Limits};
-pub use files::ChangedFile;
-pub use inlined::FrameId;
-pub use inspect::value_text;
-pub use level::Level;
-pub use memory::Memory;
-pub use moves::{Call, StepInTarget, Summary};
-pub use program::{LaunchError, LaunchOptions, ModuleSource, Program};
-pub use stop::{Granularity, Resume, StepKind, StopReason};
-pub use symbol::bare_symbol;
-pub use tensor::TensorView;
-pub use view::{
-    BufferView, Children, DisassembledInstruction, Frame, Node, ScopeKind, SourceLine, Variable,
-};
+pub use inspect::step_in_targets::{Call, StepInTarget};
+pub use inspect::watchable::WatchTarget;
+pub use interrupt::InterruptHandle;
+pub use machine::Machine;
+pub use target::catalog::{CodeSite, ModuleDetails, SourceFile};
+pub use target::files::ChangedFile;
+pub use target::launch::{LaunchError, LaunchOptions, ModuleSource};
+pub use target::level::Level;
+pub use target::listing::DisassembledInstruction;
+pub use target::program::Program;
+pub use target::resolve::Resolution;
+pub use target::symbol::bare_symbol;
+pub use tensor::{Summary, TensorView};
+pub use view::address::LinearAddress;
+pub use view::frame::{Frame, FrameId, SourceLine};
+pub use view::memory::Memory;
+pub use view::value::value_text;
+pub use view::variable::{BufferView, Children, Node, ScopeKind, Variable};
 pub use vm::{FrameIndex, FunctionId, ModuleIndex, Position};
-pub use watch::{DataAccess, DataHit, DataUser, Traps};
-pub use watched::WatchTarget;

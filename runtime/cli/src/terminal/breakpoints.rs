@@ -30,7 +30,7 @@ impl<W: Write> Terminal<W> {
         options: &BreakpointOptions,
     ) -> Result<(), Problem> {
         let spec = self.spec(place)?;
-        let resolution = self.debugger.program().resolve(&spec);
+        let resolution = spec.resolve(self.debugger.program());
         if !resolution.is_anywhere() && !matches!(spec, BreakpointSpec::Dispatch { .. }) {
             return Err(resolution.message.unwrap_or_default().into());
         }
@@ -89,7 +89,7 @@ impl<W: Write> Terminal<W> {
 
     pub(super) fn watch(&mut self, access: DataAccess, text: &str) -> Result<(), Problem> {
         self.needs_frame()?;
-        let target = self.debugger.watch_target(self.frame, text)?;
+        let target = self.debugger.machine().watch_target(self.frame, text)?;
         let id = self.debugger.add_breakpoint(BreakpointSpec::Data { target, access });
         show::breakpoint_set(&mut self.out, &self.debugger, id)?;
         Ok(())

@@ -11,7 +11,7 @@ use super::state::{Problem, Progress, Terminal};
 impl<W: Write> Terminal<W> {
     pub(super) fn select(&mut self, number: usize) -> Result<(), Problem> {
         self.needs_frame()?;
-        let frame = self.debugger.frame_at(number);
+        let frame = self.debugger.machine().frame_at(number);
         let frame = frame.ok_or_else(|| format!("there is no frame {number}"))?;
         self.selected = number;
         self.frame = frame.id();
@@ -22,7 +22,7 @@ impl<W: Write> Terminal<W> {
 
     pub(super) fn scope(&mut self, kind: ScopeKind) -> Result<(), Problem> {
         self.needs_frame()?;
-        let scopes = self.debugger.scopes(self.frame);
+        let scopes = self.debugger.machine().scopes(self.frame);
         match scopes.into_iter().find(|(found, _)| *found == kind) {
             Some((_, node)) => show::variables(&mut self.out, &self.debugger, &node)?,
             None => writeln!(self.out, "none here")?,
@@ -33,7 +33,7 @@ impl<W: Write> Terminal<W> {
     /// Changes the level, and shows the selected frame at it.
     pub(super) fn level(&mut self, level: Option<Level>) -> Result<(), Problem> {
         let Some(level) = level else {
-            writeln!(self.out, "{}", self.debugger.level())?;
+            writeln!(self.out, "{}", self.debugger.machine().level())?;
             return Ok(());
         };
         self.debugger.set_level(level)?;
@@ -41,7 +41,7 @@ impl<W: Write> Terminal<W> {
             return Ok(());
         }
         // Only the level of the source has frames for inlined calls.
-        let frames = self.debugger.frames();
+        let frames = self.debugger.machine().frames();
         let frame = frames.iter().position(|it| it.index == self.frame.index).unwrap_or(0);
         self.select(frame)
     }
@@ -55,7 +55,7 @@ impl<W: Write> Terminal<W> {
             }
             None => {
                 self.needs_frame()?;
-                let frame = self.debugger.frame_at(self.selected);
+                let frame = self.debugger.machine().frame_at(self.selected);
                 let position = frame.and_then(|frame| frame.position);
                 position.ok_or("this frame is native code")?.function
             }
@@ -71,20 +71,21 @@ impl<W: Write> Terminal<W> {
                 (self.current_file()?, line.saturating_sub(LINES / 2))
             }
             (Some(ListTarget::Function(name)), _) => {
-                let source = self.debugger.program().function_source(&name);
+                let source = self.debugger.machine().function_source(&name);
                 let source = source.ok_or_else(|| format!("no source is known for {name:?}"))?;
                 (source.file, source.line.saturating_sub(LINES / 2))
             }
             (None, Some(next)) => next,
             (None, None) => {
-                let here = self.debugger.frame_at(self.selected).and_then(|frame| frame.source);
-                let source = here.or_else(|| self.debugger.program().main_source());
+                let here =
+                    self.debugger.machine().frame_at(self.selected).and_then(|frame| frame.source);
+                let source = here.or_else(|| self.debugger.machine().main_source());
                 let source = source.ok_or("no text is known here; `disas` shows instructions")?;
                 (source.file, source.line.saturating_sub(LINES / 2))
             }
         };
         let first = first.max(1);
-        let source = self.debugger.frame_at(self.selected).and_then(|frame| frame.source);
+        let source = self.debugger.machine().frame_at(self.selected).and_then(|frame| frame.source);
         let here = source.filter(|source| source.file == file).map(|source| source.line);
         let shown = show::source_lines(&mut self.out, &self.debugger, here, &file, first, LINES)?;
         if shown == 0 {
@@ -120,7 +121,7 @@ impl<W: Write> Terminal<W> {
 
     fn show_display(&mut self, index: usize) -> Result<(), Problem> {
         let Some((number, text)) = self.displays.get(index) else { return Ok(()) };
-        match self.debugger.evaluate(self.frame, text) {
+        match self.debugger.machine().evaluate(self.frame, text) {
             Ok(value) => writeln!(self.out, "{number}: {text} = {}", value.value)?,
             Err(error) => writeln!(self.out, "{number}: {text}: {error}")?,
         }
@@ -139,7 +140,7 @@ impl<W: Write> Terminal<W> {
         const LINE: usize = 16;
         const MAX_BYTES: usize = 1 << 16;
         self.needs_frame()?;
-        let value = self.debugger.evaluate_within(self.frame, text, Limits::default());
+        let value = self.debugger.machine().evaluate_within(self.frame, text, Limits::default());
         let value = value.map_err(|error| error.with_caret(text))?;
         let memory = value.children.as_ref().and_then(Memory::of);
         let memory = memory.ok_or_else(|| format!("{text} has no bytes"))?;
@@ -153,7 +154,7 @@ impl<W: Write> Terminal<W> {
 
     pub(super) fn show_calls(&mut self) -> Result<(), Problem> {
         self.needs_frame()?;
-        let targets = self.debugger.step_in_targets(self.frame);
+        let targets = self.debugger.machine().step_in_targets(self.frame);
         if targets.is_empty() {
             writeln!(self.out, "no calls on this line")?;
         }

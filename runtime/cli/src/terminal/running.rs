@@ -23,7 +23,7 @@ impl<W: Write> Terminal<W> {
                 Debugger::load(self.options.clone()).map_err(|error| error.to_string())?;
             fresh.adopt_breakpoints(self.debugger.take_breakpoints());
             fresh.set_traps(self.traps);
-            fresh.set_level(self.debugger.level())?;
+            fresh.set_level(self.debugger.machine().level())?;
             self.debugger = fresh;
             self.connect_log();
             self.remove_stale_watchpoints()?;
@@ -77,7 +77,7 @@ impl<W: Write> Terminal<W> {
     fn stopped(&mut self, reason: &StopReason) -> Result<(), Problem> {
         self.write_log()?;
         self.selected = 0;
-        self.frame = self.debugger.innermost_frame();
+        self.frame = self.debugger.machine().innermost_frame();
         self.listed = None;
         self.progress = match reason {
             StopReason::Completed(_) => Progress::Over,
@@ -112,7 +112,8 @@ impl<W: Write> Terminal<W> {
 
     pub(super) fn step_into(&mut self, name: Option<&str>) -> Result<(), Problem> {
         self.needs_frame()?;
-        let targets = self.debugger.step_in_targets(self.debugger.innermost_frame());
+        let targets =
+            self.debugger.machine().step_in_targets(self.debugger.machine().innermost_frame());
         let found = targets.iter().find(|target| name.is_none_or(|name| target.label == name));
         let target = found.ok_or("the line calls no such function; `info calls` lists them")?;
         let call = target.call;

@@ -44,7 +44,7 @@ pub(super) fn stop(
             return writeln!(out, "The program is over");
         }
     }
-    match debugger.frame_at(0) {
+    match debugger.machine().frame_at(0) {
         Some(innermost) => frame(out, debugger, 0, &innermost),
         None => Ok(()),
     }
@@ -59,7 +59,7 @@ pub(super) fn frame(
 ) -> io::Result<()> {
     frame_line(out, number, frame)?;
     let line = frame.source.as_ref().and_then(|source| {
-        Some((source.line, debugger.line_of_source(&source.file, source.line)?))
+        Some((source.line, debugger.program().line_of_source(&source.file, source.line)?))
     });
     match (line, frame.position) {
         (Some((number, line)), _) => writeln!(out, "{number}\t{}", cut(&line)),
@@ -85,13 +85,13 @@ fn frame_line(out: &mut impl Write, number: usize, frame: &Frame) -> io::Result<
 }
 
 fn instruction(debugger: &Debugger, position: Position) -> Option<String> {
-    let address = debugger.linear(position)?;
-    debugger.disassemble(address, 0, 1).pop().map(|instruction| instruction.text)
+    let address = debugger.program().linear(position)?;
+    debugger.machine().disassemble(address, 0, 1).pop().map(|instruction| instruction.text)
 }
 
 /// The call stack.
 pub(super) fn backtrace(out: &mut impl Write, debugger: &Debugger) -> io::Result<()> {
-    let frames = debugger.frames();
+    let frames = debugger.machine().frames();
     if frames.is_empty() {
         return writeln!(out, "nothing runs");
     }
@@ -188,10 +188,10 @@ pub(super) fn variable(
     variable_line(out, variable)?;
     match &variable.children {
         Some(children) => {
-            if let Some(summary) = debugger.summary(children, MAX_SUMMARISED) {
+            if let Some(summary) = children.summary(MAX_SUMMARISED) {
                 writeln!(out, "  {summary}")?;
             }
-            let inside = debugger.children(&children.node, Some(0..32));
+            let inside = debugger.machine().children(&children.node, Some(0..32));
             for child in &inside {
                 write!(out, "  ")?;
                 variable_line(out, child)?;
@@ -213,7 +213,7 @@ fn variable_line(out: &mut impl Write, variable: &Variable) -> io::Result<()> {
 
 /// The variables of a scope.
 pub(super) fn variables(out: &mut impl Write, debugger: &Debugger, node: &Node) -> io::Result<()> {
-    let variables = debugger.children(node, None);
+    let variables = debugger.machine().children(node, None);
     if variables.is_empty() {
         return writeln!(out, "none here");
     }
@@ -222,7 +222,7 @@ pub(super) fn variables(out: &mut impl Write, debugger: &Debugger, node: &Node) 
 
 /// The memory that is allocated on the device.
 pub(super) fn allocations(out: &mut impl Write, debugger: &Debugger) -> io::Result<()> {
-    let allocations = debugger.allocations();
+    let allocations = debugger.machine().allocations();
     if allocations.is_empty() {
         return writeln!(out, "nothing is allocated");
     }
@@ -237,9 +237,9 @@ pub(super) fn disassembly(
     function: vm::FunctionId,
     frame: FrameIndex,
 ) -> io::Result<()> {
-    let here = debugger.position_in(frame);
+    let here = debugger.machine().position_in(frame);
     writeln!(out, "{}:", debugger.program().function_label(function))?;
-    for (position, text) in debugger.function_instructions(function) {
+    for (position, text) in debugger.program().function_instructions(function) {
         let arrow = if here == Some(position) { "=>" } else { "  " };
         writeln!(out, "{arrow} [{}]  {text}", position.offset)?;
     }
@@ -257,8 +257,9 @@ pub(super) fn source_lines(
 ) -> io::Result<usize> {
     let mut shown = 0;
     for number in first..first.saturating_add(count) {
-        let Some(line) = debugger.line_of_source(file, number) else { break };
-        let is_last = line.is_empty() && debugger.line_of_source(file, number + 1).is_none();
+        let Some(line) = debugger.program().line_of_source(file, number) else { break };
+        let is_last =
+            line.is_empty() && debugger.program().line_of_source(file, number + 1).is_none();
         if is_last {
             break;
         }

@@ -142,11 +142,11 @@ impl<W: Write> Terminal<W> {
 
     /// The file of the selected frame, or of the function if it does not run yet.
     pub(super) fn current_file(&self) -> Result<String, Problem> {
-        let here = self.debugger.frame_at(self.selected).and_then(|frame| frame.source);
+        let here = self.debugger.machine().frame_at(self.selected).and_then(|frame| frame.source);
         if let Some(source) = here {
             return Ok(source.file);
         }
-        let main = self.debugger.program().main_source();
+        let main = self.debugger.machine().main_source();
         main.map(|source| source.file)
             .ok_or_else(|| "no source file is known; use FILE:LINE".into())
     }

@@ -7,14 +7,15 @@ use abi::tensor::TensorType;
 use vm::Buffer;
 
 use super::budget::Budget;
+use super::budget::Limits;
 use super::datum::Datum;
-use super::elementwise::{Computation, Each, Operand};
+use super::elementwise::{Computation, Operand};
 use super::reduce;
-use super::statistics::{Summary, Wanted};
+use super::scalars::Each;
 use super::syntax::{Binary, OPERATORS};
-use crate::expression::Limits;
-use crate::number::Number;
+use crate::tensor::Number;
 use crate::tensor::{Slice, TensorView};
+use crate::tensor::{Statistics, Wanted};
 
 const TYPES: [&str; 25] = [
     "i8",
@@ -190,7 +191,7 @@ fn statistics_are_those_of_one_element_after_the_other() {
         for tensor in tensors(&mut random, scalar) {
             let elements = elements(&tensor);
             let floats: Vec<f64> = elements.iter().map(|number| number.float()).collect();
-            let found = Summary::of(&tensor, usize::MAX, Wanted::ALL).unwrap();
+            let found = Statistics::of(&tensor, usize::MAX, Wanted::ALL).unwrap();
             let what = format!("{} {:?}", tensor.type_name(), tensor.strides());
             assert_eq!(found.count, elements.len(), "{what}");
             let many = |test: fn(f64) -> bool| floats.iter().filter(|it| test(**it)).count();
@@ -228,8 +229,8 @@ fn statistics_of_a_part_are_those_of_its_elements() {
     let tensor = Random(7).tensor(&[5000], "f32");
     for most in [0, 1, 1023, 1024, 1025, 4999, 5000, 6000] {
         let part = tensor.slice(0, slice(0, most.min(5000), 1));
-        let found = Summary::of(&tensor, most, Wanted::ALL).unwrap();
-        let expected = Summary::of(&part, usize::MAX, Wanted::ALL).unwrap();
+        let found = Statistics::of(&tensor, most, Wanted::ALL).unwrap();
+        let expected = Statistics::of(&part, usize::MAX, Wanted::ALL).unwrap();
         assert_eq!(format!("{found:?}"), format!("{expected:?}"));
     }
 }
@@ -286,13 +287,13 @@ fn operators_are_those_on_single_numbers() {
             let found = outcome(computation.value(&mut budget()));
             assert_eq!(found, expected, "{scalar} {} {other}", operator.text());
             all += 1;
-            let mut summary = Summary::default();
+            let mut summary = Statistics::default();
             let Ok(()) = computation.summarize(Wanted::ALL, &mut summary, &mut budget()) else {
                 continue;
             };
             regular += 1;
             let stored = computation.value(&mut budget()).unwrap().tensor().unwrap();
-            let expected = Summary::of(&stored, usize::MAX, Wanted::ALL).unwrap();
+            let expected = Statistics::of(&stored, usize::MAX, Wanted::ALL).unwrap();
             let what = format!("{scalar} {} {other}", operator.text());
             if stored.count() > 0 {
                 assert_eq!(format!("{summary:?}"), format!("{expected:?}"), "{what}");

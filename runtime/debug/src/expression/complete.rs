@@ -3,8 +3,6 @@
 use super::datum::Family;
 use super::evaluate::FIELDS;
 use super::reduce::FUNCTIONS;
-use crate::debugger::Debugger;
-use crate::inlined::FrameId;
 
 /// What a completion is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -34,56 +32,56 @@ pub struct Completion {
     pub replaces: std::ops::Range<usize>,
 }
 
-impl Debugger {
-    /// What can be written in an expression at `cursor`, a byte of it.
-    #[must_use]
-    pub fn completions(
-        &self,
-        frame: impl Into<FrameId>,
-        text: &str,
-        cursor: usize,
-    ) -> Vec<Completion> {
-        let cursor = (0..=cursor.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
-        let cursor = cursor.unwrap_or(0);
-        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '#' | ':');
-        let before = &text[..cursor];
-        let start = before.trim_end_matches(is_name).len();
-        let (sigil_start, sigil) = match before[..start].chars().next_back() {
-            Some(c @ ('%' | '@' | '.')) => (start - 1, Some(c)),
-            _ => (start, None),
-        };
-        let word = &before[start..];
-        let mut found = Vec::new();
-        let mut add = |text: &str, detail: &str, kind| {
-            if text.trim_start_matches(['%', '@']).starts_with(word) {
-                let replaces = if text.starts_with(['%', '@']) { sigil_start } else { start };
-                let (text, detail) = (text.to_owned(), detail.to_owned());
-                found.push(Completion { text, detail, kind, replaces: replaces..cursor });
-            }
-        };
-        if sigil == Some('.') {
-            FIELDS.iter().for_each(|(name, help)| add(name, help, CompletionKind::Field));
-            return found;
+/// What can be written in an expression at `cursor`, a byte of it.
+///
+/// `values` are the values that have names there, each with a short text and its kind; `functions`
+/// are the functions that the program exports.
+pub(crate) fn completions(
+    text: &str,
+    cursor: usize,
+    values: impl FnOnce() -> Vec<(String, String, CompletionKind)>,
+    functions: impl FnOnce() -> Vec<String>,
+) -> Vec<Completion> {
+    let cursor = (0..=cursor.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    let cursor = cursor.unwrap_or(0);
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '#' | ':');
+    let before = &text[..cursor];
+    let start = before.trim_end_matches(is_name).len();
+    let (sigil_start, sigil) = match before[..start].chars().next_back() {
+        Some(c @ ('%' | '@' | '.')) => (start - 1, Some(c)),
+        _ => (start, None),
+    };
+    let word = &before[start..];
+    let mut found = Vec::new();
+    let mut add = |text: &str, detail: &str, kind| {
+        if text.trim_start_matches(['%', '@']).starts_with(word) {
+            let replaces = if text.starts_with(['%', '@']) { sigil_start } else { start };
+            let (text, detail) = (text.to_owned(), detail.to_owned());
+            found.push(Completion { text, detail, kind, replaces: replaces..cursor });
         }
-        if sigil != Some('@') {
-            for (name, detail, kind) in self.named_values(frame.into()) {
-                add(&name, &detail, kind);
-            }
-        }
-        if sigil.is_none() {
-            let families = Family::ALL.iter().map(|(name, _)| *name);
-            families.for_each(|name| add(name, "needs an index", CompletionKind::Value));
-            for function in FUNCTIONS {
-                let text = format!("{}(", function.name);
-                let detail = format!("({}): {}", function.arguments, function.help);
-                add(&text, &detail, CompletionKind::Function);
-            }
-        }
-        if sigil != Some('%') {
-            for name in self.program.export_names() {
-                add(&format!("@{name}("), "function of the program", CompletionKind::Export);
-            }
-        }
-        found
+    };
+    if sigil == Some('.') {
+        FIELDS.iter().for_each(|(name, help)| add(name, help, CompletionKind::Field));
+        return found;
     }
+    if sigil != Some('@') {
+        for (name, detail, kind) in values() {
+            add(&name, &detail, kind);
+        }
+    }
+    if sigil.is_none() {
+        let families = Family::ALL.iter().map(|(name, _)| *name);
+        families.for_each(|name| add(name, "needs an index", CompletionKind::Value));
+        for function in FUNCTIONS {
+            let text = format!("{}(", function.name);
+            let detail = format!("({}): {}", function.arguments, function.help);
+            add(&text, &detail, CompletionKind::Function);
+        }
+    }
+    if sigil != Some('%') {
+        for name in functions() {
+            add(&format!("@{name}("), "function of the program", CompletionKind::Export);
+        }
+    }
+    found
 }

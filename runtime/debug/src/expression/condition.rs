@@ -10,10 +10,11 @@
 use debuginfo::{Recipe, RecipeInput, RegisterSlot, Scalar};
 use vm::GuardFrame;
 
-use super::elementwise::Each;
+use super::parsed::Expression;
 use super::reduce::{self, OnNumbers};
+use super::scalars::Each;
 use super::syntax::{Binary, Expr, Kind, Unary};
-use crate::number::Number;
+use crate::tensor::Number;
 
 /// Undecided is `None`: the debugger has to look.
 type Fun<T> = Box<dyn Fn(&GuardFrame) -> Option<T> + Send + Sync>;
@@ -26,18 +27,18 @@ enum Compiled {
 }
 
 /// What a name stands for.
-pub(crate) enum Meant {
+pub(crate) enum NumberSource {
     Register(RegisterSlot),
     /// What follows from registers.
     Computed(Recipe, Scalar),
 }
 
 /// What names stand for.
-type Names<'n> = dyn Fn(&str) -> Option<Meant> + 'n;
+type Names<'n> = dyn Fn(&str) -> Option<NumberSource> + 'n;
 
 /// The closure for a condition, if it is about registers and numbers alone.
-pub(crate) fn compile(root: &Expr, names: &Names<'_>) -> Option<Fun<bool>> {
-    Some(expression(root, names)?.truth())
+pub(crate) fn compile(condition: &Expression, names: &Names<'_>) -> Option<Fun<bool>> {
+    Some(expression(condition.root(), names)?.truth())
 }
 
 fn expression(expr: &Expr, names: &Names<'_>) -> Option<Compiled> {
@@ -55,8 +56,8 @@ fn expression(expr: &Expr, names: &Names<'_>) -> Option<Compiled> {
             Compiled::Bool(Box::new(move |_| Some(value)))
         }
         Kind::Name(name) => match names(name)? {
-            Meant::Register(slot) => register(slot)?,
-            Meant::Computed(recipe, scalar) => computed(recipe, scalar),
+            NumberSource::Register(slot) => register(slot)?,
+            NumberSource::Computed(recipe, scalar) => computed(recipe, scalar),
         },
         Kind::Unary(operator, operand) => match (operator, expression(operand, names)?) {
             (Unary::Not, operand) => {
@@ -204,7 +205,7 @@ fn register_with_constant(
             Some(Compiled::Bool(test))
         }};
     }
-    let Some(Meant::Register(slot)) = names(name) else { return None };
+    let Some(NumberSource::Register(slot)) = names(name) else { return None };
     match slot {
         RegisterSlot::I32(at) => compare!(move |it: &GuardFrame| i64::from(it.i32(at))),
         RegisterSlot::I64(at) => compare!(move |it: &GuardFrame| it.i64(at)),
@@ -314,94 +315,6 @@ impl Compiled {
             Self::Bool(test) => Box::new(move |it| Some(i64::from(test(it)?))),
             // Only where the other is one, and then `binary` does not ask.
             Self::Float(_) => Box::new(|_| None),
-        }
-    }
-}
-
-impl super::Expression {
-    /// Whether all names in it stand for something, as `is_known` says.
-    pub(crate) fn check_names(
-        &self,
-        is_known: &dyn Fn(&str) -> bool,
-    ) -> Result<(), super::ExpressionError> {
-        check(&self.root, is_known)
-    }
-}
-
-impl super::Expression {
-    /// The names in it that are spelled as values.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        let mut found = Vec::new();
-        names_in(&self.root, &mut found);
-        found.into_iter()
-    }
-}
-
-fn names_in<'e>(expr: &'e Expr, found: &mut Vec<&'e str>) {
-    match &expr.kind {
-        Kind::Integer(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Function(_) => {}
-        Kind::Name(name) => found.push(name),
-        Kind::Unary(_, operand) | Kind::Field(operand, _) | Kind::Cast(operand, _) => {
-            names_in(operand, found);
-        }
-        Kind::Binary(_, left, right) => {
-            [left, right].into_iter().for_each(|it| names_in(it, found));
-        }
-        Kind::Choice(condition, yes, no) => {
-            [condition, yes, no].into_iter().for_each(|it| names_in(it, found));
-        }
-        Kind::Index(base, _) => names_in(base, found),
-        Kind::Call(_, arguments) => arguments.iter().for_each(|it| names_in(it, found)),
-    }
-}
-
-fn check(expr: &Expr, is_known: &dyn Fn(&str) -> bool) -> Result<(), super::ExpressionError> {
-    let parts = |subscript: &super::syntax::Subscript| -> Vec<Expr> {
-        match subscript {
-            super::syntax::Subscript::At(at) => vec![at.clone()],
-            super::syntax::Subscript::Range(start, end, step) => {
-                [start, end, step].into_iter().flatten().cloned().collect()
-            }
-        }
-    };
-    match &expr.kind {
-        Kind::Integer(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Function(_) => {
-            Ok(())
-        }
-        Kind::Name(name) => {
-            let is_there = super::datum::Family::named(name).is_some()
-                || matches!(name.as_str(), "null")
-                || is_known(name);
-            if is_there {
-                return Ok(());
-            }
-            let what = format!("nothing is called {name:?} there");
-            Err(super::ExpressionError::new(expr.span.clone(), what))
-        }
-        Kind::Unary(_, operand) | Kind::Field(operand, _) | Kind::Cast(operand, _) => {
-            check(operand, is_known)
-        }
-        Kind::Binary(_, left, right) => {
-            check(left, is_known)?;
-            check(right, is_known)
-        }
-        Kind::Choice(condition, yes, no) => {
-            [condition, yes, no].into_iter().try_for_each(|it| check(it, is_known))
-        }
-        Kind::Index(base, subscripts) => {
-            check(base, is_known)?;
-            subscripts.iter().flat_map(parts).try_for_each(|it| check(&it, is_known))
-        }
-        Kind::Call(callee, arguments) => {
-            let is_function = match &callee.kind {
-                Kind::Name(name) => super::reduce::named(name).is_some(),
-                _ => false,
-            };
-            if !is_function {
-                let what = "functions of the program are called in the console only";
-                return Err(super::ExpressionError::new(callee.span.clone(), what));
-            }
-            arguments.iter().try_for_each(|it| check(it, is_known))
         }
     }
 }

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use abi::tensor::TensorType;
 use debuginfo::{MissingReason, RegisterSlot};
 use vm::{Buffer, FrameIndex, List, ModuleIndex, Ref, Value};
 use vmfb::isa::Bank;
 
-use crate::dispatch::tensor_type_of;
-use crate::inspect;
-use crate::number::Number;
+use crate::tensor::Number;
 use crate::tensor::TensorView;
-use crate::view::{BufferView, Children, Node, Variable};
+use crate::view::value;
+use crate::view::variable::{BufferView, Children, Node, Variable};
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -105,12 +103,12 @@ impl Item {
     }
 }
 
-/// A buffer as a reference.
-pub(crate) fn buffer_ref(buffer: Arc<Buffer>) -> Datum {
-    Datum::Value(Value::Ref(Ref::Buffer(buffer)))
-}
-
 impl Datum {
+    /// A buffer as a reference.
+    pub(crate) fn buffer(buffer: Arc<Buffer>) -> Self {
+        Self::Value(Value::Ref(Ref::Buffer(buffer)))
+    }
+
     pub(crate) fn integer(value: impl Into<i128>) -> Self {
         Self::Number(Number::Integer(value.into()))
     }
@@ -137,16 +135,8 @@ impl Datum {
     pub(crate) fn tensor(&self) -> Option<TensorView> {
         match self {
             Self::Tensor(tensor) => Some(tensor.clone()),
-            Self::Value(Value::Ref(value)) => {
-                let view: &hal::BufferView = value.downcast()?;
-                TensorView::new(view.buffer().storage(), tensor_type_of(view)?).ok()
-            }
-            Self::Buffer(buffer, view) => {
-                let element = view.element_type()?;
-                let count = buffer.len() / view.element_width()?;
-                let tensor_type = TensorType::parse(&format!("{count}x{element}")).ok()?;
-                TensorView::new(Arc::clone(buffer), tensor_type).ok()
-            }
+            Self::Value(Value::Ref(value)) => value::tensor_of(value),
+            Self::Buffer(buffer, view) => view.tensor(buffer),
             _ => None,
         }
     }
@@ -187,20 +177,13 @@ impl Datum {
             Self::ListPart(..) => "a list".to_owned(),
             Self::Family(family) => format!("`{}`, which needs an index", family.name()),
             Self::Buffer(_, _) => "a buffer".to_owned(),
-            Self::Value(value) => format!("a value of {}", inspect::type_name(value)),
+            Self::Value(value) => format!("a value of {}", value::type_name(value)),
         }
     }
 
     /// The value as people see it.
     pub(crate) fn variable(&self, name: &str) -> Variable {
-        let plain = |value: String, type_name: &str| Variable {
-            name: name.to_owned(),
-            value,
-            type_name: type_name.to_owned(),
-            evaluate_name: None,
-            children: None,
-            bits: None,
-        };
+        let plain = |value: String, type_name: &str| Variable::plain(name, value, type_name);
         match self {
             Self::Bool(value) => plain(value.to_string(), "bool"),
             Self::Missing(reason) => plain(reason.text().to_owned(), ""),
@@ -209,10 +192,10 @@ impl Datum {
                 ..plain(number.to_string(), "integer")
             },
             Self::Number(number @ Number::Float(_)) => plain(number.to_string(), "float"),
-            Self::Value(value) => inspect::variable(name, value),
+            Self::Value(value) => value::variable(name, value),
             Self::Tensor(tensor) => tensor.variable(name),
             Self::Buffer(buffer, view) => {
-                Variable { name: name.to_owned(), ..inspect::view_choice(buffer, *view) }
+                Variable { name: name.to_owned(), ..value::view_choice(buffer, *view) }
             }
             Self::ListPart(list, start, end) => {
                 let count = end.saturating_sub(*start);

@@ -4,7 +4,7 @@
 //! collected ([`Computation`]) until somebody needs their elements, and then done block by block:
 //! by a reduction, which keeps none of them, or to store the whole result. A block is of f64 or of
 //! i64. What these cannot hold (an integer that is too large, a division by zero) is met by the
-//! operators of [`super::operators`] on single numbers instead, which define what everything means
+//! operators of [`super::scalars`] on single numbers instead, which define what everything means
 //! ([`Stop::Irregular`]).
 
 use std::ops::Range;
@@ -17,12 +17,12 @@ use vm::Buffer;
 use super::budget::Budget;
 use super::datum::Datum;
 use super::error::ExpressionError;
-use super::operators;
-use super::statistics::{Summary, Wanted};
+use super::scalars::{self, Each};
 use super::syntax::Binary;
-use crate::elements::{BLOCK, Block, Reader};
-use crate::number::Number;
+use crate::tensor::Number;
 use crate::tensor::TensorView;
+use crate::tensor::{BLOCK, Block, Reader};
+use crate::tensor::{Statistics, Wanted};
 
 /// A value, or a tensor whose elements are still to be computed.
 #[derive(Clone, Debug)]
@@ -47,14 +47,6 @@ enum Step {
     Each(Each, Range<usize>),
 }
 
-/// A function of each element.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Each {
-    Magnitude,
-    /// Of one float, and of many.
-    Float(fn(f64) -> f64, fn(&mut [f64])),
-}
-
 /// Why elements were not computed.
 #[derive(Debug)]
 pub(crate) enum Stop {
@@ -67,17 +59,6 @@ pub(crate) enum Stop {
 impl From<String> for Stop {
     fn from(message: String) -> Self {
         Self::Message(message)
-    }
-}
-
-impl Each {
-    /// Applied to one number.
-    pub(crate) fn of(self, number: Number) -> Number {
-        match (self, number) {
-            (Self::Magnitude, Number::Integer(value)) => Number::Integer(value.saturating_abs()),
-            (Self::Magnitude, Number::Float(value)) => Number::Float(value.abs()),
-            (Self::Float(run, _), number) => Number::Float(run(number.float())),
-        }
     }
 }
 
@@ -179,7 +160,7 @@ impl Computation {
     pub(crate) fn summarize(
         &self,
         wanted: Wanted,
-        summary: &mut Summary,
+        summary: &mut Statistics,
         budget: &mut Budget,
     ) -> Result<(), Stop> {
         self.run(budget, |block| {
@@ -214,7 +195,7 @@ impl Computation {
                     _ => INTEGER,
                 },
                 Step::Binary(operator, _) => match (kinds.pop(), kinds.pop()) {
-                    _ if operators::is_comparison(*operator) => TRUTH,
+                    _ if scalars::is_comparison(*operator) => TRUTH,
                     (Some(FLOAT), _) | (_, Some(FLOAT)) => FLOAT,
                     _ => INTEGER,
                 },
@@ -326,12 +307,12 @@ impl Computation {
                 Step::Binary(operator, span) => {
                     let (right, left) = (stack.pop(), stack.pop());
                     let (left, right) = left.zip(right).ok_or_else(|| broken(span))?;
-                    operators::one_by_one(*operator, &left, &right, budget)
+                    scalars::one_by_one(*operator, &left, &right, budget)
                         .map_err(|message| ExpressionError::new(span.clone(), message))?
                 }
                 Step::Each(each, span) => {
                     let operand = stack.pop().ok_or_else(|| broken(span))?;
-                    operators::each_one_by_one(*each, &operand, budget)
+                    scalars::each_one_by_one(*each, &operand, budget)
                         .map_err(|message| ExpressionError::new(span.clone(), message))?
                 }
             };
@@ -500,7 +481,7 @@ impl Slot {
     fn apply(&mut self, operator: Binary, other: &mut Self, count: usize) -> Result<(), Stop> {
         self.make_numbers(count);
         other.make_numbers(count);
-        let is_comparison = operators::is_comparison(operator);
+        let is_comparison = scalars::is_comparison(operator);
         if self.kind == Filled::Integers && other.kind == Filled::Integers {
             let (left, right) = (&mut self.integers[..count], &other.integers[..count]);
             if !is_comparison {

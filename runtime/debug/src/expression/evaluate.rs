@@ -10,36 +10,15 @@ use super::budget::Budget;
 use super::datum::{Datum, Family, Item, Place};
 use super::elementwise::{Operand, Stop};
 use super::error::ExpressionError;
+use super::foreign;
 use super::operators;
 use super::reduce;
+use super::scalars;
+use super::scope::Scope;
 use super::syntax::{Binary, Expr, Kind, Subscript};
-use crate::foreign;
-use crate::number::Number;
+use crate::tensor::Number;
 use crate::tensor::{Slice, TensorView};
-use crate::view::BufferView;
-
-/// What names mean where an expression is evaluated.
-pub(crate) trait Scope {
-    /// What a name stands for.
-    fn find(&self, name: &str) -> Option<Item>;
-
-    /// The global variable with a symbol.
-    fn global(&self, _symbol: &str) -> Option<Item> {
-        None
-    }
-
-    /// One of a family.
-    fn member(&self, family: Family, index: usize) -> Result<Item, String>;
-
-    /// What could have been meant by a name that stands for nothing.
-    fn suggest(&self, name: &str) -> String;
-
-    /// Whether this process's memory may be read by address.
-    fn reads_foreign_memory(&self) -> bool;
-
-    /// Calls a function of the program.
-    fn call(&mut self, function: &str, arguments: Vec<Datum>) -> Result<Datum, String>;
-}
+use crate::view::variable::BufferView;
 
 /// Evaluates.
 pub(crate) struct Evaluator<'a> {
@@ -131,7 +110,7 @@ impl Evaluator<'_> {
     /// Whether a tree holds.
     pub(crate) fn truth(&mut self, expr: &Expr) -> Result<bool, ExpressionError> {
         let value = self.item(expr)?.datum;
-        operators::truth(&value).map_err(|message| ExpressionError::new(expr.span.clone(), message))
+        scalars::truth(&value).map_err(|message| ExpressionError::new(expr.span.clone(), message))
     }
 
     fn name(&mut self, name: &str) -> Result<Item, String> {
@@ -313,7 +292,7 @@ fn field(base: &Datum, name: &str) -> Result<Datum, String> {
             let shape = &tensor.tensor_type().shape;
             let numbers: Vec<Number> =
                 shape.iter().map(|length| Number::Integer((*length).into())).collect();
-            operators::computed(vec![shape.len() as u64], &numbers, false)
+            scalars::computed(vec![shape.len() as u64], &numbers, false)
         }
         ("rank", Some(tensor)) => Ok(Datum::integer(tensor.tensor_type().shape.len() as i128)),
         ("count", Some(tensor)) => Ok(Datum::integer(tensor.count() as i128)),

@@ -3,8 +3,8 @@
 use vm::Value;
 
 use super::datum::Datum;
-use crate::number::Number;
-use crate::view::Variable;
+use crate::tensor::Number;
+use crate::view::variable::Variable;
 
 /// How to write numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

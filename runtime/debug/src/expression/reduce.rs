@@ -8,11 +8,12 @@ use vm::Value;
 
 use super::budget::Budget;
 use super::datum::Datum;
-use super::elementwise::{Each, Operand, Stop};
+use super::elementwise::{Operand, Stop};
 use super::format::raw_bits;
-use super::statistics::{Summary, Wanted};
-use crate::elements::{BLOCK, Reader};
-use crate::number::Number;
+use super::scalars::Each;
+use crate::tensor::Number;
+use crate::tensor::{BLOCK, Reader};
+use crate::tensor::{Statistics, Wanted};
 
 /// A function of the language.
 pub(crate) struct Function {
@@ -24,7 +25,7 @@ pub(crate) struct Function {
 
 enum Run {
     /// Of all elements of a tensor, or of several numbers.
-    Reduce(Wanted, fn(&Summary) -> Datum),
+    Reduce(Wanted, fn(&Statistics) -> Datum),
     /// Of each element.
     Each(Each),
     /// Anything else.
@@ -149,7 +150,7 @@ const fn reduce(
     name: &'static str,
     help: &'static str,
     wanted: Wanted,
-    run: fn(&Summary) -> Datum,
+    run: fn(&Statistics) -> Datum,
 ) -> Function {
     Function { name, arguments: "tensor", help, run: Run::Reduce(wanted, run) }
 }
@@ -221,8 +222,12 @@ fn only(operands: &[Operand]) -> Result<&Operand, String> {
     }
 }
 
-fn summarize(operands: &[Operand], wanted: Wanted, budget: &mut Budget) -> Result<Summary, Stop> {
-    let mut summary = Summary::default();
+fn summarize(
+    operands: &[Operand],
+    wanted: Wanted,
+    budget: &mut Budget,
+) -> Result<Statistics, Stop> {
+    let mut summary = Statistics::default();
     for operand in operands {
         let list = match operand {
             Operand::Datum(datum) => datum.list(),

@@ -4,11 +4,11 @@
 //! (`{i0,x}`); `{{` and `}}` are braces. What cannot be evaluated is written as the reason, in
 //! place.
 
-use super::Expression;
+use super::budget::Limits;
 use super::error::ExpressionError;
+use super::parsed::Expression;
 use super::parser;
-use crate::debugger::Debugger;
-use crate::inlined::FrameId;
+use super::scope::Scope;
 
 /// A log message that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,12 +75,12 @@ impl Template {
         })
     }
 
-    /// The message for a frame.
-    pub(crate) fn message(&self, debugger: &Debugger, frame: FrameId) -> String {
+    /// The message, with values in place of the expressions.
+    pub(crate) fn message(&self, scope: &mut dyn Scope) -> String {
         let texts = self.parts.iter().map(|part| match part {
             Part::Text(text) => text.clone(),
-            Part::Value(expression) => match debugger.text_of(frame, expression) {
-                Ok(text) => text,
+            Part::Value(expression) => match expression.variable(scope, Limits::default(), "") {
+                Ok(shown) => shown.value,
                 Err(error) => format!("<{error}>"),
             },
         });

@@ -1,0 +1,160 @@
+//! Changing the stopped program: what an expression names gets another value.
+
+use std::sync::Arc;
+
+use debuginfo::RegisterSlot;
+use vm::{FrameIndex, Ref, Value};
+use vmfb::isa::Bank;
+
+use crate::expression::{Datum, Expression, ExpressionError, Place};
+use crate::machine::{Machine, Phase};
+use crate::tensor::Number;
+use crate::view::frame::FrameId;
+use crate::view::variable::Variable;
+
+impl Machine {
+    /// Sets what one expression names to the value of another; the new value, as it is shown.
+    ///
+    /// # Errors
+    /// One of them is no expression or does not make sense here, the first names nothing that can
+    /// be changed, or it cannot take the value.
+    pub(crate) fn assign(
+        &mut self,
+        frame: impl Into<FrameId>,
+        target: &str,
+        value: &str,
+    ) -> Result<Variable, ExpressionError> {
+        let frame = frame.into();
+        let expression = Expression::parse(target)?;
+        let Some(place) = self.item(frame, &expression)?.place else {
+            let what =
+                format!("{} cannot be set; a register, global or element can", target.trim());
+            return Err(ExpressionError::new(expression.span(), what));
+        };
+        let value = Expression::parse_without_format(value)?;
+        let new = self.item(frame, &value)?.datum;
+        self.set(place, &new).map_err(|message| ExpressionError::new(value.span(), message))?;
+        let changed = self.item(frame, &expression)?;
+        let name = target.trim();
+        Ok(Variable { evaluate_name: Some(name.to_owned()), ..changed.variable(name) })
+    }
+
+    fn set(&mut self, place: Place, new: &Datum) -> Result<(), String> {
+        if let Place::Element(tensor) = &place {
+            let number = new.number().ok_or_else(|| format!("{} is no number", new.kind()))?;
+            return tensor.set_scalar(number);
+        }
+        if matches!(self.phase, Phase::Failed(_)) && matches!(place, Place::Register(..)) {
+            return Err("the program has failed; its registers will not be used again".to_owned());
+        }
+        match place {
+            Place::Register(frame, slot) => self.set_register(frame, slot, new),
+            Place::GlobalBytes(module, at, bank) => {
+                let bytes = bytes_of(new, bank)?;
+                let globals = self.context.global_bytes_mut(module);
+                let place = globals.get_mut(at..at + bytes.len());
+                place.ok_or("there is no such global")?.copy_from_slice(&bytes);
+                Ok(())
+            }
+            Place::GlobalRef(module, index) => {
+                let value = reference(new)?;
+                let refs = self.context.global_refs_mut(module);
+                *refs.get_mut(index).ok_or("there is no such global")? = value;
+                Ok(())
+            }
+            Place::ListElement(list, index) => {
+                let current = list.get(index);
+                let value = match current {
+                    Some(Value::F32(_)) => Value::F32(float(new)? as f32),
+                    Some(Value::F64(_)) => Value::F64(float(new)?),
+                    Some(Value::I64(_)) => Value::I64(integer(new)?),
+                    Some(Value::I32(_)) => Value::I32(narrow(new)?),
+                    Some(Value::Ref(_)) => Value::Ref(reference(new)?),
+                    None => return Err("the element has no type before it is set".to_owned()),
+                };
+                list.set(index, value).map_err(|status| status.to_string())
+            }
+            Place::Element(_) => Ok(()),
+        }
+    }
+
+    fn set_register(
+        &mut self,
+        frame: FrameIndex,
+        slot: RegisterSlot,
+        new: &Datum,
+    ) -> Result<(), String> {
+        let invocation = self.running().ok_or("nothing runs")?;
+        let is_set = match slot {
+            RegisterSlot::I32(ordinal) => invocation.set_register_i32(frame, ordinal, narrow(new)?),
+            RegisterSlot::F32(ordinal) => {
+                let bits = (float(new)? as f32).to_bits().cast_signed();
+                invocation.set_register_i32(frame, ordinal, bits)
+            }
+            RegisterSlot::I64(ordinal) => {
+                invocation.set_register_i64(frame, ordinal, integer(new)?)
+            }
+            RegisterSlot::F64(ordinal) => {
+                invocation.set_register_i64(frame, ordinal, float(new)?.to_bits().cast_signed())
+            }
+            RegisterSlot::Ref(ordinal) => {
+                let value = reference(new)?;
+                let old = invocation.register_ref(frame, ordinal);
+                let is_alike = value.is_null()
+                    || old.is_none_or(|old| old.is_null() || old.type_name() == value.type_name());
+                if !is_alike {
+                    return Err(format!(
+                        "the register holds a !{}, the program expects no !{} there",
+                        old.map_or("", Ref::type_name),
+                        value.type_name()
+                    ));
+                }
+                invocation.set_register_ref(frame, ordinal, value)
+            }
+        };
+        if is_set { Ok(()) } else { Err("the frame has no such register".to_owned()) }
+    }
+}
+
+fn float(datum: &Datum) -> Result<f64, String> {
+    datum.number().map(Number::float).ok_or_else(|| format!("{} is no number", datum.kind()))
+}
+
+/// An integer of 64 bits, signed or not.
+fn integer(datum: &Datum) -> Result<i64, String> {
+    match datum.number() {
+        Some(Number::Integer(value)) => i64::try_from(value)
+            .or_else(|_| u64::try_from(value).map(u64::cast_signed))
+            .map_err(|_| format!("{value} does not fit 64 bits")),
+        Some(Number::Float(value)) if value.fract() == 0.0 && value.abs() < 9e18 => {
+            Ok(value as i64)
+        }
+        Some(Number::Float(value)) => Err(format!("{value} is no integer")),
+        None => Err(format!("{} is no number", datum.kind())),
+    }
+}
+
+/// An integer of 32 bits, signed or not.
+fn narrow(datum: &Datum) -> Result<i32, String> {
+    let value = integer(datum)?;
+    i32::try_from(value)
+        .or_else(|_| u32::try_from(value).map(u32::cast_signed))
+        .map_err(|_| format!("{value} does not fit 32 bits"))
+}
+
+fn reference(datum: &Datum) -> Result<Ref, String> {
+    match datum {
+        Datum::Value(Value::Ref(value)) => Ok(value.clone()),
+        Datum::Buffer(buffer, _) => Ok(Ref::Buffer(Arc::clone(buffer))),
+        other => Err(format!("{} is no reference", other.kind())),
+    }
+}
+
+fn bytes_of(datum: &Datum, bank: Bank) -> Result<Vec<u8>, String> {
+    Ok(match bank {
+        Bank::I64 => integer(datum)?.to_le_bytes().to_vec(),
+        Bank::F64 => float(datum)?.to_le_bytes().to_vec(),
+        Bank::F32 => (float(datum)? as f32).to_le_bytes().to_vec(),
+        _ => narrow(datum)?.to_le_bytes().to_vec(),
+    })
+}

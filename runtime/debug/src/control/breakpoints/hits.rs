@@ -1,0 +1,108 @@
+//! How often the program has reached a breakpoint, and which of these visits stop it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Which of its hits stop the program, counted from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub enum HitCondition {
+    /// All of them.
+    #[default]
+    Always,
+    /// Only this one.
+    Exactly(u64),
+    /// This one and those after it.
+    AtLeast(u64),
+    /// Those before this one.
+    Below(u64),
+    /// Every so many.
+    Every(u64),
+}
+
+impl HitCondition {
+    pub(super) fn stops(self, hit: u64) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Exactly(wanted) => hit == wanted,
+            Self::AtLeast(wanted) => hit >= wanted,
+            Self::Below(wanted) => hit < wanted,
+            Self::Every(step) => step > 0 && hit.is_multiple_of(step),
+        }
+    }
+}
+
+impl std::str::FromStr for HitCondition {
+    type Err = String;
+
+    /// Reads `3`, `== 3`, `>= 3`, `> 3`, `< 3`, `<= 3` or `% 3`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let digits = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
+        let (operator, number) = text.split_at(digits);
+        let number: u64 = number.trim().parse().map_err(|_| {
+            format!("{text:?} is no condition on a count; write 3, >= 3, > 3, < 3, <= 3 or % 3")
+        })?;
+        match operator.trim() {
+            "" | "=" | "==" => Ok(Self::Exactly(number)),
+            ">=" => Ok(Self::AtLeast(number)),
+            ">" => Ok(Self::AtLeast(number.saturating_add(1))),
+            "<" => Ok(Self::Below(number)),
+            "<=" => Ok(Self::Below(number.saturating_add(1))),
+            "%" if number > 0 => Ok(Self::Every(number)),
+            _ => Err(format!("{operator:?} does not compare counts; use ==, >=, >, <, <= or %")),
+        }
+    }
+}
+
+/// How often the program has come to a breakpoint. The guard of the breakpoint counts too, inside
+/// of the interpreter.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hits(Arc<AtomicU64>);
+
+impl Hits {
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(&self, hits: u64) {
+        self.0.store(hits, Ordering::Relaxed);
+    }
+
+    /// Counts a hit, unless it is one of those that stop: the debugger counts these.
+    pub(crate) fn pass(&self, condition: HitCondition) -> bool {
+        let hit = self.get() + 1;
+        let passes = !condition.stops(hit);
+        if passes {
+            self.set(hit);
+        }
+        passes
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_on_counts() {
+        let cases = [
+            ("3", [false, false, true, false]),
+            (">= 3", [false, false, true, true]),
+            (">2", [false, false, true, true]),
+            ("< 3", [true, true, false, false]),
+            ("<=1", [true, false, false, false]),
+            ("% 2", [false, true, false, true]),
+        ];
+        for (text, expected) in cases {
+            let condition: HitCondition = text.parse().unwrap();
+            assert_eq!([1, 2, 3, 4].map(|hit| condition.stops(hit)), expected, "{text}");
+        }
+        for wrong in ["", "x", "~ 3", "% 0", "3 4"] {
+            assert!(wrong.parse::<HitCondition>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Which frame a breakpoint means, where it is on an instruction of calls that were inlined.
+
+use debuginfo::SourcePosition;
+use vm::Position;
+
+use super::spec::BreakpointSpec;
+use super::table::Breakpoint;
+use crate::target::level::Level;
+use crate::target::program::Program;
+
+/// A line and a column, as far as they were asked for and found.
+pub(crate) type LineAndColumn = (Option<u32>, Option<u32>);
+
+impl BreakpointSpec {
+    /// The index of the frame that is meant in the path of an instruction.
+    pub(crate) fn frame_meant(
+        &self,
+        program: &Program,
+        (line, column): LineAndColumn,
+        position: Position,
+        path: &[SourcePosition],
+    ) -> usize {
+        let innermost = path.len().saturating_sub(1);
+        match self {
+            Self::Line { file, .. } if program.is_listing(file) => innermost,
+            Self::Line { .. } => {
+                let on_line = |place: &SourcePosition| {
+                    Some(place.line) == line && column.is_none_or(|column| place.column == column)
+                };
+                path.iter().rposition(on_line).unwrap_or(innermost)
+            }
+            Self::Function { name } => program.frame_named(name, position, path),
+            _ => innermost,
+        }
+    }
+}
+
+impl Breakpoint {
+    /// How many inlined calls lead to the frame that is meant at one of the breakpoint's places;
+    /// none where no call was inlined.
+    pub(crate) fn calls_meant(&self, program: &Program, position: Position) -> Option<usize> {
+        let path = program.path_at(Level::Source, position);
+        let at = (self.line, self.column);
+        (path.len() > 1).then(|| self.spec.frame_meant(program, at, position, &path))
+    }
+}

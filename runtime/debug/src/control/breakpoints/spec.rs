@@ -1,0 +1,124 @@
+//! What a breakpoint is asked for, and which instructions of a program that means.
+
+use vm::{Boundary, BoundaryKind, ModuleIndex};
+
+use crate::inspect::watchable::WatchTarget;
+use crate::target::level::Level;
+use crate::target::program::Program;
+use crate::target::resolve::Resolution;
+use crate::view::address::LinearAddress;
+
+/// Names a breakpoint for as long as the session lives; never reused.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct BreakpointId(pub u32);
+
+/// What a breakpoint was asked for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum BreakpointSpec {
+    /// A line of a source file, counted from 1.
+    Line {
+        /// As the client names the file.
+        file: String,
+        /// From 1.
+        line: u32,
+        /// From 1, where one of several operations on the line is meant.
+        column: Option<u32>,
+    },
+    /// A line of a module's disassembly, counted from 1.
+    ListingLine {
+        /// The module.
+        module: ModuleIndex,
+        /// From 1.
+        line: u32,
+    },
+    /// The first instruction of functions, and the calls of imports.
+    Function {
+        /// That of an export, an internal function, an inlined one or an import, or
+        /// `module.function`; `*` in it stands for any text and `?` for any character.
+        name: String,
+    },
+    /// One instruction.
+    Instruction {
+        /// Where.
+        address: LinearAddress,
+    },
+    /// Data, by the way it is used.
+    Data {
+        /// What.
+        target: WatchTarget,
+        /// What is done to it.
+        access: DataAccess,
+    },
+    /// Dispatches on a device, whatever executes them.
+    Dispatch {
+        /// Their names, with `*` for any text and `?` for any character.
+        pattern: String,
+        /// When to stop.
+        when: DispatchMoment,
+    },
+}
+
+/// When a breakpoint on dispatches stops.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub enum DispatchMoment {
+    /// Before the first workgroup runs.
+    #[default]
+    Before,
+    /// When all workgroups have run.
+    After,
+}
+
+/// What a data breakpoint looks for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DataAccess {
+    /// The data is read.
+    Read,
+    /// It is written, with whatever value.
+    Write,
+    /// It gets another value.
+    Change,
+    /// It is read or written.
+    ReadWrite,
+}
+
+impl BreakpointSpec {
+    /// Where a breakpoint is in a program.
+    #[must_use]
+    pub fn resolve(&self, program: &Program) -> Resolution {
+        match self {
+            Self::Line { file, line, column } => program.resolve_line(file, *line, *column),
+            Self::ListingLine { module, line } => program.resolve_listing_line(*module, *line),
+            Self::Function { name } => program.resolve_function(name),
+            Self::Instruction { address } => program.resolve_instruction(*address),
+            Self::Dispatch { pattern, .. } => program.resolve_dispatch(pattern),
+            Self::Data { .. } => Resolution::default(),
+        }
+    }
+
+    /// The level whose names and lines a breakpoint means: that of the text in which it is set, or
+    /// else the level that is shown.
+    #[must_use]
+    pub fn level(&self, program: &Program, shown: Level) -> Level {
+        match self {
+            Self::Line { file, .. } if program.is_listing(file) => Level::Vm,
+            Self::Line { .. } => Level::Source,
+            Self::ListingLine { .. } => Level::Disassembly,
+            Self::Function { .. }
+            | Self::Instruction { .. }
+            | Self::Dispatch { .. }
+            | Self::Data { .. } => shown,
+        }
+    }
+
+    /// Whether it means the dispatch at a boundary of native code.
+    pub(super) fn fits(&self, boundary: &Boundary) -> bool {
+        let Self::Dispatch { pattern, when } = self else { return false };
+        let moment = match boundary.kind {
+            BoundaryKind::BeforeStep => DispatchMoment::Before,
+            BoundaryKind::AfterStep => DispatchMoment::After,
+            BoundaryKind::BeforePart => return false,
+        };
+        // Steps without a name are commands of other kinds.
+        moment == *when && !boundary.name.is_empty() && abi::glob::matches(pattern, &boundary.name)
+    }
+}

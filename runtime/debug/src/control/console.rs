@@ -1,0 +1,224 @@
+//! The console: what watches may, and calls of the program's own functions.
+//!
+//! Only functions are called that change nothing but what they made themselves: no global is
+//! stored, no import is called (a device would see it), no reference is passed in. That is found
+//! out from their bytecode. They run with fuel, in an invocation of their own, and can be
+//! cancelled.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use vm::{FunctionId, Invocation, Outcome, Value};
+use vmfb::{Callee, Op};
+
+use crate::expression::{Datum, Expression, ExpressionError, Family, Item, Limits, Scope};
+use crate::inspect::frame_scope::FrameScope;
+use crate::machine::Machine;
+use crate::target::calls::callee;
+use crate::tensor::Number;
+use crate::view::frame::FrameId;
+use crate::view::value::value_text;
+use crate::view::variable::Variable;
+
+/// Stretches that a call may run for between two looks at the handle that cancels it.
+const MAX_STOPS: usize = 1 << 20;
+
+impl Machine {
+    /// The value of an expression, which may call pure functions of the program.
+    ///
+    /// # Errors
+    /// The text is no expression, does not make sense here, takes too long, or calls what is not
+    /// pure.
+    pub(crate) fn evaluate_in_console(
+        &mut self,
+        frame: impl Into<FrameId>,
+        expression: &str,
+        limits: Limits,
+    ) -> Result<Variable, ExpressionError> {
+        let parsed = Expression::parse(expression)?;
+        let mut scope = ConsoleScope { machine: self, frame: frame.into(), limits: limits.clone() };
+        let shown = parsed.variable(&mut scope, limits, expression.trim())?;
+        Ok(Variable { evaluate_name: None, ..shown })
+    }
+
+    /// Calls a pure function.
+    fn call_pure(
+        &mut self,
+        name: &str,
+        arguments: &[Datum],
+        limits: &Limits,
+    ) -> Result<Datum, String> {
+        let found = self.program.resolve_function(name);
+        let position = found.locations.first().ok_or_else(|| {
+            format!("there is no function {name}(), neither in the program nor in the language")
+        })?;
+        let function = position.function;
+        self.check_pure(function, name)?;
+        let signature = self.context.signature(function).unwrap_or_default();
+        if signature.arguments.len() != arguments.len() {
+            return Err(format!(
+                "@{name} takes {} arguments, not {}: {signature}",
+                signature.arguments.len(),
+                arguments.len()
+            ));
+        }
+        let mut values: Vec<Value> = Vec::with_capacity(arguments.len());
+        for (argument, wanted) in arguments.iter().zip(&signature.arguments) {
+            values.push(call_argument(argument, wanted)?);
+        }
+        let results = self.run_aside(function, values, limits)?;
+        match results.as_slice() {
+            [] => Err(format!("@{name} returns nothing")),
+            [only] => Ok(Datum::Value(only.clone())),
+            several => {
+                let texts: Vec<String> = several.iter().map(value_text).collect();
+                Ok(Datum::Text(format!("({})", texts.join(", "))))
+            }
+        }
+    }
+
+    fn run_aside(
+        &mut self,
+        function: FunctionId,
+        values: Vec<Value>,
+        limits: &Limits,
+    ) -> Result<Vec<Value>, String> {
+        let call = Invocation::new(&self.context, function, values);
+        let mut call = call.map_err(|status| status.to_string())?;
+        let (done, ended) = std::sync::mpsc::channel::<()>();
+        std::thread::spawn(clock(limits.clone(), call.interrupt(), ended));
+        for _ in 0..MAX_STOPS {
+            match call.run(&mut self.context) {
+                Outcome::Completed(results) => {
+                    drop(done);
+                    return Ok(results);
+                }
+                Outcome::Failed(failure) => return Err(failure.status.to_string()),
+                Outcome::Stopped(vm::Stop::Interrupted(_)) => {
+                    return Err("the call was cancelled or took too long".to_owned());
+                }
+                Outcome::Stopped(_) | Outcome::Yielded => {}
+            }
+        }
+        Err("the call met too many breakpoints".to_owned())
+    }
+
+    /// Whether a function and all that it calls changes nothing outside of it.
+    fn check_pure(&self, function: FunctionId, name: &str) -> Result<(), String> {
+        let module = self.context.bytecode_module(function.module);
+        let module = module.ok_or_else(|| format!("@{name} is native; it may change anything"))?;
+        let mut pending = vec![function.function];
+        let mut seen = BTreeSet::new();
+        while let Some(next) = pending.pop() {
+            if !seen.insert(next) {
+                continue;
+            }
+            for instruction in
+                vmfb::instructions(module.function_bytecode(next)).map_while(Result::ok)
+            {
+                let mnemonic = instruction.op.mnemonic();
+                if mnemonic.starts_with("global.store") {
+                    return Err(format!("@{name} is not pure: it stores globals"));
+                }
+                if mnemonic.starts_with("global.load") && mnemonic.ends_with(".ref") {
+                    return Err(format!("@{name} is not pure: it uses objects in globals"));
+                }
+                if matches!(instruction.op, Op::Break | Op::CondBreak | Op::Yield) {
+                    return Err(format!("@{name} is not pure: it stops or gives up its turn"));
+                }
+                match callee(&instruction) {
+                    None => {}
+                    Some(Callee::Internal(called)) => pending.push(called),
+                    Some(Callee::Import(_)) => {
+                        return Err(format!("@{name} is not pure: it calls imports"));
+                    }
+                }
+            }
+        }
+        let signature = self.context.signature(function).unwrap_or_default();
+        let takes_ref = signature.arguments.contains(&abi::cconv::ValueType::Ref);
+        if takes_ref {
+            return Err(format!("@{name} is not pure: it may change the objects it is given"));
+        }
+        Ok(())
+    }
+}
+
+/// The program's own copy of a value, for a call: numbers and references, as the callee takes
+/// them.
+fn call_argument(datum: &Datum, wanted: &abi::cconv::ValueType) -> Result<Value, String> {
+    use abi::cconv::ValueType;
+    let number = || datum.number().ok_or_else(|| format!("{} is no number", datum.kind()));
+    let integer = || match number()? {
+        Number::Integer(value) => Ok(value),
+        Number::Float(value) => Err(format!("{value} is no integer")),
+    };
+    let too_large = |_| "the number is too large for the argument".to_owned();
+    Ok(match wanted {
+        ValueType::I32 => Value::I32(i32::try_from(integer()?).map_err(too_large)?),
+        ValueType::I64 => Value::I64(i64::try_from(integer()?).map_err(too_large)?),
+        ValueType::F32 => Value::F32(number()?.float() as f32),
+        ValueType::F64 => Value::F64(number()?.float()),
+        ValueType::Span(_) => {
+            return Err("the function takes spans, and can be called by bytecode only".to_owned());
+        }
+        ValueType::Ref => match datum {
+            Datum::Value(value @ Value::Ref(_)) => value.clone(),
+            other => return Err(format!("{} is no reference", other.kind())),
+        },
+    })
+}
+
+/// Interrupts a call that is cancelled or takes too long, until the call has ended.
+fn clock(limits: Limits, interrupt: vm::Interrupt, ended: Receiver<()>) -> impl FnOnce() + Send {
+    const TICK: Duration = Duration::from_millis(20);
+    let started = Instant::now();
+    move || {
+        while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            if limits.cancel.is_cancelled() || started.elapsed() > limits.time {
+                interrupt.request();
+            }
+        }
+    }
+}
+
+/// A frame, with calls.
+struct ConsoleScope<'m> {
+    machine: &'m mut Machine,
+    frame: FrameId,
+    limits: Limits,
+}
+
+impl ConsoleScope<'_> {
+    fn plain(&self) -> FrameScope<'_> {
+        self.machine.scope_at(self.machine.level, self.frame)
+    }
+}
+
+impl Scope for ConsoleScope<'_> {
+    fn find(&self, name: &str) -> Option<Item> {
+        self.plain().find(name)
+    }
+
+    fn global(&self, symbol: &str) -> Option<Item> {
+        self.plain().global(symbol)
+    }
+
+    fn member(&self, family: Family, index: usize) -> Result<Item, String> {
+        self.plain().member(family, index)
+    }
+
+    fn suggest(&self, name: &str) -> String {
+        self.plain().suggest(name)
+    }
+
+    fn reads_foreign_memory(&self) -> bool {
+        self.machine.reads_foreign_memory
+    }
+
+    fn call(&mut self, function: &str, arguments: Vec<Datum>) -> Result<Datum, String> {
+        let limits = self.limits.clone();
+        self.machine.call_pure(function, &arguments, &limits)
+    }
+}

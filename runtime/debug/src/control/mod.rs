@@ -1,0 +1,19 @@
+//! Control of the running program: breakpoints, watchpoints, traps, steps, and moving elsewhere.
+//!
+//! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`, then `runner`, which runs
+//! stretches, `step`, which makes steps of them, `resume` and `moves`. `assign` and `console`
+//! change the stopped program. The folder uses everything below it, and must not know the façade
+//! [`crate::Debugger`].
+
+pub(crate) mod assign;
+pub(crate) mod breakpoints;
+pub(crate) mod console;
+pub(crate) mod moves;
+pub(crate) mod resume;
+pub(crate) mod runner;
+pub(crate) mod sentences;
+pub(crate) mod step;
+pub(crate) mod steps;
+pub(crate) mod stop;
+pub(crate) mod traps;
+pub(crate) mod watcher;

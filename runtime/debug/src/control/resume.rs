@@ -1,0 +1,128 @@
+//! Resuming a stopped program, and what is worked out when it stops again.
+
+use vm::Position;
+
+use super::breakpoints::meant_frame::LineAndColumn;
+use super::breakpoints::spec::{BreakpointId, BreakpointSpec};
+use super::runner::{Runner, Unfinished};
+use super::stop::{Granularity, Resume, StepKind, StopReason};
+use crate::target::level::Level;
+
+impl Runner {
+    /// Runs until something stops the program. A program that has failed or completed stays so.
+    pub(crate) fn resume(&mut self, how: Resume) -> StopReason {
+        let (hidden_calls, just_ran) = (self.machine.hidden_calls, self.machine.stands_after);
+        if let Some(reason) = self.also_here.take() {
+            self.machine.stands_after = None;
+            return reason;
+        }
+        let paused_at = self.paused_at.take().filter(|_| how == Resume::AsBefore);
+        if let Some(hit) = paused_at.and_then(|(at, before)| self.set_since(at, &before)) {
+            return self.after(|_| StopReason::Breakpoint(hit));
+        }
+        self.after(|runner| runner.go_on(how, hidden_calls, just_ran))
+    }
+
+    /// Breakpoints on the instruction that the program was paused at that were set since: the
+    /// program has not come to them.
+    fn set_since(&mut self, at: Position, before: &[BreakpointId]) -> Option<Vec<BreakpointId>> {
+        if self.machine.position() != Some(at) {
+            return None;
+        }
+        let mut new = self.breakpoints.armed.at(at);
+        new.retain(|id| !before.contains(id));
+        Some(self.hit(new)).filter(|hit| !hit.is_empty())
+    }
+
+    /// Does something that runs the program, and what comes after all of that.
+    pub(super) fn after(&mut self, run: impl FnOnce(&mut Self) -> StopReason) -> StopReason {
+        self.machine.hidden_calls = 0;
+        (self.machine.stands_after, self.also_here) = (None, None);
+        self.breakpoints.failed_conditions.clear();
+        let Self { machine, watcher, dispatches, breakpoints, .. } = self;
+        watcher.begin(machine, &breakpoints.table);
+        dispatches.look_again(machine, watcher.traps, &mut breakpoints.log);
+        let reason = run(self);
+        let reason = self.with_a_frame(reason);
+        let paused_at = self.machine.position().filter(|_| matches!(reason, StopReason::Pause));
+        self.paused_at = paused_at.map(|at| (at, self.breakpoints.armed.at(at)));
+        self.stand_before_calls(&reason);
+        self.meet_modules();
+        self.set_temporary_stops(None);
+        self.interrupt.take();
+        reason
+    }
+
+    /// Finds the inlined calls that the program stands before, rather than inside of, when it has
+    /// come to its entry or to breakpoints: on the line of a call, or where a function begins with
+    /// one.
+    fn stand_before_calls(&mut self, reason: &StopReason) {
+        let Some(position) = self.machine.position() else { return };
+        let path = self.machine.program.path_at(Level::Source, position);
+        let innermost = path.len().saturating_sub(1);
+        let program = &self.machine.program;
+        let frame = |id: &BreakpointId| match self.breakpoints.table.get(*id) {
+            Some(it) => it.spec.frame_meant(program, (it.line, it.column), position, &path),
+            None => innermost,
+        };
+        self.machine.hidden_calls = match reason {
+            StopReason::Entry => innermost,
+            StopReason::Breakpoint(hit) if innermost > 0 => {
+                innermost - hit.iter().map(frame).max().unwrap_or(innermost)
+            }
+            _ => self.machine.hidden_calls,
+        };
+    }
+
+    /// Stands before the inlined calls that are inside of what the program was to run to.
+    pub(super) fn stand_at(&mut self, spec: &BreakpointSpec, at: LineAndColumn) {
+        let Some(position) = self.machine.position() else { return };
+        let path = self.machine.program.path_at(Level::Source, position);
+        let meant = spec.frame_meant(&self.machine.program, at, position, &path);
+        self.machine.hidden_calls = path.len().saturating_sub(1).saturating_sub(meant);
+    }
+
+    fn go_on(
+        &mut self,
+        how: Resume,
+        hidden_calls: usize,
+        just_ran: Option<Position>,
+    ) -> StopReason {
+        let unfinished = self.unfinished.take();
+        match (how, unfinished) {
+            (Resume::ToEntry, _) | (Resume::AsBefore, Some(Unfinished::ToEntry)) => {
+                self.run_to_entry()
+            }
+            (Resume::Continue, _) | (Resume::AsBefore, None) => self.run_free(),
+            (Resume::StepInto(call), _) => self.step_into(call),
+            (Resume::Step(StepKind::Out, _), _) => self.step_out(hidden_calls),
+            (Resume::Step(kind, granularity), _) => match just_ran {
+                Some(just_ran) if granularity != Granularity::Instruction => {
+                    self.step_after(kind, granularity, just_ran)
+                }
+                _ => self.step(kind, granularity, hidden_calls),
+            },
+            (Resume::AsBefore, Some(Unfinished::Out { depth, origin })) => {
+                self.run_out(depth, origin)
+            }
+            (Resume::AsBefore, Some(Unfinished::Step { plan, in_initialisers })) => {
+                self.follow(plan, in_initialisers)
+            }
+        }
+    }
+
+    /// A pause that came before anything ran has no frame to show: the program then stands before
+    /// its first instruction.
+    fn with_a_frame(&mut self, reason: StopReason) -> StopReason {
+        if !matches!(reason, StopReason::Pause)
+            || self.machine.invocation().is_none()
+            || self.machine.depth() > 0
+        {
+            return reason;
+        }
+        match self.run_to_first_instruction() {
+            StopReason::Entry => StopReason::Pause,
+            other => other,
+        }
+    }
+}

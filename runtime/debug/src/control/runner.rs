@@ -1,0 +1,295 @@
+//! Stretches: running until the machine reports something, and deciding whether that stops the
+//! program.
+//!
+//! Steps are made of stretches (`step`), and everything that can be asked of a stopped program of
+//! steps (`resume`, `moves`).
+
+use vm::{
+    Context, Failure, FrameFunction, FrameIndex, Invocation, Outcome, Position, Stop, Value, Watch,
+};
+
+use super::breakpoints::active::ActiveBreakpoints;
+use super::breakpoints::spec::BreakpointId;
+use super::steps::observers::{StepObserver, WatchObserver};
+use super::steps::plan::{StepPlan, Verdict};
+use super::stop::{DataUser, StopReason};
+use super::traps::dispatches::DispatchTraps;
+use super::traps::settings::Traps;
+use super::watcher::Watcher;
+use crate::interrupt::InterruptHandle;
+use crate::machine::{Machine, Phase};
+
+/// What is left to do of a [`super::stop::Resume`] that was paused.
+#[derive(Debug)]
+pub(super) enum Unfinished {
+    ToEntry,
+    Step {
+        plan: StepPlan,
+        in_initialisers: bool,
+    },
+    /// Until so many frames are left; it began with `origin`.
+    Out {
+        depth: usize,
+        origin: usize,
+    },
+}
+
+/// A machine with everything that can stop it.
+pub(crate) struct Runner {
+    pub(crate) machine: Machine,
+    pub(crate) breakpoints: ActiveBreakpoints,
+    pub(crate) watcher: Watcher,
+    pub(crate) dispatches: DispatchTraps,
+    pub(crate) interrupt: InterruptHandle,
+    /// What a pause has interrupted.
+    pub(super) unfinished: Option<Unfinished>,
+    /// Where that was, and the breakpoints that were there then.
+    pub(super) paused_at: Option<(Position, Vec<BreakpointId>)>,
+    /// What else stops the program where it stands; reported when it is to resume.
+    pub(super) also_here: Option<StopReason>,
+    /// Whether breakpoints are being changed one after the other, and armed at the end.
+    is_arming_deferred: bool,
+}
+
+impl Runner {
+    pub(crate) fn new(machine: Machine, interrupt: InterruptHandle) -> Self {
+        interrupt.learn(&machine.context);
+        if let Some(invocation) = machine.invocation() {
+            interrupt.attach(invocation.interrupt());
+        }
+        let mut runner = Self {
+            machine,
+            breakpoints: ActiveBreakpoints::default(),
+            watcher: Watcher::default(),
+            dispatches: DispatchTraps::default(),
+            interrupt,
+            unfinished: None,
+            paused_at: None,
+            also_here: None,
+            is_arming_deferred: false,
+        };
+        runner.watch_dispatches();
+        runner
+    }
+
+    /// Sets which numbers stop the program.
+    pub(crate) fn set_traps(&mut self, traps: Traps) {
+        if self.watcher.traps != traps {
+            self.dispatches.forget_caught();
+        }
+        self.watcher.set_traps(traps);
+        self.arm_breakpoints();
+    }
+
+    /// Changes breakpoints, and arms them at the end: arming looks at all of them.
+    pub(crate) fn defer_arming(&mut self, is_deferred: bool) {
+        self.is_arming_deferred = is_deferred;
+        self.arm_breakpoints();
+    }
+
+    /// Arms what the breakpoints want, after they have changed.
+    pub(crate) fn arm_breakpoints(&mut self) {
+        if !self.is_arming_deferred {
+            self.breakpoints.armed.arm(&self.breakpoints.table, &mut self.machine);
+            self.watch_dispatches();
+        }
+    }
+
+    /// Arms some places for a step, in addition to those of breakpoints.
+    pub(super) fn set_temporary_stops(&mut self, places: impl IntoIterator<Item = Position>) {
+        self.watch_dispatches();
+        let ActiveBreakpoints { table, armed, .. } = &mut self.breakpoints;
+        armed.set_temporary(table, &mut self.machine, places);
+    }
+
+    /// Stops at the boundaries of dispatches if a breakpoint or a check needs that.
+    fn watch_dispatches(&mut self) {
+        let is_needed = self.watcher.traps.watches_dispatches()
+            || self.machine.program.is_guarded()
+            || self.breakpoints.any_of_dispatches();
+        self.machine.context.set_watch(if is_needed { Watch::Steps } else { Watch::Nothing });
+    }
+
+    /// Modules may have come while the program ran: breakpoints may have more places now.
+    pub(super) fn meet_modules(&mut self) {
+        let Machine { program, context, .. } = &mut self.machine;
+        if program.meet_modules(context) {
+            self.breakpoints.table.resolve_again(|spec| spec.resolve(program));
+            self.arm_breakpoints();
+        }
+    }
+
+    /// The breakpoints that stop the program, of those that it has reached.
+    pub(super) fn hit(&mut self, candidates: Vec<BreakpointId>) -> Vec<BreakpointId> {
+        self.breakpoints.hit(&self.machine, candidates)
+    }
+
+    /// Runs until something stops the program or a stretch ends. None: nothing to report, resume.
+    pub(super) fn run_on(&mut self) -> Option<StopReason> {
+        if !self.watcher.is_needed() {
+            return self.advance(Invocation::run);
+        }
+        if self.interrupt.take() {
+            return Some(StopReason::Pause);
+        }
+        let Machine { context, phase, .. } = &mut self.machine;
+        let (Phase::Initializing(invocation) | Phase::Running(invocation)) = phase else {
+            return Some(StopReason::Completed(Vec::new()));
+        };
+        let (watcher, watch) = (&mut self.watcher, context.watch());
+        let outcome = match innermost(context, invocation) {
+            // The observer is not asked about the instruction that the program stands before.
+            Some(position) if watcher.before(context, invocation, position) => {
+                Outcome::Stopped(Stop::Step(position))
+            }
+            _ => {
+                let breakpoints = &self.breakpoints.table;
+                invocation.observe(context, &mut WatchObserver { watcher, breakpoints, watch })
+            }
+        };
+        self.after_watched(outcome)
+    }
+
+    /// Runs a stretch. None: nothing to report, resume.
+    pub(super) fn advance(
+        &mut self,
+        run: impl FnOnce(&mut Invocation, &mut Context) -> Outcome,
+    ) -> Option<StopReason> {
+        if self.interrupt.take() {
+            return Some(StopReason::Pause);
+        }
+        let Machine { context, phase, .. } = &mut self.machine;
+        let (Phase::Initializing(invocation) | Phase::Running(invocation)) = phase else {
+            return Some(StopReason::Completed(Vec::new()));
+        };
+        let outcome = run(invocation, context);
+        self.settle(outcome)
+    }
+
+    /// Runs under a plan until it has a verdict.
+    pub(super) fn observe(&mut self, plan: &StepPlan) -> Result<Verdict, StopReason> {
+        if self.interrupt.take() {
+            return Err(StopReason::Pause);
+        }
+        let Machine { program, context, phase, level, .. } = &mut self.machine;
+        let (Phase::Initializing(invocation) | Phase::Running(invocation)) = phase else {
+            return Err(StopReason::Completed(Vec::new()));
+        };
+        if let Some(position) = innermost(context, invocation)
+            && self.watcher.is_needed()
+            && self.watcher.before(context, invocation, position)
+        {
+            let outcome = Outcome::Stopped(Stop::Step(position));
+            return self.after_watched(outcome).map_or(Ok(Verdict::GoOn), Err);
+        }
+        let mut observer = StepObserver {
+            plan,
+            lines: program.lines(*level),
+            breakpoints: &self.breakpoints.table,
+            verdict: Verdict::GoOn,
+            watcher: &mut self.watcher,
+        };
+        let outcome = invocation.observe(context, &mut observer);
+        let verdict = observer.verdict;
+        match self.after_watched(outcome) {
+            Some(reason) => Err(reason),
+            None => Ok(verdict),
+        }
+    }
+
+    /// The end of a stretch that was watched. None: nothing to report, resume.
+    fn after_watched(&mut self, outcome: Outcome) -> Option<StopReason> {
+        let is_over = matches!(outcome, Outcome::Completed(_) | Outcome::Failed(_));
+        if !self.watcher.is_needed() || is_over {
+            return self.settle(outcome);
+        }
+        let Self { machine, watcher, breakpoints, .. } = self;
+        watcher.look_after(machine, &outcome);
+        watcher.report_returned(machine, breakpoints);
+        if let Some(trap) = watcher.take_trap(machine) {
+            return Some(trap);
+        }
+        let hits = watcher.take_hits(machine, breakpoints);
+        let Some(first) = hits.first() else { return self.settle(outcome) };
+        machine.stands_after = match first.by {
+            Some(DataUser::Instruction(at)) => Some(at),
+            _ => None,
+        };
+        // Whatever else stops at this place is reported when the program resumes.
+        let other = self.settle(outcome);
+        self.also_here = other.filter(|it| !matches!(it, StopReason::Pause));
+        Some(StopReason::Data(hits))
+    }
+
+    /// The end of a stretch. None: nothing to report, resume.
+    fn settle(&mut self, outcome: Outcome) -> Option<StopReason> {
+        match outcome {
+            Outcome::Yielded | Outcome::Stopped(Stop::Step(_)) => None,
+            Outcome::Stopped(Stop::Breakpoint(position)) => {
+                let hit = self.hit(self.breakpoints.armed.at(position));
+                (!hit.is_empty()).then_some(StopReason::Breakpoint(hit))
+            }
+            Outcome::Stopped(Stop::Boundary) => self.at_boundary(),
+            Outcome::Stopped(Stop::Attached) => {
+                self.meet_modules();
+                None
+            }
+            Outcome::Stopped(Stop::Interrupted(_)) => Some(StopReason::Pause),
+            Outcome::Stopped(Stop::Requested(_)) => Some(StopReason::BreakInstruction),
+            Outcome::Completed(results) => self.completed(results),
+            Outcome::Failed(failure) => Some(StopReason::Failed(self.failed(failure))),
+        }
+    }
+
+    fn at_boundary(&mut self) -> Option<StopReason> {
+        let boundary = self.machine.invocation().and_then(Invocation::boundary).cloned()?;
+        let hit = self.hit(self.breakpoints.table.at_boundary(&boundary));
+        let Self { machine, watcher, dispatches, breakpoints, .. } = self;
+        let trap = dispatches.at_boundary(machine, watcher.traps, &mut breakpoints.log, &boundary);
+        match trap {
+            Some(text) => Some(StopReason::Trap(text)),
+            None => (!hit.is_empty()).then_some(StopReason::Breakpoint(hit)),
+        }
+    }
+
+    fn failed(&mut self, mut failure: Failure) -> Failure {
+        let machine = &mut self.machine;
+        failure.status = machine.program.host().device().explain(failure.status);
+        let phase = std::mem::replace(&mut machine.phase, Phase::Completed);
+        if let Phase::Initializing(invocation) | Phase::Running(invocation) = phase {
+            machine.phase = Phase::Failed(invocation);
+        }
+        if let Some(elements) = machine.faulting_elements() {
+            failure.status.message.push_str(&elements);
+        }
+        failure
+    }
+
+    /// After the initialisers comes the function; after the function, nothing.
+    fn completed(&mut self, results: Vec<Value>) -> Option<StopReason> {
+        let machine = &mut self.machine;
+        if !machine.is_initializing() {
+            machine.phase = Phase::Completed;
+            return Some(StopReason::Completed(results));
+        }
+        match machine.program.entry_invocation(&machine.context) {
+            Ok(invocation) => {
+                self.interrupt.attach(invocation.interrupt());
+                machine.phase = Phase::Running(invocation);
+                None
+            }
+            Err(status) => {
+                machine.phase = Phase::Completed;
+                Some(StopReason::Failed(Failure { status, backtrace: Vec::new() }))
+            }
+        }
+    }
+}
+
+/// The instruction that runs next, if the innermost frame is bytecode.
+fn innermost(context: &Context, invocation: &Invocation) -> Option<Position> {
+    match invocation.frame(context, FrameIndex(0))?.function {
+        FrameFunction::Bytecode(position) => Some(position),
+        FrameFunction::Native(_) | FrameFunction::Part { .. } => None,
+    }
+}

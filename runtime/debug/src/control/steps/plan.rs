@@ -1,0 +1,276 @@
+//! Deciding where a step ends.
+//!
+//! A step looks at every instruction before it runs, through the instrumented instance of the
+//! interpreter's loop, and only while it is in the frame that it began in. Calls that are stepped
+//! over run at full speed to a temporary breakpoint at the return point; [`crate::Debugger`] does
+//! that, this file only says when.
+//!
+//! The rules for a step by line that began on line L of a frame:
+//!
+//! - another line of the same frame: stop;
+//! - the very instruction that the step began at, again: stop (one turn of a loop written on one
+//!   line);
+//! - a callee, stepping in: stop at its first instruction that has a line, or run it to its end if
+//!   it has no source map;
+//! - the caller, after a return: stop at the first instruction that has a line, or at the first one
+//!   if it has no source map.
+//!
+//! A call that was inlined has no frame of the machine, but is one to the user, so that these rules
+//! hold for it as well (the frames and where they stand are the instruction's path, [`Path`]): a
+//! step over passes its code, a step out leaves it, and a step in goes into it. Where its code is
+//! all that a line has become, a step stops before the call: the program stands at the first
+//! instruction of the call, whose frame is hidden until one steps in, which then moves nothing.
+//!
+//! Instructions without a line never stop such a step. Where the frame itself has no line, a step
+//! by line is a step by instruction.
+//!
+//! A step by statement is one by line, but that operations at other columns of a line are other
+//! lines.
+//!
+//! The compiler makes several functions of one (`f` waits for what `f$async` does). To the user
+//! they are one, so that a step goes from one into the other and back, and stops where the line is
+//! another.
+//!
+//! At the level of the source, the lines of tensors are where dispatches run: so a step by line
+//! from the program around them stops before the next dispatch that the program executes.
+//!
+//! Native code that goes on in steps (a device that executes commands) is otherwise entered like a
+//! callee: a step in stops where its first step begins, and from there where the first part of that
+//! begins, and from there in the bytecode that the part runs. A step over goes from one step, or
+//! part, to the next. Behind a step is no place to stop at, unless one comes out of it.
+
+use std::cmp::Ordering;
+
+use debuginfo::SourcePosition;
+use vm::{Boundary, BoundaryKind, Position, Reaction};
+
+use crate::control::stop::{Granularity, StepKind};
+use crate::target::level::Level;
+use crate::target::lines::{LineKey, Lines};
+
+/// What a step began at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// An instruction.
+    Bytecode(Position),
+    /// Native code.
+    Native,
+}
+
+/// The places of an instruction from its function inwards: those of the calls that were inlined, at
+/// last its own.
+type Path = [SourcePosition];
+
+impl Granularity {
+    /// What an instruction belongs to, as far as steps of this size tell instructions apart.
+    fn line_of(self, lines: Lines<'_>, position: Position) -> Option<LineKey> {
+        match self {
+            Self::Statement => lines.statement_of(position),
+            Self::Line | Self::Instruction => lines.line_of(position),
+        }
+    }
+}
+
+/// Where a step began and how it was meant.
+#[derive(Clone, Debug)]
+pub(crate) struct StepPlan {
+    pub(crate) kind: StepKind,
+    granularity: Granularity,
+    origin: Origin,
+    /// None too where the step begins before an inlined call.
+    line: Option<LineKey>,
+    /// The frames that the user saw.
+    path: Vec<SourcePosition>,
+    /// Frames on the stack when the step began.
+    pub(crate) depth: usize,
+}
+
+/// What to do before an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    /// The step goes on.
+    GoOn,
+    /// The step ends here.
+    Stop,
+    /// The step is in a callee that it should not look at: run to the return.
+    RunToReturn,
+}
+
+impl StepPlan {
+    /// A step from where the program stands, with so many frames of the machine, before so many
+    /// inlined calls.
+    pub(crate) fn new(
+        lines: Lines<'_>,
+        kind: StepKind,
+        granularity: Granularity,
+        origin: Origin,
+        depth: usize,
+        hidden_calls: usize,
+    ) -> Self {
+        let Origin::Bytecode(position) = origin else {
+            return Self { kind, granularity, origin, line: None, path: Vec::new(), depth };
+        };
+        let mut path = lines.path_of(position);
+        path.truncate(path.len().saturating_sub(hidden_calls).max(1));
+        let line = granularity.line_of(lines, position);
+        let granularity = match line {
+            None if kind != StepKind::Out => Granularity::Instruction,
+            _ => granularity,
+        };
+        let line = line.filter(|_| hidden_calls == 0 && kind != StepKind::Out);
+        Self { kind, granularity, origin, line, path, depth }
+    }
+
+    pub(crate) fn verdict(&self, lines: Lines<'_>, position: Position, depth: usize) -> Verdict {
+        if lines.program.is_marker(position) && self.kind == StepKind::Into {
+            return Verdict::GoOn;
+        }
+        if depth > self.depth {
+            if self.is_part_of_origin(lines, position) && self.kind == StepKind::Over {
+                return self.verdict_in_part(lines, position);
+            }
+            return self.verdict_in_callee(lines, position);
+        }
+        if depth < self.depth && self.is_part_of_origin(lines, position) {
+            return self.verdict_in_part(lines, position);
+        }
+        let is_same_frame = depth == self.depth;
+        let is_again =
+            is_same_frame && self.line.is_some() && Origin::Bytecode(position) == self.origin;
+        if self.granularity == Granularity::Instruction || is_again {
+            return Verdict::Stop;
+        }
+        match self.granularity.line_of(lines, position) {
+            // Nobody knows where this would end.
+            None if depth < self.depth && !lines.has_lines(position.function) => Verdict::Stop,
+            None => Verdict::GoOn,
+            line if is_same_frame && line == self.line => Verdict::GoOn,
+            Some(_) if is_same_frame => match self.arrival(&lines.path_of(position)) {
+                Some(_) => Verdict::Stop,
+                None => Verdict::GoOn,
+            },
+            Some(_) => Verdict::Stop,
+        }
+    }
+
+    /// Before how many inlined calls the step stops at an instruction of the frame of the machine
+    /// that it began in; none if it does not stop there.
+    fn arrival(&self, path: &Path) -> Option<usize> {
+        let (Some(here), Some(innermost)) = (self.path.last(), path.len().checked_sub(1)) else {
+            return Some(0);
+        };
+        let frame = self.path.len() - 1;
+        let shared = self.path.iter().zip(path).take_while(|(old, new)| old == new).count();
+        let Some(place) = path.get(frame).filter(|_| shared >= frame) else {
+            // The frame is gone. The innermost of those around it that is still there has stopped.
+            return Some(innermost - shared.min(innermost));
+        };
+        let is_same_line = (place.file, place.line) == (here.file, here.line)
+            && (self.granularity != Granularity::Statement || place.column == here.column);
+        let calls = innermost - frame;
+        match self.kind {
+            StepKind::Out => None,
+            StepKind::Into if is_same_line && calls > 0 => Some(calls - 1),
+            _ if is_same_line => None,
+            _ => Some(calls),
+        }
+    }
+
+    /// Before how many inlined calls the program stands, now that the step has ended at an
+    /// instruction.
+    pub(crate) fn hidden_calls(&self, lines: Lines<'_>, position: Position, depth: usize) -> usize {
+        if self.granularity == Granularity::Instruction && self.kind != StepKind::Out {
+            return 0;
+        }
+        let path = lines.path_of(position);
+        match depth.cmp(&self.depth) {
+            Ordering::Less => 0,
+            Ordering::Equal if self.granularity.line_of(lines, position) == self.line => 0,
+            Ordering::Equal => self.arrival(&path).unwrap_or(0),
+            // Nobody has seen the function yet.
+            Ordering::Greater => path.len().saturating_sub(1),
+        }
+    }
+
+    /// Whether an instruction is in another function than the step began in, which the compiler
+    /// made of the same one in the source.
+    fn is_part_of_origin(&self, lines: Lines<'_>, position: Position) -> bool {
+        let Origin::Bytecode(origin) = self.origin else { return false };
+        self.granularity != Granularity::Instruction
+            && lines.level == Level::Source
+            && origin.function != position.function
+            && lines.program.is_same_source(origin.function, position.function)
+    }
+
+    fn verdict_in_part(&self, lines: Lines<'_>, position: Position) -> Verdict {
+        match (self.granularity.line_of(lines, position), &self.line) {
+            (Some(here), Some(origin)) if here.is_same_line(origin) => Verdict::GoOn,
+            (Some(_), _) => Verdict::Stop,
+            (None, _) => Verdict::GoOn,
+        }
+    }
+
+    /// Whether a step goes to the next dispatch, wherever that is.
+    fn goes_by_dispatch(&self, lines: Lines<'_>) -> bool {
+        self.kind == StepKind::Over
+            && self.granularity != Granularity::Instruction
+            && lines.level == Level::Source
+    }
+
+    fn verdict_in_callee(&self, lines: Lines<'_>, position: Position) -> Verdict {
+        match (self.kind, self.granularity) {
+            (StepKind::Over | StepKind::Out, _) => Verdict::RunToReturn,
+            (StepKind::Into, Granularity::Instruction) => Verdict::Stop,
+            (StepKind::Into, _) if !lines.has_lines(position.function) => {
+                // Who steps into a part of native code wants to see what it runs.
+                if self.origin == Origin::Native { Verdict::Stop } else { Verdict::RunToReturn }
+            }
+            (StepKind::Into, _) => match lines.line_of(position) {
+                Some(_) if lines.is_ahead_of_entry(position) => Verdict::GoOn,
+                Some(_) => Verdict::Stop,
+                None => Verdict::GoOn,
+            },
+        }
+    }
+}
+
+impl StepPlan {
+    /// What to do where native code begins to go on in steps.
+    pub(crate) fn verdict_before_activity(&self, lines: Lines<'_>, depth: usize) -> Verdict {
+        match self.kind {
+            StepKind::Over if self.goes_by_dispatch(lines) => Verdict::GoOn,
+            StepKind::Over | StepKind::Out if depth > self.depth => Verdict::RunToReturn,
+            _ => Verdict::GoOn,
+        }
+    }
+
+    /// What to do before or behind a step of native code, or before a part of one.
+    pub(crate) fn verdict_at_boundary(
+        &self,
+        lines: Lines<'_>,
+        boundary: &Boundary,
+        depth: usize,
+    ) -> Verdict {
+        let by_dispatch = self.goes_by_dispatch(lines);
+        // Commands of other kinds have no name.
+        let is_dispatch = !boundary.name.is_empty();
+        match boundary.kind {
+            BoundaryKind::BeforeStep if by_dispatch && is_dispatch => Verdict::Stop,
+            BoundaryKind::BeforeStep if by_dispatch => Verdict::GoOn,
+            BoundaryKind::BeforePart if by_dispatch && depth > self.depth => Verdict::GoOn,
+            _ if depth < self.depth => Verdict::Stop,
+            BoundaryKind::AfterStep => Verdict::GoOn,
+            _ if depth == self.depth || self.kind == StepKind::Into => Verdict::Stop,
+            _ => Verdict::RunToReturn,
+        }
+    }
+}
+
+impl Verdict {
+    pub(crate) fn reaction(self) -> Reaction {
+        match self {
+            Self::GoOn => Reaction::Continue,
+            Self::Stop | Self::RunToReturn => Reaction::Stop,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What is checked before and after each dispatch: floats that go bad, and guarded memory.
+
+use std::collections::HashSet;
+
+use vm::{Boundary, BoundaryKind, FrameIndex, Invocation};
+
+use super::dispatch_floats::FloatsBefore;
+use super::guarded_memory::{GuardedMemory, unwritten_operand};
+use super::settings::Traps;
+use crate::control::breakpoints::log::LogSink;
+use crate::control::breakpoints::spec::BreakpointId;
+use crate::machine::Machine;
+
+/// The checks of dispatches, with what was there before the one that runs.
+#[derive(Default, Debug)]
+pub(crate) struct DispatchTraps {
+    /// NaN and infinities in what the dispatch is bound to.
+    floats: Option<FloatsBefore>,
+    /// The contents of memory, if it is guarded.
+    memory: Option<GuardedMemory>,
+    /// Dispatches, by name and line, that were reported.
+    caught: HashSet<(String, Option<u32>)>,
+    /// Dispatches whose outputs are not known; that is reported once for each.
+    opaque: HashSet<String>,
+}
+
+impl DispatchTraps {
+    /// Reports dispatches again that were reported already.
+    pub(crate) fn forget_caught(&mut self) {
+        self.caught.clear();
+    }
+
+    /// Checks the dispatch at whose boundary the program stands: what it is about to do wrong, or
+    /// has done.
+    pub(crate) fn at_boundary(
+        &mut self,
+        machine: &Machine,
+        traps: Traps,
+        log: &mut LogSink,
+        boundary: &Boundary,
+    ) -> Option<String> {
+        let Boundary { kind, name } = boundary;
+        if name.is_empty() {
+            return None;
+        }
+        let floats = self.check_floats(machine, traps, log, *kind, name);
+        let memory = self.check_memory(machine, traps, *kind, name);
+        memory.or(floats)
+    }
+
+    /// Looks again at the dispatch before which the program stands: memory may have been changed.
+    pub(crate) fn look_again(&mut self, machine: &Machine, traps: Traps, log: &mut LogSink) {
+        let boundary = machine.invocation().and_then(Invocation::boundary);
+        let before = boundary.filter(|it| it.kind == BoundaryKind::BeforeStep);
+        if let Some(boundary) = before.filter(|_| traps.watches_dispatches()) {
+            self.look_at_floats(machine, traps, log, &boundary.name);
+        }
+        if self.memory.is_some()
+            && let Some(dispatch) = machine.dispatch(FrameIndex(0))
+        {
+            self.memory = Some(GuardedMemory::before(machine, &dispatch));
+        }
+    }
+
+    fn check_floats(
+        &mut self,
+        machine: &Machine,
+        traps: Traps,
+        log: &mut LogSink,
+        kind: BoundaryKind,
+        name: &str,
+    ) -> Option<String> {
+        if !traps.watches_dispatches() {
+            return None;
+        }
+        match kind {
+            BoundaryKind::BeforePart => None,
+            BoundaryKind::BeforeStep => {
+                self.look_at_floats(machine, traps, log, name);
+                None
+            }
+            BoundaryKind::AfterStep => {
+                let before = self.floats.take()?;
+                let dispatch = machine.dispatch(FrameIndex(0))?;
+                let text = before.sentence(machine, traps, &dispatch, name)?;
+                self.is_first_catch(machine, traps, name).then_some(text)
+            }
+        }
+    }
+
+    fn look_at_floats(&mut self, machine: &Machine, traps: Traps, log: &mut LogSink, name: &str) {
+        self.floats = None;
+        let Some(dispatch) = machine.dispatch(FrameIndex(0)) else { return };
+        let is_native = machine.dispatch_function(&dispatch).is_none();
+        if !is_native && !traps.dispatch_nan && !traps.dispatch_infinity {
+            return;
+        }
+        let before = FloatsBefore::look(machine, &dispatch);
+        if before.is_blind() && self.opaque.insert(name.to_owned()) {
+            let text = format!(
+                "note: what dispatch @{name} writes is not known (`iree-dbg compile` writes that \
+                 down), so bad floats in it are not seen"
+            );
+            log.notice(machine, BreakpointId(0), text);
+        }
+        self.floats = Some(before);
+    }
+
+    fn check_memory(
+        &mut self,
+        machine: &Machine,
+        traps: Traps,
+        kind: BoundaryKind,
+        name: &str,
+    ) -> Option<String> {
+        if !machine.program.is_guarded() {
+            return None;
+        }
+        let text = match kind {
+            BoundaryKind::BeforePart => return None,
+            BoundaryKind::BeforeStep => {
+                let dispatch = machine.dispatch(FrameIndex(0))?;
+                self.memory = Some(GuardedMemory::before(machine, &dispatch));
+                unwritten_operand(machine, &dispatch, name)?
+            }
+            BoundaryKind::AfterStep => self.memory.take()?.stray_write(machine, name)?,
+        };
+        self.is_first_catch(machine, traps, name).then_some(text)
+    }
+
+    /// Whether a dispatch, at its line, was not reported before, or each time counts.
+    fn is_first_catch(&mut self, machine: &Machine, traps: Traps, name: &str) -> bool {
+        let line = machine.dispatch_source(FrameIndex(0)).map(|source| source.line);
+        let is_new = self.caught.insert((name.to_owned(), line));
+        is_new || traps.every
+    }
+}

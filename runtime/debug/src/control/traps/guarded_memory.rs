@@ -1,0 +1,163 @@
+//! What guarded memory tells of dispatches: that they read what nothing has written, and that they
+//! write where they do not say.
+//!
+//! It works at the grain of dispatches, for bytecode and machine code alike. Before a dispatch the
+//! tensors that it reads are searched for the poison of fresh memory ([`hal::guard`]); after it the
+//! memory that it was bound to, and the slack around all buffers, is compared with what was there
+//! before. What it may write is known from its operands where their sources lie beside the module;
+//! else it may write all of its bindings, and nothing is known of what it reads.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use abi::tensor::TensorType;
+use debuginfo::OperandAccess;
+use hal::ResolvedDispatch;
+use vm::{Buffer, FrameIndex};
+
+use crate::inspect::dispatch::DispatchUse;
+use crate::machine::Machine;
+use crate::tensor::TensorView;
+
+/// What was in memory before a dispatch.
+#[derive(Debug)]
+pub(super) struct GuardedMemory {
+    /// The allocations that it was bound to, with their bytes.
+    allocations: Vec<(Arc<Buffer>, Vec<u8>)>,
+    /// The addresses that it may write.
+    writable: Vec<Range<usize>>,
+}
+
+impl GuardedMemory {
+    /// Looks at memory before a dispatch.
+    pub(super) fn before(machine: &Machine, dispatch: &ResolvedDispatch) -> Self {
+        let mut allocations: Vec<(Arc<Buffer>, Vec<u8>)> = Vec::new();
+        for buffer in &dispatch.buffers {
+            let storage = buffer.allocation().storage();
+            if allocations.iter().all(|(known, _)| known.address() != storage.address()) {
+                allocations.push((storage.clone(), storage.read(0, storage.len())));
+            }
+        }
+        Self { allocations, writable: writable(machine, dispatch) }
+    }
+
+    /// What a dispatch has written that it may not.
+    pub(super) fn stray_write(&self, machine: &Machine, name: &str) -> Option<String> {
+        if let Some((address, offset)) = machine.program.host().device().allocator().take_damage() {
+            let side = if offset < 0 { "before" } else { "after" };
+            let text = format!(
+                "dispatch @{name} wrote outside of a buffer{}, {} bytes {side} its start{}",
+                buffer_text(machine, address),
+                offset.unsigned_abs(),
+                at_place(machine)
+            );
+            return Some(text);
+        }
+        self.allocations.iter().find_map(|(storage, old)| {
+            let start = storage.address().addr();
+            let now = storage.read(0, storage.len());
+            let is_stray = |offset: &usize| {
+                let address = start + offset;
+                !self.writable.iter().any(|range| range.contains(&address))
+            };
+            let changed = (0..old.len()).filter(|offset| now[*offset] != old[*offset]);
+            let stray: Vec<usize> = changed.filter(is_stray).collect();
+            let first = *stray.first()?;
+            Some(format!(
+                "dispatch @{name} wrote {} bytes that it does not declare, the first {first} bytes \
+                 into {}{}",
+                stray.len(),
+                name_of_memory(machine, start, first),
+                at_place(machine)
+            ))
+        })
+    }
+}
+
+/// The addresses that a dispatch may write.
+fn writable(machine: &Machine, dispatch: &ResolvedDispatch) -> Vec<Range<usize>> {
+    let mut writable = Vec::new();
+    let operands = machine.operands(dispatch);
+    for (index, buffer) in dispatch.buffers.iter().enumerate() {
+        let storage = buffer.storage();
+        let start = storage.address().addr();
+        let whole = start..start + storage.len();
+        let here = || operands.iter().filter(|(operand, _)| operand.binding == index);
+        let ranges: Option<Vec<Range<usize>>> = here()
+            .filter(|(operand, _)| operand.access != OperandAccess::Read)
+            .map(|(_, tensor)| addresses(tensor.as_ref()?))
+            .collect();
+        match ranges.filter(|_| here().next().is_some()) {
+            Some(ranges) => writable.extend(ranges),
+            // What is in it is not known, or not its extent.
+            None => writable.push(whole),
+        }
+    }
+    writable
+}
+
+/// A tensor that a dispatch reads and that nothing has written, all or in part.
+pub(super) fn unwritten_operand(
+    machine: &Machine,
+    dispatch: &ResolvedDispatch,
+    name: &str,
+) -> Option<String> {
+    let mut read = machine.operands_used(dispatch, DispatchUse::Reading).into_iter();
+    let (index, tensor, length, (count, first)) = read.find_map(|(index, tensor)| {
+        let length = byte_length(tensor.tensor_type())?;
+        let found = hal::unwritten_bytes(tensor.buffer(), 0, length)?;
+        Some((index, tensor, length, found))
+    })?;
+    let TensorType { element_type, .. } = tensor.tensor_type();
+    let element = first.checked_div(element_type.byte_count());
+    let at = element.and_then(|element| tensor.index_text(element));
+    let at = at.map_or_else(String::new, |at| format!(", the first at [{at}]"));
+    Some(format!(
+        "dispatch @{name} reads operand[{index}] : {}, and nothing has written {count} of its \
+         {length} bytes{at}{}",
+        tensor.tensor_type(),
+        at_place(machine)
+    ))
+}
+
+/// The binding that an address of an allocation is in, else the allocation.
+fn name_of_memory(machine: &Machine, start: usize, offset: usize) -> String {
+    let dispatch = machine.dispatch(FrameIndex(0));
+    let binding = dispatch.and_then(|dispatch| {
+        dispatch.buffers.iter().position(|buffer| {
+            let storage = buffer.storage();
+            let first = storage.address().addr();
+            (first..first + storage.len()).contains(&(start + offset))
+        })
+    });
+    let allocation = format!("an allocation{}", buffer_text(machine, start));
+    binding.map_or(allocation.clone(), |index| {
+        format!("{allocation}, in binding[{index}], which it only reads there")
+    })
+}
+
+/// The number of the allocation at an address.
+fn buffer_text(machine: &Machine, address: usize) -> String {
+    let live = machine.program.host().device().allocator().live();
+    let found = live.iter().find(|live| live.allocation.storage().address().addr() == address);
+    found.map_or_else(String::new, |live| {
+        let bytes = live.allocation.storage().len();
+        format!(" (#{}, {bytes} bytes by {})", live.number, live.origin)
+    })
+}
+
+/// Where the dispatch was written, at the end of a sentence.
+pub(super) fn at_place(machine: &Machine) -> String {
+    let place = machine.dispatch_place(FrameIndex(0));
+    place.map_or_else(String::new, |place| format!(", {place}"))
+}
+
+/// The addresses of a tensor's bytes.
+fn addresses(tensor: &TensorView) -> Option<Range<usize>> {
+    let start = tensor.buffer().address().addr();
+    Some(start..start + byte_length(tensor.tensor_type())?)
+}
+
+fn byte_length(tensor_type: &TensorType) -> Option<usize> {
+    tensor_type.byte_length(usize::MAX).ok()
+}

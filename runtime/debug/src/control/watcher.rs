@@ -1,0 +1,426 @@
+//! Data breakpoints and traps: stops where data is read, written or changed, a float goes bad, or
+//! an integer overflows.
+//!
+//! While any are set, the program runs through the instrumented loop, which is asked before every
+//! instruction: what has the one before it done, and what is the next about to do? A stop for data
+//! is behind the instruction that did it, and shown at its line; one for a number is before it (see
+//! `floats`, `overflow`). Memory is also looked at behind each command of a device, so that who
+//! wrote it is known where machine code did. What the data is, and how it is looked at, is in
+//! `watched`; what a stop says in `reasons`.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use debuginfo::{RegisterSlot, SourcePosition};
+use vm::{
+    BoundaryKind, Context, FrameIndex, Invocation, ModuleIndex, Outcome, Position, Stop, Value,
+};
+
+use super::breakpoints::active::ActiveBreakpoints;
+use super::breakpoints::spec::{BreakpointId, BreakpointSpec, DataAccess};
+use super::breakpoints::table::BreakpointTable;
+use super::stop::{DataHit, DataUser, StopReason};
+use super::traps::float::BadFloat;
+use super::traps::overflow::Overflow;
+use super::traps::settings::Traps;
+use crate::inspect::watchable::{Snapshot, WatchTarget, WhoseRegister};
+use crate::machine::Machine;
+use crate::target::arithmetic::Integer;
+use crate::target::instruction_effects::Effects;
+use crate::target::written_operation::Meant;
+use crate::view::register;
+
+#[derive(Debug)]
+struct Item {
+    id: BreakpointId,
+    target: WatchTarget,
+    access: DataAccess,
+    /// The value of what is watched, and its text.
+    last: Snapshot,
+    shown: String,
+    /// What was there when it was looked at last: of a register that something else is in, that.
+    seen: Snapshot,
+}
+
+/// A use of data that nobody has judged yet.
+#[derive(Debug)]
+struct Candidate {
+    hit: DataHit,
+    access: DataAccess,
+    /// What the value is now.
+    now: Snapshot,
+    shown: String,
+}
+
+/// What the last instruction was about to do, asked for behind it.
+#[derive(Default, Debug)]
+struct Pending {
+    /// The instruction, in the frame so far from the outermost.
+    instruction: Option<(Position, usize)>,
+    /// Items that it reads, and items that it writes.
+    touched: Vec<(BreakpointId, bool)>,
+    /// The register that it computes a float into, and what is in it before.
+    float: Option<(RegisterSlot, Value)>,
+    /// Whether memory has to be looked at.
+    may_write_memory: bool,
+}
+
+/// Watches while the program runs.
+#[derive(Default, Debug)]
+pub(crate) struct Watcher {
+    items: Vec<Item>,
+    pub(crate) traps: Traps,
+    effects: HashMap<Position, Arc<Effects>>,
+    pending: Pending,
+    found: Vec<Candidate>,
+    bad_float: Option<BadFloat>,
+    /// What the source says of instructions of integer arithmetic that the program has come to.
+    integers: HashMap<Position, Meant>,
+    /// One that it has come to of which that is not known yet.
+    unknown_integer: Option<Position>,
+    overflow: Option<Overflow>,
+    /// Registers whose frame has returned since somebody asked.
+    returned: Vec<BreakpointId>,
+    /// Instructions and operations whose floats were told already.
+    caught: HashSet<Position>,
+    caught_operations: HashSet<(ModuleIndex, SourcePosition)>,
+    /// The instruction that is run again after it was told what it makes.
+    passing: Option<Position>,
+}
+
+impl Watcher {
+    /// Whether the program has to be watched instruction by instruction.
+    pub(crate) fn is_needed(&self) -> bool {
+        !self.items.is_empty() || self.traps.watches_instructions()
+    }
+
+    /// Looks at what the last instruction has done, and at what the next one at `position` will do.
+    /// Whether to stop.
+    pub(crate) fn before(
+        &mut self,
+        context: &Context,
+        invocation: &Invocation,
+        position: Position,
+    ) -> bool {
+        self.look_behind(context, invocation);
+        let effects = self.effects_at(context, position);
+        self.pending.instruction = Some((position, invocation.depth()));
+        self.pending.may_write_memory = effects.may_write_memory();
+        for item in &self.items {
+            if matches!(item.access, DataAccess::Change) {
+                continue;
+            }
+            if let Some(is_write) = item.target.is_touched(context, invocation, position, &effects)
+            {
+                self.pending.touched.push((item.id, is_write));
+            }
+        }
+        let is_passing = self.passing.take_if(|it| *it == position).is_some();
+        let stops = self.traps.overflow && !is_passing && !self.caught.contains(&position) && {
+            let integer = effects.integer.as_ref();
+            integer.is_some_and(|integer| self.overflows(integer, invocation, position))
+        };
+        if self.traps.watches_floats()
+            && let Some(result) = effects.float
+            && !is_passing
+            && !self.caught.contains(&position)
+        {
+            let is_clean = effects
+                .registers
+                .iter()
+                .filter(|(_, is_write)| !is_write)
+                .all(|(it, _)| !self.is_bad(invocation, *it));
+            let before = register::value(invocation, FrameIndex(0), result);
+            self.pending.float = before.filter(|_| is_clean).map(|before| (result, before));
+        }
+        stops || !self.found.is_empty() || self.bad_float.is_some() || !self.returned.is_empty()
+    }
+
+    /// Whether to stop before an instruction: it overflows, or nobody has asked yet what it means.
+    fn overflows(&mut self, integer: &Integer, invocation: &Invocation, at: Position) -> bool {
+        match self.integers.get(&at) {
+            None => self.unknown_integer = Some(at),
+            Some(Meant::Nothing) => return false,
+            Some(Meant::Bits(bits)) => self.overflow = Overflow::of(integer, invocation, at, *bits),
+        }
+        self.unknown_integer.is_some() || self.overflow.is_some()
+    }
+
+    /// Looks at memory behind a command of a device. Whether to stop.
+    pub(crate) fn at_boundary(&mut self, context: &Context, invocation: &Invocation) -> bool {
+        let Some(boundary) = invocation.boundary() else { return false };
+        if boundary.kind != BoundaryKind::AfterStep {
+            return false;
+        }
+        let by = DataUser::Command(boundary.name.clone());
+        for item in self.items.iter_mut().filter(|item| item.target.is_memory()) {
+            self.found.extend(item.look(context, invocation, None, Some(by.clone())));
+        }
+        !self.found.is_empty()
+    }
+
+    fn look_behind(&mut self, context: &Context, invocation: &Invocation) {
+        let pending = std::mem::take(&mut self.pending);
+        let by = pending.instruction.map(|(position, depth)| {
+            let is_return = invocation.depth() < depth;
+            let after = invocation.position(context).filter(|_| is_return);
+            after.map_or(DataUser::Instruction(position), DataUser::Return)
+        });
+        for item in &mut self.items {
+            let touched = pending.touched.iter().find(|(id, _)| *id == item.id);
+            // Looking at much memory before every instruction would take forever.
+            if item.target.is_large() && !pending.may_write_memory && touched.is_none() {
+                continue;
+            }
+            let was_there = !item.target.is_gone();
+            self.found.extend(item.look(context, invocation, touched.map(|it| it.1), by.clone()));
+            if was_there && item.target.is_gone() {
+                self.returned.push(item.id);
+            }
+        }
+        let (Some((result, before)), Some((at, depth))) = (pending.float, pending.instruction)
+        else {
+            return;
+        };
+        if invocation.depth() == depth
+            && self.is_bad(invocation, result)
+            && let Some(value) = register::value(invocation, FrameIndex(0), result)
+        {
+            self.bad_float = Some(BadFloat { at, depth, result, value, before });
+        }
+    }
+
+    /// Whether a register holds a float that somebody wants to know of.
+    fn is_bad(&self, invocation: &Invocation, slot: RegisterSlot) -> bool {
+        let value = match register::value(invocation, FrameIndex(0), slot) {
+            Some(Value::F32(value)) => f64::from(value),
+            Some(Value::F64(value)) => value,
+            _ => return false,
+        };
+        value.is_nan() && self.traps.nan || value.is_infinite() && self.traps.infinity
+    }
+
+    /// Whether nothing was told yet of an instruction and the operation that it is; or all is to be
+    /// told.
+    fn is_first_time(&mut self, machine: &Machine, at: Position) -> bool {
+        let every = self.traps.every;
+        let is_known = !every && !self.caught.insert(at);
+        let place = machine.path_of(at).last().copied();
+        let place = place.map(|place| match machine.lines().fused_sum(at) {
+            Some((line, column)) => SourcePosition { line, column, ..place },
+            None => place,
+        });
+        let operation = place.map(|place| (at.function.module, place));
+        // An operation may be several instructions, where a loop was unrolled.
+        let is_told = operation.is_some_and(|it| !self.caught_operations.insert(it) && !every);
+        !is_known && !is_told
+    }
+
+    fn effects_at(&mut self, context: &Context, position: Position) -> Arc<Effects> {
+        let effects = self.effects.entry(position).or_insert_with(|| {
+            let module = context.bytecode_module(position.function.module);
+            Arc::new(module.map_or_else(Effects::default, |module| {
+                Effects::of(module.function_bytecode(position.function.function), position.offset)
+            }))
+        });
+        Arc::clone(effects)
+    }
+}
+
+impl Item {
+    /// Looks at the data after somebody may have used it: `touched` says whether it was written or
+    /// only read.
+    fn look(
+        &mut self,
+        context: &Context,
+        invocation: &Invocation,
+        touched: Option<bool>,
+        by: Option<DataUser>,
+    ) -> Option<Candidate> {
+        let (now, shown) = self.target.look(context, invocation);
+        let has_changed = now != self.seen && now.is_some() && self.seen.is_some();
+        let is_hit = match self.access {
+            DataAccess::Read => touched == Some(false),
+            DataAccess::Change => has_changed,
+            DataAccess::Write => has_changed || touched == Some(true),
+            DataAccess::ReadWrite => has_changed || touched.is_some(),
+        };
+        let was_its_value = self.last == self.seen;
+        self.seen.clone_from(&now);
+        if !is_hit {
+            // A change that nobody asked about is still one.
+            if was_its_value && !self.target.is_gone() {
+                (self.last, self.shown) = (now, shown);
+            }
+            return None;
+        }
+        let hit = DataHit {
+            breakpoint: self.id,
+            name: self.target.name.clone(),
+            old: self.shown.clone(),
+            new: shown.clone(),
+            by,
+            is_read: touched == Some(false),
+        };
+        Some(Candidate { hit, access: self.access, now, shown })
+    }
+}
+
+impl Watcher {
+    /// Sets which numbers stop the program.
+    pub(crate) fn set_traps(&mut self, traps: Traps) {
+        if self.traps != traps {
+            self.caught.clear();
+            self.caught_operations.clear();
+        }
+        self.traps = traps;
+    }
+
+    /// Takes over what is watched from the breakpoints, with its values now.
+    pub(crate) fn begin(&mut self, machine: &Machine, table: &BreakpointTable) {
+        let items = std::mem::take(&mut self.items);
+        let mut before: HashMap<BreakpointId, Item> =
+            items.into_iter().map(|item| (item.id, item)).collect();
+        let invocation = machine.invocation();
+        for breakpoint in table.iter() {
+            let BreakpointSpec::Data { target, access } = &breakpoint.spec else { continue };
+            let (id, access) = (breakpoint.id, *access);
+            let (now, text) =
+                invocation.map_or((None, String::new()), |it| target.look(&machine.context, it));
+            let known = before.remove(&id).filter(|item| item.last != item.seen);
+            // While something else is in the register, the value is what it was.
+            let (last, shown) = known.map_or((now.clone(), text), |item| (item.last, item.shown));
+            let target = target.clone();
+            self.items.push(Item { id, target, access, last, shown, seen: now });
+        }
+        self.pending = Pending::default();
+        self.found.clear();
+    }
+
+    /// Looks at what the last instruction of a stretch has done.
+    pub(crate) fn look_after(&mut self, machine: &Machine, outcome: &Outcome) {
+        match (outcome, machine.invocation()) {
+            // The last instruction was looked at, and the next one has not run.
+            (Outcome::Stopped(Stop::Step(_)), _) => self.pending = Pending::default(),
+            // The call that led here goes on.
+            (Outcome::Stopped(Stop::Boundary | Stop::Attached), _) => {}
+            (_, Some(invocation)) => self.look_behind(&machine.context, invocation),
+            (_, None) => {}
+        }
+    }
+
+    /// The trap that watching found, if there is one.
+    pub(crate) fn take_trap(&mut self, machine: &mut Machine) -> Option<StopReason> {
+        if let Some(at) = self.unknown_integer.take() {
+            self.integers.insert(at, machine.lines().meant(at));
+        }
+        let overflow = self.overflow.take().and_then(|it| self.trap_overflow(machine, it));
+        let reason = match overflow {
+            Some(reason) => reason,
+            None => {
+                let bad = self.bad_float.take()?;
+                self.trap_float(machine, &bad)?
+            }
+        };
+        self.found.clear();
+        Some(reason)
+    }
+
+    /// The program stands before an instruction that overflows. None: that was reported before.
+    fn trap_overflow(&mut self, machine: &Machine, overflow: Overflow) -> Option<StopReason> {
+        if !self.is_first_time(machine, overflow.at) {
+            return None;
+        }
+        self.passing = Some(overflow.at);
+        Some(StopReason::Trap(overflow.sentence(machine)))
+    }
+
+    /// Puts the program back before an instruction that has made a bad float. None: that was
+    /// reported before.
+    fn trap_float(&mut self, machine: &mut Machine, bad: &BadFloat) -> Option<StopReason> {
+        if !self.is_first_time(machine, bad.at) || !bad.undo(machine) {
+            return None;
+        }
+        self.passing = Some(bad.at);
+        Some(StopReason::Trap(bad.sentence(machine)))
+    }
+
+    /// The watchpoints that were hit; each whose condition holds is counted.
+    pub(crate) fn take_hits(
+        &mut self,
+        machine: &Machine,
+        breakpoints: &mut ActiveBreakpoints,
+    ) -> Vec<DataHit> {
+        let mut judged: Vec<DataHit> = Vec::new();
+        for candidate in std::mem::take(&mut self.found) {
+            judged.extend(self.judged(machine, breakpoints, candidate));
+        }
+        let stopping = breakpoints.hit(machine, judged.iter().map(|it| it.breakpoint).collect());
+        judged.retain(|hit| stopping.contains(&hit.breakpoint));
+        judged
+    }
+
+    /// Whether a use of data is one of the value that was asked about; a register may hold another
+    /// by now.
+    fn judged(
+        &mut self,
+        machine: &Machine,
+        breakpoints: &mut ActiveBreakpoints,
+        candidate: Candidate,
+    ) -> Option<DataHit> {
+        let Candidate { hit, access, now, shown } = candidate;
+        let id = hit.breakpoint;
+        let item = self.items.iter().find(|item| item.id == id)?;
+        let target = item.target.clone();
+        match machine.whose_register(&target) {
+            WhoseRegister::Its => {}
+            WhoseRegister::AnothersForNow => return None,
+            WhoseRegister::Anothers => {
+                target.end();
+                let text =
+                    format!("{} is gone: its register is used for something else now", target.name);
+                watch_ended(machine, breakpoints, id, text);
+                return None;
+            }
+        }
+        let item = self.items.iter_mut().find(|item| item.id == id)?;
+        let has_changed = item.last.is_some() && now != item.last;
+        let old_shown = std::mem::replace(&mut item.shown, shown.clone());
+        let old = std::mem::replace(&mut item.last, now);
+        if access == DataAccess::Change && !has_changed {
+            return None;
+        }
+        let part = match (&old, &item.last) {
+            (Some(old), Some(new)) => target.changed_part(old, new),
+            _ => None,
+        };
+        let (name, old, new) = part.unwrap_or_else(|| (target.name.clone(), old_shown, shown));
+        Some(DataHit { name, old, new, is_read: hit.is_read && !has_changed, ..hit })
+    }
+
+    /// Reports the watchpoints whose frame has returned.
+    pub(crate) fn report_returned(
+        &mut self,
+        machine: &Machine,
+        breakpoints: &mut ActiveBreakpoints,
+    ) {
+        for id in std::mem::take(&mut self.returned) {
+            let found = self.items.iter().find(|item| item.id == id);
+            let Some(name) = found.map(|item| item.target.name.clone()) else { continue };
+            let text = format!("{name} is gone: its function has returned");
+            watch_ended(machine, breakpoints, id, text);
+        }
+    }
+}
+
+fn watch_ended(
+    machine: &Machine,
+    breakpoints: &mut ActiveBreakpoints,
+    id: BreakpointId,
+    text: String,
+) {
+    if let Some(breakpoint) = breakpoints.table.get_mut(id) {
+        breakpoint.message = Some(text.clone());
+    }
+    breakpoints.notice(machine, id, text);
+}

@@ -1,0 +1,92 @@
+//! An expression that was read, and what can be asked of it.
+
+use std::ops::Range;
+
+use super::budget::{Budget, Limits};
+use super::datum::Item;
+use super::error::ExpressionError;
+use super::evaluate::Evaluator;
+use super::format::Format;
+use super::parser;
+use super::scope::Scope;
+use super::syntax::Expr;
+use crate::view::variable::Variable;
+
+/// An expression that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    text: String,
+    root: Expr,
+    format: Format,
+}
+
+impl Expression {
+    /// Reads an expression. Behind a comma a letter says how numbers are written: `x` hexadecimal,
+    /// `b` binary, `o` octal, `d` decimal, `f` the bits as a float.
+    ///
+    /// # Errors
+    /// The text is none; the error says where.
+    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
+        let (body, format) = Format::split(text);
+        Ok(Self { text: text.to_owned(), root: parser::parse(body)?, format })
+    }
+
+    /// Reads an expression without a format letter.
+    ///
+    /// # Errors
+    /// The text is none; the error says where.
+    pub(crate) fn parse_without_format(text: &str) -> Result<Self, ExpressionError> {
+        let root = parser::parse(text)?;
+        Ok(Self { text: text.to_owned(), root, format: Format::Natural })
+    }
+
+    /// The text that it was read from.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The bytes of the text that the expression itself takes.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.root.span.clone()
+    }
+
+    pub(super) fn root(&self) -> &Expr {
+        &self.root
+    }
+
+    /// The value, with the place that keeps it.
+    ///
+    /// # Errors
+    /// The expression does not make sense there, or takes too long.
+    pub(crate) fn item(
+        &self,
+        scope: &mut dyn Scope,
+        limits: Limits,
+    ) -> Result<Item, ExpressionError> {
+        Evaluator { scope, budget: Budget::new(limits) }.item(&self.root)
+    }
+
+    /// The value as it is shown under a name.
+    ///
+    /// # Errors
+    /// The expression does not make sense there, or takes too long.
+    pub(crate) fn variable(
+        &self,
+        scope: &mut dyn Scope,
+        limits: Limits,
+        name: &str,
+    ) -> Result<Variable, ExpressionError> {
+        let item = self.item(scope, limits)?;
+        Ok(self.format.apply(item.variable(name), &item.datum))
+    }
+
+    /// Whether it holds.
+    ///
+    /// # Errors
+    /// The expression does not make sense there, or takes too long.
+    pub(crate) fn holds(&self, scope: &mut dyn Scope) -> Result<bool, ExpressionError> {
+        let budget = Budget::new(Limits::default());
+        Evaluator { scope, budget }.truth(&self.root)
+    }
+}

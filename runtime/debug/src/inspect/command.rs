@@ -1,0 +1,69 @@
+//! The command of a device that a frame belongs to, and where it was written.
+
+use debuginfo::SourcePosition;
+use hal::{QueueActivity, Step};
+use vm::{FrameIndex, Position};
+
+use crate::machine::Machine;
+use crate::target::level::Level;
+use crate::target::module::LoadedModule;
+use crate::view::frame::SourceLine;
+
+impl Machine {
+    /// The command that a frame belongs to.
+    pub(crate) fn command(&self, frame: FrameIndex) -> Option<&Step> {
+        self.queue_activity(frame).and_then(QueueActivity::step)
+    }
+
+    /// Where the command was written that a frame belongs to: where it was recorded.
+    pub(crate) fn command_source(&self, frame: FrameIndex) -> Option<SourceLine> {
+        let recorded_at = self.command(frame)?.recorded_at?;
+        let module = self.program.module(recorded_at.function.module)?;
+        if self.level != Level::Source {
+            return None;
+        }
+        let path = module.info.path_at(recorded_at.function.function, recorded_at.offset);
+        Some(module.source_line(*path.last()?))
+    }
+
+    /// Where an instruction of a dispatch was written, in terms of what its command is for: a
+    /// module with places in it, from the function inwards. None: just where it says.
+    pub(crate) fn own_path(
+        &self,
+        level: Level,
+        frame: FrameIndex,
+        position: Position,
+    ) -> Option<(&LoadedModule, Vec<SourcePosition>)> {
+        let nested = self.program.module(position.function.module).filter(|it| it.is_nested)?;
+        if level != Level::Source {
+            return None;
+        }
+        let recorded_at = self.command(frame)?.recorded_at?;
+        let module = self.program.module(recorded_at.function.module)?;
+        let it =
+            module.recorded().iter().find(|it| module.position_of_recorded(it) == recorded_at)?;
+        let command = module.written_at(*it.path.last()?);
+        let export = self.program.export_of(position.function)?;
+        let mut calls = module.calls_of(it).filter(|call| call.export == export);
+        let shared = self.program.path_at(level, position).last().copied();
+        if let Some(call) = calls.next().filter(|first| calls.all(|other| other == *first)) {
+            if call.is_first() {
+                return None;
+            }
+            let own = shared.and_then(|shared| call.own(&nested.written_at(shared)));
+            let place = own.and_then(|path| module.place_of(path.first()?));
+            return Some((module, vec![place.or(it.path.last().copied())?]));
+        }
+        let interface = module.interfaces.of(export);
+        let is_first_user = match interface {
+            Some(interface) => interface.work().any(|work| *work == command),
+            // All that is left to ask is whether the dispatch has code of what the command is for.
+            None => {
+                let rows = nested.info.rows(position.function.function).iter();
+                let mut places = rows.filter_map(|row| row.position);
+                places.any(|at| nested.written_at(at) == command)
+            }
+        };
+        if is_first_user { None } else { Some((module, vec![*it.path.last()?])) }
+    }
+}

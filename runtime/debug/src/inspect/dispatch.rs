@@ -1,0 +1,475 @@
+//! What a device works on: the dispatch that a frame belongs to, with its bindings as tensors.
+//!
+//! Where the sources of dispatches lie beside the module ([`debuginfo::DispatchInterfaces`]), they
+//! say which tensors are where in the bindings: these are the operands.
+//!
+//! A binding by itself is bytes. What they mean is put together from what is known, the surest
+//! first:
+//!
+//! 1. the only operand in it, if it begins where the binding does;
+//! 2. a buffer view of the very same memory that the program has: an input, or a ref in a register;
+//! 3. the name of the dispatch, which the compiler makes of the loop bounds and the element type
+//!    (`matmul_4x16x8_f32` multiplies 4x8 by 8x16): the bounds whose product is the number of
+//!    elements, in the order that the kind of operation has them;
+//! 4. the element type alone, from the name, or from what its bytecode loads and stores;
+//! 5. bytes.
+//!
+//! A cast in an expression (`binding[0] as 4x8xf32`) overrides all of it.
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use abi::tensor::TensorType;
+use debuginfo::{DispatchInterface, DispatchOperand, OperandAccess};
+use hal::{Buffer, BufferView, Export, QueueActivity, ResolvedDispatch};
+use vm::{Activity, FrameFunction, FrameIndex, FunctionId, Ref, Value};
+use vmfb::Module;
+
+use crate::expression::Datum;
+use crate::machine::Machine;
+use crate::tensor::TensorView;
+use crate::view::frame::SourceLine;
+use crate::view::value::{tensor_type_of, variable};
+use crate::view::variable::Variable;
+
+/// What a dispatch does to a tensor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum DispatchUse {
+    Reading,
+    Writing,
+}
+
+impl Machine {
+    /// The activity of a device's queue that a frame belongs to: as a part of it, or as bytecode
+    /// that it runs.
+    pub(crate) fn queue_activity(&self, frame: FrameIndex) -> Option<&QueueActivity> {
+        let invocation = self.invocation()?;
+        for index in frame.0..invocation.depth() {
+            let found = invocation.frame(&self.context, FrameIndex(index))?;
+            let is_nested = self.context.is_attached(found.module);
+            match found.function {
+                FrameFunction::Bytecode(_) if is_nested => {}
+                FrameFunction::Native(_) if is_nested => {}
+                FrameFunction::Bytecode(_) => return None,
+                FrameFunction::Native(_) | FrameFunction::Part { .. } => {
+                    let activity: &dyn Activity = invocation.activity(FrameIndex(index))?;
+                    return (activity as &dyn Any).downcast_ref();
+                }
+            }
+        }
+        None
+    }
+
+    /// The dispatch that a frame belongs to.
+    pub(crate) fn dispatch(&self, frame: FrameIndex) -> Option<ResolvedDispatch> {
+        self.queue_activity(frame)?.dispatch().ok().flatten()
+    }
+
+    /// The function that a dispatch runs, where it is bytecode in the program's context.
+    pub(crate) fn dispatch_function(&self, dispatch: &ResolvedDispatch) -> Option<FunctionId> {
+        let device = self.program.host().device();
+        let module = device.nested_modules().module_of(&dispatch.executable)?;
+        let bytecode = dispatch.executable.bytecode()?;
+        let function = *bytecode.functions.get(dispatch.dispatch.export)?;
+        Some(FunctionId { module, function })
+    }
+
+    /// Where a command was written; of one that nobody knows where it was recorded, the function
+    /// that it runs.
+    pub(crate) fn dispatch_source(&self, frame: FrameIndex) -> Option<SourceLine> {
+        if let Some(recorded) = self.command_source(frame) {
+            return Some(recorded);
+        }
+        let dispatch = self.dispatch(frame)?;
+        if let Some(function) = self.dispatch_function(&dispatch) {
+            return self.lines().source_of(function);
+        }
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
+        let interface = self.program.dispatch_interface(&export.name);
+        if let Some(at) = interface.and_then(DispatchInterface::position) {
+            let place = self.program.source_named(&at.file, at.line)?;
+            return Some(SourceLine { column: at.column, ..place });
+        }
+        let source = export.source.as_ref()?;
+        self.program.source_named(&source.file, source.line)
+    }
+
+    /// Where a command was written, for sentences: `a.mlir:5`.
+    pub(crate) fn dispatch_place(&self, frame: FrameIndex) -> Option<String> {
+        let source = self.dispatch_source(frame)?;
+        Some(format!("{}:{}", source.file, source.line))
+    }
+
+    /// What a dispatch works on.
+    pub(crate) fn dispatch_variables(&self, frame: FrameIndex) -> Vec<Variable> {
+        let Some(dispatch) = self.dispatch(frame) else { return Vec::new() };
+        let workgroup = self.queue_activity(frame).and_then(QueueActivity::workgroup);
+        let three = |name: &str, [x, y, z]: [u32; 3]| {
+            Variable::plain(name, format!("({x}, {y}, {z})"), "workgroups").evaluated_as(name)
+        };
+        let mut variables: Vec<Variable> =
+            workgroup.map(|id| three("workgroup_id", id)).into_iter().collect();
+        variables.push(three("workgroup_count", dispatch.dispatch.workgroup_count));
+        let hints = self.hints(&dispatch);
+        for (index, (operand, tensor)) in hints.operands.iter().enumerate() {
+            let name = format!("operand[{index}]");
+            variables.push(operand_variable(&name, operand, tensor.as_ref()));
+        }
+        for (index, buffer) in dispatch.buffers.iter().enumerate() {
+            let name = format!("binding[{index}]");
+            let shown = self.binding(&dispatch, index, buffer, &hints);
+            variables.push(Variable { name: name.clone(), ..shown }.evaluated_as(&name));
+        }
+        for (index, constant) in dispatch.dispatch.constants.iter().enumerate() {
+            let name = format!("constant[{index}]");
+            variables.push(Variable::plain(&name, constant.to_string(), "i32").evaluated_as(&name));
+        }
+        variables
+    }
+
+    /// The id of the workgroup that a frame belongs to, and how many there are.
+    pub(crate) fn workgroup(&self, frame: FrameIndex) -> Option<(Option<[u32; 3]>, [u32; 3])> {
+        let activity = self.queue_activity(frame)?;
+        let dispatch = activity.dispatch().ok().flatten()?;
+        Some((activity.workgroup(), dispatch.dispatch.workgroup_count))
+    }
+
+    /// A binding of the dispatch that a frame belongs to: a tensor, or just memory.
+    pub(crate) fn binding_value(&self, frame: FrameIndex, index: usize) -> Result<Datum, String> {
+        let dispatch = self.dispatch(frame).ok_or("this frame belongs to no dispatch")?;
+        let count = dispatch.buffers.len();
+        let buffer = dispatch
+            .buffers
+            .get(index)
+            .ok_or_else(|| format!("there is no binding {index}; the dispatch has {count}"))?;
+        let tensor = self.binding_tensor(&dispatch, index, buffer, &self.hints(&dispatch));
+        Ok(tensor.map_or_else(|| Datum::buffer(buffer.storage()), Datum::Tensor))
+    }
+
+    /// A tensor that the dispatch which a frame belongs to reads or writes.
+    pub(crate) fn operand_value(&self, frame: FrameIndex, index: usize) -> Result<Datum, String> {
+        let dispatch = self.dispatch(frame).ok_or("this frame belongs to no dispatch")?;
+        let mut operands = self.operands(&dispatch);
+        let count = operands.len();
+        if count == 0 {
+            return Err("what tensors the dispatch has is not known: that is written by \
+                        `iree-dbg compile`; its bindings are there"
+                .to_owned());
+        }
+        if index >= count {
+            return Err(format!("there is no operand {index}; the dispatch has {count}"));
+        }
+        let (operand, tensor) = operands.swap_remove(index);
+        tensor.map(Datum::Tensor).ok_or_else(|| {
+            let DispatchOperand { binding, offset, tensor_type, .. } = operand;
+            format!("binding[{binding}] does not have {tensor_type} at byte {offset}")
+        })
+    }
+
+    /// The tensors that a dispatch reads and writes, as far as its source says which; `None` for
+    /// what is not in the memory that it was given.
+    pub(crate) fn operands(
+        &self,
+        dispatch: &ResolvedDispatch,
+    ) -> Vec<(DispatchOperand, Option<TensorView>)> {
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export);
+        let interface = export.and_then(|export| self.program.dispatch_interface(&export.name));
+        let Some(interface) = interface else { return Vec::new() };
+        let operands = interface.operands(&dispatch.dispatch.constants);
+        let with_tensor = operands.into_iter().map(|operand| {
+            let tensor = dispatch.buffers.get(operand.binding).and_then(|buffer| {
+                let storage = buffer.storage();
+                let offset = usize::try_from(operand.offset).ok()?;
+                let rest = storage.len().checked_sub(offset)?;
+                let part = storage.subspan(offset, rest).ok()?;
+                let tensor_type = TensorType::parse(&operand.tensor_type).ok()?;
+                TensorView::new(Arc::new(part), tensor_type).ok()
+            });
+            (operand, tensor)
+        });
+        with_tensor.collect()
+    }
+
+    /// The operands that a dispatch reads, or those that it writes, each with its number; only
+    /// those that are in the memory that the dispatch was given.
+    pub(crate) fn operands_used(
+        &self,
+        dispatch: &ResolvedDispatch,
+        by: DispatchUse,
+    ) -> Vec<(usize, TensorView)> {
+        let unused = match by {
+            DispatchUse::Reading => OperandAccess::Write,
+            DispatchUse::Writing => OperandAccess::Read,
+        };
+        let operands = self.operands(dispatch).into_iter().enumerate();
+        let used = operands.filter(|(_, (operand, _))| operand.access != unused);
+        used.filter_map(|(index, (_, tensor))| Some((index, tensor?))).collect()
+    }
+
+    /// What a dispatch may write, by the names that expressions have for it: its operands, or all
+    /// of its bindings that are tensors.
+    pub(crate) fn written_tensors(&self, dispatch: &ResolvedDispatch) -> Vec<(String, TensorView)> {
+        let hints = self.hints(dispatch);
+        if !hints.operands.is_empty() {
+            let written = self.operands_used(dispatch, DispatchUse::Writing).into_iter();
+            return written.map(|(index, it)| (format!("operand[{index}]"), it)).collect();
+        }
+        let bindings = dispatch.buffers.iter().enumerate();
+        let named = bindings.filter_map(|(index, buffer)| {
+            let tensor = self.binding_tensor(dispatch, index, buffer, &hints)?;
+            Some((format!("binding[{index}]"), tensor))
+        });
+        named.collect()
+    }
+
+    /// What is known of the tensors of a dispatch, gathered once for all of its bindings.
+    fn hints(&self, dispatch: &ResolvedDispatch) -> Hints {
+        Hints { operands: self.operands(dispatch), views: self.known_views() }
+    }
+
+    fn binding(
+        &self,
+        dispatch: &ResolvedDispatch,
+        index: usize,
+        buffer: &Buffer,
+        hints: &Hints,
+    ) -> Variable {
+        let tensor = self.binding_tensor(dispatch, index, buffer, hints);
+        tensor.map_or_else(|| buffer_variable("", buffer), |tensor| tensor.variable(""))
+    }
+
+    fn binding_tensor(
+        &self,
+        dispatch: &ResolvedDispatch,
+        index: usize,
+        buffer: &Buffer,
+        hints: &Hints,
+    ) -> Option<TensorView> {
+        let tensor_type = hints
+            .only_operand(index)
+            .or_else(|| {
+                let view = hints.views.iter().find(|view| is_same_memory(view.buffer(), buffer));
+                view.and_then(tensor_type_of)
+            })
+            .or_else(|| self.guess(dispatch, index, buffer.len()));
+        TensorView::new(buffer.storage(), tensor_type?).ok()
+    }
+
+    fn guess(
+        &self,
+        dispatch: &ResolvedDispatch,
+        index: usize,
+        length: usize,
+    ) -> Option<TensorType> {
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
+        let named = NamedShape::of(export);
+        let by_code = || {
+            let function = self.dispatch_function(dispatch)?;
+            let module = self.program.module(function.module)?;
+            TensorType::parse(accessed_type(&module.module, function)?).ok()
+        };
+        let element_type = named
+            .as_ref()
+            .map(|named| named.tensor_type.element_type)
+            .or_else(|| by_code().map(|scalar| scalar.element_type))?;
+        let size = element_type.byte_count();
+        if size == 0 || element_type.is_packed() || !length.is_multiple_of(size) {
+            return None;
+        }
+        let count = (length / size) as u64;
+        let shape = named.and_then(|named| named.shape(index, count)).unwrap_or(vec![count]);
+        Some(TensorType { shape, element_type })
+    }
+
+    /// The buffer views that the program has: its inputs, and refs in registers and globals.
+    fn known_views(&self) -> Vec<BufferView> {
+        let mut views = Vec::new();
+        let mut add = |value: &Ref| views.extend(value.downcast::<BufferView>().cloned());
+        for argument in self.program.arguments() {
+            if let Value::Ref(value) = argument {
+                add(value);
+            }
+        }
+        let Some(invocation) = self.invocation() else { return views };
+        for (index, frame) in invocation.frames(&self.context).enumerate() {
+            for register in 0..frame.ref_register_count {
+                if let Some(value) = invocation.register_ref(FrameIndex(index), register) {
+                    add(value);
+                }
+            }
+        }
+        for (module, _, _) in self.context.modules() {
+            self.context.global_refs(module).iter().for_each(&mut add);
+        }
+        views
+    }
+
+    /// Whether anything is alive on the device.
+    pub(crate) fn has_allocations(&self) -> bool {
+        !self.program.host().device().allocator().live().is_empty()
+    }
+
+    /// What is alive on the device, oldest first.
+    #[must_use]
+    pub fn allocations(&self) -> Vec<Variable> {
+        let live = self.program.host().device().allocator().live();
+        let shown = live.into_iter().map(|live| {
+            let parameters = *live.allocation.parameters();
+            let storage = live.allocation.storage();
+            let buffer = Buffer::new(Arc::clone(storage), parameters);
+            let name = format!("#{}", live.number);
+            let value = format!(
+                "{} bytes by {}, {}, {}",
+                storage.len(),
+                live.origin,
+                parameters.memory_type,
+                parameters.usage
+            );
+            Variable { value, ..buffer_variable(&name, &buffer) }
+        });
+        shown.collect()
+    }
+}
+
+/// What tells of the tensors in the bindings of a dispatch.
+struct Hints {
+    operands: Vec<(DispatchOperand, Option<TensorView>)>,
+    /// The buffer views that the program has.
+    views: Vec<BufferView>,
+}
+
+impl Hints {
+    /// The type of a binding that is one operand from its start.
+    fn only_operand(&self, binding: usize) -> Option<TensorType> {
+        let mut inside = self.operands.iter().filter(|(operand, _)| operand.binding == binding);
+        let (operand, tensor) = inside.next().filter(|_| inside.next().is_none())?;
+        let tensor = tensor.as_ref().filter(|_| operand.offset == 0)?;
+        Some(tensor.tensor_type().clone())
+    }
+}
+
+fn operand_variable(
+    name: &str,
+    operand: &DispatchOperand,
+    tensor: Option<&TensorView>,
+) -> Variable {
+    let access = match operand.access {
+        OperandAccess::Read => "read",
+        OperandAccess::Write => "written",
+        OperandAccess::ReadWrite => "read and written",
+    };
+    let DispatchOperand { binding, offset, tensor_type, .. } = operand;
+    let place = format!("{access}, binding[{binding}]+{offset}");
+    match tensor {
+        Some(tensor) => {
+            let shown = tensor.variable(name).evaluated_as(name);
+            Variable { type_name: format!("{} ({place})", shown.type_name), ..shown }
+        }
+        None => {
+            Variable::plain(name, format!("not in the memory of binding[{binding}]"), tensor_type)
+        }
+    }
+}
+
+fn is_same_memory(one: &Buffer, other: &Buffer) -> bool {
+    Arc::ptr_eq(one.allocation().storage(), other.allocation().storage())
+        && one.offset() == other.offset()
+        && one.len() == other.len()
+}
+
+/// A device buffer, to be looked at in any way.
+pub(crate) fn buffer_variable(name: &str, buffer: &Buffer) -> Variable {
+    let value = Value::Ref(Ref::Buffer(buffer.storage()));
+    Variable { type_name: "!hal.buffer".to_owned(), ..variable(name, &value) }
+}
+
+/// What the compiler put into the name of a dispatch.
+struct NamedShape {
+    is_matmul: bool,
+    /// Loop bounds and element type.
+    tensor_type: TensorType,
+}
+
+impl NamedShape {
+    /// Reads `…_matmul_4x16x8_f32` or `…_4x16x8_f32xi8xf32`; where there are several element types,
+    /// nobody knows whose they are.
+    fn of(export: &Export) -> Option<Self> {
+        let (rest, element_type) = export.name.rsplit_once('_')?;
+        let (rest, bounds) = rest.rsplit_once('_')?;
+        let tensor_type = TensorType::parse(&format!("{bounds}x{element_type}")).ok()?;
+        Some(Self { is_matmul: rest.ends_with("matmul"), tensor_type })
+    }
+
+    /// Some of the bounds, whose product is the number of elements.
+    fn shape(&self, binding: usize, count: u64) -> Option<Vec<u64>> {
+        let bounds = &self.tensor_type.shape;
+        if let (true, [.., m, n, k]) = (self.is_matmul, &bounds[..]) {
+            let operands = [[*m, *k], [*k, *n], [*m, *n]];
+            // The compiler may bind several operands as one, so the index is only a first guess.
+            let in_order = operands.iter().cycle().skip(binding).take(operands.len());
+            let mut fitting = in_order.filter(|shape| shape.iter().product::<u64>() == count);
+            let batch = &bounds[..bounds.len() - 3];
+            return fitting.next().filter(|_| batch.is_empty()).map(|shape| shape.to_vec());
+        }
+        // Few bounds have few subsets; the longest that fits says most.
+        let subsets = 1_u32..1 << bounds.len().min(8);
+        let picked = subsets.map(|subset| -> Vec<u64> {
+            let is_in = |index: &usize| subset & (1 << index) != 0;
+            (0..bounds.len()).filter(is_in).map(|index| bounds[index]).collect()
+        });
+        let product = |shape: &Vec<u64>| shape.iter().try_fold(1_u64, |all, n| all.checked_mul(*n));
+        picked.filter(|shape| product(shape) == Some(count)).max_by_key(Vec::len)
+    }
+}
+
+/// The element type that the function of a dispatch loads and stores, if there is one only.
+fn accessed_type(module: &Module, function: FunctionId) -> Option<&'static str> {
+    let code = module.function_bytecode(function.function);
+    let mut types = BTreeSet::new();
+    for instruction in vmfb::instructions(code).map_while(Result::ok) {
+        let mnemonic = instruction.op.mnemonic();
+        let Some(access) = mnemonic
+            .strip_prefix("buffer.load.")
+            .or_else(|| mnemonic.strip_prefix("buffer.store."))
+        else {
+            continue;
+        };
+        types.insert(match access {
+            "f32" => "f32",
+            "f64" => "f64",
+            "i32" => "i32",
+            "i64" => "i64",
+            "i8" | "i8.u" | "i8.s" => "i8",
+            "i16" | "i16.u" | "i16.s" => "i16",
+            _ => return None,
+        });
+    }
+    let mut types = types.into_iter();
+    types.next().filter(|_| types.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(name: &str, binding: usize, count: u64) -> Option<Vec<u64>> {
+        let export = Export { name: name.to_owned(), ..Export::default() };
+        NamedShape::of(&export)?.shape(binding, count)
+    }
+
+    #[test]
+    fn shapes_from_names() {
+        let matmul = "mlp_dispatch_0_matmul_4x16x8_f32";
+        assert_eq!(shape(matmul, 0, 32), Some(vec![4, 8]));
+        assert_eq!(shape(matmul, 1, 128), Some(vec![8, 16]));
+        assert_eq!(shape(matmul, 2, 64), Some(vec![4, 16]));
+        // Operands that were constants are bound elsewhere.
+        assert_eq!(shape(matmul, 1, 64), Some(vec![4, 16]));
+        assert_eq!(shape("x_elementwise_4x16_f32", 0, 64), Some(vec![4, 16]));
+        assert_eq!(shape("x_elementwise_4x16_f32", 1, 16), Some(vec![16]));
+        assert_eq!(shape("x_elementwise_4x16_f32", 1, 7), None);
+        assert_eq!(shape("main_dispatch_0", 0, 7), None);
+        assert_eq!(shape("x_matmul_like_DxDx8_f32", 0, 7), None);
+    }
+}

@@ -1,0 +1,72 @@
+//! Expressions in frames of a stopped program.
+
+use super::frame_scope::FrameScope;
+use crate::expression::{
+    Completion, Expression, ExpressionError, Format, Item, Limits, completions,
+};
+use crate::machine::Machine;
+use crate::target::level::Level;
+use crate::view::frame::FrameId;
+use crate::view::variable::Variable;
+
+impl Machine {
+    /// The names of a frame at a level.
+    pub(crate) fn scope_at(&self, level: Level, frame: impl Into<FrameId>) -> FrameScope<'_> {
+        FrameScope { machine: self, frame: frame.into(), level }
+    }
+
+    /// The value of an expression in a frame, within five seconds.
+    ///
+    /// # Errors
+    /// The text is no expression, or does not make sense here.
+    pub fn evaluate(
+        &self,
+        frame: impl Into<FrameId>,
+        expression: &str,
+    ) -> Result<Variable, ExpressionError> {
+        self.evaluate_within(frame, expression, Limits::default())
+    }
+
+    /// The same within other limits.
+    ///
+    /// # Errors
+    /// The text is no expression, does not make sense here, or takes too long.
+    pub fn evaluate_within(
+        &self,
+        frame: impl Into<FrameId>,
+        expression: &str,
+        limits: Limits,
+    ) -> Result<Variable, ExpressionError> {
+        let mut scope = self.scope_at(self.level, frame);
+        let trimmed = expression.trim();
+        // `%x-1` may be a name; then it is no subtraction.
+        let (body, format) = Format::split(expression);
+        let name = body.trim().strip_prefix('%');
+        let shown = match name.and_then(|name| scope.local(name)) {
+            Some(item) => format.apply(item.variable(trimmed), &item.datum),
+            None => Expression::parse(expression)?.variable(&mut scope, limits, trimmed)?,
+        };
+        Ok(Variable { evaluate_name: Some(trimmed.to_owned()), ..shown })
+    }
+
+    /// The value of an expression with the place that keeps it.
+    pub(crate) fn item(
+        &self,
+        frame: impl Into<FrameId>,
+        expression: &Expression,
+    ) -> Result<Item, ExpressionError> {
+        expression.item(&mut self.scope_at(self.level, frame), Limits::default())
+    }
+
+    /// What can be written in an expression at `cursor`, a byte of it.
+    #[must_use]
+    pub fn completions(
+        &self,
+        frame: impl Into<FrameId>,
+        text: &str,
+        cursor: usize,
+    ) -> Vec<Completion> {
+        let values = || self.named_values(self.level, frame.into());
+        completions(text, cursor, values, || self.program.export_names())
+    }
+}

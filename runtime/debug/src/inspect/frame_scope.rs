@@ -1,0 +1,127 @@
+//! What names mean in a frame of the stopped program.
+//!
+//! In this order: values by their names in the source and in the VM program, arguments of the entry
+//! function by the names of its ABI, what a dispatch works on, registers. Families (`binding[0]`,
+//! `rwdata[8]`) are looked up when their index is known.
+
+use debuginfo::RegisterSlot;
+use vm::Invocation;
+
+use crate::expression::{Datum, Family, Item, Place, Scope, computed};
+use crate::machine::Machine;
+use crate::target::level::Level;
+use crate::target::meaning::Meaning;
+use crate::tensor::Number;
+use crate::view::frame::FrameId;
+use crate::view::register;
+
+/// A frame of a program that stands still.
+pub(crate) struct FrameScope<'m> {
+    pub(crate) machine: &'m Machine,
+    pub(crate) frame: FrameId,
+    /// The level whose names are meant.
+    pub(crate) level: Level,
+}
+
+impl FrameScope<'_> {
+    fn invocation(&self) -> Option<&Invocation> {
+        self.machine.invocation()
+    }
+
+    fn register(&self, slot: RegisterSlot, declared: Option<String>) -> Option<Item> {
+        let value = register::value(self.invocation()?, self.frame.index, slot)?;
+        let place = Some(Place::Register(self.frame.index, slot));
+        Some(Item { datum: Datum::Value(value), place, declared })
+    }
+
+    /// A value that the debug information names.
+    pub(super) fn local(&self, name: &str) -> Option<Item> {
+        let meaning = self.machine.meaning(self.level, self.frame, name)?;
+        let declared = Some(meaning.type_name().to_owned()).filter(|it| !it.is_empty());
+        if let Some(slot) = meaning.register() {
+            return self.register(slot, declared);
+        }
+        let Meaning::Scoped(value) = &meaning else { return None };
+        let datum = match self.machine.scoped_value(self.frame.index, value) {
+            Ok(value) => Datum::Value(value),
+            Err(reason) => Datum::Missing(reason),
+        };
+        Some(Item { datum, place: None, declared })
+    }
+
+    /// A register, as the disassembly writes it; typed by the instructions where it is an i32 that
+    /// they use as a float.
+    fn register_named(&self, name: &str) -> Option<Item> {
+        let position = self.machine.position_in(self.frame.index)?;
+        let module = self.machine.program().module(position.function.module)?;
+        let typed = module.registers(position);
+        if let Some(slot) = typed.iter().find(|slot| register::name(**slot) == name) {
+            return self.register(*slot, None);
+        }
+        // Nothing was written to it yet; it exists all the same.
+        self.register(register::parse(name)?, None)
+    }
+
+    fn workgroup(&self, name: &str) -> Option<Item> {
+        let (id, count) = self.machine.workgroup(self.frame.index)?;
+        let three = match name {
+            "workgroup_id" => id?,
+            "workgroup_count" => count,
+            _ => return None,
+        };
+        let numbers = three.map(|number| Number::Integer(number.into()));
+        computed(vec![3], &numbers, false).ok().map(Item::from)
+    }
+}
+
+impl Scope for FrameScope<'_> {
+    fn find(&self, name: &str) -> Option<Item> {
+        self.local(name)
+            .or_else(|| self.machine.argument_named(self.frame, name).map(Item::from))
+            .or_else(|| self.workgroup(name))
+            .or_else(|| self.register_named(name))
+    }
+
+    fn global(&self, symbol: &str) -> Option<Item> {
+        self.machine.global_named(self.frame.index, symbol)
+    }
+
+    fn member(&self, family: Family, index: usize) -> Result<Item, String> {
+        self.machine.member(self.frame.index, family, index)
+    }
+
+    fn suggest(&self, name: &str) -> String {
+        let known = self.machine.names(self.level, self.frame);
+        let close = known.iter().filter(|known| is_close(known, name)).min_by_key(|it| it.len());
+        match close {
+            Some(close) => format!("nothing is called {name:?} here; is it {close:?}?"),
+            None => format!(
+                "nothing is called {name:?} here; name a value (%x), a register (i0, i2:3, r0) or a \
+                 global (@name, rwdata[0])"
+            ),
+        }
+    }
+
+    fn reads_foreign_memory(&self) -> bool {
+        self.machine.reads_foreign_memory
+    }
+
+    fn call(&mut self, function: &str, _arguments: Vec<Datum>) -> Result<Datum, String> {
+        Err(format!(
+            "there is no function {function}() here; functions of the program are called in the \
+             console only"
+        ))
+    }
+}
+
+/// Whether one of two names begins with the other, or they differ in one letter.
+fn is_close(known: &str, name: &str) -> bool {
+    let known = known.trim_start_matches('%');
+    if name.len() < 2 {
+        return false;
+    }
+    let differing = known.chars().zip(name.chars()).filter(|(one, other)| one != other).count();
+    known.starts_with(name)
+        || (known.chars().count() == name.chars().count() && differing == 1)
+        || known.eq_ignore_ascii_case(name)
+}

@@ -1,0 +1,173 @@
+//! What has a name in a frame: for expressions, for completions, for the scope of arguments.
+
+use vm::{FrameIndex, Value};
+use vmfb::isa::Bank;
+
+use super::globals;
+use crate::expression::{CompletionKind, Datum, Family, Item, Place};
+use crate::machine::{Machine, Phase};
+use crate::target::globals::GlobalPlace;
+use crate::target::level::Level;
+use crate::target::meaning::Meaning;
+use crate::view::frame::FrameId;
+use crate::view::value::variable;
+use crate::view::variable::{Node, ScopeKind, Variable};
+
+impl Machine {
+    /// What a name means that debug information gives: `%sum` in the source, `%7` in the VM
+    /// program.
+    pub(crate) fn meaning(&self, level: Level, frame: FrameId, name: &str) -> Option<Meaning> {
+        let position = self.position_in(frame.index)?;
+        if self.own_path(level, frame.index, position).is_some() {
+            let scope = self.scope_of(level, frame, position, false)?;
+            let mut named = scope.iter().rev();
+            let found = named.find(|it| it.name.strip_prefix('%') == Some(name));
+            return found.cloned().map(Meaning::Scoped);
+        }
+        let knows_arguments = self.knows_arguments(frame.index);
+        self.program.meaning(level, position, frame.calls, name, knows_arguments)
+    }
+
+    /// An argument that the entry function was called with, by the name that its ABI gives it.
+    pub(crate) fn argument_named(&self, frame: FrameId, name: &str) -> Option<Datum> {
+        let arguments = self.entry_arguments(frame.index);
+        let found = arguments.into_iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| Datum::Value(value))
+    }
+
+    /// What the entry function was called with, if the frame is its own.
+    fn entry_arguments(&self, frame: FrameIndex) -> Vec<(String, Value)> {
+        let is_entry = self.position_in(frame).is_some_and(|position| {
+            position.function == self.program.entry()
+                && matches!(self.phase, Phase::Running(_) | Phase::Failed(_))
+        });
+        if !is_entry {
+            return Vec::new();
+        }
+        let names = self.program.argument_names();
+        let values = self.program.arguments().iter().enumerate();
+        let named = values.map(|(index, value)| {
+            let name = names.get(index).cloned();
+            (name.unwrap_or_else(|| format!("arg{index}")), value.clone())
+        });
+        named.collect()
+    }
+
+    /// The arguments of a frame's function: of the entry function what it was called with, of
+    /// others those that are still alive.
+    pub(crate) fn arguments(&self, level: Level, frame: FrameId) -> Vec<Variable> {
+        if let Some(named) = self.scope_variables(level, frame) {
+            let arguments = named.into_iter().filter(|(argument, _)| argument.is_some());
+            return arguments.map(|(_, shown)| shown).collect();
+        }
+        let path = self.position_in(frame.index).map(|at| self.program.path_at(level, at));
+        let innermost = path.map_or(0, |path| path.len().saturating_sub(1));
+        let is_call = frame.calls.unwrap_or(innermost) > 0;
+        let entry = if is_call { Vec::new() } else { self.entry_arguments(frame.index) };
+        if !entry.is_empty() {
+            let shown = entry.into_iter().map(|(name, value)| {
+                let shown = variable(&name, &value);
+                Variable { evaluate_name: Some(name), ..shown }
+            });
+            return shown.collect();
+        }
+        self.vm_values(level, frame, &|local| local.argument.is_some())
+    }
+
+    /// One of a family of things that are told apart by number.
+    pub(crate) fn member(
+        &self,
+        frame: FrameIndex,
+        family: Family,
+        index: usize,
+    ) -> Result<Item, String> {
+        let module = || {
+            let position = self.position_in(frame).ok_or("native code has no globals")?;
+            Ok::<_, String>(position.function.module)
+        };
+        match family {
+            Family::Binding => self.binding_value(frame, index).map(Item::from),
+            Family::Operand => self.operand_value(frame, index).map(Item::from),
+            Family::Constant => {
+                let dispatch = self.dispatch(frame).ok_or("this frame belongs to no dispatch")?;
+                let constants = &dispatch.dispatch.constants;
+                let value = constants.get(index).ok_or_else(|| {
+                    format!("there is no constant {index}; the dispatch has {}", constants.len())
+                })?;
+                Ok(Datum::integer(*value).into())
+            }
+            Family::GlobalBytes => {
+                let module = module()?;
+                let bytes = self.context.global_bytes(module);
+                let loaded = self.program.module(module);
+                let bank = loaded.and_then(|it| it.globals().bank_at(index)).unwrap_or(Bank::I32);
+                let value = globals::read(bytes, index, bank).ok_or_else(|| {
+                    format!("there is no global at byte {index}; the module has {}", bytes.len())
+                })?;
+                let place = Place::GlobalBytes(module, index, bank);
+                Ok(Item::kept(Datum::Value(value), place))
+            }
+            Family::GlobalRefs => {
+                let module = module()?;
+                let refs = self.context.global_refs(module);
+                let value = refs.get(index).ok_or_else(|| {
+                    format!("there is no ref global {index}; the module has {}", refs.len())
+                })?;
+                let place = Place::GlobalRef(module, index);
+                Ok(Item::kept(Datum::Value(Value::Ref(value.clone())), place))
+            }
+        }
+    }
+
+    /// The global variable with a symbol, of the module that a frame is in.
+    pub(crate) fn global_named(&self, frame: FrameIndex, symbol: &str) -> Option<Item> {
+        let position = self.position_in(frame);
+        let module = position.map_or(self.program.entry().module, |at| at.function.module);
+        let globals = self.program.module(module)?.globals();
+        match globals.named(symbol)? {
+            GlobalPlace::Bytes(at) => {
+                let bank = globals.bank_at(at)?;
+                let value = globals::read(self.context.global_bytes(module), at, bank)?;
+                Some(Item::kept(Datum::Value(value), Place::GlobalBytes(module, at, bank)))
+            }
+            GlobalPlace::Ref(index) => {
+                let value = self.context.global_refs(module).get(index)?;
+                let datum = match globals.tensor(index, value) {
+                    Some(tensor) => Datum::Tensor(tensor),
+                    None => Datum::Value(Value::Ref(value.clone())),
+                };
+                Some(Item::kept(datum, Place::GlobalRef(module, index)))
+            }
+        }
+    }
+
+    /// What has a name in a frame, with its value in short.
+    pub(crate) fn named_values(
+        &self,
+        level: Level,
+        frame: FrameId,
+    ) -> Vec<(String, String, CompletionKind)> {
+        let scopes = [
+            (ScopeKind::Locals, CompletionKind::Value),
+            (ScopeKind::Arguments, CompletionKind::Value),
+            (ScopeKind::Dispatch, CompletionKind::Value),
+            (ScopeKind::Registers, CompletionKind::Register),
+            (ScopeKind::Globals, CompletionKind::Value),
+        ];
+        let mut found: Vec<(String, String, CompletionKind)> = Vec::new();
+        for (scope, kind) in scopes {
+            for shown in self.children_at(level, &Node::Scope(frame, scope), None) {
+                let detail = format!("{} = {}", shown.type_name, shown.value);
+                if found.iter().all(|(known, ..)| *known != shown.name) {
+                    found.push((shown.name, detail, kind));
+                }
+            }
+        }
+        found
+    }
+
+    /// The names alone.
+    pub(crate) fn names(&self, level: Level, frame: FrameId) -> Vec<String> {
+        self.named_values(level, frame).into_iter().map(|(name, ..)| name).collect()
+    }
+}

@@ -1,0 +1,18 @@
+//! Looking at a stopped program: its stack, scopes, values, dispatches, and expressions in frames.
+//!
+//! All of it are methods of [`Machine`](crate::machine::Machine) that take `&self`: nothing here
+//! changes the program. The folder uses everything below it, and must not know breakpoints, steps or
+//! traps.
+
+pub(crate) mod command;
+pub(crate) mod dispatch;
+pub(crate) mod evaluate;
+pub(crate) mod frame_scope;
+pub(crate) mod globals;
+pub(crate) mod lookup;
+pub(crate) mod machine_code;
+pub(crate) mod scopes;
+pub(crate) mod stack;
+pub(crate) mod step_in_targets;
+pub(crate) mod variables;
+pub(crate) mod watchable;

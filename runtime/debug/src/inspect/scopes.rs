@@ -1,0 +1,143 @@
+//! The scopes of a frame, and what is inside them.
+
+use std::ops::Range;
+
+use vm::FrameIndex;
+
+use super::globals;
+use crate::machine::Machine;
+use crate::target::level::Level;
+use crate::view::frame::FrameId;
+use crate::view::memory::Memory;
+use crate::view::register;
+use crate::view::value::{self, variable};
+use crate::view::variable::{Node, ScopeKind, Variable};
+
+impl Machine {
+    /// The scopes of a frame, in the order in which they are shown.
+    #[must_use]
+    pub fn scopes(&self, frame: impl Into<FrameId>) -> Vec<(ScopeKind, Node)> {
+        let id = frame.into();
+        let frame = id.index;
+        let position = self.position_in(frame);
+        let module = position.and_then(|it| self.program.module(it.function.module));
+        // What stands in them need not be worked out to know whether they are empty.
+        let named = position.and_then(|position| {
+            self.scope_of(self.level, id, position, self.knows_arguments(frame))
+        });
+        let (has_locals, has_arguments) = match &named {
+            Some(named) => (!named.is_empty(), named.iter().any(|it| it.argument.is_some())),
+            None => (
+                !self.locals(self.level, id).is_empty(),
+                !self.arguments(self.level, id).is_empty(),
+            ),
+        };
+        let has_globals = module.is_some_and(|it| {
+            let state = it.module.state();
+            state.global_bytes > 0 || state.global_refs > 0
+        });
+        let kinds = [
+            // Tensors are what dispatches are about, and views may unfold the first scope only.
+            (self.dispatch(frame).is_some(), ScopeKind::Dispatch),
+            (has_locals, ScopeKind::Locals),
+            (has_arguments, ScopeKind::Arguments),
+            (!self.compiler_values(self.level, id).is_empty(), ScopeKind::Compiler),
+            (position.is_some() || self.machine_state(frame).is_some(), ScopeKind::Registers),
+            (has_globals, ScopeKind::Globals),
+            (self.has_allocations(), ScopeKind::Device),
+        ];
+        kinds
+            .into_iter()
+            .filter(|(is_there, _)| *is_there)
+            .map(|(_, kind)| (kind, Node::Scope(id, kind)))
+            .collect()
+    }
+
+    /// What is inside a node; `range` picks elements of an indexed one.
+    #[must_use]
+    pub fn children(&self, node: &Node, range: Option<Range<usize>>) -> Vec<Variable> {
+        self.children_at(self.level, node, range)
+    }
+
+    /// The same with the names of a level.
+    pub(crate) fn children_at(
+        &self,
+        level: Level,
+        node: &Node,
+        range: Option<Range<usize>>,
+    ) -> Vec<Variable> {
+        match node {
+            Node::Scope(frame, ScopeKind::Locals) => self.locals(level, *frame),
+            Node::Scope(frame, ScopeKind::Compiler) => self.compiler_values(level, *frame),
+            Node::Scope(frame, ScopeKind::Arguments) => self.arguments(level, *frame),
+            Node::Scope(frame, ScopeKind::Registers) => self.registers(frame.index),
+            Node::Scope(frame, ScopeKind::Globals) => self.globals(frame.index),
+            Node::Scope(frame, ScopeKind::Dispatch) => self.dispatch_variables(frame.index),
+            Node::Scope(_, ScopeKind::Device) => self.allocations(),
+            Node::Tensor(tensor) => {
+                tensor.children(value::page(range, tensor.length().unwrap_or(0)))
+            }
+            Node::List(list) => value::list_children(list, 0..list.len(), range),
+            Node::ListPart(list, first, end) => value::list_children(list, *first..*end, range),
+            Node::Buffer(buffer, view) => value::buffer_children(buffer, *view, range),
+        }
+    }
+
+    /// The values of a frame by name: those of the source, or of the VM program where that is shown
+    /// or the source is not at hand.
+    fn locals(&self, level: Level, frame: FrameId) -> Vec<Variable> {
+        match self.scope_variables(level, frame) {
+            Some(named) => named.into_iter().map(|(_, shown)| shown).collect(),
+            None => self.vm_values(level, frame, &|_| true),
+        }
+    }
+
+    /// What the compiler has made beside the names of the source.
+    fn compiler_values(&self, level: Level, frame: FrameId) -> Vec<Variable> {
+        let position = self.position_in(frame.index);
+        let scope = position.and_then(|it| self.program.scope(level, it, frame.calls, false));
+        scope.map_or_else(Vec::new, |_| self.vm_values(level, frame, &|_| true))
+    }
+
+    fn registers(&self, frame: FrameIndex) -> Vec<Variable> {
+        let (Some(invocation), Some(position)) = (self.invocation(), self.position_in(frame))
+        else {
+            return self.machine_registers(frame);
+        };
+        let Some(module) = self.program.module(position.function.module) else {
+            return Vec::new();
+        };
+        let slots = module.registers(position);
+        let registers = slots.iter().copied().filter_map(|slot| {
+            let name = register::name(slot);
+            let value = register::value(invocation, frame, slot)?;
+            let mut shown = variable(&name, &value);
+            shown.evaluate_name = Some(name);
+            Some(shown)
+        });
+        registers.collect()
+    }
+
+    fn globals(&self, frame: FrameIndex) -> Vec<Variable> {
+        let Some(position) = self.position_in(frame) else { return Vec::new() };
+        let index = position.function.module;
+        let module = self.program.module(index);
+        module.map_or_else(Vec::new, |it| globals::variables(it.globals(), &self.context, index))
+    }
+
+    /// The memory that an address is in, and how far: of what the stopped program's frames, globals
+    /// and device hold.
+    #[must_use]
+    pub fn memory_at(&self, address: u64) -> Option<(Memory, usize)> {
+        let address = usize::try_from(address).ok()?;
+        let frames = self.frames().into_iter();
+        let scopes = frames.flat_map(|frame| self.scopes(frame.id()));
+        let values = scopes.flat_map(|(_, node)| self.children(&node, None));
+        let mut found = values.filter_map(|value| {
+            let memory = Memory::of(value.children.as_ref()?)?;
+            let offset = memory.offset_of(address)?;
+            Some((memory, offset))
+        });
+        found.next()
+    }
+}

@@ -1,0 +1,200 @@
+//! The call stack: frames of the machine, and the calls that were inlined in them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use debuginfo::SourcePosition;
+use vm::{FrameFunction, FrameIndex, Position};
+
+use crate::machine::Machine;
+use crate::view::frame::{Frame, FrameId};
+
+impl Machine {
+    /// The call stack, innermost frame first; empty when nothing runs.
+    #[must_use]
+    pub fn frames(&self) -> Vec<Frame> {
+        self.frames_in(0..usize::MAX)
+    }
+
+    /// Some frames of it, by their numbers from the innermost. Only these are made: a program that
+    /// calls itself without an end has thousands of frames.
+    #[must_use]
+    pub fn frames_in(&self, range: Range<usize>) -> Vec<Frame> {
+        self.frames_by(&mut KnownFrames::default(), range)
+    }
+
+    pub(crate) fn frames_by(&self, known: &mut KnownFrames, range: Range<usize>) -> Vec<Frame> {
+        let Some(invocation) = self.invocation() else { return Vec::new() };
+        let mut frames = Vec::new();
+        let mut number = 0;
+        for index in (0..invocation.depth()).map(FrameIndex) {
+            if number >= range.end {
+                break;
+            }
+            let Some(frame) = invocation.frame(&self.context, index) else { break };
+            let shown = known.shown(self, index, &frame);
+            let numbered = (number..).zip(shown).filter(|(number, _)| range.contains(number));
+            frames.extend(numbered.map(|(_, frame)| Frame { index, ..frame.clone() }));
+            number += shown.len();
+        }
+        frames
+    }
+
+    /// The innermost frame that is shown: before inlined calls that the program has not gone into
+    /// yet.
+    #[must_use]
+    pub fn innermost_frame(&self) -> FrameId {
+        let shown = self.position().map(|at| self.shown_at(FrameIndex(0), at));
+        let path = shown.map_or_else(Vec::new, |at| self.path_of(at));
+        let calls = path.len().checked_sub(1 + self.hidden_calls);
+        FrameId { index: FrameIndex(0), calls: calls.filter(|_| path.len() > 1) }
+    }
+
+    /// How many frames there are, without making them.
+    #[must_use]
+    pub fn frame_count(&self) -> usize {
+        let Some(invocation) = self.invocation() else { return 0 };
+        let mut known = KnownFrames::default();
+        let frames = (0..).map(FrameIndex).zip(invocation.frames(&self.context));
+        frames.map(|(index, frame)| known.shown(self, index, &frame).len()).sum()
+    }
+
+    /// The frame of a number from the innermost.
+    #[must_use]
+    pub fn frame_at(&self, number: usize) -> Option<Frame> {
+        self.frames_in(number..number.saturating_add(1)).pop()
+    }
+
+    /// A frame of the machine with the calls that were inlined where it stands, innermost first.
+    fn with_inlined_calls(&self, index: FrameIndex, frame: Frame) -> Vec<Frame> {
+        if let Some(own) =
+            frame.position.and_then(|position| self.own_path(self.level, index, position))
+        {
+            let (module, path) = own;
+            let source = path.last().map(|place| module.source_line(*place));
+            return vec![Frame { source, ..frame }];
+        }
+        let found = frame.position.and_then(|position| {
+            let module = self.program.module(position.function.module)?;
+            let shown = self.shown_at(index, position);
+            let is_inlined = self.path_of(shown).len() > 1;
+            is_inlined.then(|| (module, self.shown_path(index, shown)))
+        });
+        let Some((module, path)) = found else { return vec![frame] };
+        let frames = path.iter().enumerate().map(|(level, place)| {
+            let inlined = (level > 0).then(|| match module.info.function_around(*place) {
+                Some(name) => name.to_owned(),
+                None => frame.name.clone(),
+            });
+            Frame {
+                calls: Some(level),
+                is_inlined: inlined.is_some(),
+                name: inlined.unwrap_or_else(|| frame.name.clone()),
+                source: Some(module.source_line(*place)),
+                ..frame.clone()
+            }
+        });
+        frames.rev().collect()
+    }
+
+    /// The places of the calls that lead to an instruction of a frame, without those that the
+    /// program stands before.
+    fn shown_path(&self, index: FrameIndex, position: Position) -> Vec<SourcePosition> {
+        let mut path = self.path_of(position);
+        if index == FrameIndex(0) && path.len() > 1 {
+            path.truncate(path.len().saturating_sub(self.hidden_calls).max(1));
+        }
+        path
+    }
+
+    fn frame_view(&self, index: FrameIndex, frame: &vm::Frame) -> Frame {
+        let (function, position) = match &frame.function {
+            FrameFunction::Bytecode(position) => (position.function, Some(*position)),
+            FrameFunction::Native(function) | FrameFunction::Part { function, .. } => {
+                (*function, None)
+            }
+        };
+        let name = self.program.function_name(function);
+        let module = self.module_name(frame.module);
+        let is_part = matches!(frame.function, FrameFunction::Part { .. });
+        let part = self.invocation().filter(|_| is_part).and_then(|it| it.part(index));
+        let name = part
+            .or(name)
+            .unwrap_or_else(|| format!("{module}.{}", self.context.function_name(function)));
+        let is_nested = self.program.module(frame.module).is_some_and(|it| it.is_nested);
+        let is_main = frame.module == self.program.entry().module;
+        Frame {
+            index,
+            calls: None,
+            name: if is_main || is_nested || position.is_none() {
+                name
+            } else {
+                format!("{module}.{name}")
+            },
+            module,
+            position,
+            is_part,
+            is_inlined: false,
+            source: match frame.function {
+                FrameFunction::Part { .. } => self.dispatch_source(index),
+                _ => position.and_then(|position| self.source_line(self.shown_at(index, position))),
+            },
+        }
+    }
+
+    /// The instruction whose line is shown for a frame that stands at another.
+    pub(crate) fn shown_at(&self, index: FrameIndex, position: Position) -> Position {
+        let just_ran = self.stands_after.filter(|it| it.function == position.function);
+        just_ran.filter(|_| index == FrameIndex(0)).unwrap_or(position)
+    }
+
+    fn module_name(&self, index: vm::ModuleIndex) -> String {
+        let mut modules = self.context.modules();
+        modules
+            .find(|(at, _, _)| *at == index)
+            .map(|(_, name, _)| name.to_owned())
+            .unwrap_or_default()
+    }
+}
+
+/// Frames that were shown already, by the instruction that they stand at: what is recursive stands
+/// at the same ones again and again. The innermost frame may stand before inlined calls, and is
+/// made for itself.
+#[derive(Default)]
+pub(crate) struct KnownFrames {
+    /// Frames of the machine that were looked at, and those that were made to be shown.
+    #[cfg(test)]
+    pub(crate) visited: usize,
+    #[cfg(test)]
+    pub(crate) made: usize,
+    by_position: HashMap<Position, Vec<Frame>>,
+    /// What another one was shown as.
+    other: Vec<Frame>,
+}
+
+impl KnownFrames {
+    /// What a frame of the machine is shown as, innermost first; one of the same instruction may
+    /// have made it.
+    fn shown(&mut self, machine: &Machine, index: FrameIndex, frame: &vm::Frame) -> &[Frame] {
+        #[cfg(test)]
+        {
+            self.visited += 1;
+            let is_known = |position| index.0 > 0 && self.by_position.contains_key(position);
+            let is_made = match &frame.function {
+                FrameFunction::Bytecode(position) => !is_known(position),
+                FrameFunction::Native(_) | FrameFunction::Part { .. } => true,
+            };
+            self.made += usize::from(is_made);
+        }
+        let make = || machine.with_inlined_calls(index, machine.frame_view(index, frame));
+        match frame.function {
+            FrameFunction::Bytecode(position) if index.0 > 0 => {
+                self.by_position.entry(position).or_insert_with(make)
+            }
+            _ => {
+                self.other = make();
+                &self.other
+            }
+        }
+    }
+}

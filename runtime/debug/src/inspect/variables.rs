@@ -1,0 +1,206 @@
+//! The names of the source in a frame, each with its value or with the reason why it has none.
+//!
+//! What a name means is worked out by [`debuginfo`] and does not change while the program runs;
+//! here the registers are read. Where a source is not at hand, the values of the VM program stand
+//! in its place, by the names that they have there.
+
+use std::sync::Arc;
+
+use debuginfo::{
+    LocalValue, MissingReason, RecipeInput, RegisterSlot, Scalar, ScopedValue, ValueLocation,
+};
+use vm::{FrameIndex, Invocation, Position, Value};
+
+use crate::machine::Machine;
+use crate::target::level::Level;
+use crate::view::frame::FrameId;
+use crate::view::register;
+use crate::view::value::{self, variable};
+use crate::view::variable::Variable;
+
+/// A number of a type from its bits.
+fn number(scalar: Scalar, bits: u64) -> Value {
+    match scalar {
+        Scalar::F32 => Value::F32(f32::from_bits(bits as u32)),
+        Scalar::F64 => Value::F64(f64::from_bits(bits)),
+        // Truth is 1, not -1.
+        Scalar::Int(1) => Value::I32((bits & 1) as i32),
+        Scalar::Int(width) if width <= 32 => Value::I32(scalar.signed(bits) as i32),
+        Scalar::Int(_) => Value::I64(scalar.signed(bits)),
+    }
+}
+
+/// The bits that a register holds.
+fn bits(invocation: &Invocation, frame: FrameIndex, slot: RegisterSlot) -> Option<u64> {
+    Some(match slot {
+        RegisterSlot::I32(at) | RegisterSlot::F32(at) => {
+            invocation.register_i32(frame, at)?.cast_unsigned().into()
+        }
+        RegisterSlot::I64(at) | RegisterSlot::F64(at) => {
+            invocation.register_i64(frame, at)?.cast_unsigned()
+        }
+        RegisterSlot::Ref(_) => return None,
+    })
+}
+
+impl Machine {
+    /// The value of a name of the source in a frame, or why there is none.
+    pub(crate) fn scoped_value(
+        &self,
+        frame: FrameIndex,
+        value: &ScopedValue,
+    ) -> Result<Value, MissingReason> {
+        let invocation = self.invocation().ok_or(MissingReason::OptimizedOut)?;
+        let found = match (&value.location, value.scalar) {
+            (ValueLocation::Missing(MissingReason::Tensor), _) => {
+                return self.tensor_argument(frame, value).ok_or(MissingReason::Tensor);
+            }
+            (ValueLocation::Missing(reason), _) => return Err(*reason),
+            (ValueLocation::Register(slot), None) => register::value(invocation, frame, *slot),
+            (ValueLocation::Register(slot), Some(scalar)) => {
+                bits(invocation, frame, *slot).map(|bits| number(scalar, bits))
+            }
+            (ValueLocation::Computed(recipe), scalar) => {
+                let computed = recipe.evaluate(&|given| match given {
+                    RecipeInput::Register(slot) => bits(invocation, frame, slot),
+                    RecipeInput::Argument(index) => self.argument_bits(index),
+                });
+                scalar.zip(computed).map(|(scalar, bits)| number(scalar, bits))
+            }
+        };
+        found.ok_or(MissingReason::OptimizedOut)
+    }
+
+    /// Whether a frame is that of the function which the program was called with.
+    pub(crate) fn knows_arguments(&self, frame: FrameIndex) -> bool {
+        // A function that calls itself has frames that were called with something else.
+        let outermost = self.depth().checked_sub(1);
+        outermost == Some(frame.0)
+            && self
+                .position_in(frame)
+                .is_some_and(|position| position.function == self.program.entry())
+    }
+
+    fn argument_bits(&self, index: usize) -> Option<u64> {
+        Some(match self.program.arguments().get(index)? {
+            Value::I32(value) => value.cast_unsigned().into(),
+            Value::I64(value) => value.cast_unsigned(),
+            Value::F32(value) => value.to_bits().into(),
+            Value::F64(value) => value.to_bits(),
+            Value::Ref(_) => return None,
+        })
+    }
+
+    /// A tensor that the program was called with.
+    fn tensor_argument(&self, frame: FrameIndex, value: &ScopedValue) -> Option<Value> {
+        let index = value.argument.filter(|_| self.knows_arguments(frame))?;
+        let arguments = self.program.arguments();
+        arguments.get(index).filter(|it| matches!(it, Value::Ref(_))).cloned()
+    }
+
+    /// A name of the source with its value, as it is shown.
+    pub(crate) fn scoped_variable(&self, frame: FrameIndex, value: &ScopedValue) -> Variable {
+        let type_name = value.type_text.clone();
+        let expression = expression_of(&value.name);
+        match self.scoped_value(frame, value) {
+            Ok(known) => Variable {
+                type_name: if type_name.is_empty() { value::type_name(&known) } else { type_name },
+                evaluate_name: Some(expression),
+                ..variable(value.name.clone(), &known)
+            },
+            Err(reason) => Variable {
+                name: value.name.clone(),
+                value: reason.text().to_owned(),
+                type_name,
+                evaluate_name: Some(expression),
+                children: None,
+                bits: None,
+            },
+        }
+    }
+
+    /// The names of the source in a frame. In a dispatch that several operations share they are
+    /// those of the operation that it runs for, which its registers are not known for.
+    pub(crate) fn scope_of(
+        &self,
+        level: Level,
+        frame: FrameId,
+        position: Position,
+        knows_arguments: bool,
+    ) -> Option<Arc<[ScopedValue]>> {
+        if let Some((module, path)) = self.own_path(level, frame.index, position) {
+            return Some(module.info.names_at(path.last()?).into());
+        }
+        self.program.scope(level, position, frame.calls, knows_arguments)
+    }
+
+    /// The names of the source in a frame, with their values.
+    pub(crate) fn scope_variables(
+        &self,
+        level: Level,
+        frame: FrameId,
+    ) -> Option<Vec<(Option<usize>, Variable)>> {
+        let position = self.position_in(frame.index)?;
+        let knows_arguments = self.knows_arguments(frame.index);
+        let scope = self.scope_of(level, frame, position, knows_arguments)?;
+        // A model has hundreds of tensors without a value here; they would hide the rest.
+        let is_elsewhere = |value: &&ScopedValue| {
+            matches!(value.location, ValueLocation::Missing(MissingReason::Tensor))
+        };
+        let (last, first): (Vec<_>, Vec<_>) = scope.iter().partition(is_elsewhere);
+        let shown = first.into_iter().chain(last);
+        let shown = shown.map(|it| (it.argument, self.scoped_variable(frame.index, it)));
+        Some(shown.collect())
+    }
+
+    /// Values of the VM program that are alive in a frame: all of them, or those that no name of
+    /// the source stands for.
+    pub(crate) fn vm_values(
+        &self,
+        level: Level,
+        frame: FrameId,
+        is_wanted: &dyn Fn(&LocalValue) -> bool,
+    ) -> Vec<Variable> {
+        let (Some(invocation), Some(position)) = (self.invocation(), self.position_in(frame.index))
+        else {
+            return Vec::new();
+        };
+        let Some(module) = self.program.module(position.function.module) else {
+            return Vec::new();
+        };
+        let scope = self.scope_of(level, frame, position, false);
+        let is_named = |local: &LocalValue| {
+            let mut scope = scope.iter().flat_map(|scope| scope.iter());
+            scope.any(|it| match it.location {
+                ValueLocation::Register(slot) => {
+                    slot.ordinal() == local.register.ordinal()
+                        && slot.is_ref() == local.register.is_ref()
+                }
+                _ => false,
+            })
+        };
+        let locals = module.locals(position);
+        let wanted = locals.iter().filter(|local| is_wanted(local) && !is_named(local));
+        let variables = wanted.filter_map(|local| {
+            let value = register::value(invocation, frame.index, local.register)?;
+            let name = level.name_of(local);
+            // A name of the VM program may be that of another value in the source.
+            let expression = match scope {
+                Some(_) => register::name(local.register),
+                None => expression_of(name),
+            };
+            let mut shown = variable(name, &value);
+            shown.type_name = local.mlir_type.to_string();
+            shown.evaluate_name = Some(expression);
+            Some(shown)
+        });
+        variables.collect()
+    }
+}
+
+/// How an expression spells a name.
+fn expression_of(name: &str) -> String {
+    let bare = name.trim_start_matches('%');
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '#');
+    if bare.chars().all(is_plain) { format!("%{bare}") } else { format!("%\"{bare}\"") }
+}

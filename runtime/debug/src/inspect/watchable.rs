@@ -1,0 +1,550 @@
+//! Data that can be watched: what an expression or an address stands for, settled when it is named.
+
+use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
+use std::iter;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use abi::tensor::TensorType;
+use debuginfo::RegisterSlot;
+use vm::{
+    Buffer, Context, FrameIndex, FunctionId, Invocation, List, ModuleIndex, Position, Ref, Value,
+};
+use vmfb::BytecodeOffset;
+use vmfb::isa::Bank;
+
+use super::globals;
+use crate::expression::{Expression, Item, Place};
+use crate::machine::Machine;
+use crate::target::instruction_effects::{AccessKind, Effects};
+use crate::target::level::Level;
+use crate::target::registers::overlap;
+use crate::tensor::TensorView;
+use crate::view::frame::FrameId;
+use crate::view::memory::Memory;
+use crate::view::{register, value};
+
+/// Memory up to this size is compared byte by byte; of more, nobody would see what changed.
+const MAX_BYTES: usize = 1 << 20;
+
+/// A slice with more gaps is not watched: each is asked about for every access to memory.
+const MAX_RANGES: usize = 1024;
+
+/// Memory up to this size is looked at before every instruction, more only where it may be written.
+const LARGE: usize = 64;
+
+/// How many bytes of plain memory are shown.
+const SHOWN_BYTES: usize = 8;
+
+/// A value in a register: SSA values share registers, so that not every write to one is a change of
+/// the value.
+#[derive(Clone, Debug)]
+struct NamedValue {
+    /// Without its `%`.
+    name: String,
+    /// Whose name it is: the level, and how many inlined calls lead to the frame.
+    level: Level,
+    calls: usize,
+    /// Where it was when it was named.
+    named_at: Position,
+}
+
+/// Whose value is in a watched register after a write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WhoseRegister {
+    /// That which was asked about, or nobody asked about one.
+    Its,
+    /// Another; that may come back, in a loop.
+    AnothersForNow,
+    /// Another, for the rest of the call.
+    Anothers,
+}
+
+/// What is kept of data to notice a change.
+pub(crate) type Snapshot = Option<Vec<u8>>;
+
+/// Data that can be watched. What it is was settled when it was named: a register of one call of a
+/// function, an element of one list.
+#[derive(Clone, Debug)]
+pub struct WatchTarget {
+    /// What named it: an expression, or a range of memory.
+    pub name: String,
+    place: Watched,
+    /// The memory with its type, to show it.
+    view: Option<TensorView>,
+    /// Whether the name is an expression, of which elements have names.
+    is_expression: bool,
+    /// The value that was named, of a register that may hold others too.
+    value: Option<NamedValue>,
+    /// Whether the frame has returned whose register it is, or the value does not come back.
+    is_gone: Arc<AtomicBool>,
+}
+
+#[derive(Clone, Debug)]
+enum Watched {
+    /// A register of the frame so far from the outermost.
+    Register(FunctionId, usize, RegisterSlot),
+    GlobalBytes(ModuleIndex, usize, Bank),
+    GlobalRef(ModuleIndex, usize),
+    ListElement(Arc<List>, usize),
+    /// Ranges of bytes.
+    Memory(Arc<Buffer>, Arc<[Range<usize>]>),
+}
+
+impl PartialEq for WatchTarget {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = match (&self.place, &other.place) {
+            (Watched::Register(f, d, s), Watched::Register(g, e, t)) => (f, d, s) == (g, e, t),
+            (Watched::GlobalBytes(m, at, _), Watched::GlobalBytes(n, to, _))
+            | (Watched::GlobalRef(m, at), Watched::GlobalRef(n, to)) => (m, at) == (n, to),
+            (Watched::ListElement(one, at), Watched::ListElement(other, to)) => {
+                Arc::ptr_eq(one, other) && at == to
+            }
+            (Watched::Memory(one, ranges), Watched::Memory(other, others)) => {
+                one.address() == other.address() && ranges == others
+            }
+            _ => false,
+        };
+        is_same && self.name == other.name
+    }
+}
+
+impl Eq for WatchTarget {}
+
+impl Hash for WatchTarget {
+    /// By its name, which equal ones share.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl Machine {
+    /// What an expression names in a frame, to be watched.
+    ///
+    /// # Errors
+    /// It names nothing that stays where it is; the message says what does.
+    pub fn watch_target(
+        &self,
+        frame: impl Into<FrameId>,
+        text: &str,
+    ) -> Result<WatchTarget, String> {
+        let frame = frame.into();
+        let item = self.watched_item(frame, text)?;
+        let view = item.datum.tensor();
+        let memory = || match (&view, item.datum.memory()) {
+            (Some(tensor), _) => Some(of_tensor(tensor)),
+            (None, Some(buffer)) => {
+                let whole = 0..buffer.len();
+                Some(of_ranges(&buffer, iter::once(whole)))
+            }
+            (None, None) => None,
+        };
+        // A value that has a name keeps its reference; what is there to see is what it refers to.
+        let by_name = memory().filter(|_| item.declared.is_some());
+        let place = match (by_name, &item.place) {
+            (Some(place), _) => place?,
+            (None, Some(place)) => self.watched_place(place)?,
+            (None, None) => memory().ok_or_else(|| {
+                format!(
+                    "{} is computed; a register, a global, an element or memory can be watched",
+                    text.trim()
+                )
+            })??,
+        };
+        let name = text.trim().to_owned();
+        let value = self.value_of_register(&place, frame, &name);
+        Ok(WatchTarget { name, place, view, is_expression: true, value, is_gone: Arc::default() })
+    }
+
+    /// So many bytes from what an expression names in a frame on, to be watched.
+    ///
+    /// # Errors
+    /// It names no memory, or not so much of it.
+    pub fn watch_bytes(
+        &self,
+        frame: impl Into<FrameId>,
+        text: &str,
+        count: usize,
+    ) -> Result<WatchTarget, String> {
+        let frame = frame.into();
+        let item = self.watched_item(frame, text)?;
+        let (buffer, start) = match (item.datum.tensor(), item.datum.memory()) {
+            (Some(tensor), _) => {
+                let (buffer, start) = tensor.memory_from();
+                (Arc::clone(buffer), start)
+            }
+            (None, Some(buffer)) => (buffer, 0),
+            (None, None) => {
+                let target = self.watch_target(frame, text)?;
+                return match item.datum.number().map(|_| target.width()) {
+                    Some(width) if (1..=width).contains(&count) => Ok(target),
+                    _ => Err(format!(
+                        "{} is not in memory; without a number of bytes it is watched as a whole",
+                        text.trim()
+                    )),
+                };
+            }
+        };
+        let name = format!("{count} bytes from {}", text.trim());
+        let view = item.datum.tensor().and_then(|tensor| {
+            let element_type = tensor.tensor_type().element_type;
+            let width = element_type.byte_count();
+            let fits = !element_type.is_packed() && width > 0 && count.is_multiple_of(width);
+            let shape = vec![fits.then_some(count / width)? as u64];
+            let part = buffer.subspan(start, count).ok()?;
+            TensorView::new(Arc::new(part), TensorType { shape, element_type }).ok()
+        });
+        of_bytes(&buffer, start, count, name, view)
+    }
+
+    /// So many bytes of memory from an offset on, to be watched.
+    ///
+    /// # Errors
+    /// There are not so many.
+    pub fn watch_memory(
+        &self,
+        memory: &Memory,
+        offset: usize,
+        count: usize,
+    ) -> Result<WatchTarget, String> {
+        let (buffer, start) = memory.place();
+        let start = start.checked_add(offset).ok_or("there is no such memory")?;
+        let address = (buffer.address() as usize).wrapping_add(start);
+        of_bytes(buffer, start, count, format!("{count} bytes at {address:#x}"), None)
+    }
+
+    fn watched_item(&self, frame: impl Into<FrameId>, text: &str) -> Result<Item, String> {
+        let expression = Expression::parse(text).map_err(|error| error.to_string())?;
+        let item = self.item(frame, &expression);
+        item.map_err(|error| error.to_string())
+    }
+
+    fn watched_place(&self, place: &Place) -> Result<Watched, String> {
+        Ok(match place {
+            Place::Register(frame, slot) => {
+                let depth =
+                    self.depth().checked_sub(1 + frame.0).ok_or("there is no such frame")?;
+                let position = self.position_in(*frame).ok_or("native code has no registers")?;
+                Watched::Register(position.function, depth, *slot)
+            }
+            Place::GlobalBytes(module, at, bank) => Watched::GlobalBytes(*module, *at, *bank),
+            Place::GlobalRef(module, index) => Watched::GlobalRef(*module, *index),
+            Place::ListElement(list, index) => Watched::ListElement(Arc::clone(list), *index),
+            Place::Element(tensor) => of_tensor(tensor)?,
+        })
+    }
+}
+
+impl Machine {
+    /// The value in a register that a name means in a frame.
+    fn value_of_register(&self, place: &Watched, frame: FrameId, name: &str) -> Option<NamedValue> {
+        let Watched::Register(_, _, slot) = place else { return None };
+        let named_at = self.position_in(frame.index)?;
+        let name = name.strip_prefix('%')?.to_owned();
+        let level = self.level;
+        let innermost = self.program.path_at(level, named_at).len().saturating_sub(1);
+        let calls = frame.calls.unwrap_or(innermost);
+        let value = NamedValue { name, level, calls, named_at };
+        self.holds_value(*slot, &value, named_at, frame.index).then_some(value)
+    }
+
+    /// Whether a register holds a value before an instruction of a frame.
+    fn holds_value(
+        &self,
+        slot: RegisterSlot,
+        value: &NamedValue,
+        at: Position,
+        frame: FrameIndex,
+    ) -> bool {
+        let NamedValue { name, level, calls, .. } = value;
+        let is_in_frame = *calls < self.program.path_at(*level, at).len().max(1);
+        let knows_arguments = self.knows_arguments(frame);
+        let meaning = || self.program.meaning(*level, at, Some(*calls), name, knows_arguments);
+        let held = is_in_frame.then(meaning).flatten().and_then(|meaning| meaning.register());
+        held.is_some_and(|held| held.ordinal() == slot.ordinal() && held.is_ref() == slot.is_ref())
+    }
+
+    /// Whose value is in a register that somebody has written.
+    pub(crate) fn whose_register(&self, target: &WatchTarget) -> WhoseRegister {
+        let (Watched::Register(function, depth, slot), Some(value)) =
+            (&target.place, &target.value)
+        else {
+            return WhoseRegister::Its;
+        };
+        let frame = self.depth().checked_sub(depth + 1).map(FrameIndex);
+        let here = frame.and_then(|frame| Some((frame, self.position_in(frame)?)));
+        let module = self.program.module(function.module);
+        let (Some((frame, here)), Some(module)) = (here, module) else {
+            return WhoseRegister::Its;
+        };
+        if self.holds_value(*slot, value, here, frame) {
+            return WhoseRegister::Its;
+        }
+        let code = module.module.function_bytecode(function.function);
+        if reaches(code, here.offset, value.named_at.offset) {
+            WhoseRegister::AnothersForNow
+        } else {
+            WhoseRegister::Anothers
+        }
+    }
+}
+
+/// Whether control may come from one instruction of a function to another.
+fn reaches(code: &[u8], from: BytecodeOffset, to: BytecodeOffset) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut pending = vec![from];
+    while let Some(mut at) = pending.pop() {
+        while seen.insert(at) {
+            if at == to {
+                return true;
+            }
+            let Ok(instruction) = vmfb::decode(code, at) else { break };
+            pending.extend(instruction.successors().into_iter().map(|(target, _)| target));
+            if instruction.op.is_terminator() {
+                break;
+            }
+            at = instruction.end;
+        }
+    }
+    false
+}
+
+fn of_bytes(
+    buffer: &Arc<Buffer>,
+    start: usize,
+    count: usize,
+    name: String,
+    view: Option<TensorView>,
+) -> Result<WatchTarget, String> {
+    let left = buffer.len().saturating_sub(start);
+    if count == 0 || count > left {
+        return Err(format!("{count} bytes cannot be watched; there are {left} from there on"));
+    }
+    let place = of_ranges(buffer, iter::once(start..start + count))?;
+    let is_gone = Arc::default();
+    Ok(WatchTarget { name, place, view, is_expression: false, value: None, is_gone })
+}
+
+/// The memory of a tensor, which may have gaps.
+fn of_tensor(tensor: &TensorView) -> Result<Watched, String> {
+    let ranges = tensor.byte_ranges(MAX_RANGES).ok_or_else(|| {
+        format!("a slice with more than {MAX_RANGES} gaps cannot be watched; take a smaller one")
+    })?;
+    of_ranges(tensor.memory_from().0, ranges)
+}
+
+fn of_ranges(
+    buffer: &Arc<Buffer>,
+    ranges: impl IntoIterator<Item = Range<usize>>,
+) -> Result<Watched, String> {
+    let ranges: Arc<[Range<usize>]> = ranges.into_iter().collect();
+    let length: usize = ranges.iter().map(Range::len).sum();
+    if length > MAX_BYTES {
+        return Err(format!(
+            "{length} bytes are too many to watch, more than {MAX_BYTES}; take a slice"
+        ));
+    }
+    Ok(Watched::Memory(Arc::clone(buffer), ranges))
+}
+
+impl WatchTarget {
+    /// The same under the name that a view has for it.
+    #[must_use]
+    pub fn called(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    /// Whether it is memory, which devices may write too.
+    pub(crate) fn is_memory(&self) -> bool {
+        matches!(self.place, Watched::Memory(..))
+    }
+
+    /// Whether it is no more.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Relaxed)
+    }
+
+    /// It is no more.
+    pub(crate) fn end(&self) {
+        self.is_gone.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it is there in another run of the program too: globals are, what is made on the way
+    /// is not.
+    #[must_use]
+    pub fn is_global(&self) -> bool {
+        matches!(self.place, Watched::GlobalBytes(..) | Watched::GlobalRef(..))
+    }
+
+    /// How many bytes of memory it is; of a number, how many it takes.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        match &self.place {
+            Watched::Memory(_, ranges) => ranges.iter().map(Range::len).sum(),
+            Watched::Register(_, _, RegisterSlot::I64(_) | RegisterSlot::F64(_))
+            | Watched::GlobalBytes(_, _, Bank::I64 | Bank::F64) => 8,
+            Watched::Register(..) | Watched::GlobalBytes(..) => 4,
+            Watched::GlobalRef(..) => 0,
+            Watched::ListElement(list, index) => {
+                list.get(*index).map_or(0, |value| bits(&value).len())
+            }
+        }
+    }
+
+    /// Whether looking at it before every instruction would take forever.
+    pub(crate) fn is_large(&self) -> bool {
+        matches!(self.place, Watched::Memory(..)) && self.width() > LARGE
+    }
+
+    /// Its bytes and its text; no bytes where it is no more.
+    pub(crate) fn look(&self, context: &Context, invocation: &Invocation) -> (Snapshot, String) {
+        let value = |value: Option<Value>| match value {
+            Some(value) => (Some(bits(&value)), value::value_text(&value)),
+            None => (None, "gone".to_owned()),
+        };
+        match &self.place {
+            Watched::Register(..) if self.is_gone.load(Ordering::Relaxed) => value(None),
+            Watched::Register(function, depth, slot) => {
+                // Another call may come to the same depth, and is another frame all the same.
+                self.is_gone.store(invocation.depth() <= *depth, Ordering::Relaxed);
+                let found = frame_of(context, invocation, *function, *depth);
+                value(found.and_then(|frame| register::value(invocation, frame, *slot)))
+            }
+            Watched::GlobalBytes(module, at, bank) => {
+                value(globals::read(context.global_bytes(*module), *at, *bank))
+            }
+            Watched::GlobalRef(module, index) => {
+                value(context.global_refs(*module).get(*index).cloned().map(Value::Ref))
+            }
+            Watched::ListElement(list, index) => value(list.get(*index)),
+            Watched::Memory(buffer, ranges) => {
+                let packed = self.view.as_ref().filter(|view| view.is_packed());
+                let bytes = match packed {
+                    Some(view) => view.unpacked(),
+                    None => ranges.iter().flat_map(|it| buffer.read(it.start, it.len())).collect(),
+                };
+                let text = match &self.view {
+                    Some(view) => view.short(),
+                    None => hexadecimal(&bytes),
+                };
+                (Some(bytes), text)
+            }
+        }
+    }
+
+    /// Of memory, the first part that has another value than before: what it is called, its old
+    /// value and its new one.
+    pub(crate) fn changed_part(&self, old: &[u8], new: &[u8]) -> Option<(String, String, String)> {
+        let Watched::Memory(..) = self.place else { return None };
+        let first = old.iter().zip(new).position(|(old, new)| old != new)?;
+        let width = self.view.as_ref().map_or(1, TensorView::element_width);
+        let elements = old.chunks(width).zip(new.chunks(width));
+        let others = elements.filter(|(old, new)| old != new).count() - 1;
+        let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+        let index = first / width;
+        let Some(view) = &self.view else {
+            let name = format!("{}, byte {index}{more}", self.name);
+            return Some((name, hexadecimal(&old[first..]), hexadecimal(&new[first..])));
+        };
+        let part = match view.index_text(index) {
+            Some(index) if self.is_expression => format!("{}[{index}]", self.name),
+            Some(index) => format!("{}, element {index}", self.name),
+            None => self.name.clone(),
+        };
+        let text = |bytes: &[u8]| Some(view.element_text(bytes.chunks(width).nth(index)?));
+        Some((format!("{part}{more}"), text(old)?, text(new)?))
+    }
+
+    /// Whether an instruction that is about to run in the innermost frame touches it.
+    pub(crate) fn is_touched(
+        &self,
+        context: &Context,
+        invocation: &Invocation,
+        at: Position,
+        effects: &Effects,
+    ) -> Option<bool> {
+        if let Watched::Register(function, depth, slot) = &self.place {
+            let is_here = !self.is_gone.load(Ordering::Relaxed)
+                && frame_of(context, invocation, *function, *depth) == Some(FrameIndex(0));
+            let uses =
+                effects.registers.iter().filter(|(used, _)| is_here && overlap(*used, *slot));
+            // An instruction that reads and writes it is told as a write.
+            return uses.map(|(_, is_write)| *is_write).max();
+        }
+        let access = effects.object?;
+        let frame = FrameIndex(0);
+        let is_it = match (&self.place, access.kind) {
+            (Watched::Memory(buffer, ranges), kind @ AccessKind::Buffer { .. }) => {
+                let (from, to) = buffer_range(invocation, kind)?;
+                let base = buffer.address() as usize;
+                ranges.iter().any(|range| from < base + range.end && base + range.start < to)
+            }
+            (Watched::ListElement(list, wanted), AccessKind::List { list: register, index }) => {
+                let index = usize::try_from(invocation.register_i32(frame, index)?).ok()?;
+                let found = invocation.register_ref(frame, register)?;
+                matches!(found, Ref::List(found) if Arc::ptr_eq(found, list)) && index == *wanted
+            }
+            (Watched::GlobalBytes(module, wanted, _), AccessKind::GlobalBytes(offset)) => {
+                at.function.module == *module && offset as usize == *wanted
+            }
+            (Watched::GlobalRef(module, wanted), AccessKind::GlobalRef(index)) => {
+                at.function.module == *module && index as usize == *wanted
+            }
+            _ => false,
+        };
+        is_it.then_some(access.is_write)
+    }
+}
+
+/// The first of some bytes.
+fn hexadecimal(bytes: &[u8]) -> String {
+    let shown: Vec<String> =
+        bytes.iter().take(SHOWN_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    let more = if bytes.len() > SHOWN_BYTES { " …" } else { "" };
+    format!("{}{more}", shown.join(" "))
+}
+
+/// The bits that a value is compared by.
+fn bits(value: &Value) -> Vec<u8> {
+    match value {
+        Value::I32(value) => value.to_le_bytes().to_vec(),
+        Value::I64(value) => value.to_le_bytes().to_vec(),
+        Value::F32(value) => value.to_le_bytes().to_vec(),
+        Value::F64(value) => value.to_le_bytes().to_vec(),
+        Value::Ref(value) => value.address().to_le_bytes().to_vec(),
+    }
+}
+
+/// The frame so far from the outermost, if it still runs the function.
+fn frame_of(
+    context: &Context,
+    invocation: &Invocation,
+    function: FunctionId,
+    depth: usize,
+) -> Option<FrameIndex> {
+    let index = invocation.depth().checked_sub(depth + 1)?;
+    // Looking for the function each time would cost a walk over all frames; the innermost is known.
+    let is_it = if index == 0 {
+        invocation.position(context).is_some_and(|position| position.function == function)
+    } else {
+        true
+    };
+    is_it.then_some(FrameIndex(index))
+}
+
+/// The bytes that a use of a buffer is about: where the buffer's memory starts, and which of it.
+fn buffer_range(invocation: &Invocation, kind: AccessKind) -> Option<(usize, usize)> {
+    let AccessKind::Buffer { buffer, index, width, count } = kind else { return None };
+    let frame = FrameIndex(0);
+    let Ref::Buffer(buffer) = invocation.register_ref(frame, buffer)? else { return None };
+    let number = |register| usize::try_from(invocation.register_i64(frame, register)?).ok();
+    let count = match count {
+        Some(register) => number(register)?,
+        None => 1,
+    };
+    let start = number(index)?.checked_mul(width)?;
+    let start = (buffer.address() as usize).checked_add(start)?;
+    Some((start, start.checked_add(count.checked_mul(width)?)?))
+}

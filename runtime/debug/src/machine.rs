@@ -1,0 +1,190 @@
+//! The machine: a program with the context that it runs in, and how far it has come.
+//!
+//! `inspect` looks at a stopped machine; `control` runs it.
+
+use std::collections::BTreeSet;
+
+use debuginfo::SourcePosition;
+use vm::{Context, FrameFunction, FrameIndex, Invocation, Position};
+
+use crate::target::launch::{LaunchError, LaunchOptions};
+use crate::target::level::Level;
+use crate::target::lines::Lines;
+use crate::target::listing::DisassembledInstruction;
+use crate::target::program::Program;
+use crate::view::address::LinearAddress;
+use crate::view::frame::SourceLine;
+
+/// How far the program has come.
+#[derive(Debug)]
+pub(crate) enum Phase {
+    /// In the modules' initialisers.
+    Initializing(Invocation),
+    /// In the function that was asked for.
+    Running(Invocation),
+    /// Failed; the frames are for looking at.
+    Failed(Invocation),
+    /// Over.
+    Completed,
+}
+
+/// A program that runs, and is stopped while this can be looked at.
+pub struct Machine {
+    pub(crate) program: Program,
+    pub(crate) context: Context,
+    pub(crate) phase: Phase,
+    /// The text that is shown and stepped.
+    pub(crate) level: Level,
+    /// Whether expressions may read this process's memory by address.
+    pub(crate) reads_foreign_memory: bool,
+    /// Inlined calls that the program stands before, although their code runs next.
+    pub(crate) hidden_calls: usize,
+    /// The instruction that has just run, where its line is shown rather than the next one's: it
+    /// did what the stop is for.
+    pub(crate) stands_after: Option<Position>,
+}
+
+impl Machine {
+    /// Loads modules and links them. The program stands before its initialisers.
+    ///
+    /// # Errors
+    /// A module cannot be loaded, verified or linked, or the function and its inputs do not fit.
+    pub(crate) fn load(options: LaunchOptions) -> Result<Self, LaunchError> {
+        let reads_foreign_memory = options.foreign_memory;
+        let (program, context) = Program::load(options)?;
+        let phase = Phase::Initializing(Invocation::initialize(&context));
+        Ok(Self {
+            program,
+            context,
+            phase,
+            level: Level::default(),
+            reads_foreign_memory,
+            hidden_calls: 0,
+            stands_after: None,
+        })
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The invocation to look at, if there is one.
+    pub(crate) fn invocation(&self) -> Option<&Invocation> {
+        match &self.phase {
+            Phase::Initializing(invocation)
+            | Phase::Running(invocation)
+            | Phase::Failed(invocation) => Some(invocation),
+            Phase::Completed => None,
+        }
+    }
+
+    /// The invocation to run or change, if one can still run.
+    pub(crate) fn running(&mut self) -> Option<&mut Invocation> {
+        match &mut self.phase {
+            Phase::Initializing(invocation) | Phase::Running(invocation) => Some(invocation),
+            Phase::Failed(_) | Phase::Completed => None,
+        }
+    }
+
+    pub(crate) fn is_initializing(&self) -> bool {
+        matches!(self.phase, Phase::Initializing(_))
+    }
+
+    /// How many frames the machine has.
+    pub(crate) fn depth(&self) -> usize {
+        self.invocation().map_or(0, Invocation::depth)
+    }
+
+    /// The instruction that runs next; none where the innermost frame is native.
+    #[must_use]
+    pub fn position(&self) -> Option<Position> {
+        self.position_in(FrameIndex(0))
+    }
+
+    /// The instruction that a frame stands at; none in native code.
+    #[must_use]
+    pub fn position_in(&self, frame: FrameIndex) -> Option<Position> {
+        match self.invocation()?.frame(&self.context, frame)?.function {
+            FrameFunction::Bytecode(position) => Some(position),
+            FrameFunction::Native(_) | FrameFunction::Part { .. } => None,
+        }
+    }
+
+    /// The text that is shown and stepped.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Shows and steps the program in another text, from where it stands.
+    ///
+    /// # Errors
+    /// No module has that text; the message says how to get it.
+    pub(crate) fn set_level(&mut self, level: Level) -> Result<(), String> {
+        let has_listing = || self.program.modules.iter().any(|module| module.info.has_listing());
+        if level == Level::Vm && !has_listing() {
+            return Err(self.no_listing());
+        }
+        self.level = level;
+        Ok(())
+    }
+
+    fn no_listing(&self) -> String {
+        let modules = self.program.modules.iter();
+        // Modules inside of others name the same one.
+        let missing: BTreeSet<&str> = modules.flat_map(|it| it.info.missing_listings()).collect();
+        if missing.is_empty() {
+            "no module has its VM program as text; compile it with `iree-dbg compile`, or with \
+             --iree-vm-bytecode-source-listing=FILE"
+                .to_owned()
+        } else {
+            format!(
+                "the listing of the VM program cannot be read: {}",
+                missing.into_iter().collect::<Vec<_>>().join(", ")
+            )
+        }
+    }
+
+    /// The program as the text that is shown.
+    pub(crate) fn lines(&self) -> Lines<'_> {
+        self.program.lines(self.level)
+    }
+
+    /// Where an instruction is in the text that is shown, from its function inwards through the
+    /// calls that were inlined.
+    pub(crate) fn path_of(&self, position: Position) -> Vec<SourcePosition> {
+        self.program.path_at(self.level, position)
+    }
+
+    /// Where an instruction came from, in the text that is shown.
+    #[must_use]
+    pub fn source_line(&self, position: Position) -> Option<SourceLine> {
+        self.program.source_line_at(self.level, position)
+    }
+
+    /// `count` instructions, beginning `offset` instructions after `address` (before it, if
+    /// negative), with the lines of the text that is shown.
+    #[must_use]
+    pub fn disassemble(
+        &self,
+        address: LinearAddress,
+        offset: i64,
+        count: usize,
+    ) -> Vec<DisassembledInstruction> {
+        self.program.disassemble(self.level, address, offset, count)
+    }
+
+    /// Where the entry function was written, in the text that is shown.
+    #[must_use]
+    pub fn main_source(&self) -> Option<SourceLine> {
+        self.lines().source_of(self.program.entry())
+    }
+
+    /// Where a function was written, by its name, in the text that is shown.
+    #[must_use]
+    pub fn function_source(&self, name: &str) -> Option<SourceLine> {
+        self.lines().source_of(self.program.function_named(name)?.function)
+    }
+}

@@ -1,0 +1,343 @@
+//! Commands of devices, and the lines that they came from.
+//!
+//! A dispatch is shared by all that computes the same, so its own code says little of what it is
+//! being used for. The instruction that recorded the command says it: each has one, with the place
+//! of what it records. So lines stand for recording instructions, and a command for the line of the
+//! one that it comes from. Where the compiler's account of the calls is there
+//! ([`debuginfo::DispatchCall`]), it tells for each operation inside of the dispatch what it is in
+//! that call.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use debuginfo::{CallChain, DispatchCall, FileId, NamedPosition, Recording, SourcePosition};
+use hal::Step;
+use vm::{FunctionId, Position};
+
+use super::module::{LoadedModule, Recorded};
+use super::program::Program;
+
+/// Commands that a line stands for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct CommandPlace {
+    /// The instruction that records them; not known where there is no debug information.
+    recorded_at: Option<Position>,
+    /// What they dispatch, where not everything that is recorded there is meant.
+    exports: Vec<String>,
+}
+
+/// What a line is to devices.
+#[derive(Default, Debug)]
+pub(crate) struct DeviceLine {
+    pub(crate) commands: Vec<CommandPlace>,
+    /// Where the line has bytecode in dispatches, with the instructions that record them if others
+    /// use them, too.
+    pub(crate) inside: BTreeMap<Position, Option<BTreeSet<Position>>>,
+    /// The dispatches that have no bytecode of it, by name.
+    pub(crate) outside: BTreeSet<String>,
+    /// Whether only calls around the dispatches are on the line.
+    pub(crate) is_call: bool,
+}
+
+impl CommandPlace {
+    /// Whether a command is one of them.
+    pub(crate) fn fits(&self, command: &Step) -> bool {
+        let is_there = match (self.recorded_at, command.recorded_at) {
+            (Some(wanted), Some(found)) => wanted == found,
+            _ => true,
+        };
+        is_there && (self.exports.is_empty() || self.exports.contains(&command.name))
+    }
+
+    /// The instruction that records them.
+    pub(crate) fn recorded_at(&self) -> Option<Position> {
+        self.recorded_at
+    }
+}
+
+impl LoadedModule {
+    /// The instructions that record commands.
+    pub(crate) fn recorded(&self) -> &[Recorded] {
+        self.recorded.get_or_init(|| {
+            let mut by_path: BTreeMap<Vec<(&str, u32, u32)>, Vec<usize>> = BTreeMap::new();
+            for (index, call) in self.interfaces.calls().iter().enumerate() {
+                by_path.entry(keys(&call.path)).or_default().push(index);
+            }
+            let recorded = self.info.recordings().map(|recording| {
+                let written = self.written(&recording.chain);
+                let calls = by_path.get(&keys(&written)).filter(|_| recording.is_dispatch);
+                let calls = calls.cloned().unwrap_or_default();
+                let path = self.info.path_at(recording.function, recording.offset);
+                Recorded { recording, path, calls }
+            });
+            recorded.collect()
+        })
+    }
+
+    /// Places of this module by the names of their files.
+    fn written(&self, chain: &[SourcePosition]) -> CallChain {
+        chain.iter().map(|at| self.written_at(*at)).collect()
+    }
+
+    pub(crate) fn written_at(&self, at: SourcePosition) -> NamedPosition {
+        let file = self.info.locations().file(at.file).to_owned();
+        NamedPosition { file, line: at.line, column: at.column }
+    }
+
+    /// A place by the name of its file, if the module has a file of that name.
+    pub(crate) fn place_of(&self, at: &NamedPosition) -> Option<SourcePosition> {
+        let files = self.info.locations().files();
+        let index = files.iter().position(|name| **name == *at.file)?;
+        let file = FileId(u32::try_from(index).ok()?);
+        Some(SourcePosition { file, line: at.line, column: at.column })
+    }
+
+    pub(crate) fn calls_of<'m>(
+        &'m self,
+        recorded: &'m Recorded,
+    ) -> impl Iterator<Item = &'m DispatchCall> {
+        recorded.calls.iter().filter_map(|index| self.interfaces.calls().get(*index))
+    }
+
+    pub(crate) fn position_of_recorded(&self, recorded: &Recorded) -> Position {
+        let Recording { function, offset, .. } = recorded.recording;
+        Position { function: FunctionId { module: self.index, function }, offset }
+    }
+}
+
+fn keys(path: &CallChain) -> Vec<(&str, u32, u32)> {
+    path.iter().map(|at| (at.file.as_str(), at.line, at.column)).collect()
+}
+
+/// The commands on a line while they are gathered.
+#[derive(Default)]
+struct Gathered<'p> {
+    dispatches: Vec<Found<'p>>,
+    transfers: Vec<Found<'p>>,
+    /// By the path to the call that is on the line.
+    around: BTreeMap<Vec<SourcePosition>, Found<'p>>,
+}
+
+struct Found<'p> {
+    place: CommandPlace,
+    calls: Vec<&'p DispatchCall>,
+    /// Names of what it dispatches, for people.
+    names: Vec<String>,
+}
+
+impl Program {
+    /// What a line is to devices.
+    pub(crate) fn device_line(&self, file: &str, line: u32) -> DeviceLine {
+        let mut gathered = Gathered::default();
+        for module in self.modules.iter().filter(|module| !module.is_nested) {
+            for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
+                self.gather(module, id, line, &mut gathered);
+            }
+        }
+        let Gathered { dispatches, transfers, around } = gathered;
+        let is_call = dispatches.is_empty() && transfers.is_empty();
+        let found = match (dispatches.is_empty(), transfers.is_empty()) {
+            (false, _) => dispatches,
+            (true, false) => transfers,
+            (true, true) => around.into_values().collect(),
+        };
+        let mut here =
+            DeviceLine { is_call: is_call && !found.is_empty(), ..DeviceLine::default() };
+        if !here.is_call {
+            self.look_inside(file, line, &found, &mut here.inside);
+        }
+        for Found { place, names, .. } in found {
+            let is_inside = |name: &String| {
+                here.inside.keys().any(|at| self.export_of(at.function) == Some(name.as_str()))
+            };
+            here.outside.extend(names.into_iter().filter(|name| !is_inside(name)));
+            here.commands.push(place);
+        }
+        here
+    }
+
+    fn gather<'p>(
+        &'p self,
+        module: &'p LoadedModule,
+        file: FileId,
+        line: u32,
+        gathered: &mut Gathered<'p>,
+    ) {
+        let name = module.info.locations().file(file);
+        let is_here = |at: &SourcePosition| at.file == file && at.line == line;
+        let on_line: Vec<&str> = module.interfaces.on_line(name, line).collect();
+        let recorded = module.recorded();
+        if recorded.iter().all(|it| it.recording.chain.is_empty()) && !on_line.is_empty() {
+            // Nothing tells them apart.
+            let names: Vec<String> = on_line.iter().map(|name| (*name).to_owned()).collect();
+            let place = CommandPlace { recorded_at: None, exports: names.clone() };
+            gathered.dispatches.push(Found { place, calls: Vec::new(), names });
+            return;
+        }
+        for it in recorded {
+            let recorded_at = Some(module.position_of_recorded(it));
+            let innermost = it.path.len().saturating_sub(1);
+            let is_own =
+                it.path.last().is_some_and(is_here) || it.recording.others.iter().any(is_here);
+            let all: Vec<&DispatchCall> = module.calls_of(it).collect();
+            let calls: Vec<&DispatchCall> =
+                all.iter().copied().filter(|call| call.is_on_line(name, line)).collect();
+            let exports = |calls: &[&DispatchCall]| -> Vec<String> {
+                calls
+                    .iter()
+                    .map(|call| call.export.clone())
+                    .collect::<BTreeSet<_>>()
+                    .into_iter()
+                    .collect()
+            };
+            if !calls.is_empty() {
+                let (place, names) =
+                    (CommandPlace { recorded_at, exports: exports(&calls) }, exports(&calls));
+                gathered.dispatches.push(Found { place, calls, names });
+                continue;
+            }
+            // What is not in the account has its own place, and the dispatch's where it is its
+            // first user.
+            let used: Vec<String> = match it.recording.chain.first() {
+                Some(at) if all.is_empty() && it.recording.is_dispatch => {
+                    let at = module.written_at(*at);
+                    let is_user = |name: &&&str| {
+                        module
+                            .interfaces
+                            .of(name)
+                            .is_some_and(|it| it.work().any(|work| *work == at))
+                    };
+                    on_line.iter().filter(is_user).map(|name| (*name).to_owned()).collect()
+                }
+                _ => Vec::new(),
+            };
+            let found = |exports: Vec<String>, names: Vec<String>| Found {
+                place: CommandPlace { recorded_at, exports },
+                calls: Vec::new(),
+                names,
+            };
+            if all.is_empty() && is_own {
+                let found = found(Vec::new(), used);
+                let list = if it.recording.is_dispatch {
+                    &mut gathered.dispatches
+                } else {
+                    &mut gathered.transfers
+                };
+                list.push(found);
+            } else if !used.is_empty() {
+                gathered.dispatches.push(found(used.clone(), used));
+            } else if let Some(level) = it.path[..innermost].iter().position(is_here) {
+                let key = it.path[..=level].to_vec();
+                let names = exports(&all);
+                gathered.around.entry(key).or_insert_with(|| found(Vec::new(), names));
+            }
+        }
+    }
+
+    /// Finds where a line has bytecode in dispatches.
+    fn look_inside(
+        &self,
+        file: &str,
+        line: u32,
+        found: &[Found<'_>],
+        inside: &mut BTreeMap<Position, Option<BTreeSet<Position>>>,
+    ) {
+        let accounted: BTreeSet<&str> = self
+            .modules
+            .iter()
+            .flat_map(|module| module.interfaces.calls())
+            .map(|call| call.export.as_str())
+            .collect();
+        for module in self.modules.iter().filter(|module| module.is_nested) {
+            for Found { place, calls, .. } in found {
+                for (at, call) in calls.iter().flat_map(|call| {
+                    call.shared_on_line(file_of(call, line, file), line).map(move |at| (at, call))
+                }) {
+                    let Some(shared) = module.place_of(at) else { continue };
+                    let places = module.info.places_on(shared.file, shared.line).into_iter();
+                    let same = places.filter(|it| it.position.column == shared.column);
+                    for it in same {
+                        let function = FunctionId { module: module.index, function: it.function };
+                        if self.export_of(function) == Some(call.export.as_str()) {
+                            let position = Position { function, offset: it.offset };
+                            let users =
+                                inside.entry(position).or_insert_with(|| Some(BTreeSet::new()));
+                            if let (Some(users), Some(at)) = (users, place.recorded_at) {
+                                users.insert(at);
+                            }
+                        }
+                    }
+                }
+            }
+            for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
+                for it in module.info.places_on(id, line) {
+                    let function = FunctionId { module: module.index, function: it.function };
+                    let export = self.export_of(function);
+                    if module.info.is_listing(id) {
+                        inside.insert(Position { function, offset: it.offset }, None);
+                        continue;
+                    }
+                    if export.is_some_and(|export| accounted.contains(export)) {
+                        continue;
+                    }
+                    let users = export.map(|export| self.users_of(export)).unwrap_or_default();
+                    let position = Position { function, offset: it.offset };
+                    inside.insert(position, Some(users).filter(|users| !users.is_empty()));
+                }
+            }
+        }
+    }
+
+    /// The instructions that record a dispatch for what it was first made of, as far as its source
+    /// tells.
+    fn users_of(&self, export: &str) -> BTreeSet<Position> {
+        let mut users = BTreeSet::new();
+        for module in &self.modules {
+            let Some(interface) = module.interfaces.of(export) else { continue };
+            let recorded = module.recorded().iter().filter(|it| it.recording.is_dispatch);
+            let is_user = |it: &&Recorded| {
+                it.recording.chain.first().is_some_and(|at| {
+                    let at = module.written_at(*at);
+                    interface.work().any(|work| *work == at)
+                })
+            };
+            users.extend(recorded.filter(is_user).map(|it| module.position_of_recorded(it)));
+        }
+        users
+    }
+
+    /// The name that a function of a module for a device is exported by.
+    pub(crate) fn export_of(&self, function: FunctionId) -> Option<&str> {
+        let module = self.module(function.module)?;
+        let mut exports = module.module.exports().iter();
+        exports.find(|it| it.function == function.function).map(|it| it.name.as_str())
+    }
+
+    /// The lines of a file, in a range, that are what commands do.
+    pub(crate) fn lines_of_commands(
+        &self,
+        file: &str,
+        lines: &std::ops::RangeInclusive<u32>,
+    ) -> BTreeSet<u32> {
+        let mut found = BTreeSet::new();
+        for module in self.modules.iter().filter(|module| !module.is_nested) {
+            for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
+                let name = module.info.locations().file(id);
+                for it in module.recorded() {
+                    let own = it.path.last().into_iter().chain(&it.recording.others);
+                    found.extend(own.filter(|at| at.file == id).map(|at| at.line));
+                    let work = module.calls_of(it).flat_map(DispatchCall::work);
+                    let here = work.filter_map(|path| path.first()).filter(|at| at.file == name);
+                    found.extend(here.map(|at| at.line));
+                }
+            }
+        }
+        found.retain(|line| lines.contains(line));
+        found
+    }
+}
+
+/// The name that the account has for a file which a user names in another way.
+fn file_of<'f>(call: &'f DispatchCall, line: u32, file: &'f str) -> &'f str {
+    let mut work = call.work().filter_map(|path| path.first());
+    work.find(|at| at.line == line).map_or(file, |at| at.file.as_str())
+}

@@ -1,0 +1,60 @@
+//! The files that a program was read from, which may change while it is debugged.
+//!
+//! A session goes on with what it has loaded; see `vmfb::FileBytes` for what that means for
+//! constants of large modules. That a file is another one now is told once.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use vmfb::{FileBytes, FileChange};
+
+/// What has become of a file that a program was read from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChangedFile {
+    /// Where it is, or was.
+    pub path: PathBuf,
+    /// Whether it is not there any more.
+    pub is_gone: bool,
+    /// Whether the running program reads from it, so that what it computes may be wrong from here
+    /// on.
+    pub spoils_values: bool,
+}
+
+impl fmt::Display for ChangedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match self {
+            Self { spoils_values: true, .. } => write!(
+                f,
+                "{path} was written while the program reads its constants from it: values are wrong \
+                 from here on"
+            ),
+            Self { is_gone: true, .. } => {
+                write!(
+                    f,
+                    "{path} is not there any more; the session goes on with what it has loaded"
+                )
+            }
+            _ => write!(f, "{path} has changed; the session goes on with what it has loaded"),
+        }
+    }
+}
+
+/// A file that a program was read from.
+pub(crate) struct ReadFile(FileBytes);
+
+impl ReadFile {
+    pub(crate) fn new(bytes: FileBytes) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) fn change(&self) -> Option<ChangedFile> {
+        let path = self.0.path()?.to_owned();
+        let (is_gone, spoils_values) = match self.0.change() {
+            FileChange::Unchanged => return None,
+            FileChange::Changed => (false, !self.0.is_intact()),
+            FileChange::Gone => (true, !self.0.is_intact()),
+        };
+        Some(ChangedFile { path, is_gone, spoils_values })
+    }
+}

@@ -1,0 +1,153 @@
+//! The globals of a module, found in its instructions.
+//!
+//! A module says how many bytes and refs of globals it has, not what they are. The loads and stores
+//! in its functions do: each names an offset and a type. Beside them the companion has the same
+//! operations with symbols, which are the names that the source has.
+//!
+//! The compiler has globals of its own, which begin with two underscores: devices, executables,
+//! what it has asked devices. They come last. A parameter is one of them that people look for: it
+//! is a tensor of the shape that its name ends with.
+
+use std::collections::BTreeMap;
+
+use abi::tensor::TensorType;
+use debuginfo::DebugInfo;
+use vm::Ref;
+use vmfb::decode::Operand;
+use vmfb::isa::{Bank, FieldKind};
+use vmfb::{Module, instructions};
+
+use crate::tensor::TensorView;
+
+/// How the compiler names the globals that hold parameters, before scope, key and type.
+const PARAMETER: &str = "__parameter_";
+
+/// The globals of a module, by where they are.
+#[derive(Debug, Default)]
+pub(crate) struct Globals {
+    /// By offset in bytes.
+    pub(crate) primitives: BTreeMap<u32, Primitive>,
+    /// Those references that have names, by ordinal.
+    pub(crate) refs: BTreeMap<u32, Named>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Primitive {
+    /// What instructions use it as.
+    pub(crate) bank: Bank,
+    pub(crate) named: Option<Named>,
+}
+
+/// What the companion says of a global.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Named {
+    /// Without `@` and quotes.
+    symbol: String,
+    pub(crate) mlir_type: Option<String>,
+}
+
+/// Where a global is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum GlobalPlace {
+    /// A number at an offset in bytes.
+    Bytes(usize),
+    /// A reference by its ordinal.
+    Ref(usize),
+}
+
+impl Globals {
+    /// Scans all functions of a module.
+    pub(crate) fn find(module: &Module, info: &DebugInfo) -> Self {
+        let mut globals = Self::default();
+        for (ordinal, _) in module.functions_with_ordinals() {
+            let code = instructions(module.function_bytecode(ordinal)).map_while(Result::ok);
+            for instruction in code {
+                let named = info.global_used_at(ordinal, instruction.offset);
+                let named = named.map(|symbol| Named::of(symbol, info));
+                let is_ref = instruction.op.mnemonic().ends_with(".ref");
+                let mut offset = None;
+                for (field, operand) in instruction.fields() {
+                    match (field.kind, operand) {
+                        (FieldKind::Global, Operand::Global(at)) => offset = Some(*at),
+                        (FieldKind::Read(bank) | FieldKind::Write(bank), _) if is_number(bank) => {
+                            if let Some(at) = offset {
+                                globals.add(at, bank, named.clone());
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                if let (Some(at), Some(named), true) = (offset, named, is_ref) {
+                    globals.refs.insert(at, named);
+                }
+            }
+        }
+        globals
+    }
+
+    fn add(&mut self, at: u32, bank: Bank, named: Option<Named>) {
+        let known = self.primitives.get(&at).and_then(|known| known.named.clone());
+        self.primitives.insert(at, Primitive { bank, named: named.or(known) });
+    }
+
+    /// The type of the primitive global at an offset, as instructions use it.
+    pub(crate) fn bank_at(&self, at: usize) -> Option<Bank> {
+        Some(self.primitives.get(&u32::try_from(at).ok()?)?.bank)
+    }
+
+    /// Where the global with a symbol is.
+    pub(crate) fn named(&self, symbol: &str) -> Option<GlobalPlace> {
+        let mut primitives = self.primitives.iter();
+        let is_it = |named: &Option<Named>| named.as_ref().is_some_and(|it| it.symbol == symbol);
+        let number = primitives.find(|(_, it)| is_it(&it.named));
+        let number = number.map(|(at, _)| GlobalPlace::Bytes(*at as usize));
+        let reference = || self.refs.iter().find(|(_, it)| it.symbol == symbol);
+        number.or_else(|| reference().map(|(index, _)| GlobalPlace::Ref(*index as usize)))
+    }
+
+    /// The tensor that a reference is, where its name says so.
+    pub(crate) fn tensor(&self, index: usize, value: &Ref) -> Option<TensorView> {
+        self.refs.get(&u32::try_from(index).ok()?)?.tensor(value)
+    }
+}
+
+impl Named {
+    fn of(symbol: &str, info: &DebugInfo) -> Self {
+        let declared = info.globals().iter().find(|global| global.name == symbol);
+        let mlir_type = declared.map(|global| global.mlir_type.clone());
+        Self { symbol: symbol.to_owned(), mlir_type }
+    }
+
+    /// As MLIR writes it.
+    pub(crate) fn printed(&self) -> String {
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || "_$.-".contains(it);
+        let begins = self.symbol.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_');
+        if begins && self.symbol.chars().all(is_plain) && !self.symbol.contains('-') {
+            format!("@{}", self.symbol)
+        } else {
+            format!("@\"{}\"", self.symbol.replace('\\', "\\\\").replace('"', "\\\""))
+        }
+    }
+
+    pub(crate) fn rank(&self) -> u8 {
+        let is_own = self.symbol.starts_with("__") && !self.symbol.starts_with(PARAMETER);
+        if is_own { 2 } else { 0 }
+    }
+
+    /// A parameter has its type at the end of its name: `__parameter_model_w_tensor_16x16xf32`.
+    pub(crate) fn tensor(&self, value: &Ref) -> Option<TensorView> {
+        let rest = self.symbol.strip_prefix(PARAMETER)?;
+        let (_, shape) = rest.rsplit_once("_tensor_")?;
+        let tensor_type = TensorType::parse(shape).ok()?;
+        let buffer: &hal::Buffer = value.downcast()?;
+        let bytes = tensor_type.byte_length(buffer.len()).ok()?;
+        if bytes != buffer.len() {
+            return None;
+        }
+        TensorView::new(buffer.storage(), tensor_type).ok()
+    }
+}
+
+fn is_number(bank: Bank) -> bool {
+    matches!(bank, Bank::I32 | Bank::I64 | Bank::F32 | Bank::F64)
+}

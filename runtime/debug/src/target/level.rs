@@ -1,0 +1,88 @@
+//! Which text of a program is shown and stepped: what the user wrote, the VM program that the
+//! compiler made of it, or the instructions.
+//!
+//! A level decides where instructions are (and so what frames show, and where steps end) and which
+//! names values have. Everything else is the same at all levels; in particular, breakpoints stay
+//! where they were set. The level may change while the program is stopped.
+//!
+//! Where a level has no text for an instruction, the instruction itself is shown.
+
+use std::fmt;
+use std::str::FromStr;
+
+use debuginfo::LocalValue;
+
+/// See the module.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Level {
+    /// What the user wrote, with the calls that were inlined.
+    #[default]
+    Source,
+    /// The VM program as text, one operation a line.
+    Vm,
+    /// Instructions.
+    Disassembly,
+}
+
+impl Level {
+    /// All of them, from the user's to the machine's.
+    pub const ALL: [Self; 3] = [Self::Source, Self::Vm, Self::Disassembly];
+
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Vm => "vm",
+            Self::Disassembly => "disassembly",
+        }
+    }
+
+    /// What a value of the VM program is called.
+    pub(crate) fn name_of(self, local: &LocalValue) -> &str {
+        let in_listing = local.listing_name.as_deref().filter(|_| self == Self::Vm);
+        in_listing.unwrap_or(&local.name)
+    }
+
+    /// The value of the VM program that a name means, without its `%`.
+    pub(crate) fn named<'l>(self, locals: &'l [LocalValue], name: &str) -> Option<&'l LocalValue> {
+        let is_it = |text: &str| text.trim_start_matches('%') == name;
+        let is_in_listing = |it: &LocalValue| is_it(it.listing_name.as_ref().unwrap_or(&it.name));
+        let in_listing = || locals.iter().find(|it| is_in_listing(it));
+        let unique = || locals.iter().find(|it| is_it(&it.name));
+        match self {
+            Self::Source => unique().or_else(in_listing),
+            Self::Vm | Self::Disassembly => in_listing().or_else(unique),
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Level {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|level| level.name() == text);
+        known.ok_or_else(|| {
+            format!("there is no level {text:?}; the levels are source, vm and disassembly")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_have_names() {
+        for level in Level::ALL {
+            assert_eq!(level.name().parse(), Ok(level));
+        }
+        assert!("asm".parse::<Level>().unwrap_err().contains("disassembly"));
+    }
+}

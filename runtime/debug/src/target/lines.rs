@@ -1,0 +1,146 @@
+//! Lines: where instructions are in the text of a level, for frames and for steps.
+
+use debuginfo::{FileId, SourcePosition};
+use vm::{FunctionId, Position};
+
+use super::level::Level;
+use super::program::Program;
+use crate::view::frame::SourceLine;
+
+/// What makes two instructions belong to the same line: the file, the line, and which inlined copy
+/// of it. To the same statement, if the column is that of both, too.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct LineKey {
+    file: FileId,
+    line: u32,
+    column: Option<u32>,
+    instance: u32,
+}
+
+impl LineKey {
+    /// Whether it is the same line of text, wherever it was inlined.
+    pub(crate) fn is_same_line(&self, other: &Self) -> bool {
+        (self.file, self.line) == (other.file, other.line)
+    }
+}
+
+/// A program as the text of one level.
+#[derive(Clone, Copy)]
+pub(crate) struct Lines<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) level: Level,
+}
+
+impl Lines<'_> {
+    /// Whether an instruction comes before the place where the user sees its function begin.
+    pub(crate) fn is_ahead_of_entry(self, position: Position) -> bool {
+        let module =
+            self.program.module(position.function.module).filter(|_| self.level == Level::Source);
+        let entry = module.and_then(|it| it.info.entry_of(position.function.function));
+        entry.is_some_and(|entry| position.offset < entry)
+    }
+
+    /// The line that an instruction belongs to for stepping.
+    pub(crate) fn line_of(self, position: Position) -> Option<LineKey> {
+        Some(LineKey { column: None, ..self.statement_of(position)? })
+    }
+
+    /// The operation that an instruction belongs to for stepping: the line, and where on it the
+    /// operation is.
+    pub(crate) fn statement_of(self, position: Position) -> Option<LineKey> {
+        let module = self.program.module(position.function.module)?;
+        let (function, offset) = (position.function.function, position.offset);
+        let (place, instance) = match self.level {
+            Level::Source => {
+                let instance = module.info.row_at(function, offset)?.instance;
+                (module.info.position_at(function, offset)?, instance)
+            }
+            Level::Vm => (module.info.listing_position_at(function, offset)?, 0),
+            Level::Disassembly => return None,
+        };
+        Some(LineKey { file: place.file, line: place.line, column: Some(place.column), instance })
+    }
+
+    /// Whether a function has lines to step by.
+    pub(crate) fn has_lines(self, function: FunctionId) -> bool {
+        let Some(module) = self.program.module(function.module) else { return false };
+        let info = &module.info;
+        match self.level {
+            Level::Source => info.rows(function.function).iter().any(|row| row.position.is_some()),
+            Level::Vm => info.is_listed(function.function),
+            Level::Disassembly => false,
+        }
+    }
+
+    /// Where a function is, in the text of the level; of an operation that only the source has,
+    /// there.
+    pub(crate) fn source_of(self, function: FunctionId) -> Option<SourceLine> {
+        let module = self.program.module(function.module)?;
+        let info = &module.info;
+        let in_source = || {
+            let known = info.function_position(function.function);
+            let mut rows = info.rows(function.function).iter();
+            known.or_else(|| rows.find_map(|row| row.position))
+        };
+        let place = match self.level {
+            Level::Source => in_source(),
+            Level::Vm => info.function_listing_position(function.function).or_else(in_source),
+            Level::Disassembly => None,
+        };
+        Some(module.source_line(place?))
+    }
+
+    /// Where an instruction is, from its function inwards through the calls that were inlined.
+    pub(crate) fn path_of(self, position: Position) -> Vec<SourcePosition> {
+        self.program.path_at(self.level, position)
+    }
+}
+
+impl Program {
+    /// The program as the text of a level.
+    pub(crate) fn lines(&self, level: Level) -> Lines<'_> {
+        Lines { program: self, level }
+    }
+
+    /// Whether two functions are one in the source.
+    pub(crate) fn is_same_source(&self, one: FunctionId, other: FunctionId) -> bool {
+        let Some(module) = self.module(one.module).filter(|_| one.module == other.module) else {
+            return false;
+        };
+        let place = |function: FunctionId| module.info.function_position(function.function);
+        place(one).is_some_and(|at| place(other) == Some(at))
+    }
+
+    /// Where an instruction is at a level, from its function inwards through the calls that were
+    /// inlined.
+    pub(crate) fn path_at(&self, level: Level, position: Position) -> Vec<SourcePosition> {
+        let Some(module) = self.module(position.function.module) else { return Vec::new() };
+        let (function, offset) = (position.function.function, position.offset);
+        match level {
+            Level::Source => module.info.path_at(function, offset),
+            Level::Vm => module.info.listing_position_at(function, offset).into_iter().collect(),
+            Level::Disassembly => Vec::new(),
+        }
+    }
+
+    /// Where an instruction came from, in the text of a level.
+    #[must_use]
+    pub fn source_line_at(&self, level: Level, position: Position) -> Option<SourceLine> {
+        let module = self.module(position.function.module)?;
+        // Instructions of a dispatch that come from no line belong to the operation as a whole.
+        let whole = || {
+            let known = module.info.function_position(position.function.function);
+            known.filter(|_| module.is_nested && level == Level::Source)
+        };
+        let place = self.path_at(level, position).last().copied().or_else(whole)?;
+        Some(module.source_line(place))
+    }
+
+    /// Whether a file is the text of the VM program, wherever modules know it.
+    pub(crate) fn is_listing(&self, file: &str) -> bool {
+        self.modules.iter().any(|module| {
+            let files = module.info.match_file(file).map(|(_, files)| files);
+            files.is_some_and(|files| files.iter().all(|it| module.info.is_listing(*it)))
+        })
+    }
+}

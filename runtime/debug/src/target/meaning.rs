@@ -1,0 +1,155 @@
+//! What a name means to the code at an instruction: a value of the source, or of the VM program.
+//!
+//! [`debuginfo`] works that out; it does not change while the program runs.
+
+use std::sync::Arc;
+
+use debuginfo::{
+    LocalValue, MissingReason, Recipe, RegisterSlot, Scalar, ScopedValue, ValueLocation,
+};
+use vm::Position;
+
+use super::level::Level;
+use super::program::Program;
+use crate::view::register;
+
+/// What a name means to the code at an instruction.
+#[derive(Clone, Debug)]
+pub(crate) enum Meaning {
+    /// A value of the source.
+    Scoped(ScopedValue),
+    /// A value of the VM program.
+    Local(LocalValue),
+}
+
+impl Program {
+    /// The names of the source that are in scope, in the frame that so many inlined calls lead to,
+    /// or in the innermost one. None where the source does not tell.
+    pub(crate) fn scope(
+        &self,
+        level: Level,
+        position: Position,
+        calls: Option<usize>,
+        knows_arguments: bool,
+    ) -> Option<Arc<[ScopedValue]>> {
+        if level != Level::Source {
+            return None;
+        }
+        let innermost = || self.path_at(level, position).len().saturating_sub(1);
+        let calls = calls.unwrap_or_else(innermost);
+        self.module(position.function.module)?.scope(position, calls, knows_arguments)
+    }
+
+    /// What a name, without its `%`, means to the code at an instruction. At the level of the
+    /// source only what is in scope there; a name of the VM program might be that of another value.
+    pub(crate) fn meaning(
+        &self,
+        level: Level,
+        position: Position,
+        calls: Option<usize>,
+        name: &str,
+        knows_arguments: bool,
+    ) -> Option<Meaning> {
+        if let Some(scope) = self.scope(level, position, calls, knows_arguments) {
+            let mut named = scope.iter().rev();
+            let found = named.find(|value| value.name.strip_prefix('%') == Some(name));
+            return found.cloned().map(Meaning::Scoped);
+        }
+        let locals = self.module(position.function.module)?.locals(position);
+        level.named(&locals, name).cloned().map(Meaning::Local)
+    }
+
+    /// The register that a name stands for before an instruction, if it is one: a value that debug
+    /// information names, or a register itself.
+    pub(crate) fn name_slot(
+        &self,
+        level: Level,
+        position: Position,
+        calls: Option<usize>,
+        name: &str,
+    ) -> Option<RegisterSlot> {
+        let module = self.module(position.function.module)?;
+        if let Some(meaning) = self.meaning(level, position, calls, name, false) {
+            return meaning.register();
+        }
+        if position.function == self.entry()
+            && self.argument_names().iter().any(|argument| argument == name)
+        {
+            return None;
+        }
+        let typed = module.registers(position);
+        let named = typed.iter().copied().find(|slot| register::name(*slot) == name);
+        named.or_else(|| {
+            let function = module.module.function(position.function.function)?;
+            register::parse(name).filter(|slot| {
+                let end = u32::from(slot.ordinal()) + 1 + u32::from(slot.is_pair());
+                let count = if slot.is_ref() {
+                    function.ref_register_count
+                } else {
+                    function.i32_register_count
+                };
+                end <= u32::from(count)
+            })
+        })
+    }
+}
+
+impl Meaning {
+    /// The register that holds the value as it is, if one does.
+    pub(crate) fn register(&self) -> Option<RegisterSlot> {
+        match self {
+            Self::Local(local) => Some(local.register),
+            Self::Scoped(value) => match &value.location {
+                ValueLocation::Register(slot) if is_whole(value.scalar) => {
+                    Some(typed(*slot, value.scalar))
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// How the value follows from registers, if it is a number that does.
+    pub(crate) fn computed(&self) -> Option<(Recipe, Scalar)> {
+        let Self::Scoped(ScopedValue { location, scalar: Some(scalar), .. }) = self else {
+            return None;
+        };
+        match location {
+            ValueLocation::Register(slot) => Some((Recipe::Register(*slot, *scalar), *scalar)),
+            ValueLocation::Computed(recipe) => Some((recipe.clone(), *scalar)),
+            ValueLocation::Missing(_) => None,
+        }
+    }
+
+    /// Why there is no value, if there is none.
+    pub(crate) fn missing(&self) -> Option<MissingReason> {
+        match self {
+            Self::Scoped(ScopedValue { location: ValueLocation::Missing(reason), .. }) => {
+                Some(*reason)
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn type_name(&self) -> &str {
+        match self {
+            Self::Scoped(value) => &value.type_text,
+            Self::Local(local) => &local.mlir_type,
+        }
+    }
+}
+
+/// Whether a number fills its register.
+fn is_whole(scalar: Option<Scalar>) -> bool {
+    scalar.is_none_or(|scalar| matches!(scalar.width(), 32 | 64))
+}
+
+/// A register, looked at as a number of a type.
+fn typed(slot: RegisterSlot, scalar: Option<Scalar>) -> RegisterSlot {
+    match (slot, scalar) {
+        (RegisterSlot::I32(at), Some(Scalar::F32)) => RegisterSlot::F32(at),
+        (RegisterSlot::F32(at), Some(Scalar::Int(_))) => RegisterSlot::I32(at),
+        (RegisterSlot::I64(at), Some(Scalar::F64)) => RegisterSlot::F64(at),
+        (RegisterSlot::F64(at), Some(Scalar::Int(_))) => RegisterSlot::I64(at),
+        (slot, _) => slot,
+    }
+}

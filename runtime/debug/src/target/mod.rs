@@ -1,0 +1,30 @@
+//! The program under the debugger, as it was loaded: modules with their debug information, which
+//! text and which lines their instructions have, and what names mean there.
+//!
+//! Nothing here changes while the program runs, except that modules for devices are added as they
+//! are loaded ([`Program::meet_modules`]). The folder uses only `tensor`, `view` and `interrupt`;
+//! it must not look at a running program.
+
+pub(crate) mod arithmetic;
+pub(crate) mod cache;
+pub(crate) mod calls;
+pub(crate) mod catalog;
+pub(crate) mod device_lines;
+pub(crate) mod files;
+pub(crate) mod functions;
+pub(crate) mod globals;
+pub(crate) mod instruction_effects;
+pub(crate) mod launch;
+pub(crate) mod level;
+pub(crate) mod lines;
+pub(crate) mod listing;
+pub(crate) mod meaning;
+pub(crate) mod module;
+pub(crate) mod operations;
+pub(crate) mod program;
+pub(crate) mod reachability;
+pub(crate) mod reader;
+pub(crate) mod registers;
+pub(crate) mod resolve;
+pub(crate) mod symbol;
+pub(crate) mod written_operation;

@@ -1,0 +1,135 @@
+//! A bytecode module of the program, with what is known of its origin.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use debuginfo::{
+    DebugInfo, DispatchInterfaces, FileId, LocalValue, Recording, RegisterSlot, RegisterTypes,
+    SourcePosition,
+};
+use vm::{FunctionId, ModuleIndex, Position};
+use vmfb::print::{Disassembly, DisassemblyOptions, disassemble};
+use vmfb::{BytecodeOffset, FunctionOrdinal, Module, RodataOrdinal};
+
+use super::cache::{Cache, Scope};
+use super::globals::Globals;
+use super::reader::ReadCompanion;
+use crate::view::frame::SourceLine;
+
+/// A bytecode module of the program.
+pub(crate) struct LoadedModule {
+    pub(crate) index: ModuleIndex,
+    pub(crate) module: Arc<Module>,
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) info: DebugInfo,
+    /// Whether it came out of another module, as code for a device.
+    pub(crate) is_nested: bool,
+    /// The debug companions of the modules inside of it, by the segment that holds the module.
+    pub(super) nested: Vec<(RodataOrdinal, ReadCompanion)>,
+    /// What its dispatches read and write.
+    pub(crate) interfaces: DispatchInterfaces,
+    listing: OnceLock<Disassembly>,
+    globals: OnceLock<Globals>,
+    register_types: Mutex<HashMap<FunctionOrdinal, Arc<RegisterTypes>>>,
+    pub(super) cache: Cache,
+    /// The instructions that record commands.
+    pub(crate) recorded: OnceLock<Vec<Recorded>>,
+}
+
+/// An instruction that records a command, and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(super) recording: Recording,
+    /// The places of its path from its function inwards.
+    pub(crate) path: Vec<SourcePosition>,
+    /// What the compiler's account says of the calls at its place, by index.
+    pub(super) calls: Vec<usize>,
+}
+
+impl LoadedModule {
+    pub(super) fn new(index: ModuleIndex, module: Arc<Module>, info: DebugInfo) -> Self {
+        Self {
+            index,
+            module,
+            path: None,
+            info,
+            is_nested: false,
+            nested: Vec::new(),
+            interfaces: DispatchInterfaces::default(),
+            listing: OnceLock::new(),
+            globals: OnceLock::new(),
+            register_types: Mutex::default(),
+            cache: Cache::default(),
+            recorded: OnceLock::new(),
+        }
+    }
+
+    /// A place in its bytecode.
+    pub(crate) fn position(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Position {
+        Position { function: FunctionId { module: self.index, function }, offset }
+    }
+
+    /// The disassembly, as `iree-dbg dump --output=disassembly --bytecode_offsets` prints it.
+    pub(crate) fn listing(&self) -> &Disassembly {
+        self.listing.get_or_init(|| {
+            let options =
+                DisassemblyOptions { bytecode_offsets: true, ..DisassemblyOptions::default() };
+            disassemble(&self.module, &options)
+        })
+    }
+
+    pub(crate) fn globals(&self) -> &Globals {
+        self.globals.get_or_init(|| Globals::find(&self.module, &self.info))
+    }
+
+    pub(crate) fn source_line(&self, place: SourcePosition) -> SourceLine {
+        SourceLine {
+            path: self.source_path(place.file),
+            file: self.info.locations().file(place.file).to_owned(),
+            line: place.line,
+            column: place.column,
+        }
+    }
+
+    /// The types of a function's registers, from instruction to instruction.
+    pub(crate) fn register_types(&self, function: FunctionOrdinal) -> Arc<RegisterTypes> {
+        let mut cache = self.register_types.lock().unwrap_or_else(PoisonError::into_inner);
+        let infer = || Arc::new(RegisterTypes::infer(&self.module, function));
+        Arc::clone(cache.entry(function).or_insert_with(infer))
+    }
+
+    /// The named values that can be read before an instruction.
+    pub(crate) fn locals(&self, position: Position) -> Arc<[LocalValue]> {
+        let (function, offset) = (position.function.function, position.offset);
+        let answer = || self.info.live_values(function, offset).into();
+        self.cache.locals.get((function, offset), answer)
+    }
+
+    /// The names of the source that are in scope before an instruction, in the frame that so many
+    /// inlined calls lead to. None where the source does not tell.
+    pub(crate) fn scope(&self, position: Position, calls: usize, knows_arguments: bool) -> Scope {
+        let (function, offset) = (position.function.function, position.offset);
+        let answer = || {
+            let scope = self.info.scope_at(&self.module, function, offset, calls, knows_arguments);
+            scope.map(Arc::from)
+        };
+        self.cache.scopes.get(((function, offset), calls, knows_arguments), answer)
+    }
+
+    /// The typed registers that hold something before an instruction.
+    pub(crate) fn registers(&self, position: Position) -> Arc<[RegisterSlot]> {
+        let (function, offset) = (position.function.function, position.offset);
+        let answer = || self.register_types(function).before(&self.module, function, offset).into();
+        self.cache.registers.get((function, offset), answer)
+    }
+
+    /// Where a source file is on this machine, by its whole path.
+    pub(crate) fn source_path(&self, file: FileId) -> Option<PathBuf> {
+        let answer = || {
+            let path = self.info.source_path(file)?;
+            Some(std::path::absolute(&path).unwrap_or(path))
+        };
+        self.cache.paths.get(file, answer)
+    }
+}

@@ -1,0 +1,358 @@
+//! The program under the debugger: modules linked to each other, with what is known of their
+//! origin.
+//!
+//! A [`Program`] does not change while it runs; what changes (globals, breakpoints, frames) is in
+//! the machine. So the stepping rules can read it while the machine is borrowed.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use debuginfo::{DebugInfo, DispatchInterface, FileId, SourceMap, SourcePosition};
+use hal::Host;
+use vm::{
+    Context, ContextBuilder, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Status,
+    Value,
+};
+use vmfb::{Module, RodataOrdinal};
+
+use super::files::{ChangedFile, ReadFile};
+use super::launch::{LaunchError, LaunchOptions};
+use super::module::LoadedModule;
+use super::reader::load_module;
+use crate::view::frame::SourceLine;
+
+/// The functions of a program by what runs them.
+#[derive(Debug, Default)]
+pub(crate) struct Reach {
+    /// What the function that is debugged runs, itself included.
+    pub(crate) running: HashSet<FunctionId>,
+    /// What initialisers run.
+    pub(crate) initializing: HashSet<FunctionId>,
+    /// The exported functions that run each function, found when somebody asks.
+    pub(super) exports: OnceLock<HashMap<FunctionId, BTreeSet<String>>>,
+}
+
+/// The program under the debugger.
+pub struct Program {
+    pub(crate) modules: Vec<LoadedModule>,
+    host: Host,
+    source_directories: Vec<PathBuf>,
+    source_map: SourceMap,
+    sources: HashMap<String, String>,
+    entry: FunctionId,
+    arguments: Vec<Value>,
+    argument_names: OnceLock<Vec<String>>,
+    pub(crate) reach: OnceLock<Reach>,
+    /// The lines of files that have code, while no more modules come.
+    pub(crate) coded: Mutex<HashMap<String, Arc<BTreeSet<u32>>>>,
+    notes: Vec<String>,
+    pub(crate) files: Vec<ReadFile>,
+}
+
+impl Program {
+    pub(crate) fn load(options: LaunchOptions) -> Result<(Self, Context), LaunchError> {
+        let host = Host::new(&options.host);
+        host.device().allocator().record();
+        let mut loaded = Vec::new();
+        for source in options.modules {
+            loaded.push(load_module(source)?);
+        }
+        let program = loaded.iter().map(|parts| &**parts.verified.module());
+        let natives = hal::modules_for(&host, program).into_iter();
+        let builder = natives.fold(host.context().inspected(), ContextBuilder::add_native);
+        let modules = loaded.iter().map(|parts| parts.verified.clone());
+        let mut context = modules.fold(builder, ContextBuilder::add_bytecode).link()?;
+        let indices: Vec<ModuleIndex> = context
+            .modules()
+            .filter(|(_, _, kind)| matches!(kind, ModuleKind::Bytecode(_)))
+            .map(|(index, _, _)| index)
+            .collect();
+        let mut modules = Vec::new();
+        let mut notes = Vec::new();
+        let archives = options.host.parameters.sources();
+        let mut files: Vec<ReadFile> =
+            archives.map(|archive| ReadFile::new(archive.bytes().clone())).collect();
+        for (parts, index) in loaded.into_iter().zip(indices) {
+            hal::attach_nested_modules(&mut context, index);
+            let module = Arc::clone(parts.verified.module());
+            let info = DebugInfo::load(&module, parts.companion.as_ref());
+            let info = info.with_source_roots(options.source_directories.clone());
+            let mut info = info.with_source_map(options.source_map.clone());
+            set_sources(&mut info, &options.sources);
+            if let Some(text) = parts.companion_text {
+                info = info.with_companion_text(text, &listing_name(&modules, module.name()));
+            }
+            notes.extend(parts.notes);
+            files.extend(parts.files);
+            let messages = info.completeness().messages();
+            notes.extend(messages.iter().map(|text| format!("module {}: {text}", module.name())));
+            let narrow = vm::narrow_calls_note(&module);
+            notes.extend(narrow.filter(|_| !host.imitates_narrow_calls()));
+            let mut loaded = LoadedModule::new(index, module, info);
+            loaded.path = parts.path;
+            loaded.nested = parts.nested;
+            loaded.interfaces = parts.interfaces;
+            modules.push(loaded);
+        }
+        let main = modules.last().ok_or(LaunchError::NoModule)?;
+        let entry = entry_function(&context, main, options.function.as_deref())?;
+        let signature = context.signature(entry).unwrap_or_default();
+        let arguments =
+            values::parse_inputs(&host, &signature, &options.inputs).map_err(|error| {
+                LaunchError::Inputs(format!("{error}; the function takes {signature}"))
+            })?;
+        let source_directories = options.source_directories;
+        let source_map = options.source_map;
+        let sources = options.sources;
+        let mut program = Self {
+            modules,
+            host,
+            source_directories,
+            source_map,
+            sources,
+            entry,
+            arguments,
+            argument_names: OnceLock::new(),
+            reach: OnceLock::new(),
+            coded: Mutex::default(),
+            notes,
+            files,
+        };
+        program.meet_modules(&context);
+        Ok((program, context))
+    }
+
+    /// What the function is called with.
+    pub(crate) fn arguments(&self) -> &[Value] {
+        &self.arguments
+    }
+
+    /// What surrounds the program.
+    #[must_use]
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Whether memory is guarded: whether dispatches are checked for what they read and write.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        self.host().device().allocator().is_guarding()
+    }
+
+    /// Takes in modules that were attached to the context; tells whether there were any.
+    pub(crate) fn meet_modules(&mut self, context: &Context) -> bool {
+        let known = self.modules.len();
+        for (index, _, kind) in context.modules() {
+            let ModuleKind::Bytecode(module) = kind else { continue };
+            if self.module(index).is_none() {
+                let attached = self.attached_module(context, index, module);
+                self.modules.push(attached);
+            }
+        }
+        let has_more = self.modules.len() > known;
+        if has_more {
+            self.coded = Mutex::default();
+        }
+        has_more
+    }
+
+    /// A module for a device, with what the companion of the module around it says of it.
+    fn attached_module(
+        &self,
+        context: &Context,
+        index: ModuleIndex,
+        module: &Arc<Module>,
+    ) -> LoadedModule {
+        let companions = self.modules.iter().flat_map(|outer| {
+            let from = context.rodata(outer.index).iter().position(|segment| {
+                context.attached_from(segment).any(|attached| attached == index)
+            });
+            let from = from.map(RodataOrdinal::from_index);
+            outer.nested.iter().filter(move |(rodata, _)| from == Some(*rodata))
+        });
+        let nested = companions.map(|(_, nested)| nested).next();
+        let info = DebugInfo::load(module, nested.map(|nested| &nested.companion));
+        let info = info.with_source_roots(self.source_directories.clone());
+        let mut info = info.with_source_map(self.source_map.clone());
+        set_sources(&mut info, &self.sources);
+        if let Some(nested) = nested {
+            let name = listing_name(&self.modules, module.name());
+            info = info.with_companion_text(nested.text.clone(), &name);
+        }
+        let mut attached = LoadedModule::new(index, Arc::clone(module), info);
+        attached.is_nested = true;
+        attached
+    }
+
+    /// The dispatches that are known by name, loaded or not.
+    pub(crate) fn dispatch_names(&self) -> impl Iterator<Item = &str> {
+        let nested = self.modules.iter().filter(|module| module.is_nested);
+        let loaded = nested.flat_map(|module| module.module.exports()).map(|it| it.name.as_str());
+        loaded.chain(self.modules.iter().flat_map(|module| module.interfaces.names()))
+    }
+
+    /// What the dispatch that is exported by a name reads and writes.
+    pub(crate) fn dispatch_interface(&self, export: &str) -> Option<&DispatchInterface> {
+        self.modules.iter().find_map(|module| module.interfaces.of(export))
+    }
+
+    /// What is missing in the debug information, and how to get it.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The function that is debugged.
+    #[must_use]
+    pub fn entry(&self) -> FunctionId {
+        self.entry
+    }
+
+    /// The name that it is exported by.
+    #[must_use]
+    pub fn entry_name(&self) -> &str {
+        let exports = self.module(self.entry.module).map_or(&[][..], |it| it.module.exports());
+        let mut named = exports.iter().filter(|export| export.function == self.entry.function);
+        named.next().map_or("", |export| &export.name)
+    }
+
+    /// The names that the ABI gives the arguments of the entry function; those of its fences and of
+    /// unnamed ones, too.
+    pub(crate) fn argument_names(&self) -> &[String] {
+        self.argument_names.get_or_init(|| {
+            let module = self.module(self.entry.module).map(|loaded| &loaded.module);
+            let Some(function) = module.and_then(|module| module.function(self.entry.function))
+            else {
+                return Vec::new();
+            };
+            let signature = &function.signature;
+            let attributes: Vec<(&str, &str)> =
+                signature.attributes.iter().map(|it| (&*it.key, &*it.value)).collect();
+            let cconv = signature.calling_convention.as_deref();
+            let named = abi::explain::argument_names(cconv, &attributes);
+            named.into_iter().map(|argument| argument.name).collect()
+        })
+    }
+
+    /// The functions that modules export by name, but for those that the runtime calls.
+    #[must_use]
+    pub fn export_names(&self) -> Vec<String> {
+        let programs = self.modules.iter().filter(|module| !module.is_nested);
+        let names = programs.flat_map(|it| it.module.exports()).map(|it| it.name.clone());
+        names.filter(|name| !name.starts_with("__")).collect()
+    }
+
+    /// What modules know of a file, by the name that they have for it.
+    pub(crate) fn files_named(&self, file: &str) -> impl Iterator<Item = (&DebugInfo, FileId)> {
+        self.modules.iter().filter_map(move |module| {
+            let (id, _) = module.info.files().find(|(_, name)| *name == file)?;
+            Some((&module.info, id))
+        })
+    }
+
+    /// The modules with their names and files, in load order.
+    pub fn modules(&self) -> impl Iterator<Item = (ModuleIndex, &str, Option<&PathBuf>)> {
+        self.modules.iter().map(|it| (it.index, it.module.name(), it.path.as_ref()))
+    }
+
+    pub(crate) fn entry_invocation(&self, context: &Context) -> Result<Invocation, Status> {
+        let mut arguments = self.arguments.clone();
+        let module = self.module(self.entry.module).map(|loaded| &loaded.module);
+        if let Some(function) = module.and_then(|module| module.function(self.entry.function)) {
+            // A device that is done with everything at once needs no wait for the fence.
+            hal::append_fences(function, &mut arguments);
+        }
+        Invocation::new(context, self.entry, arguments)
+    }
+
+    pub(crate) fn module(&self, index: ModuleIndex) -> Option<&LoadedModule> {
+        self.modules.iter().find(|module| module.index == index)
+    }
+
+    /// Whether a position is that of a block marker. A call executes the marker of the entry block;
+    /// nobody wants to stop there.
+    pub(crate) fn is_marker(&self, position: Position) -> bool {
+        let Some(module) = self.module(position.function.module) else { return false };
+        let code = module.module.function_bytecode(position.function.function);
+        vmfb::decode(code, position.offset).is_ok_and(|it| it.op == vmfb::Op::Block)
+    }
+
+    /// What people call a function, whether it is known by name or not.
+    #[must_use]
+    pub fn function_label(&self, function: FunctionId) -> String {
+        self.function_name(function).unwrap_or_else(|| "(native)".to_owned())
+    }
+
+    /// A line of a file that one of the modules was compiled from.
+    pub(crate) fn source_named(&self, file: &str, line: u32) -> Option<SourceLine> {
+        let found = self.modules.iter().find_map(|module| {
+            let (_, files) = module.info.match_file(file)?;
+            let file = *files.first()?;
+            Some(module.source_line(SourcePosition { file, line, column: 1 }))
+        });
+        found.or_else(|| {
+            let file = file.to_owned();
+            Some(SourceLine { path: None, file, line, column: 1 })
+        })
+    }
+
+    /// The files that have changed since the program was loaded.
+    #[must_use]
+    pub fn changed_files(&self) -> Vec<ChangedFile> {
+        self.files.iter().filter_map(ReadFile::change).collect()
+    }
+
+    /// What people call a function.
+    pub(crate) fn function_name(&self, function: FunctionId) -> Option<String> {
+        let module = self.module(function.module)?;
+        let known = module.info.function_name(function.function).map(str::to_owned);
+        Some(known.unwrap_or_else(|| format!("@{}", function.function.0)))
+    }
+}
+
+/// Hands sources in memory to the debug information that names them.
+fn set_sources(info: &mut DebugInfo, sources: &HashMap<String, String>) {
+    let files = (0..).map(FileId).zip(info.locations().files().to_vec());
+    for (file, name) in files {
+        if let Some(text) = sources.get(&*name) {
+            info.set_source(file, text.clone());
+        }
+    }
+}
+
+/// What to call the listing of a module; several may have the same name.
+fn listing_name(known: &[LoadedModule], module: &str) -> String {
+    match known.iter().filter(|it| it.module.name() == module).count() {
+        0 => format!("{module}.vm.mlir"),
+        others => format!("{module}-{}.vm.mlir", others + 1),
+    }
+}
+
+fn entry_function(
+    context: &Context,
+    main: &LoadedModule,
+    function: Option<&str>,
+) -> Result<FunctionId, LaunchError> {
+    let module = main.module.name().to_owned();
+    let exports = || -> Vec<String> {
+        let names = main.module.exports().iter().map(|export| export.name.clone());
+        names.filter(|name| !name.starts_with("__")).collect()
+    };
+    match function {
+        Some(name) => {
+            if let Some((_, export)) = main.module.export_named(name) {
+                return Ok(FunctionId { module: main.index, function: export.function });
+            }
+            context.lookup(name).ok_or_else(|| LaunchError::NoFunction {
+                function: name.to_owned(),
+                module,
+                exports: exports(),
+            })
+        }
+        None => match &exports()[..] {
+            [only] => entry_function(context, main, Some(only)),
+            _ => Err(LaunchError::WhichFunction { module, exports: exports() }),
+        },
+    }
+}

@@ -1,0 +1,438 @@
+//! The elements of a tensor in order, a block at a time, in numbers of the host.
+//!
+//! ```text
+//!  tensor view --Rows--> runs of elements at one distance --Reader--> blocks: &[f32], &[i8], …
+//! ```
+//!
+//! What is computed of a block depends on the elements and their order alone, never on how they lie
+//! in memory. Floats of 16 and 8 bits come as f32, which has all of their values; packed integers
+//! come one a word.
+
+use abi::element_type::{ElementType, NumericalKind};
+use bytemuck::Pod;
+
+use super::view::TensorView;
+
+/// Elements of a block; the last one of a tensor may have fewer.
+pub(crate) const BLOCK: usize = 1024;
+
+/// Elements of a column that are taken out of the memory around them have at most so many bytes
+/// between them; those farther apart are read one by one.
+const NEAR: usize = 128;
+
+/// Some elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Block<'b> {
+    I8(&'b [i8]),
+    I16(&'b [i16]),
+    I32(&'b [i32]),
+    I64(&'b [i64]),
+    U8(&'b [u8]),
+    U16(&'b [u16]),
+    U32(&'b [u32]),
+    U64(&'b [u64]),
+    F32(&'b [f32]),
+    F64(&'b [f64]),
+}
+
+/// The same, to be filled.
+#[derive(Debug)]
+enum Scratch {
+    I8(Vec<i8>),
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+/// What is between memory and numbers.
+#[derive(Debug)]
+enum Stored {
+    /// Nothing.
+    AsIs,
+    /// Floats of 16 bits.
+    Wide(Vec<u16>, Widen),
+    /// Floats of 8 bits, with the value of each.
+    Small(Vec<u8>, Box<[f32; 256]>),
+    /// Several integers share a byte.
+    Packed(Vec<u8>),
+}
+
+/// Makes f32 of floats of 16 bits.
+type Widen = fn(&[u16], &mut [f32]);
+
+/// Reads a tensor from its first element to the last.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    view: TensorView,
+    rows: Rows,
+    stored: Stored,
+    scratch: Scratch,
+}
+
+impl Reader {
+    pub(crate) fn new(view: &TensorView) -> Result<Self, String> {
+        let element_type = view.tensor_type().element_type;
+        let (stored, scratch) = form(element_type)
+            .ok_or_else(|| format!("elements of type {element_type} have no values"))?;
+        Ok(Self { view: view.clone(), rows: Rows::new(view), stored, scratch })
+    }
+
+    /// The next elements, as many as there are of so many; none at the end.
+    pub(crate) fn read(&mut self, most: usize) -> Result<Option<Block<'_>>, String> {
+        let count = most.min(BLOCK).min(self.rows.left);
+        if count == 0 {
+            return Ok(None);
+        }
+        self.fill(count).ok_or("the tensor is larger than its memory")?;
+        Ok(Some(self.scratch.block(count)))
+    }
+
+    fn fill(&mut self, count: usize) -> Option<()> {
+        let Self { view, rows, stored, scratch } = self;
+        match (stored, scratch) {
+            (Stored::Wide(raw, widen), Scratch::F32(values)) => {
+                gather(view, rows, &mut raw[..count])?;
+                widen(&raw[..count], values);
+            }
+            (Stored::Small(raw, table), Scratch::F32(values)) => {
+                gather(view, rows, &mut raw[..count])?;
+                for (value, raw) in values.iter_mut().zip(&raw[..count]) {
+                    *value = table[usize::from(*raw)];
+                }
+            }
+            (Stored::Packed(bytes), Scratch::I8(values)) => {
+                let values = &mut values[..count];
+                unpack(view, rows, bytes, values, u8::cast_signed, |value| value as i8)?;
+            }
+            (Stored::Packed(bytes), Scratch::U8(values)) => {
+                unpack(view, rows, bytes, &mut values[..count], |byte| byte, |value| value as u8)?;
+            }
+            (Stored::Packed(bytes), Scratch::I64(values)) => {
+                unpack(view, rows, bytes, &mut values[..count], i64::from, u64::cast_signed)?;
+            }
+            (Stored::Packed(bytes), Scratch::U64(values)) => {
+                unpack(view, rows, bytes, &mut values[..count], u64::from, |value| value)?;
+            }
+            (_, scratch) => return scratch.fill(view, rows, count),
+        }
+        Some(())
+    }
+}
+
+/// How elements of a type are read; none for those that are no numbers.
+fn form(element_type: ElementType) -> Option<(Stored, Scratch)> {
+    use NumericalKind as Kind;
+    let is_signed = matches!(element_type.kind, Kind::Integer | Kind::SignedInteger);
+    let is_integer = is_signed || element_type.kind == Kind::UnsignedInteger;
+    if is_integer && element_type.is_packed() {
+        let scratch = match (is_signed, element_type.bits) {
+            (true, ..8) => Scratch::I8(vec![0; BLOCK]),
+            (true, _) => Scratch::I64(vec![0; BLOCK]),
+            (false, ..8) => Scratch::U8(vec![0; BLOCK]),
+            (false, _) => Scratch::U64(vec![0; BLOCK]),
+        };
+        return Some((Stored::Packed(Vec::new()), scratch));
+    }
+    let as_is = |scratch| Some((Stored::AsIs, scratch));
+    match (element_type.kind, element_type.bits) {
+        (Kind::Integer | Kind::SignedInteger, 8) => as_is(Scratch::I8(vec![0; BLOCK])),
+        (Kind::Integer | Kind::SignedInteger, 16) => as_is(Scratch::I16(vec![0; BLOCK])),
+        (Kind::Integer | Kind::SignedInteger, 32) => as_is(Scratch::I32(vec![0; BLOCK])),
+        (Kind::Integer | Kind::SignedInteger, 64) => as_is(Scratch::I64(vec![0; BLOCK])),
+        (Kind::UnsignedInteger | Kind::Boolean, 8) => as_is(Scratch::U8(vec![0; BLOCK])),
+        (Kind::UnsignedInteger, 16) => as_is(Scratch::U16(vec![0; BLOCK])),
+        (Kind::UnsignedInteger, 32) => as_is(Scratch::U32(vec![0; BLOCK])),
+        (Kind::UnsignedInteger, 64) => as_is(Scratch::U64(vec![0; BLOCK])),
+        (Kind::Float, 32) => as_is(Scratch::F32(vec![0.0; BLOCK])),
+        (Kind::Float, 64) => as_is(Scratch::F64(vec![0.0; BLOCK])),
+        (Kind::Float, 16) => wide(|raw, values| each(raw, values, widen_half)),
+        (Kind::BrainFloat, 16) => wide(|raw, values| each(raw, values, widen_brain)),
+        (_, 8) => {
+            element_type.float_value(&[0])?;
+            let value = |byte| element_type.float_value(&[byte]).unwrap_or(f64::NAN) as f32;
+            let table: [f32; 256] = std::array::from_fn(|byte| value(byte as u8));
+            Some((Stored::Small(vec![0; BLOCK], Box::new(table)), Scratch::F32(vec![0.0; BLOCK])))
+        }
+        _ => None,
+    }
+}
+
+fn wide(widen: Widen) -> Option<(Stored, Scratch)> {
+    Some((Stored::Wide(vec![0; BLOCK], widen), Scratch::F32(vec![0.0; BLOCK])))
+}
+
+#[inline(always)]
+fn each(raw: &[u16], values: &mut [f32], widen: impl Fn(u16) -> f32) {
+    for (value, raw) in values.iter_mut().zip(raw) {
+        *value = widen(*raw);
+    }
+}
+
+/// The value of an f16. Its exponent is made that of an f32 by a multiplication, which is right for
+/// denormal numbers too; all of them by the same instructions, so that several are done at once.
+#[inline(always)]
+fn widen_half(raw: u16) -> f32 {
+    const INFINITE: u32 = 31 << 23;
+    const REBIAS: f32 = f32::from_bits((127 + 112) << 23);
+    let magnitude = u32::from(raw & 0x7FFF) << 13;
+    let scaled = (f32::from_bits(magnitude) * REBIAS).to_bits();
+    let bits = if magnitude >= INFINITE { scaled | 0x7F80_0000 } else { scaled };
+    f32::from_bits(bits | u32::from(raw & 0x8000) << 16)
+}
+
+/// The value of a bf16, the upper half of an f32.
+#[inline(always)]
+fn widen_brain(raw: u16) -> f32 {
+    f32::from_bits(u32::from(raw) << 16)
+}
+
+impl Scratch {
+    fn fill(&mut self, view: &TensorView, rows: &mut Rows, count: usize) -> Option<()> {
+        match self {
+            Self::I8(values) => gather(view, rows, &mut values[..count]),
+            Self::I16(values) => gather(view, rows, &mut values[..count]),
+            Self::I32(values) => gather(view, rows, &mut values[..count]),
+            Self::I64(values) => gather(view, rows, &mut values[..count]),
+            Self::U8(values) => gather(view, rows, &mut values[..count]),
+            Self::U16(values) => gather(view, rows, &mut values[..count]),
+            Self::U32(values) => gather(view, rows, &mut values[..count]),
+            Self::U64(values) => gather(view, rows, &mut values[..count]),
+            Self::F32(values) => gather(view, rows, &mut values[..count]),
+            Self::F64(values) => gather(view, rows, &mut values[..count]),
+        }
+    }
+
+    fn block(&self, count: usize) -> Block<'_> {
+        match self {
+            Self::I8(values) => Block::I8(&values[..count]),
+            Self::I16(values) => Block::I16(&values[..count]),
+            Self::I32(values) => Block::I32(&values[..count]),
+            Self::I64(values) => Block::I64(&values[..count]),
+            Self::U8(values) => Block::U8(&values[..count]),
+            Self::U16(values) => Block::U16(&values[..count]),
+            Self::U32(values) => Block::U32(&values[..count]),
+            Self::U64(values) => Block::U64(&values[..count]),
+            Self::F32(values) => Block::F32(&values[..count]),
+            Self::F64(values) => Block::F64(&values[..count]),
+        }
+    }
+}
+
+/// Reads elements that have their own bytes.
+fn gather<T: Pod>(view: &TensorView, rows: &mut Rows, target: &mut [T]) -> Option<()> {
+    let size = size_of::<T>();
+    let mut around: Vec<T> = Vec::new();
+    let mut done = 0;
+    while done < target.len() {
+        let Run { first, count, stride } = rows.next(target.len() - done)?;
+        let target = &mut target[done..done + count];
+        done += count;
+        if stride == 1 {
+            read(view, first, target)?;
+        } else if stride * size <= NEAR {
+            around.resize((count - 1) * stride + 1, T::zeroed());
+            read(view, first, &mut around)?;
+            for (target, source) in target.iter_mut().zip(around.iter().step_by(stride)) {
+                *target = *source;
+            }
+        } else {
+            for (index, target) in target.iter_mut().enumerate() {
+                read(view, first + index * stride, std::slice::from_mut(target))?;
+            }
+        }
+    }
+    Some(())
+}
+
+/// Reads neighbours.
+fn read<T: Pod>(view: &TensorView, first: usize, target: &mut [T]) -> Option<()> {
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(target);
+    let is_there = view.buffer().read_to(first * size_of::<T>(), bytes);
+    if cfg!(target_endian = "big") {
+        // Memory of programs is little-endian.
+        bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+    }
+    is_there.then_some(())
+}
+
+/// Reads elements that share bytes.
+fn unpack<T: Copy>(
+    view: &TensorView,
+    rows: &mut Rows,
+    bytes: &mut Vec<u8>,
+    target: &mut [T],
+    of_byte: impl Fn(u8) -> T,
+    narrow: impl Fn(u64) -> T,
+) -> Option<()> {
+    let element_type = view.tensor_type().element_type;
+    let bits = usize::from(element_type.bits);
+    let unused = 64 - bits;
+    let is_signed = element_type.kind != NumericalKind::UnsignedInteger;
+    let extend = |raw: u64| match is_signed {
+        true => ((raw << unused).cast_signed() >> unused).cast_unsigned(),
+        false => raw << unused >> unused,
+    };
+    let mut done = 0;
+    while done < target.len() {
+        let Run { first, count, stride } = rows.next(target.len() - done)?;
+        let target = &mut target[done..done + count];
+        done += count;
+        if stride != 1 {
+            for (index, target) in target.iter_mut().enumerate() {
+                *target = narrow(extend(u64::from_le_bytes(view.raw(first + index * stride))));
+            }
+            continue;
+        }
+        // From the last element before them that begins with a byte.
+        let skipped = first % 8;
+        let start = (first - skipped) / 8 * bits;
+        bytes.resize(((skipped + count) * bits).div_ceil(8), 0);
+        view.buffer().read_to(start, bytes).then_some(())?;
+        let mut apart = [0; BLOCK + 16];
+        match bits {
+            1 => expand::<1>(bytes, &mut apart),
+            2 => expand::<2>(bytes, &mut apart),
+            4 => expand::<4>(bytes, &mut apart),
+            _ => {}
+        }
+        match bits {
+            1 | 2 | 4 => {
+                let (unused, apart) = (8 - bits, &apart[skipped..]);
+                for (target, raw) in target.iter_mut().zip(apart) {
+                    let high = raw << unused;
+                    *target = of_byte(match is_signed {
+                        true => (high.cast_signed() >> unused).cast_unsigned(),
+                        false => *raw,
+                    });
+                }
+            }
+            _ => {
+                for (index, target) in target.iter_mut().enumerate() {
+                    let raw = element_type.unpack(bytes, skipped + index);
+                    *target = narrow(extend(u64::from_le_bytes(raw)));
+                }
+            }
+        }
+    }
+    Some(())
+}
+
+/// Gives elements of so many bits a byte each.
+fn expand<const BITS: usize>(bytes: &[u8], apart: &mut [u8; BLOCK + 16]) {
+    for (byte, apart) in bytes.iter().zip(apart.chunks_exact_mut(8 / BITS)) {
+        for (index, value) in apart.iter_mut().enumerate() {
+            *value = byte >> (index * BITS) & ((1 << BITS) - 1);
+        }
+    }
+}
+
+/// Where the elements of a tensor are, in order.
+#[derive(Debug)]
+struct Rows {
+    /// Elements that are left.
+    left: usize,
+    /// How many there are in an innermost row, how far apart, and how many of this one were given.
+    length: usize,
+    stride: usize,
+    within: usize,
+    /// Where the row begins.
+    row: usize,
+    /// The dimensions around it, outermost first.
+    outer: Vec<Dimension>,
+}
+
+#[derive(Debug)]
+struct Dimension {
+    length: usize,
+    stride: usize,
+    at: usize,
+}
+
+/// Elements at one distance.
+struct Run {
+    first: usize,
+    count: usize,
+    stride: usize,
+}
+
+impl Rows {
+    fn new(view: &TensorView) -> Self {
+        let mut outer: Vec<Dimension> = Vec::new();
+        for (length, stride) in view.tensor_type().shape.iter().zip(view.strides()) {
+            let (length, stride) = (usize::try_from(*length).unwrap_or(usize::MAX), *stride);
+            match outer.last_mut() {
+                _ if length == 1 => {}
+                // Its rows lie one behind the other: they are one.
+                Some(last) if last.stride == stride.saturating_mul(length) => {
+                    last.length = last.length.saturating_mul(length);
+                    last.stride = stride;
+                }
+                _ => outer.push(Dimension { length, stride, at: 0 }),
+            }
+        }
+        let inner = outer.pop().unwrap_or(Dimension { length: 1, stride: 1, at: 0 });
+        Self {
+            left: view.count(),
+            length: inner.length,
+            stride: inner.stride,
+            within: 0,
+            row: view.first(),
+            outer,
+        }
+    }
+
+    /// At most so many of the next elements.
+    fn next(&mut self, most: usize) -> Option<Run> {
+        let count = (self.length - self.within).min(most).min(self.left);
+        if count == 0 {
+            return None;
+        }
+        let run = Run { first: self.row + self.within * self.stride, count, stride: self.stride };
+        self.within += count;
+        self.left -= count;
+        if self.within == self.length && self.left > 0 {
+            self.within = 0;
+            self.next_row();
+        }
+        Some(run)
+    }
+
+    /// Counts on like an odometer.
+    fn next_row(&mut self) {
+        for dimension in self.outer.iter_mut().rev() {
+            dimension.at += 1;
+            self.row += dimension.stride;
+            if dimension.at < dimension.length {
+                return;
+            }
+            self.row -= dimension.length * dimension.stride;
+            dimension.at = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_floats_of_16_bits_are_widened_as_they_are_defined() {
+        for raw in 0..=u16::MAX {
+            for (kind, value) in [
+                (NumericalKind::Float, widen_half(raw)),
+                (NumericalKind::BrainFloat, widen_brain(raw)),
+            ] {
+                let expected = ElementType { kind, bits: 16 }.float_value(&raw.to_le_bytes());
+                let (expected, value) = (expected.unwrap(), f64::from(value));
+                let is_same = expected.to_bits() == value.to_bits();
+                assert!(is_same || expected.is_nan() && value.is_nan(), "{kind:?} {raw:#x}");
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Tensors in memory: their elements as numbers, statistics of these, and their text.
+//!
+//! Knows buffers and element types, and nothing of programs: it uses no other folder.
+
+mod elements;
+mod number;
+mod statistics;
+mod text;
+mod view;
+
+pub(crate) use elements::{BLOCK, Block, Reader};
+pub(crate) use number::Number;
+pub(crate) use statistics::{Statistics, Wanted};
+pub use text::Summary;
+pub(crate) use view::Slice;
+pub use view::TensorView;

@@ -1,0 +1,336 @@
+//! A part of a buffer as a tensor: its shape, where its elements are, slices of it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use abi::element_type::NumericalKind;
+use abi::tensor::TensorType;
+use vm::Buffer;
+
+use super::number::Number;
+
+/// Bytes that are copied out of a buffer at once.
+const CHUNK: usize = 1 << 16;
+
+/// A part of a buffer as a tensor. Indexing its outermost dimension gives another one.
+#[derive(Clone, Debug)]
+pub struct TensorView {
+    buffer: Arc<Buffer>,
+    tensor_type: TensorType,
+    /// For each dimension, how many elements of the buffer lie between neighbours.
+    strides: Vec<usize>,
+    /// The element of the buffer that it starts with.
+    first: usize,
+}
+
+/// Elements of one dimension: `start..end`, every `step`th.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Slice {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) step: usize,
+}
+
+impl TensorView {
+    /// A buffer from its start.
+    ///
+    /// # Errors
+    /// The buffer has fewer bytes than the tensor, or elements are of no kind that has values.
+    pub fn new(buffer: Arc<Buffer>, tensor_type: TensorType) -> Result<Self, String> {
+        let is_truth = tensor_type.element_type.kind == NumericalKind::Boolean;
+        if !tensor_type.element_type.has_numbers() && !is_truth {
+            return Err(format!("elements of type {} have no values", tensor_type.element_type));
+        }
+        let needed = tensor_type.byte_length(buffer.len()).map_err(|_| {
+            format!("{tensor_type} does not fit the buffer, which has {} bytes", buffer.len())
+        })?;
+        if needed > buffer.len() {
+            return Err(format!(
+                "{tensor_type} has {needed} bytes, and the buffer only {}",
+                buffer.len()
+            ));
+        }
+        let strides = row_major(&tensor_type.shape);
+        Ok(Self { buffer, tensor_type, strides, first: 0 })
+    }
+
+    /// The type, such as `4x8xf32`.
+    #[must_use]
+    pub fn type_name(&self) -> String {
+        self.tensor_type.to_string()
+    }
+
+    pub(crate) fn tensor_type(&self) -> &TensorType {
+        &self.tensor_type
+    }
+
+    pub(crate) fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// For each dimension, how many elements of the buffer lie between neighbours.
+    pub(crate) fn strides(&self) -> &[usize] {
+        &self.strides
+    }
+
+    /// The element of the buffer that it starts with.
+    pub(crate) fn first(&self) -> usize {
+        self.first
+    }
+
+    /// How many elements there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.tensor_type.element_count().unwrap_or(0)
+    }
+
+    /// Whether its elements lie one behind the other.
+    pub(crate) fn is_contiguous(&self) -> bool {
+        self.strides == row_major(&self.tensor_type.shape) || self.count() < 2
+    }
+
+    /// Whether several elements share a byte.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.tensor_type.element_type.is_packed()
+    }
+
+    /// How many bytes an element takes where it is alone.
+    pub(crate) fn element_width(&self) -> usize {
+        self.tensor_type.element_type.byte_count().max(1)
+    }
+
+    /// The bytes of its elements in order, none sharing one.
+    pub(crate) fn unpacked(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let width = self.element_width();
+        self.each_offset(|at| {
+            bytes.extend(self.raw(at).into_iter().take(width));
+            true
+        });
+        bytes
+    }
+
+    /// The bytes of the buffer that it takes, in so many ranges at most.
+    pub(crate) fn byte_ranges(&self, most: usize) -> Option<Vec<Range<usize>>> {
+        let bits = match self.is_packed() {
+            true => usize::from(self.tensor_type.element_type.bits),
+            false => self.tensor_type.element_type.byte_count() * 8,
+        };
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        self.each_row(|first, count, stride| {
+            let elements = if stride == 1 { count } else { 1 };
+            let mut starts = (0..count).step_by(elements.max(1));
+            starts.all(|index| {
+                let from = (first + index * stride) * bits;
+                let range = from / 8..(from + elements * bits).div_ceil(8);
+                match ranges.last_mut() {
+                    Some(last) if last.end == range.start => last.end = range.end,
+                    _ => ranges.push(range),
+                }
+                ranges.len() <= most
+            })
+        });
+        (ranges.len() <= most).then_some(ranges)
+    }
+
+    /// The buffer, and the byte in it where the first element starts.
+    pub(crate) fn memory_from(&self) -> (&Arc<Buffer>, usize) {
+        let start = self.tensor_type.element_type.packed_byte_count(self.first).unwrap_or(0);
+        (&self.buffer, start)
+    }
+
+    /// The memory from its first element on.
+    pub(crate) fn memory(&self) -> Result<Arc<Buffer>, vm::Status> {
+        let (buffer, start) = self.memory_from();
+        if start == 0 {
+            return Ok(Arc::clone(buffer));
+        }
+        Ok(Arc::new(buffer.subspan(start, buffer.len() - start)?))
+    }
+
+    /// How many there are along the outermost dimension; None for a single element.
+    #[must_use]
+    pub fn length(&self) -> Option<usize> {
+        let outermost = self.tensor_type.shape.first()?;
+        Some(usize::try_from(*outermost).unwrap_or(usize::MAX))
+    }
+
+    pub(crate) fn is_of_integers(&self) -> bool {
+        use abi::element_type::NumericalKind::{Integer, SignedInteger, UnsignedInteger};
+        matches!(self.tensor_type.element_type.kind, Integer | SignedInteger | UnsignedInteger)
+    }
+
+    /// The bits of the element at an index of the buffer.
+    pub(super) fn bits_at(&self, index: usize) -> u64 {
+        let unused = 64 - u32::from(self.tensor_type.element_type.bits.clamp(1, 64));
+        u64::from_le_bytes(self.raw(index)) << unused >> unused
+    }
+
+    /// The bytes of the element at an index of the buffer, with its own bits lowest.
+    pub(crate) fn raw(&self, index: usize) -> [u8; 8] {
+        let element_type = self.tensor_type.element_type;
+        let per_byte = if element_type.is_packed() { 8 } else { 1 };
+        // Elements narrower than a byte share one, so what is read begins with a whole byte.
+        let start = index / per_byte * per_byte;
+        let from = element_type.packed_byte_count(start).unwrap_or(usize::MAX);
+        let length = element_type.packed_byte_count(index - start + 1).unwrap_or(0);
+        let bytes = self.buffer.read(from, length.min(16));
+        if element_type.is_packed() {
+            return element_type.unpack(&bytes, index - start);
+        }
+        let mut raw = [0; 8];
+        let length = bytes.len().min(8);
+        raw[..length].copy_from_slice(&bytes[..length]);
+        raw
+    }
+
+    /// Its only element, if it has no dimensions.
+    pub(crate) fn scalar(&self) -> Option<Number> {
+        let is_one = self.tensor_type.shape.is_empty();
+        is_one.then(|| Number::of_element(self.tensor_type.element_type, &self.raw(self.first)))
+    }
+
+    /// The bits of its only element.
+    pub(crate) fn scalar_bits(&self) -> Option<u64> {
+        self.tensor_type.shape.is_empty().then(|| self.bits_at(self.first))
+    }
+
+    /// Changes its only element.
+    pub(crate) fn set_scalar(&self, value: Number) -> Result<(), String> {
+        let element_type = self.tensor_type.element_type;
+        if !self.tensor_type.shape.is_empty() {
+            return Err("only single elements can be set".to_owned());
+        }
+        let text = match (element_type.kind, value) {
+            // What is neither 0 nor 1 is not written.
+            (NumericalKind::Boolean, Number::Integer(bit @ 0..=1)) => format!("{bit:02}"),
+            (NumericalKind::Boolean, _) => "neither 0 nor 1".to_owned(),
+            _ => value.text_for(element_type),
+        };
+        let scalar = format!("{element_type}={text}");
+        let parsed = abi::tensor::Tensor::parse(&scalar, 64);
+        let parsed =
+            parsed.map_err(|_| format!("{text} does not fit an element of {element_type}"))?;
+        let bytes = &parsed.bytes;
+        let written = if element_type.is_packed() {
+            let bit = self.first * usize::from(element_type.bits);
+            let mask = u128::from(u64::MAX >> (64 - u32::from(element_type.bits.clamp(1, 64))));
+            let mut window = [0; 16];
+            let old = self.buffer.read(bit / 8, 9);
+            window[..old.len()].copy_from_slice(&old);
+            let mut wide = [0; 16];
+            wide[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
+            let value = (u128::from_le_bytes(wide) & mask) << (bit % 8);
+            let all = u128::from_le_bytes(window) & !(mask << (bit % 8)) | value;
+            self.buffer.write(bit / 8, &all.to_le_bytes()[..old.len()])
+        } else {
+            self.buffer.write(self.memory_from().1, bytes)
+        };
+        written.map_err(|status| status.to_string())
+    }
+
+    /// What is at an index of the outermost dimension, which has it.
+    pub(crate) fn at(&self, index: usize) -> Self {
+        let shape = self.tensor_type.shape.get(1..).unwrap_or_default().to_vec();
+        let tensor_type = TensorType { shape, ..self.tensor_type.clone() };
+        let stride = self.strides.first().copied().unwrap_or(0);
+        Self {
+            buffer: Arc::clone(&self.buffer),
+            tensor_type,
+            strides: self.strides.get(1..).unwrap_or_default().to_vec(),
+            first: self.first + index * stride,
+        }
+    }
+
+    /// A part of one dimension, with all of the others. The slice is inside.
+    pub(crate) fn slice(&self, dimension: usize, slice: Slice) -> Self {
+        let mut view = self.clone();
+        let stride = self.strides[dimension];
+        view.first += slice.start * stride;
+        view.strides[dimension] = stride * slice.step;
+        let count = slice.end.saturating_sub(slice.start).div_ceil(slice.step);
+        view.tensor_type.shape[dimension] = count as u64;
+        view
+    }
+
+    /// An index of one dimension, which has it; the dimension is gone.
+    pub(crate) fn pick(&self, dimension: usize, index: usize) -> Self {
+        let mut view = self.clone();
+        view.first += index * self.strides[dimension];
+        view.strides.remove(dimension);
+        view.tensor_type.shape.remove(dimension);
+        view
+    }
+
+    /// Calls `visit` with the index in the buffer of each element in order, until it says false.
+    pub(super) fn each_offset(&self, mut visit: impl FnMut(usize) -> bool) {
+        self.each_row(|first, count, stride| (0..count).all(|index| visit(first + index * stride)));
+    }
+
+    /// Calls `visit` with the first index in the buffer, the number of elements and the distance
+    /// between them of each innermost row, until it says false.
+    fn each_row(&self, mut visit: impl FnMut(usize, usize, usize) -> bool) {
+        if self.count() == 0 {
+            return;
+        }
+        if self.is_contiguous() {
+            visit(self.first, self.count(), 1);
+            return;
+        }
+        let shape: Vec<usize> = self.tensor_type.shape.iter().map(|it| *it as usize).collect();
+        let Some((length, outer)) = shape.split_last() else { return };
+        let stride = self.strides.last().copied().unwrap_or(1);
+        let mut counters = vec![0; outer.len()];
+        loop {
+            let place: usize =
+                counters.iter().zip(&self.strides).map(|(n, stride)| n * stride).sum();
+            if !visit(self.first + place, *length, stride) {
+                return;
+            }
+            // Counts on like an odometer.
+            let Some(dimension) = (0..outer.len()).rev().find(|it| counters[*it] + 1 < outer[*it])
+            else {
+                return;
+            };
+            counters[dimension] += 1;
+            counters[dimension + 1..].fill(0);
+        }
+    }
+
+    /// Calls `visit` with each element in order, until it says false.
+    pub(crate) fn each(&self, mut visit: impl FnMut(Number) -> bool) {
+        let element_type = self.tensor_type.element_type;
+        let size = element_type.byte_count();
+        self.each_row(|first, count, stride| {
+            if stride != 1 || element_type.is_packed() || size == 0 {
+                return (0..count).all(|index| {
+                    let raw = self.raw(first + index * stride);
+                    visit(Number::of_element(element_type, &raw))
+                });
+            }
+            let mut start = first * size;
+            let end = start + count * size;
+            while start < end {
+                let bytes = self.buffer.read(start, (end - start).min(CHUNK / size * size));
+                let go_on = bytes
+                    .chunks_exact(size)
+                    .all(|bytes| visit(Number::of_element(element_type, bytes)));
+                if !go_on || bytes.len() < size {
+                    return false;
+                }
+                start += bytes.len();
+            }
+            true
+        });
+    }
+}
+
+/// Strides of elements that lie one behind the other.
+fn row_major(shape: &[u64]) -> Vec<usize> {
+    let mut strides = vec![1_usize; shape.len()];
+    for index in (1..shape.len()).rev() {
+        let length = usize::try_from(shape[index]).unwrap_or(usize::MAX);
+        strides[index - 1] = strides[index].saturating_mul(length);
+    }
+    strides
+}

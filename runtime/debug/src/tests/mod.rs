@@ -1,0 +1,8 @@
+//! Tests of the whole debugger.
+
+mod debugger;
+mod hit_counts;
+mod overflow;
+mod pauses;
+mod scale;
+mod stepping_model;

@@ -1,0 +1,214 @@
+//! Variables: named values with what is inside them.
+//!
+//! Plain structs, which adapters convert. A variable that has children carries a [`Node`], which
+//! says what to expand. A node holds the object itself, so it stays valid as long as it is kept;
+//! nodes of frames are valid only until the program resumes.
+
+use std::sync::Arc;
+
+use abi::tensor::TensorType;
+use vm::{Buffer, List, Value};
+
+use super::frame::FrameId;
+use crate::tensor::{Summary, TensorView};
+
+/// The kinds of scopes, in the order in which they are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ScopeKind {
+    /// What the dispatch works on that the frame belongs to.
+    Dispatch,
+    /// The names of the source that are in scope, or the values of the VM program that are alive.
+    Locals,
+    /// What the function was called with.
+    Arguments,
+    /// Values of the VM program that no name of the source stands for.
+    Compiler,
+    /// The frame's registers, typed by the instructions that wrote them.
+    Registers,
+    /// The module's globals.
+    Globals,
+    /// What is alive on the device.
+    Device,
+}
+
+impl ScopeKind {
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Locals => "Locals",
+            Self::Arguments => "Arguments",
+            Self::Compiler => "Compiler values",
+            Self::Registers => "Registers",
+            Self::Globals => "Globals",
+            Self::Dispatch => "Dispatch",
+            Self::Device => "Device",
+        }
+    }
+}
+
+/// Something that can be expanded.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// A scope of a frame.
+    Scope(FrameId, ScopeKind),
+    /// A list's elements.
+    List(Arc<List>),
+    /// A list's elements: from, to.
+    ListPart(Arc<List>, usize, usize),
+    /// A buffer's contents.
+    Buffer(Arc<Buffer>, BufferView),
+    /// A tensor's rows or elements.
+    Tensor(TensorView),
+}
+
+/// How a buffer's bytes are read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BufferView {
+    /// The choice of views itself.
+    Choice,
+    /// One element a byte, unsigned.
+    U8,
+    /// Signed 32-bit integers.
+    I32,
+    /// Signed 64-bit integers.
+    I64,
+    /// 32-bit floats.
+    F32,
+    /// 64-bit floats.
+    F64,
+}
+
+impl BufferView {
+    pub(crate) const ELEMENTS: [Self; 5] = [Self::U8, Self::I32, Self::I64, Self::F32, Self::F64];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Choice => "",
+            Self::U8 => "u8",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    pub(crate) fn element_width(self) -> Option<usize> {
+        match self {
+            Self::Choice => None,
+            Self::U8 => Some(1),
+            Self::I32 | Self::F32 => Some(4),
+            Self::I64 | Self::F64 => Some(8),
+        }
+    }
+
+    /// The view of a name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ELEMENTS.into_iter().find(|view| view.name() == name)
+    }
+
+    /// Its elements as a tensor type names them.
+    pub(crate) fn element_type(self) -> Option<&'static str> {
+        match self {
+            Self::Choice => None,
+            Self::U8 => Some("ui8"),
+            other => Some(other.name()),
+        }
+    }
+
+    /// All of a buffer as a tensor of one dimension.
+    pub(crate) fn tensor(self, buffer: &Arc<Buffer>) -> Option<TensorView> {
+        let element = self.element_type()?;
+        let count = buffer.len() / self.element_width()?;
+        let tensor_type = TensorType::parse(&format!("{count}x{element}")).ok()?;
+        TensorView::new(Arc::clone(buffer), tensor_type).ok()
+    }
+
+    /// The element that the first bytes hold.
+    pub(crate) fn decode(self, bytes: &[u8]) -> Value {
+        let mut padded = [0; 8];
+        padded[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
+        let wide = u64::from_le_bytes(padded);
+        match self {
+            Self::Choice | Self::U8 => Value::I32(i32::from(padded[0])),
+            Self::I32 => Value::I32((wide as u32).cast_signed()),
+            Self::I64 => Value::I64(wide.cast_signed()),
+            Self::F32 => Value::F32(f32::from_bits(wide as u32)),
+            Self::F64 => Value::F64(f64::from_bits(wide)),
+        }
+    }
+}
+
+/// A named value.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name within its parent.
+    pub name: String,
+    /// Its value, short enough for one line.
+    pub value: String,
+    /// Its type.
+    pub type_name: String,
+    /// An expression that names it anywhere in the frame, where there is one.
+    pub evaluate_name: Option<String>,
+    /// What is inside it.
+    pub children: Option<Children>,
+    /// The bits of the integer that it is, in its own width; none where its value is to be written
+    /// as it is.
+    pub bits: Option<u64>,
+}
+
+impl Variable {
+    /// A name with a text that has no children, bits or expression.
+    pub(crate) fn plain(name: impl Into<String>, value: String, type_name: &str) -> Self {
+        Self {
+            name: name.into(),
+            value,
+            type_name: type_name.to_owned(),
+            evaluate_name: None,
+            children: None,
+            bits: None,
+        }
+    }
+
+    /// The same with an expression that names it anywhere in the frame.
+    pub(crate) fn evaluated_as(self, expression: &str) -> Self {
+        Self { evaluate_name: Some(expression.to_owned()), ..self }
+    }
+
+    /// With its integers in hexadecimal. Floats stay as they are: their bits are asked for one by
+    /// one, with a format letter behind an expression.
+    #[must_use]
+    pub fn in_hexadecimal(mut self) -> Self {
+        if let Some(bits) = self.bits {
+            self.value = format!("{bits:#x}");
+        } else if let Some(Children { node: Node::Tensor(tensor), .. }) = &self.children
+            && let Some(elements) = tensor.short_hexadecimal()
+            && let Some(before) = self.value.strip_suffix(&tensor.short())
+        {
+            self.value = format!("{before}{elements}");
+        }
+        self
+    }
+}
+
+/// What is inside a variable.
+#[derive(Clone, Debug)]
+pub struct Children {
+    /// What to expand.
+    pub node: Node,
+    /// How many elements an indexed node has; None for named children.
+    pub indexed: Option<usize>,
+}
+
+impl Children {
+    /// Statistics of the first `most` elements of a tensor, or of a buffer that is seen as
+    /// elements; none for anything else.
+    #[must_use]
+    pub fn summary(&self, most: usize) -> Option<Summary> {
+        match &self.node {
+            Node::Tensor(tensor) => tensor.summary(most),
+            Node::Buffer(buffer, view) => view.tensor(buffer)?.summary(most),
+            Node::Scope(..) | Node::List(_) | Node::ListPart(..) => None,
+        }
+    }
+}

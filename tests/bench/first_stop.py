@@ -1,4 +1,4 @@
-"""How long the terminal debugger takes to its first stop, and its memory, in modules small and large."""
+"""Time and memory of the terminal debugger until its first stop, in small and large modules."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ SCRIPT = "break first\nrun\nquit\n"
 
 
 class Constants:
-    """A module of so many bytes of constants, and what its rounds measured."""
+    """A module with this many bytes of constants, and the measurements of its rounds."""
 
     def __init__(self, name):
         self.name = name
@@ -45,7 +45,7 @@ class Constants:
         return [binary, "debug", "--batch", "-x", self.script, "--function=first", self.module]
 
     def measure(self, binary, _):
-        # A process starts out with the peak of the one that started it; this one is small.
+        # A process inherits the peak of its parent, so a small process starts it.
         note = SCRATCH / "peak"
         watched = ["/usr/bin/time", "--format=%M", f"--output={note}", *self.command(binary)]
         start = time.perf_counter()

@@ -13,7 +13,7 @@ BACKENDS = {"vmvx": [], "llvm-cpu": ["--iree-llvmcpu-target-cpu=host"]}
 
 
 class Model:
-    """A source in models/ for one back end, and what its rounds measured."""
+    """A source in models/ for one back end, and the measurements of its rounds."""
 
     def __init__(self, name, backend, options):
         self.name = f"{name}, {backend}"

@@ -1,4 +1,4 @@
-"""Programs of the VM alone: what an instruction costs, and what armed breakpoints do to that."""
+"""Programs of the VM alone: the cost of an instruction, with and without armed breakpoints."""
 
 import sys
 
@@ -11,7 +11,7 @@ SOURCES = {path.stem: path for path in sorted((HERE / "programs").iterdir())}
 
 
 class Program:
-    """A source in programs/, its modules, and what its rounds measured."""
+    """A source in programs/, its modules, and the measurements of its rounds."""
 
     def __init__(self, name, options):
         source = SOURCES[name]

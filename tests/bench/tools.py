@@ -1,4 +1,4 @@
-"""What the benchmarks share: IREE's tools, ours, modules made of sources, ratios."""
+"""Shared code of the benchmarks: IREE's tools, ours, modules made from sources, ratios."""
 
 import json
 import math
@@ -16,14 +16,14 @@ INSTALL = "python3 -m venv .venv && .venv/bin/pip install -r tests/requirements.
 
 
 def build(profile):
-    """Makes the binary that is measured."""
+    """Builds the binary to measure."""
     run(["cargo", "build", "--quiet", "--package=iree-dbg", f"--profile={profile}"])
     target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
     return target / ("debug" if profile == "dev" else profile) / "iree-dbg"
 
 
 def reference_ns(call, seconds):
-    """CPU nanoseconds a call that iree-benchmark-module reports."""
+    """CPU nanoseconds per call, as iree-benchmark-module reports them."""
     flags = ["--benchmark_format=json", "--time_unit=ns", f"--benchmark_min_time={seconds}s"]
     text = run([iree("iree-benchmark-module"), *call, *flags])
     row = json.loads(text[text.index("{") :])["benchmarks"][0]
@@ -35,7 +35,7 @@ def our_ns(binary, call, seconds):
 
 
 def compiled(name, text, flags=()):
-    """Writes a source into the target folder and makes a module of it."""
+    """Writes a source into the target folder and makes a module from it."""
     SCRATCH.mkdir(parents=True, exist_ok=True)
     source = SCRATCH / name
     source.write_text(text)
@@ -48,14 +48,14 @@ def compiled(name, text, flags=()):
 
 
 def comments(text, mark, separator=": "):
-    """What comments say behind the mark."""
+    """The text after the mark in comments."""
     start = f"// {mark}{separator}"
     found = (line.strip() for line in text.splitlines())
     return [line.removeprefix(start) for line in found if line.startswith(start)]
 
 
 def must_agree(name, binary, call):
-    """Both tools print the same results."""
+    """Checks that both tools print the same results."""
     expected = run([iree("iree-run-module"), *call])
     found = run([binary, "run", *call])
     if expected != found:
@@ -77,7 +77,7 @@ def run(command):
 
 
 def in_turns(timings, is_swapped):
-    """Takes each timing once, in this order or the other way around."""
+    """Takes each timing once, in this order or in reverse."""
     names = list(timings)
     if is_swapped:
         names.reverse()

@@ -1,7 +1,7 @@
 // What the assembler cannot write but the compiler can: vm.switch.ref.
 //
 // COMPILE-WITH: --compile-from=vm
-// DISASSEMBLY-DIFFERS: the reference's disassembler forgets the type in vm.switch.ref and prints what lies behind the instruction.
+// DISASSEMBLY-DIFFERS: the reference's disassembler forgets the type in vm.switch.ref and prints the bytes after the instruction.
 
 vm.module @vm_dialect {
   // RUN-WITH: --function=switch --input=0

@@ -1,4 +1,4 @@
-// Dispatches that go wrong when their inputs tell them to.
+// Dispatches that fault on certain inputs.
 
 // Reads element %index[i] of %x, wherever that is.
 func.func @gather(%x: tensor<16xf32>, %index: tensor<4xi64>) -> tensor<4xf32> {

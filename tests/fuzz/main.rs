@@ -19,7 +19,8 @@
 //! | `edits` | MLIR edited in many steps | the answers for a fresh document with that text |
 //!
 //! ```text
-//! cargo test -p conformance --test fuzz -- [TARGET]… [--seconds=N] [--count=N] [--seed=N] [--print]
+//! cargo test -p conformance --test fuzz -- [TARGET]… [--seconds=N] [--count=N] [--seed=N]
+//!     [--print]
 //! ```
 //!
 //! A try that takes a minute, or half a gigabyte more than all tries before it, is a finding too.

@@ -1,4 +1,4 @@
-// Constants that a program gives as they are. Programs without queues cannot be compiled with some.
+// Constants that a program returns unchanged. Programs without queues cannot be compiled with some.
 
 // EXECUTION: async-internal
 // EXECUTION: async-external

@@ -1,4 +1,4 @@
-// Compiled with bare pointers, of which the attribute tells.
+// Compiled with bare pointers, as the attribute says.
 
 func.func @increment(%x: memref<2x2xi32>) attributes {llvm.bareptr} {
   %zero = arith.constant 0 : index

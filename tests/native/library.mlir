@@ -120,7 +120,7 @@ func.func @add(%a: i32, %b: i32) -> i32 attributes {llvm.emit_c_interface} {
   return %sum : i32
 }
 
-// What goes wrong if it is told to: `abort` by an assertion, a division by zero.
+// Faults on request: `abort` by an assertion, a division by zero.
 func.func @checked(%a: i32) -> i32 attributes {llvm.emit_c_interface} {
   %zero = arith.constant 0 : i32
   %is_positive = arith.cmpi sgt, %a, %zero : i32

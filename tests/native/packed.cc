@@ -6,7 +6,7 @@
 
 namespace ffi = tvm::ffi;
 
-// Doubles in place, and gives the sum.
+// Doubles in place and returns the sum.
 double DoubleAll(ffi::TensorView x) {
   if (x.ndim() != 1) TVM_FFI_THROW(ValueError) << "expected a vector, got rank " << x.ndim();
   if (x.dtype().code != kDLFloat || x.dtype().bits != 32) {
@@ -31,7 +31,7 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(fail, Fail);
 ffi::String Text() { return "a text that is not short"; }
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(text, Text);
 
-// Gives a tensor back that it could also keep.
+// Returns its argument, which it could also keep.
 ffi::Tensor Same(ffi::Tensor x) { return x; }
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(same, Same);
 

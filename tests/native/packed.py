@@ -18,12 +18,12 @@ import numpy
 import tvm_ffi
 
 HERE = pathlib.Path(__file__).parent
-# Machine code may load whole vectors, so tensors for it are shared from there on only.
+# Machine code may load whole vectors, so only tensors with this alignment are shared with it.
 ALIGNMENT = 64
 
 
 def aligned(values, offset=0):
-    """A vector of float32 that begins at a multiple of the alignment, and some bytes."""
+    """A vector of float32 that begins some bytes after a multiple of the alignment."""
     values = numpy.asarray(values, numpy.float32)
     memory = numpy.zeros(values.nbytes + ALIGNMENT + offset, numpy.uint8)
     start = -memory.ctypes.data % ALIGNMENT + offset
@@ -33,7 +33,7 @@ def aligned(values, offset=0):
 
 
 def raises(kind, text, function, *arguments):
-    """The error that a call must end with."""
+    """The error that a call must raise."""
     try:
         result = function(*arguments)
     except Exception as error:
@@ -184,7 +184,7 @@ def library_is_described(library, path):
     ]
     assert library["describe"](path, "divide") == "divide(input0: i32, input1: i32) -> (output0: i32)"
     assert library["load"](path, "divide")(9, 3) == 3
-    # Metadata and documentation are functions, too.
+    # Metadata and documentation are functions too.
     for name in ["open", "load", "exports", "describe"]:
         schema = json.loads(json.loads(library[f"_metadata_{name}"]())["type_schema"])
         assert schema["type"] == "ffi.Function" and len(schema["args"]) > 1, schema

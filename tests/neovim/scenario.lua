@@ -1,5 +1,6 @@
--- What a user of Neovim does with the plugin of editors/neovim, step by step, and what must be seen.
--- `run` starts this inside a Neovim without any other configuration; the last line is `N passed, N failed`.
+-- A user's actions in Neovim with the plugin of editors/neovim, and what must be seen after each.
+-- `run` starts this in a Neovim without any other configuration; the last line is `N passed, N
+-- failed`.
 
 local folder = vim.fn.getenv("SCRATCH")
 local passed, failed = 0, 0
@@ -19,7 +20,7 @@ local function step(title, act)
   end
 end
 
--- Waits until a condition holds: the server answers when it has the answer.
+-- Waits until a condition holds.
 local function until_true(what, condition)
   local fine = vim.wait(30000, condition, 20)
   assert(fine, "never seen: " .. what)
@@ -29,7 +30,7 @@ local function line(number)
   return vim.api.nvim_buf_get_lines(0, number - 1, number, false)[1]
 end
 
--- Puts the cursor on the text `needle` of a line, on its character `offset` (from 0).
+-- Puts the cursor on the text `needle` of a line, at its character `offset` (from 0).
 local function go_to(number, needle, offset)
   local column = line(number):find(needle, 1, true)
   assert(column, needle .. " is not in " .. line(number))
@@ -74,12 +75,12 @@ step("hover a call: the signature and its calling convention", function()
   hover_shows("0ii_i")
 end)
 
-step("hover behind characters of several bytes", function()
+step("hover after multi-byte characters", function()
   go_to(8, "%a, ", 1)
   hover_shows("%a: i32")
 end)
 
-step("definition of a value, behind characters of several bytes", function()
+step("definition of a value after multi-byte characters", function()
   go_to(8, "%b)", 1)
   vim.lsp.buf.definition()
   until_true("the parameter", function()
@@ -115,7 +116,7 @@ step("no diagnostics in a right program", function()
   assert(#messages() == 0, vim.inspect(messages()))
 end)
 
-step("a mistake is told while typing", function()
+step("a mistake is reported while typing", function()
   vim.api.nvim_buf_set_lines(0, 7, 7, false, { "  %z = arith.addi %nowhere, %a : i32" })
   until_true("the diagnostic", function()
     return vim.tbl_contains(messages(), "8: `%nowhere` is not defined here")
@@ -135,7 +136,7 @@ step("a compiled module opens as its disassembly", function()
   vim.cmd("edit! " .. folder .. "/x.vmfb")
   assert(line(1) == "vm.module @module version 0", line(1))
   assert(vim.bo.filetype == "vmasm" and not vim.bo.modifiable)
-  -- In the function that the debug database of this compiler describes.
+  -- A function that the debug database of this compiler describes.
   assert(vim.fn.search("^vm.func @main") > 0, "no such function")
   local number = vim.fn.search("vm.rem.i32.u")
   assert(number > 0, "no such instruction")

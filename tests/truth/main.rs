@@ -15,7 +15,8 @@
 //!
 //! ```text
 //! cargo test -p conformance --test truth -- [--seed=N] [--count=N] [--seconds=N]
-//!     [--modes=companion,plain,3.10.0] [--print] [--verbose] [--keep] [--reduce=KIND] [--models=transformer,magika,ocr-cls,ocr-det,ocr-rec]
+//!     [--modes=companion,plain,3.10.0] [--print] [--verbose] [--keep] [--reduce=KIND]
+//!     [--models=transformer,magika,ocr-cls,ocr-det,ocr-rec]
 //! ```
 //!
 //! `TRUTH_SEED`, `TRUTH_COUNT`, `TRUTH_SECONDS` and `TRUTH_MODES` do the same. Everything follows

@@ -112,7 +112,7 @@ vm.module @program {
     vm.return %zero : i32
   }
 
-  // The list holds lists, and gives one away.
+  // The list holds lists, and passes one on.
   // RUN: --function=references --input=3 => i32=3 i32=1 i32=0
   vm.export @references
   vm.func @references(%n: i32) -> (i32, i32, i32) {

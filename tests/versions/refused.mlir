@@ -1,4 +1,4 @@
-// A program for a release whose bytecode nobody here reads.
+// A program for a release whose bytecode is too old to be read here.
 vm.module @refused {
   vm.export @answer
   vm.func @answer() -> i32 {

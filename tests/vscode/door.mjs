@@ -1,5 +1,6 @@
-// A web page that a user looks at while `iree-dbg dap --listen` runs, here even without a token: nothing that the page's
-// script can send to the port starts a program. The same bytes from a program that speaks the protocol do.
+// A web page that a user visits while `iree-dbg dap --listen` runs, here even without a token:
+// nothing that the page's script can send to the port starts a program. The same bytes from a
+// program that speaks the protocol do.
 
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +18,7 @@ const framed = (message) => {
 
 /**
  * @param {{program: string, tools: string, folder: string}} options
- * @param {(title: string, act: () => Promise<void>) => Promise<void>} step plays a step and counts it
+ * @param {(title: string, act: () => Promise<void>) => Promise<void>} step runs a step and counts it
  */
 export async function playDoor({ program, tools, folder }, step) {
   mkdirSync(folder, { recursive: true });

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Installs what the test in the real VS Code needs: code-server (VS Code's workbench and extension host, served to a
-# browser), playwright-core (drives the browser) and Chromium. Prints the directory on its last line.
+# Installs what the test in the real VS Code needs: code-server (VS Code's workbench and extension
+# host, served to a browser), playwright-core (which drives the browser) and Chromium. The last line
+# of its output is the directory.
 #
 #   usage: tests/vscode/install.sh
 #
-# The directory is tests/.tools/vscode, or $IREE_DBG_VSCODE where one installation serves several checkouts.
-# Nothing is done where everything is there already. Needs Node 20 or newer, npm, and apt with root or sudo.
+# The directory is tests/.tools/vscode, or $IREE_DBG_VSCODE if one installation serves several
+# checkouts. Present parts are not installed again. Needs Node 20 or newer, npm, and apt with root
+# or sudo.
 set -euo pipefail
 
 # The newest code-server that runs on Node 20; it is VS Code 1.100.3.
@@ -41,8 +43,9 @@ install_workbench() {
   export npm_config_yes=true npm_config_audit=false npm_config_fund=false
   cd "$directory"
   [ -f package.json ] || npm init -y >/dev/null
-  # code-server's own install script downloads a ripgrep and compiles everything. Here scripts stay off, the few
-  # native modules that the workbench loads are built, and the system's ripgrep is linked in.
+  # code-server's own install script downloads a ripgrep and compiles everything. Here scripts are
+  # disabled, the few native modules that the workbench loads are built, and the system's ripgrep is
+  # linked in.
   npm install --ignore-scripts "code-server@$code_server" "playwright-core@$playwright"
   npm rebuild argon2
   cd "$workbench"

@@ -1,5 +1,5 @@
-// The end-to-end test: packages the extension, installs it into a real VS Code, and does what a user does there.
-// A scenario is a list of steps; each leaves a screenshot in tests/vscode/.work/screenshots.
+// The end-to-end test: packages the extension, installs it into a real VS Code, and acts as a user
+// does. A scenario is a list of steps; each leaves a screenshot in tests/vscode/.work/screenshots.
 //
 //   usage: node tests/vscode/run.mjs [--update-images]
 //
@@ -94,7 +94,7 @@ async function main() {
   await playIn(trust, vsix, trustScenario(stranger), join(pictures, "trust"));
 }
 
-/** Plays a step that needs no workbench. */
+/** Runs a step that needs no workbench. */
 async function playOne(title, act) {
   try {
     await act();
@@ -106,7 +106,7 @@ async function playOne(title, act) {
   }
 }
 
-/** Plays steps in a workbench of their own. */
+/** Runs steps in a workbench of their own. */
 async function playIn(workbench, vsix, steps, pictures) {
   mkdirSync(pictures, { recursive: true });
   try {
@@ -117,7 +117,7 @@ async function playIn(workbench, vsix, steps, pictures) {
   }
 }
 
-/** Steps build on each other, so the first that fails ends the scenario; the rest count as failed too. */
+/** Steps build on each other: the first failure ends the scenario, and the rest count as failed. */
 async function play(user, steps, pictures) {
   for (const [index, { title, image, act }] of steps.entries()) {
     const picture = join(pictures, `${String(index + 1).padStart(2, "0")}-${title.replace(/[^a-z0-9]+/gi, "-")}.png`);
@@ -142,7 +142,7 @@ async function play(user, steps, pictures) {
   }
 }
 
-/** A stock iree-compile module, to be opened as its disassembly and to tell hovers of its ABI; and half of it. */
+/** A module by stock iree-compile, for its disassembly and for hovers about its ABI; and half of it. */
 function compile(compiler, workspace) {
   execFileSync(
     compiler,
@@ -154,7 +154,7 @@ function compile(compiler, workspace) {
 }
 
 function packageExtension() {
-  // Without a program inside: the settings name the one to test.
+  // No program inside the package: the settings name the one to test.
   const env = { ...process.env, IREE_DBG: "" };
   const npm = (...args) => execFileSync("npm", args, { cwd: extension, env, stdio: ["ignore", "ignore", "inherit"] });
   if (!existsSync(join(extension, "node_modules/.bin/vsce"))) {

@@ -1,5 +1,5 @@
-// What the user does, step by step. Line numbers are those of workspace/euclid.mlir, and of the perceptron that the
-// terminal debugger is tested with.
+// The user's actions, step by step. Line numbers are those of workspace/euclid.mlir, and of the
+// perceptron that the terminal debugger's tests use.
 
 /**
  * @param {{listing: string[]}} module the disassembly of workspace/euclid.vmfb, line by line
@@ -256,7 +256,7 @@ export function scenario({ listing }) {
       },
     },
     {
-      title: "the program goes on with it",
+      title: "the program continues with it",
       async act(user) {
         await user.removeAllBreakpoints();
         await user.press("F5");

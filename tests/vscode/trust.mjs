@@ -1,5 +1,5 @@
-// A folder of somebody else's, which has a program of its choice run when a file is saved. Nothing of that happens until the
-// user says that the folder is trusted.
+// Another person's folder, whose settings start a program when a file is saved. The program must
+// not run until the user trusts the folder.
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ export function trustScenario(folder) {
       title: "a save starts no program of its choice",
       async act(user) {
         await user.changeAndSave("// looked at\n");
-        // The server has seen the save when it has answered what came after.
+        // An answer to a later message shows that the server has handled the save.
         await user.hover("@gift", "@gift(%a: i32) -> i32");
         if (existsSync(marker)) {
           throw new Error("the folder's program was started");

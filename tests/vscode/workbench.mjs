@@ -1,6 +1,7 @@
-// A real VS Code for a test: code-server on a free port, a Chromium that shows it, and the hands and eyes of a user.
-// What is read here is read from the page, as the user sees it; nothing asks VS Code's own interfaces.
-// Every wait is for something to appear. The only clock is the limit after which a wait has failed.
+// A real VS Code for a test: code-server on a free port, a Chromium that shows it, and the input of
+// a user. Everything is read from the page, as the user sees it, and never through VS Code's own
+// interfaces. Every wait is for something to appear. The only clock is the limit after which a wait
+// has failed.
 
 import { spawn } from "node:child_process";
 import { mkdirSync, openSync, writeFileSync } from "node:fs";
@@ -10,7 +11,7 @@ import { join } from "node:path";
 
 const LIMIT = 30_000;
 
-/** Polls `read` until `accept` likes what it returns; the error shows the last thing read. */
+/** Polls `read` until `accept` returns true for its result. The error shows the last result. */
 export async function eventually(what, read, accept) {
   const end = Date.now() + LIMIT;
   for (;;) {
@@ -19,17 +20,17 @@ export async function eventually(what, read, accept) {
       return seen;
     }
     if (Date.now() > end) {
-      throw new Error(`waited in vain for ${what}; last seen: ${JSON.stringify(seen)}`);
+      throw new Error(`${what} did not appear; last seen: ${JSON.stringify(seen)}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-/** Where things are and how the workbench is set up. */
+/** The folders and the setup of a workbench. */
 export class Workbench {
   /**
    * @param {{tools: string, home: string, workspace: string, settings: object, machineSettings: object, path: string,
-   *   asksForTrust?: boolean}} options with `asksForTrust`, a folder is not trusted until the user says so
+   *   asksForTrust?: boolean}} options with `asksForTrust`, a folder is untrusted until the user trusts it
    */
   constructor(options) {
     this.options = options;
@@ -40,7 +41,7 @@ export class Workbench {
     ];
   }
 
-  /** The environment of code-server: ours, with `path` first; the display and other editors' variables left out. */
+  /** The environment of code-server: ours with `path` first, without variables of displays and editors. */
   environment() {
     const environment = { ...process.env, PATH: `${this.options.path}:${process.env.PATH}` };
     for (const name of Object.keys(environment)) {
@@ -59,7 +60,8 @@ export class Workbench {
 
   async install(vsix) {
     this.writeSettings("User", this.options.settings);
-    // The browser is a client of a remote machine, and takes settings that name programs from that machine only.
+    // The browser is a client of a remote machine, and takes settings that name programs from that
+    // machine only.
     this.writeSettings("Machine", this.options.machineSettings);
     const child = spawn(process.execPath, [this.entry, ...this.directories, "--install-extension", vsix], {
       env: this.environment(),
@@ -112,7 +114,7 @@ export class Workbench {
   }
 }
 
-/** What a user does in the window, and reads in it. */
+/** A user of the window: actions, and what the window shows. */
 export class User {
   constructor(page) {
     this.page = page;
@@ -126,7 +128,7 @@ export class User {
     return keys.reduce((before, key) => before.then(() => this.page.keyboard.press(key)), Promise.resolve());
   }
 
-  /** Opens a file of the explorer as text; `title` is that of the editor's tab when it is not the file's name. */
+  /** Opens a file of the explorer as text. `title` is the title of the tab, if not the file's name. */
   async open(file, title = file) {
     await this.choose(file);
     await this.activeTab(title);
@@ -149,7 +151,7 @@ export class User {
     await dirty.waitFor({ state: "detached" });
   }
 
-  /** Says that the workspace is trusted. */
+  /** Trusts the workspace. */
   async trust() {
     await this.command("Workspaces: Manage Workspace Trust");
     await this.page.locator(".workspace-trust-editor .monaco-button", { hasText: /^Trust/ }).first().click();
@@ -170,8 +172,8 @@ export class User {
   }
 
   async goToLine(line) {
-    // The file may have been opened by a click outside the text. (A click into it would have to wait until nothing moves,
-    // and meanwhile scroll the text away.)
+    // A click outside the text may have opened the file. (A click into the text would wait until
+    // nothing moves, and meanwhile scroll the text away.)
     await this.press("Control+1", "Control+G");
     const input = this.page.locator(".quick-input-widget input.input").first();
     await input.waitFor();
@@ -204,7 +206,7 @@ export class User {
     await box.locator(".monaco-list-row", { hasText: title }).first().click();
   }
 
-  /** Sets a breakpoint in the cursor's line that needs a text: "Conditional Breakpoint" or "Logpoint". */
+  /** Sets a "Conditional Breakpoint" or a "Logpoint", which need a text, in the cursor's line. */
   async addBreakpoint(kind, text) {
     const dots = this.page.locator(
       ".editor-instance .codicon-debug-breakpoint-conditional, .editor-instance .codicon-debug-breakpoint-log",
@@ -248,7 +250,7 @@ export class User {
     );
   }
 
-  /** Gives a variable of the Variables view another value. */
+  /** Changes the value of a variable in the Variables view. */
   async setValue(name, value) {
     const row = this.page.locator(".debug-variables .monaco-list-row .expression", {
       has: this.page.locator(".name", { hasText: new RegExp(`^${name}\\b`) }),
@@ -260,13 +262,14 @@ export class User {
     await this.press("Enter");
   }
 
-  /** Has the program stop when a variable of the Variables view changes. */
+  /** Makes the program stop when a variable in the Variables view changes. */
   async breakOnChange(name) {
     const row = this.page.locator(".debug-variables .monaco-list-row .expression", {
       has: this.page.locator(".name", { hasText: new RegExp(`^${name}\\b`) }),
     });
     await row.first().click({ button: "right" });
-    // The menu takes no click while it opens, and the pointer's item when it has.
+    // The menu takes no click while it opens, and takes one for the item under the pointer once it
+    // is open.
     const item = this.page.locator(".monaco-menu .action-item", { hasText: "Break on Value Change" }).first();
     await item.waitFor();
     await eventually(
@@ -282,7 +285,7 @@ export class User {
     await this.page.locator(".debug-breakpoints .codicon-debug-breakpoint-data").first().waitFor();
   }
 
-  /** Answers an input box, whose title and prompt are returned. */
+  /** Answers an input box and returns its title and prompt. */
   async answer(title, text) {
     const box = this.page.locator(".quick-input-widget");
     await eventually(
@@ -378,7 +381,7 @@ export class User {
     }
   }
 
-  /** What the Variables view shows, as name and value, for every variable on the screen. */
+  /** Name and value of every visible variable in the Variables view. */
   async variables() {
     const rows = await this.page.locator(".debug-variables .monaco-list-row .expression:has(.value)").all();
     const read = (row, part) => row.locator(part).first().innerText({ timeout: 1_000 });
@@ -397,7 +400,7 @@ export class User {
     );
   }
 
-  /** Points at a word of the visible editor and returns the hover's text once it contains `expected`. */
+  /** Points at a word in the visible editor. Returns the hover's text once it contains `expected`. */
   async hover(word, expected) {
     const token = this.page.locator(".editor-instance .view-line span span", { hasText: word }).first();
     const hover = this.page.locator(".monaco-hover:not(.hidden) .hover-contents");
@@ -413,7 +416,7 @@ export class User {
     );
   }
 
-  /** Points at a word in the stopped line and waits for the debugger's hover to say `expected`. */
+  /** Points at a word in the stopped line and waits until the debugger's hover shows `expected`. */
   async valueUnderPointer(word, expected) {
     const hover = this.page.locator(".debug-hover-widget");
     const band = this.page.locator(".view-overlays .debug-top-stack-frame-line").first();

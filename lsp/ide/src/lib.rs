@@ -1,7 +1,7 @@
 //! Language features for MLIR, `.vmasm` and `.vmfb`; no protocol.
 //!
-//! Each feature is a function from an immutable [`Document`] and a byte offset to a plain answer: no
-//! LSP type, no line and column, no editor. So a test, a terminal and a server can all ask for a
+//! Each feature is a function from an immutable [`Document`] and a byte offset to a plain answer:
+//! no LSP type, no line and column, no editor. So a test, a terminal and a server can all ask for a
 //! [`hover()`].
 //!
 //! Nothing here executes anything or writes a file. Only [`Modules`] and [`Workspace`] keep state:

@@ -1,17 +1,19 @@
 //! The language server over LSP: `iree-dbg lsp`.
 //!
 //! tower-lsp runs handlers concurrently, so handlers that applied edits would answer from the wrong
-//! text. Here one place keeps the order: every message passes `transport::Ordered` before tower-lsp.
-//! Edits are applied there as they arrive, and each request receives the snapshot of that moment.
-//! Handlers see nothing but their snapshot.
+//! text. Here one place keeps the order: every message passes `transport::Ordered` before
+//! tower-lsp. Edits are applied there as they arrive, and each request receives the snapshot of
+//! that moment. Handlers see nothing but their snapshot.
 //!
 //! ```text
-//! stdin ─► Frames (takes long texts out of messages) ─► Ordered (applies edits, takes snapshots) ─► tower-lsp
-//!       ─► handler ─► worker thread (ide) ─► stdout
+//! stdin ─► Frames ─► Ordered ─► tower-lsp ─► handler ─► worker thread (ide) ─► stdout
+//!            │          └ applies edits, takes snapshots
+//!            └ takes long texts out of messages
 //! ```
 //!
 //! Rules that hold everywhere:
-//! - a handler never computes: it gives the work to a thread, where a panic becomes an error answer;
+//! - a handler never computes: it gives the work to a thread, where a panic becomes an error
+//!   answer;
 //! - a handler never waits for the client;
 //! - an unknown request gets an error; no message except `exit` ends the session.
 //!

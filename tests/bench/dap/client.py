@@ -1,4 +1,4 @@
-"""The least of a client of the Debug Adapter Protocol, for what is measured."""
+"""A minimal client of the Debug Adapter Protocol, for measurements."""
 
 import json
 import subprocess
@@ -6,8 +6,8 @@ import sys
 
 
 class Client:
-    """Sends requests, and reads what comes while it waits for something. It has no thread, so that what is
-    measured is the adapter's time and not that of waking one another."""
+    """Sends requests, and reads messages while it waits. It has no threads, so measurements show the
+    adapter's time and not the time of waking threads."""
 
     def __init__(self, command, environment=None):
         self.process = subprocess.Popen(
@@ -22,7 +22,7 @@ class Client:
         self.events = []
 
     def take(self):
-        """Reads a message; whether there was one."""
+        """Reads a message. Returns whether there was one."""
         stream = self.process.stdout
         header = stream.readline()
         if not header:
@@ -61,7 +61,7 @@ class Client:
         return self.response(self.send(command, arguments))
 
     def event(self, *names):
-        """The next event of one of these names; those before it are dropped."""
+        """The next event with one of these names. Earlier events are dropped."""
         while True:
             while self.events:
                 event = self.events.pop(0)

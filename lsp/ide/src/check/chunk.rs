@@ -56,7 +56,7 @@ fn syntax_message(kind: SyntaxErrorKind) -> (&'static str, String) {
         ),
         SyntaxErrorKind::TooDeep => (
             "too-deep",
-            "this is nested too deeply: nothing in it is checked or found".into(),
+            "this is nested too deeply, so nothing inside is checked or found".into(),
         ),
         SyntaxErrorKind::NoOperation => (
             "no-operation",

@@ -218,7 +218,7 @@ fn describe_convention(
             if *origin == Origin::Derived {
                 let _ = writeln!(
                     out,
-                    "*Derived from the types: what the export that iree-compile makes of it takes and gives.*\n"
+                    "*Derived from the types: the convention of iree-compile's export by default.*\n"
                 );
             }
             for note in notes {
@@ -316,7 +316,9 @@ fn module_heading(out: &mut String, found: &NearbyModule) {
     let name = found.path.file_name().unwrap_or(found.path.as_os_str()).to_string_lossy();
     let _ = writeln!(out, "---\n**Compiled module** `{name}`\n");
     if found.is_stale {
-        out.push_str("⚠ *Stale: older than this text. Compile again to see what it is now.*\n\n");
+        out.push_str(
+            "⚠ *Stale: older than this text. Compile again to see the current module.*\n\n",
+        );
     }
 }
 
@@ -352,7 +354,7 @@ fn describe_difference(
     {
         let _ = writeln!(
             out,
-            "*This is not what the types here lead to (`{}`): other options, or another version of the text.*\n",
+            "*The types here give another one (`{}`): other options, or another version of the text.*\n",
             known.signature.to_cconv()
         );
     }

@@ -59,39 +59,39 @@ const KEYS: &[(&str, &str, &str)] = &[
     (
         "iree.abi.model",
         " = \"coarse-fences\"",
-        "Two fences are appended to the arguments: one to wait for, one to signal. Read of `util.func`.",
+        "Appends two fences to the arguments: one to wait for, one to signal. Read from `util.func`.",
     ),
     (
         "iree.abi.declaration",
         " = \"${1:sync func @f()}\"",
-        "The signature that tools show for the export. Read of `util.func`.",
+        "The signature that tools show for the export. Read from `util.func`.",
     ),
     (
         "iree.abi",
         " = \"{\\\"a\\\":[$1],\\\"r\\\":[$2],\\\"v\\\":1}\"",
-        "The signature for hosts as JSON. Read of `util.func`, or in `iree.reflection`.",
+        "The signature for hosts as JSON. Read from `util.func`, or in `iree.reflection`.",
     ),
     ("iree.reflection", " = {$1}", "Pairs of strings that are copied into the module."),
-    ("iree.abi.name", " = \"$1\"", "Of an argument or result: its name in the declaration."),
+    ("iree.abi.name", " = \"$1\"", "The name of an argument or result in the declaration."),
     (
         "iree.abi.output",
         " = ${1:0} : index",
-        "Of a `!hal.buffer` argument: it provides the storage of this result.",
+        "This `!hal.buffer` argument provides the storage of the result.",
     ),
-    ("iree.abi.encoding", " = $1", "Of an argument or result: its encoding at the boundary."),
-    ("iree.abi.affinity", " = $1", "Of an argument or result: the device that it lives on."),
-    ("iree.abi.consume", "", "Of an argument: the callee may reuse its storage."),
+    ("iree.abi.encoding", " = $1", "The encoding of an argument or result at the boundary."),
+    ("iree.abi.affinity", " = $1", "The device where an argument or result resides."),
+    ("iree.abi.consume", "", "The callee may reuse the storage of the argument."),
     (
         "iree.abi.transients",
         "",
-        "Of a `!hal.buffer` argument: it provides the storage of transient values.",
+        "This `!hal.buffer` argument provides the storage of transient values.",
     ),
     (
         "llvm.emit_c_interface",
         "",
-        "A wrapper `_mlir_ciface_<name>` is made, which takes descriptors by pointer.",
+        "Makes a wrapper `_mlir_ciface_<name>`, which takes descriptors by pointer.",
     ),
-    ("sym_visibility", " = \"${1|public,private,nested|}\"", "Who may refer to the symbol."),
+    ("sym_visibility", " = \"${1|public,private,nested|}\"", "Where the symbol is visible."),
 ];
 
 /// The completions at `offset`.

@@ -112,7 +112,7 @@ impl Stage {
                 }
                 let headers = std::mem::take(headers);
                 if !is_whole {
-                    fault(out, Code::ParseError, "headers do not end; the session does");
+                    fault(out, Code::ParseError, "headers do not end; the session ends");
                     *self = Self::Over;
                     return;
                 }
@@ -148,7 +148,7 @@ impl Stage {
                         out.append(headers);
                         out.append(body);
                     } else {
-                        let what = format!("a frame of {length} bytes is no message of JSON-RPC");
+                        let what = format!("a frame of {length} bytes is not a JSON-RPC message");
                         match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
                             Ok(_) => fault(out, Code::InvalidRequest, &what),
                             Err(error) => fault(out, Code::ParseError, &format!("{what}: {error}")),

@@ -1,20 +1,20 @@
-//! Leaving constants out of a companion.
+//! Leaves the constants out of a companion.
 //!
-//! The text has every constant in hexadecimal, twice the size of the module's data, and nothing
-//! reads it. Long digit strings are dropped while the text streams by, except those that are the
-//! text of a nested VM module.
+//! The compiler prints every constant in hexadecimal, twice the size of the module's data, and
+//! nothing reads them. Long strings of digits are dropped while the text streams by, except for the
+//! text of nested VM modules.
 
 use std::io::{self, Read, Write};
 
 const START: &[u8] = b"\"0x";
 /// `vm.module` in hexadecimal.
 const NESTED: &[u8] = b"766D2E6D6F64756C65";
-/// Shorter strings of digits are kept: they cost nothing and are good to see.
+/// Shorter strings of digits are kept: they are cheap and useful to a reader.
 const KEPT: usize = 128;
 const LOOKAHEAD: usize = START.len() + KEPT;
 const CHUNK: usize = 1 << 16;
 
-/// Copies a text without the digits of its constants.
+/// Copies a text without the digits of its long constants.
 pub(crate) fn copy_without_constants(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
     let mut window = Window::new();
     loop {
@@ -25,7 +25,7 @@ pub(crate) fn copy_without_constants(mut from: impl Read, mut to: impl Write) ->
         }
         match memchr::memmem::find(bytes, START) {
             None => {
-                // The last bytes may be the beginning of a start.
+                // The last bytes may be the first part of `START`.
                 let copied =
                     if window.is_last { bytes.len() } else { bytes.len() + 1 - START.len() };
                 to.write_all(&bytes[..copied])?;
@@ -65,7 +65,7 @@ fn skip_digits(window: &mut Window, from: &mut impl Read) -> io::Result<()> {
     }
 }
 
-/// The part of the text that is being looked at.
+/// The part of the text that is held in memory.
 struct Window {
     buffer: Vec<u8>,
     start: usize,
@@ -86,7 +86,7 @@ impl Window {
         self.start += count;
     }
 
-    /// Reads on until there are `wanted` bytes, at most the look-ahead, or the text ends.
+    /// Reads until `wanted` bytes are there, at most `LOOKAHEAD`, or the text ends.
     fn fill(&mut self, from: &mut impl Read, wanted: usize) -> io::Result<()> {
         while self.bytes().len() < wanted && !self.is_last {
             if self.start + wanted > self.buffer.len() {
@@ -110,7 +110,7 @@ impl Window {
 mod tests {
     use super::*;
 
-    /// Gives its bytes a few at a time.
+    /// A stream that gives a few bytes at a time.
     struct Trickle<'a>(&'a [u8], usize);
 
     impl Read for Trickle<'_> {

@@ -57,7 +57,7 @@ pub enum CompileError {
 fn explain(status: ExitStatus, message: &Option<String>) -> String {
     match (message, status.code()) {
         (Some(message), _) => format!(": {message}"),
-        (None, Some(code)) => format!(" and said nothing (exit code {code})"),
+        (None, Some(code)) => format!(" and printed nothing (exit code {code})"),
         (None, None) => format!(": it crashed ({status})"),
     }
 }

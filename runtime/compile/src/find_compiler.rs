@@ -1,9 +1,9 @@
-//! Where iree-compile is.
+//! Finds iree-compile.
 //!
-//! A compiler that is found is run, so it is looked for only where the user has a say: what the
-//! environment names, and Python environments of the project that the user works in. Whoever shares
-//! a temporary folder with others, or unpacks somebody's source there, does not run what they left
-//! above it.
+//! A compiler that is found is run, so the search covers only places that the user controls: what
+//! the environment names, and Python environments of the user's own project. In a temporary folder
+//! shared with others, or in a source tree unpacked there, a compiler that another user left above
+//! it is not run.
 
 use std::env;
 use std::ffi::OsStr;
@@ -16,24 +16,24 @@ const NAME: &str = if cfg!(windows) { "iree-compile.exe" } else { "iree-compile"
 const SCRIPTS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
 const ENVIRONMENTS: [&str; 2] = [".venv", "venv"];
 
-/// What folders have that are the top of a project.
+/// Files and folders that mark the top folder of a project.
 const TOPS: [&str; 3] = [".git", "pyproject.toml", ".vscode"];
 
-/// A compiler, and others that were passed over.
+/// The compiler to run, and the ones that were passed over.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
-    /// Compilers that others may have made or changed, each with the reason.
+    /// Compilers that other users could have made or changed, each with the reason.
     pub(crate) ignored: Vec<String>,
 }
 
-/// Finds iree-compile: what the environment variable `IREE_COMPILE` names, else on `PATH`, else in
-/// the active Python environment, else in a `.venv` or `venv` of the project that `directory` is
-/// in: that folder and those above it up to the one with `.git`, `pyproject.toml` or `.vscode`.
-/// What lies there has to be the user's own, or the system's.
+/// Finds iree-compile: the file that the environment variable `IREE_COMPILE` names, else one on
+/// `PATH`, else one in the active Python environment, else one in a `.venv` or `venv` of the
+/// project around `directory`: that folder and the folders above it up to the one with `.git`,
+/// `pyproject.toml` or `.vscode`. A compiler of a project has to belong to the user or to root.
 ///
 /// # Errors
-/// It is nowhere, or `IREE_COMPILE` names something that is no file.
+/// There is none, or `IREE_COMPILE` names no file.
 pub(crate) fn find(directory: Option<&Path>) -> Result<Found, CompileError> {
     if let Some(named) = env::var_os("IREE_COMPILE").filter(|named| !named.is_empty()) {
         let path = PathBuf::from(&named);
@@ -48,7 +48,7 @@ pub(crate) fn find(directory: Option<&Path>) -> Result<Found, CompileError> {
     let active =
         env::var_os("VIRTUAL_ENV").map(|environment| Path::new(&environment).join(SCRIPTS));
     let named = env::split_paths(&on_path).chain(active).map(|folder| folder.join(NAME));
-    // What the environment names is the user's choice.
+    // The environment is the user's choice, so its compilers are trusted.
     if let Some(path) = { named }.find(|candidate| candidate.is_file()) {
         return Ok(Found { path, ignored: Vec::new() });
     }
@@ -61,7 +61,7 @@ pub(crate) fn find(directory: Option<&Path>) -> Result<Found, CompileError> {
     }
 }
 
-/// The compiler of the project that a directory is in, and those that are not to be trusted.
+/// The compiler of the project around a directory, and the ones that cannot be trusted.
 fn in_project(directory: &Path) -> (Option<PathBuf>, Vec<String>) {
     let mut ignored = Vec::new();
     for folder in project(directory) {
@@ -80,19 +80,20 @@ fn in_project(directory: &Path) -> (Option<PathBuf>, Vec<String>) {
     (None, ignored)
 }
 
-/// A directory and those above it that are of the same project: it alone, if nothing tells.
+/// A directory and the folders above it within the same project; the directory alone if nothing
+/// marks the project's top.
 fn project(directory: &Path) -> impl Iterator<Item = &Path> {
     let is_top = |folder: &&Path| TOPS.iter().any(|name| folder.join(name).exists());
     let top = directory.ancestors().find(is_top).unwrap_or(directory);
     directory.ancestors().take_while(move |folder| folder.starts_with(top))
 }
 
-/// Why a compiler should not be run: somebody else may have put it there.
+/// Why a compiler should not be run: another user could have put it there.
 #[cfg(unix)]
 fn distrust(folder: &Path, environment: &Path, compiler: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
 
-    /// Others may make files here, but not replace those of the user.
+    /// Other users may create files here, but cannot replace the user's files.
     const STICKY: u32 = 0o1000;
 
     let user = rustix::process::geteuid().as_raw();
@@ -101,7 +102,7 @@ fn distrust(folder: &Path, environment: &Path, compiler: &Path) -> Option<String
     let places = [folder, environment, &scripts, compiler].map(|path| (path, path.metadata()));
     for (index, (path, found)) in links.into_iter().chain(places).enumerate() {
         let Ok(found) = found else { return Some(format!("{} cannot be read", path.display())) };
-        // The folder of the project may be anybody's, as long as what is in it is not.
+        // The project's folder may belong to any user, as long as its contents do not.
         let is_folder = index == 3;
         if !is_folder && found.uid() != user && found.uid() != 0 {
             return Some(format!("{} belongs to user {}", path.display(), found.uid()));
@@ -109,7 +110,7 @@ fn distrust(folder: &Path, environment: &Path, compiler: &Path) -> Option<String
         if found.is_symlink() || is_folder && found.mode() & STICKY != 0 {
             continue;
         }
-        // A group of the same number as its user is the user's own, by the custom of Linux.
+        // By custom on Linux, the group with the user's own number has no other members.
         let by_group = found.mode() & 0o020 != 0 && found.gid() != 0 && found.gid() != user;
         if by_group || found.mode() & 0o002 != 0 {
             return Some(format!("others may write to {}", path.display()));
@@ -186,7 +187,8 @@ mod tests {
             }
             set_mode(path, 0o755);
         }
-        // A shared temporary folder lets others make files, not replace one's own.
+        // In a shared temporary folder, other users can create files but not replace the user's
+        // own.
         set_mode(root.path(), 0o1777);
         assert_eq!(in_project(root.path()).0, Some(compiler.clone()));
         let text = tried(OsStr::new("/a:/b"), root.path(), &["x: y".to_owned()]);

@@ -1,4 +1,4 @@
-//! What iree-compile is told.
+//! The flags that iree-compile gets in each run.
 
 use std::path::Path;
 
@@ -6,10 +6,9 @@ use debuginfo::DispatchInterfaces;
 
 use crate::error::CompileError;
 
-/// Flags that keep what a debugger shows close to what was written. Each gives way to the user's
-/// own.
+/// Flags that keep what a debugger shows close to the source. The user's own flags override each.
 const DEBUGGABLE: [&str; 4] = [
-    // Command buffers are recorded where they are used, so that the stack shows who does.
+    // Command buffers are recorded where they are used, so that the stack shows their user.
     "--iree-hal-memoization=false",
     // One dispatch at a time, in the order of the source.
     "--iree-stream-partitioning-favor=debug",
@@ -19,8 +18,8 @@ const DEBUGGABLE: [&str; 4] = [
     "--iree-vm-bytecode-module-strip-debug-ops=false",
 ];
 
-/// The target where the user names none: this machine, with dispatches in bytecode that can be
-/// stepped. Who names only what dispatches are compiled to means this machine too.
+/// The target if the user names none: this machine, with dispatches in bytecode that can be
+/// stepped. A user who names only a back end for dispatches means this machine too.
 const LOCAL_VMVX: [&str; 2] =
     ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"];
 
@@ -44,8 +43,8 @@ pub(crate) const COMPANION: [&str; 4] = [
 pub(crate) const DISPATCHES: [&str; 4] =
     ["--compile-to=executable-sources", "--mlir-print-debuginfo", "-o", "-"];
 
-/// Flags that make it also print each call's own dispatch, to files, before equal ones become one.
-/// That needs no constants.
+/// Flags that make the third run also print each call's own dispatch to files, before the compiler
+/// merges equal ones. Constants are elided there; they are not needed.
 pub(crate) fn outlined(directory: &Path) -> [String; 4] {
     [
         format!("--mlir-print-ir-after={}", DispatchInterfaces::OUTLINING_PASS),
@@ -55,7 +54,7 @@ pub(crate) fn outlined(directory: &Path) -> [String; 4] {
     ]
 }
 
-/// Flags that are set here and nowhere else.
+/// Flags that only this crate may set, each with the reason.
 const RESERVED: [(&str, &str); 4] = [
     ("-o", "the output is named separately"),
     ("--iree-vm-bytecode-module-output-format", "a module and its companion are written"),
@@ -63,7 +62,7 @@ const RESERVED: [(&str, &str); 4] = [
     ("--compile-to", "a module is written, which takes all phases"),
 ];
 
-/// The user's flags with those added that they do not set.
+/// The user's flags, preceded by our defaults for flags that the user does not set.
 pub(crate) fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
     for flag in user {
         if let Some((_, reason)) = RESERVED.iter().find(|(name, _)| is_flag(flag, name)) {
@@ -77,7 +76,7 @@ pub(crate) fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
     Ok(added.map(|flag| (*flag).to_owned()).chain(user.iter().cloned()).collect())
 }
 
-/// Whether a flag has the compiler write a listing of the VM program.
+/// Whether a flag makes the compiler write a listing of the VM program.
 pub(crate) fn is_listing(flag: &str) -> bool {
     is_flag(flag, "--iree-vm-bytecode-source-listing")
 }
@@ -86,7 +85,7 @@ fn name_of(flag: &str) -> &str {
     flag.split('=').next().unwrap_or(flag)
 }
 
-/// LLVM's command line takes one dash or two.
+/// LLVM's command line accepts one dash or two.
 fn is_flag(flag: &str, name: &str) -> bool {
     name_of(flag).trim_start_matches('-') == name.trim_start_matches('-') && flag.starts_with('-')
 }

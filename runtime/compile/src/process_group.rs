@@ -1,5 +1,5 @@
-//! Programs that do not outlive whoever started them, nor do the programs that they start in turn:
-//! pip's `iree-compile` is a script, and the compiler a child of it.
+//! Processes that end together with the process that started them, and so do their own children:
+//! pip's `iree-compile` is a script, and the compiler its child.
 //!
 //! ```text
 //!   us ──────────── pipe ───────────> guard (a shell, leader of a process group)
@@ -7,26 +7,26 @@
 //!        all of them in that group <──────┘ kills the group when the pipe ends
 //! ```
 //!
-//! The pipe ends when the group is dropped here, and also when this process dies, however it dies:
-//! then the system closes it. So nobody has to catch signals, and SIGKILL is no exception.
+//! Dropping the group closes the pipe. The system closes it too when this process dies, in whatever
+//! way, SIGKILL included, so no signal handler is needed.
 
 use std::io;
 use std::process::{Child, Command, Stdio};
 
-/// What the guard does: it waits for the end of its input, then kills its group, itself included.
+/// The guard's script: it waits for the end of its input, then kills its group, itself included.
 const WATCH: &str = "read -r _; kill -9 0";
 
-/// Programs that end together. Dropping it ends them.
+/// Processes that end together. Dropping the group ends them.
 #[derive(Debug)]
 pub struct ProcessGroup {
     guard: Child,
 }
 
 impl ProcessGroup {
-    /// A group of no program yet.
+    /// Makes an empty group.
     ///
     /// # Errors
-    /// This system has no `/bin/sh`, or cannot start it.
+    /// The system has no `/bin/sh`, or cannot start it.
     pub fn new() -> io::Result<Self> {
         if !cfg!(unix) {
             return Err(io::Error::from(io::ErrorKind::Unsupported));
@@ -38,9 +38,10 @@ impl ProcessGroup {
         Ok(Self { guard: command.spawn()? })
     }
 
-    /// Lets a program start in this group.
+    /// Makes a command start in this group.
     pub fn add(&self, command: &mut Command) {
-        // The guard is not waited for before the end, so its number is nobody else's.
+        // The guard is reaped only in `drop`, so its process ID cannot belong to another process
+        // yet.
         enter(command, self.guard.id());
     }
 }
@@ -48,12 +49,12 @@ impl ProcessGroup {
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
         drop(self.guard.stdin.take());
-        // It has sent the signals when it is gone itself.
+        // Once the guard itself has ended, it has sent the signals.
         let _ = self.guard.wait();
     }
 }
 
-/// Lets a program start in a process group; 0 is a new one.
+/// Makes a command start in a process group; 0 stands for a new one.
 #[cfg(unix)]
 fn enter(command: &mut Command, group: u32) {
     use std::os::unix::process::CommandExt;
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
     use std::time::{Duration, Instant};
 
-    /// How many processes have an argument.
+    /// The number of processes whose command line contains the marker.
     fn count(marker: &str) -> usize {
         let processes = std::fs::read_dir("/proc").expect("this is Linux").flatten();
         let lines = processes.map(|it| std::fs::read(it.path().join("cmdline")));

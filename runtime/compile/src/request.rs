@@ -13,17 +13,17 @@ use crate::{find_compiler, flags, runs};
 /// What to compile.
 #[derive(Clone, Debug, Default)]
 pub struct CompileRequest {
-    /// The `.mlir` (or `.mlirbc`) to compile. It is passed on as it is, so that the module names it
-    /// so.
+    /// The `.mlir` (or `.mlirbc`) to compile. The path is passed on unchanged, so that the module's
+    /// locations name it that way.
     pub input: PathBuf,
     /// The `.vmfb` to write.
     pub output: PathBuf,
-    /// Further flags for iree-compile. They win over those that are added here.
+    /// Further flags for iree-compile. They override our defaults.
     pub flags: Vec<String>,
-    /// Which iree-compile to run. Otherwise `IREE_COMPILE` names it, or it is on `PATH`, or in the
-    /// active Python environment, or in one of the project that `directory` is in.
+    /// Which iree-compile to run. Otherwise the one that `IREE_COMPILE` names, or one on `PATH`, in
+    /// the active Python environment, or in an environment of the project around `directory`.
     pub compiler: Option<PathBuf>,
-    /// The directory to run in, where relative paths count from; otherwise the current one.
+    /// The directory to run in, which relative paths start from; otherwise the current one.
     pub directory: Option<PathBuf>,
     /// Environment variables to set for the compiler.
     pub environment: Vec<(String, String)>,
@@ -34,7 +34,7 @@ pub struct CompileRequest {
 pub struct CompileOutput {
     /// The module.
     pub module: PathBuf,
-    /// Its companion, or why there is none although the module was compiled.
+    /// Its companion, or why there is none.
     pub companion: Result<PathBuf, String>,
     /// The sources of its dispatches, if it has any.
     pub dispatches: Option<PathBuf>,
@@ -42,13 +42,12 @@ pub struct CompileOutput {
     pub compiler: PathBuf,
 }
 
-/// Compiles a source to a module and its companion. `on_line` gets each line that the compiler
-/// prints.
+/// Compiles a source to a module, its companion and the sources of its dispatches. `on_line` gets
+/// each line that the compiler prints.
 ///
 /// # Errors
-/// There is no compiler, it failed, it was cancelled, or the files cannot be written. That a
-/// companion could not be made is no error: the module is there, and [`CompileOutput::companion`]
-/// says why.
+/// There is no compiler, it failed, it was cancelled, or the files cannot be written. A missing
+/// companion is no error: the module is there, and [`CompileOutput::companion`] says why.
 pub fn compile(
     request: &CompileRequest,
     cancellation: &Cancellation,
@@ -67,7 +66,7 @@ pub fn compile(
     let flags = flags::complete(&request.flags)?;
     let output = absolute(request.directory.as_deref(), &request.output)?;
     let scratch = scratch_beside(&output)?;
-    // Compilers that are left behind are better than none.
+    // Without a group, compilers may outlive us, which is better than not compiling.
     let group = ProcessGroup::new().ok();
     let runs = runs::Runs {
         compiler: &compiler,
@@ -93,8 +92,8 @@ pub fn compile(
     Ok(CompileOutput { module: output, companion, dispatches, compiler })
 }
 
-/// Completes the sources of dispatches with the module that they belong to and the places where the
-/// program calls them; whether there are any.
+/// Adds to the sources of dispatches which module they belong to and where the program calls them;
+/// whether there are any.
 fn complete_dispatches(path: &Path, module: &Path, outlined: &Path) -> bool {
     let Ok(sources) = std::fs::read_to_string(path) else { return false };
     let Ok(module) = vmfb::archive::open(module) else { return false };
@@ -103,7 +102,7 @@ fn complete_dispatches(path: &Path, module: &Path, outlined: &Path) -> bool {
     text.is_some_and(|text| std::fs::write(path, text).is_ok())
 }
 
-/// The text that the compiler has printed into a directory, which it has made more directories in.
+/// The one text that the compiler has printed somewhere below a directory.
 fn printed_in(directory: &Path) -> Option<String> {
     let mut entries = std::fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path());
     entries.find_map(|path| {
@@ -111,7 +110,7 @@ fn printed_in(directory: &Path) -> Option<String> {
     })
 }
 
-/// Puts a file beside the module in its place, or removes the one of an earlier compilation.
+/// Moves a file to its place beside the module, or removes the file of an earlier compilation.
 fn place(
     made: Result<(), String>,
     scratch: &Path,

@@ -1,5 +1,5 @@
-//! Running iree-compile: three times, at once where nothing is against it, cancellable, with the
-//! messages of the one that makes the module as they come.
+//! Runs iree-compile three times, in parallel where possible, cancellable, with the messages of the
+//! run that makes the module as they arrive.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read};
@@ -15,10 +15,10 @@ use crate::error::CompileError;
 use crate::flags::{COMPANION, DISPATCHES, is_listing, outlined};
 use crate::process_group::ProcessGroup;
 
-/// How often a request to stop is looked at while the compiler says nothing.
+/// How often a request to stop is checked while the compiler prints nothing.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Bytes of a source of which two compilers at a time are enough.
+/// Sources of at least this many bytes are compiled by two compilers at a time, not three.
 const LARGE: u64 = 32 << 20;
 
 /// The runs of one compilation.
@@ -34,23 +34,22 @@ pub(crate) struct Runs<'a> {
     pub(crate) companion: &'a Path,
     /// Where the sources of dispatches go.
     pub(crate) dispatches: &'a Path,
-    /// The directory for what is printed of the dispatches that calls have for themselves.
+    /// The directory for the text of each call's own dispatch.
     pub(crate) outlined: &'a Path,
-    /// What ends compilers with all that they have started. None where the system has no such
-    /// thing.
+    /// Ends the compilers and their children. `None` if the system has no process groups.
     pub(crate) group: Option<&'a ProcessGroup>,
 }
 
-/// What became of the files beside the module.
+/// Which files beside the module were printed.
 pub(crate) struct Beside {
-    /// The companion is there, or why not.
+    /// `Ok` if the companion is there, else why it is not.
     pub(crate) companion: Result<(), String>,
     /// Whether the sources of dispatches are there.
     pub(crate) has_dispatches: bool,
 }
 
 impl Runs<'_> {
-    /// Runs them all.
+    /// Runs all three.
     pub(crate) fn run(
         &self,
         cancellation: &Cancellation,
@@ -60,7 +59,7 @@ impl Runs<'_> {
         let dispatches = if self.has_room() { Some(print_dispatches()?) } else { None };
         let mut companion = self.print(&COMPANION, self.companion)?;
         if self.flags.iter().any(|flag| is_listing(flag)) {
-            // Both write the listing; that of the module is to stay.
+            // Both runs write the listing, and the module's has to be the one that stays.
             wait(&mut companion.running.0, cancellation)?;
         }
         let mut module = self.start(self.command().arg("-o").arg(self.module))?;
@@ -76,9 +75,9 @@ impl Runs<'_> {
             None => Some(print_dispatches()?),
             started => started,
         };
-        // What is wrong with the source, the module's run has said.
+        // Errors in the source were reported by the module's run.
         let has_dispatches = match dispatches {
-            // Whether the compiler knows the pass depends on its age.
+            // Older compilers may not know the outlining pass; print again without it.
             Some(dispatches) => {
                 dispatches.finish(cancellation)?.is_ok()
                     || self.print_dispatches(&[])?.finish(cancellation)?.is_ok()
@@ -102,21 +101,21 @@ impl Runs<'_> {
         self.print(&flags, self.dispatches)
     }
 
-    /// Whether the companion has calls by which programs get their executables.
+    /// Whether the companion mentions executables: only programs with dispatches do.
     fn has_executables(&self) -> bool {
         let text = std::fs::read(self.companion).unwrap_or_default();
         memchr::memmem::find(&text, b".executable.").is_some()
     }
 
-    /// Whether one more compiler may run beside two others: there is a processor for it, and the
-    /// source, which each has in memory several times over, is not large.
+    /// Whether a third compiler may run beside two others: there is a processor for it, and the
+    /// source, which each compiler holds in memory several times over, is not large.
     fn has_room(&self) -> bool {
         let input = self.directory.map_or_else(|| self.input.into(), |it| it.join(self.input));
         let is_small = std::fs::metadata(input).is_ok_and(|file| file.len() < LARGE);
         is_small && thread::available_parallelism().is_ok_and(|count| count.get() > 2)
     }
 
-    /// Starts a compiler that prints a text, which goes to a file without constants.
+    /// Starts a compiler whose output goes to a file, without constants.
     fn print(&self, flags: &[&str], path: &Path) -> Result<Printing, CompileError> {
         let mut running = self.start(self.command().args(flags).stdout(Stdio::piped()))?;
         let said = collect(running.0.stderr.take());
@@ -151,14 +150,14 @@ impl Runs<'_> {
     }
 }
 
-/// A compiler that prints a text.
+/// A running compiler that prints a text.
 struct Printing {
     running: Running,
     said: JoinHandle<Vec<String>>,
     copy: JoinHandle<std::io::Result<()>>,
 }
 
-/// Why a text is not there.
+/// Why a text was not printed.
 enum NotPrinted {
     ByCompiler(ExitStatus, String),
     ByUs(std::io::Error),
@@ -178,7 +177,7 @@ impl Printing {
     }
 }
 
-/// Copies what a compiler prints to a file, without constants.
+/// Copies a compiler's output to a file, without constants.
 fn copy_text(
     running: &mut Running,
     path: &Path,
@@ -192,18 +191,18 @@ fn copy_text(
     Ok(thread::spawn(move || copy_without_constants(text, BufWriter::new(file))))
 }
 
-/// A started compiler and the lines that it printed. It does not outlive this.
+/// A running compiler and the lines that it has printed. Dropping it ends the compiler.
 struct Running(Child, Vec<String>);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Fails where it has ended by itself, which is what is wanted.
+        // This fails if the compiler has ended by itself, which is fine.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Hands on lines until the compiler ends.
+/// Passes lines on until the compiler ends.
 fn follow(
     running: &mut Running,
     cancellation: &Cancellation,
@@ -267,14 +266,14 @@ fn collect(stream: Option<ChildStderr>) -> JoinHandle<Vec<String>> {
 
 fn join_lines(lines: JoinHandle<Vec<String>>) -> String {
     let lines = lines.join().unwrap_or_default();
-    first_error(&lines).unwrap_or_else(|| "it said nothing".to_owned())
+    first_error(&lines).unwrap_or_else(|| "it printed nothing".to_owned())
 }
 
 fn join(copy: JoinHandle<std::io::Result<()>>) -> std::io::Result<()> {
     copy.join().unwrap_or_else(|_| Err(std::io::Error::other("the copying thread failed")))
 }
 
-/// The line that says what is wrong: the first with `error:`, or else the last that says anything.
+/// The line to report as the cause: the first with `error:`, or else the last that is not blank.
 fn first_error(lines: &[String]) -> Option<String> {
     let error = lines.iter().find(|line| line.contains("error:"));
     error.or_else(|| lines.iter().rfind(|line| !line.trim().is_empty())).cloned()

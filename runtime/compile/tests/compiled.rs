@@ -1,5 +1,5 @@
-//! What iree-compile writes for the sources in `corpus/` and `golden/`, on each back end. A first
-//! line `// flags: …` in a source names further flags.
+//! What iree-compile writes for the sources in `corpus/` and in debuginfo's `golden/`, on each back
+//! end. A first line `// flags: …` in a source names further flags.
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`, on `PATH`, in a `.venv` above, or named by
 //! `IREE_COMPILE`.
@@ -53,14 +53,14 @@ fn compiled(source: &Path, flags: &[&str], folder: &Path) -> CompileOutput {
         .unwrap_or_else(|error| panic!("{}: {error}\n{said}", source.display()))
 }
 
-/// The registers that a slot covers, refs apart from numbers.
+/// The registers that a slot covers; refs and numbers are separate banks.
 fn cells(slot: RegisterSlot) -> impl Iterator<Item = (bool, u16)> {
     let count = if slot.is_pair() { 2 } else { 1 };
     (0..count).map(move |index| (slot.is_ref(), slot.ordinal() + index))
 }
 
-/// Checks a function's map against its bytecode: nothing shares a register, and whatever an
-/// instruction reads has a name.
+/// Checks a function's map against its bytecode: no two values share a register, and every register
+/// that an instruction reads has a name.
 fn check_function(module: &Module, info: &DebugInfo, function: FunctionOrdinal, context: &str) {
     for instruction in vmfb::instructions(module.function_bytecode(function)) {
         let instruction = instruction.expect("the compiler writes whole instructions");
@@ -116,7 +116,7 @@ fn every_module_aligns_with_its_companion() {
     }
 }
 
-/// A program whose dispatches get dimensions and offsets as numbers.
+/// A program whose dispatches are passed dimensions and offsets as numbers.
 const DYNAMIC: &str = "
 func.func @twice(%a: tensor<?x4xf32>, %b: tensor<4x4xf32>) -> tensor<?x4xf32> {
   %c0 = arith.constant 0 : index
@@ -141,7 +141,7 @@ fn dispatches_say_which_tensors_they_read_and_write() {
     let interfaces = DispatchInterfaces::beside(&output.module);
     let module = std::fs::read(&output.module).expect("the module is readable");
     let text = String::from_utf8_lossy(&module);
-    // Exports are named by the kernel that they hold, which the compiler says in the module too.
+    // Exports are named after their kernel, and the module has that name too.
     let mut found = Vec::new();
     for index in 0..4 {
         let name = format!("twice_dispatch_{index}_matmul_Dx4x4_f32");
@@ -157,7 +157,7 @@ fn dispatches_say_which_tensors_they_read_and_write() {
         shown.sort();
         assert_eq!(shown, ["4x4xf32 Read", "6x4xf32 Read", "6x4xf32 Write"]);
     }
-    // Sources of another module that was at the same place are not taken for this one's.
+    // Sources of another module at the same path are not taken for this one's.
     std::fs::write(&output.module, &module[..module.len() - 1]).expect("the module is written");
     assert!(DispatchInterfaces::beside(&output.module).is_empty());
 }
@@ -187,8 +187,8 @@ fn a_listing_is_a_second_level() {
     }
 }
 
-/// The listing that is made of a companion is the one that the compiler writes, and so are its
-/// lines. Large constants differ, which both cut short in their own ways.
+/// The listing made of a companion equals the compiler's, line by line. Only large constants
+/// differ: each side shortens them in its own way.
 #[test]
 fn a_companion_makes_the_compilers_listing() {
     for source in sources() {

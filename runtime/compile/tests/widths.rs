@@ -1,6 +1,5 @@
-//! The types of registers that are worked out from the bytecode are those that companions say, for
-//! every value of every program here; so modules without a companion show values as wide as they
-//! are.
+//! The register types inferred from the bytecode are the ones that companions state, for every
+//! value of every program here; so modules without a companion show values in their true width.
 //!
 //! Needs iree-compile, as `compiled.rs` does.
 
@@ -11,11 +10,11 @@ use compile::{Cancellation, CompileRequest, compile};
 use debuginfo::{Companion, DebugInfo, RegisterTypes};
 use vmfb::{FileBytes, Module, Op};
 
-/// The corpora: this crate's own, and those of the whole.
+/// The corpora: this crate's, debuginfo's, and the workspace's.
 const CORPORA: [&str; 4] =
     ["tests/corpus", "../debuginfo/tests/golden", "../../tests/corpus", "../../tests/models"];
 
-/// Programs for several devices, or for machine code only.
+/// Programs that need several devices, or machine code.
 const LEFT_OUT: [&str; 2] = ["devices.mlir", "half_floats.mlir"];
 
 fn sources() -> Vec<PathBuf> {
@@ -35,7 +34,7 @@ fn sources() -> Vec<PathBuf> {
     sources
 }
 
-/// The flags that a source asks for.
+/// The flags that a source requests.
 fn flags_of(source: &Path) -> Vec<String> {
     let text = fs::read_to_string(source).expect("the source is readable");
     let asked = text.lines().filter_map(|line| {
@@ -44,7 +43,7 @@ fn flags_of(source: &Path) -> Vec<String> {
     asked.flat_map(str::split_whitespace).map(str::to_owned).collect()
 }
 
-/// How many values have the type that the companion says, and those that have another.
+/// The number of values with the type that the companion states, and the values with another.
 #[derive(Default)]
 struct Found {
     agreeing: usize,
@@ -64,8 +63,8 @@ impl Found {
                 }
                 let inferred = types.before(module, ordinal, instruction.offset);
                 let named = info.live_values(ordinal, instruction.offset);
-                // What the source names where there is no companion has a type from the bytecode
-                // alone.
+                // Without a companion, values that the source names get their types from the
+                // bytecode alone.
                 for local in
                     named.into_iter().chain(without.live_values(ordinal, instruction.offset))
                 {

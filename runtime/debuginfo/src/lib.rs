@@ -1,10 +1,11 @@
-//! Where a bytecode offset comes from and what is alive there.
+//! Where a bytecode offset comes from in the source, and which values are alive there.
 //!
-//! Two sources are read behind one interface, [`DebugInfo`]: the debug database inside a module
-//! ([`vmfb::DebugDatabase`]), which since compiler 3.11 covers one function, and the debug
-//! companion beside it ([`companion`]), which has everything. The companion wins where it aligns
-//! with the bytecode, function by function ([`Mismatch`] says why not elsewhere). The user's own
-//! `.mlir`, where it can be read, adds the names that only it has ([`source`]).
+//! One interface, [`DebugInfo`], combines two sources: the debug database inside a module
+//! ([`vmfb::DebugDatabase`]), which since compiler 3.11 covers one function only, and the debug
+//! companion beside the module ([`companion`]), which covers everything. The companion wins for
+//! each function that it aligns with ([`Mismatch`] is the reason where it does not). The user's own
+//! `.mlir`, where it can be read, adds names that only it has ([`source`]). The crate executes
+//! nothing.
 //!
 //! | question | answer |
 //! | --- | --- |

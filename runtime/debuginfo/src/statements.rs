@@ -1,25 +1,25 @@
-//! Lines and statements of one function.
+//! The lines and statements of one function.
 //!
-//! A statement starts at an instruction whose line is another than that of the code control comes
-//! from. Within a block that is the instruction before it in layout; at the head of a block it is
-//! the end of each block that branches there, so that a loop whose body is one line is one
-//! statement, while a block that is entered from another line is a new one even if it follows the
-//! same line in layout. Instructions without a line (generated code) belong to whatever statement
-//! they come after. So does what the compiler's wrapper around a function does with arguments and
-//! results: it has the line of the function itself. Only its return counts, as the end of the
-//! function; and what comes before the first line of the entry block is on the function's own line,
-//! so that stepping by line begins somewhere.
+//! A statement starts at an instruction whose line differs from the line of the code that control
+//! comes from. Within a block, control comes from the instruction before; at the head of a block,
+//! from the end of each block that branches there. So a loop with a body of one line is one
+//! statement, while a block that is entered from another line starts a statement, even if it
+//! follows the same line in layout. Instructions without a line (generated code) belong to the
+//! statement before them. So does the code of the compiler's wrapper around a function, which
+//! converts arguments and results and has the line of the function itself. Only the wrapper's
+//! return counts, as the end of the function. Code before the first line of the entry block is on
+//! the function's own line, so that stepping by line has a place to begin.
 //!
-//! Constants are no statements: the compiler puts them where it likes, mostly far ahead of the line
-//! that they came from. Nor is what a program does to have devices work for it: the line of a
-//! tensor is where its dispatch runs, which is not here. Both are as code without a line, but that
-//! somebody who looks for a line that has nothing else is told of them ([`FunctionLines::aside`]).
+//! Constants are no statements: the compiler moves them freely, mostly far ahead of their line. Nor
+//! is the code that prepares work for devices: a tensor's line is executed where its dispatch runs,
+//! not here. Both count as code without a line, but a query for a line that has nothing else finds
+//! them ([`FunctionLines::aside`]).
 //!
-//! The same goes for the jumps that end the regions of an operation, whose line they have: `scf.if`
-//! is not come to again behind each of its branches.
+//! The same holds for the jumps that end the regions of an operation and have its line: control
+//! does not reach `scf.if` again after each of its branches.
 //!
-//! Inlined code belongs to the line of its call as well, and to that of the call around it: such a
-//! line is entered where the code is, even if it has none of its own.
+//! Inlined code also belongs to the line of its call, and to the lines of the calls around that:
+//! such a line is entered at the inlined code, even if it has no code of its own.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -28,46 +28,46 @@ use vmfb::{BytecodeOffset, Op};
 use crate::bytecode::{Code, CodeInstruction, Role};
 use crate::locations::{FileId, LocationId, LocationTable, SourcePosition, walk};
 
-/// What is known of one instruction.
+/// The line information of one instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineRow {
     /// The instruction.
     pub offset: BytecodeOffset,
-    /// Where it comes from, as a tree.
+    /// Its location.
     pub location: Option<LocationId>,
-    /// The line for stepping: the innermost written position; none for generated code, nor for what
-    /// is no statement of its line.
+    /// The line for stepping: the innermost source position. `None` for generated code, and for
+    /// code that is no statement of its line.
     pub position: Option<SourcePosition>,
-    /// Tells copies of the same source line apart that were inlined at different places.
+    /// Identifies the inlined copy of the source line that it belongs to.
     pub instance: u32,
-    /// Whether a statement starts here: stepping by line stops, and breakpoints of the line are
-    /// set.
+    /// Whether a statement starts here: stepping by line stops here, and breakpoints on the line
+    /// are set here.
     pub is_statement: bool,
-    /// What it does for its line.
+    /// Its role for its line.
     pub role: Role,
 }
 
 impl LineRow {
-    /// Whether it does something for devices.
+    /// Whether it works for a device.
     pub(crate) fn is_for_devices(&self) -> bool {
         matches!(self.role, Role::Dispatch | Role::Transfer | Role::Device)
     }
 }
 
-/// A line and the inlined copy of the code that it is in.
+/// A file, a line, and the inlined copy of it.
 type Key = (FileId, u32, u32);
 
-/// The rows of a function, and for each of its lines the offsets where it is entered.
+/// The rows of a function, and the offsets at which its lines are entered.
 pub(crate) struct FunctionLines {
     pub(crate) rows: Vec<LineRow>,
     pub(crate) starts: Vec<(SourcePosition, BytecodeOffset)>,
-    /// What came from lines without being a statement of them.
+    /// Instructions that come from lines without being statements of them.
     pub(crate) aside: Vec<(SourcePosition, BytecodeOffset)>,
-    /// Where a function begins, as its user sees it: behind constants, if its first line is there.
+    /// Where a function begins for its user: after leading constants, if its first line is there.
     pub(crate) entry: Option<BytecodeOffset>,
 }
 
-/// Where the commands of devices were written that a function records.
+/// The source positions of the device commands that a function records.
 pub(crate) fn commands<'t>(
     code: &'t Code,
     locations: &'t [Option<LocationId>],
@@ -141,8 +141,8 @@ pub(crate) fn build(
     lines
 }
 
-/// Takes jumps from the lines that have other code: those that end the regions of an operation have
-/// its place, and who comes to them has come from it.
+/// Removes jumps from lines that have other code: the jumps that end an operation's regions have
+/// its location, but control reaches them after the operation.
 fn pass_over_jumps(
     code: &Code,
     places: &mut [Place],
@@ -152,7 +152,7 @@ fn pass_over_jumps(
     let others = code.instructions.iter().zip(&*places).filter(|(it, _)| !is_jump(it));
     let with_others: HashSet<SourcePosition> =
         others.filter_map(|(_, place)| place.positions.first().copied()).collect();
-    // A function may begin with a jump into a loop.
+    // The entry block is exempt: a function may begin with a jump into a loop.
     let entry_block = code.instructions.iter().position(|it| !it.successors.is_empty());
     let behind = entry_block.map_or(0, |last| last + 1);
     for (instruction, place) in code.instructions.iter().zip(places).skip(behind) {
@@ -164,9 +164,9 @@ fn pass_over_jumps(
     }
 }
 
-/// Takes accesses of globals from the order of steps that the compiler has moved: loads ahead of
-/// what is written above them, stores behind what is written below. They are where their lines are,
-/// all the same.
+/// Removes accesses of globals from stepping that the compiler has moved: loads ahead of code that
+/// stands above them in the source, stores after code that stands below. Breakpoints on their lines
+/// still find them.
 fn pass_over_moved(code: &Code, places: &mut [Place]) -> Vec<(SourcePosition, BytecodeOffset)> {
     let mut moved = Vec::new();
     let instructions = &code.instructions;
@@ -212,8 +212,8 @@ fn pass_over_moved(code: &Code, places: &mut [Place]) -> Vec<(SourcePosition, By
     moved
 }
 
-/// The first instruction, or the first behind constants and what was moved ahead, if that is on a
-/// line.
+/// The first instruction after leading constants and moved code if it is on a line, else the very
+/// first.
 fn entry(
     code: &Code,
     places: &[Place],
@@ -229,8 +229,8 @@ fn entry(
     Some(begun.map_or(first.offset, |(instruction, _)| instruction.offset))
 }
 
-/// Gives what precedes the first line of the entry block the line of the function, but for what
-/// somebody may want to see the origin of.
+/// Gives the code before the first line of the entry block the function's line, except for moved
+/// code, which keeps its own.
 fn begin_on_own_line(
     code: &Code,
     places: &mut [Place],
@@ -251,7 +251,7 @@ fn begin_on_own_line(
     }
 }
 
-/// The lines that control is sure to come from, for each instruction.
+/// For each instruction, the lines that control comes from on every path.
 fn keys_before(code: &Code, places: &[Place]) -> Vec<BTreeSet<Key>> {
     let sources = block_sources(code);
     let outgoing = outgoing_keys(code, places);
@@ -273,7 +273,7 @@ fn keys_before(code: &Code, places: &[Place]) -> Vec<BTreeSet<Key>> {
     before
 }
 
-/// The lines that all blocks which branch here end in.
+/// The lines in which all predecessors of a block end.
 fn entering_keys(
     outgoing: &HashMap<usize, BTreeSet<Key>>,
     sources: &[usize],
@@ -288,7 +288,7 @@ fn entering_keys(
     }
 }
 
-/// For each first instruction of a block, the terminators that branch to it.
+/// By first instruction of a block, the terminators that branch to it.
 fn block_sources(code: &Code) -> HashMap<usize, Vec<usize>> {
     let mut sources: HashMap<usize, Vec<usize>> = HashMap::new();
     for (index, instruction) in code.instructions.iter().enumerate() {
@@ -301,7 +301,7 @@ fn block_sources(code: &Code) -> HashMap<usize, Vec<usize>> {
     sources
 }
 
-/// The lines that hold at the end of each block, by its terminator.
+/// By terminator, the lines at the end of its block.
 fn outgoing_keys(code: &Code, places: &[Place]) -> HashMap<usize, BTreeSet<Key>> {
     let mut outgoing = HashMap::new();
     let mut last: Option<usize> = None;
@@ -319,15 +319,15 @@ fn outgoing_keys(code: &Code, places: &[Place]) -> HashMap<usize, BTreeSet<Key>>
     outgoing
 }
 
-/// The source positions of an instruction, primary first, and its inlined instance.
+/// The source positions of an instruction, the primary one first, and its inlined copy.
 #[derive(Clone, Default)]
 struct Place {
     location: Option<LocationId>,
     positions: Vec<SourcePosition>,
     instance: u32,
-    /// The calls that were inlined here, with the copies of the code that they are in.
+    /// The calls that were inlined here, each with its inlined copy.
     calls: Vec<(SourcePosition, u32)>,
-    /// Whether nothing was inlined here.
+    /// Whether no call was inlined here.
     is_outermost: bool,
 }
 
@@ -345,7 +345,7 @@ impl Place {
     }
 }
 
-/// Looks each location up once.
+/// Resolves locations, each once.
 struct Places<'a> {
     table: &'a LocationTable,
     own_position: Option<SourcePosition>,
@@ -368,13 +368,13 @@ impl Places<'_> {
         place
     }
 
-    /// The copy of code that calls lead to.
+    /// The inlined copy that a chain of calls leads to.
     fn instance(&mut self, callers: &[SourcePosition]) -> u32 {
         let next = self.instances.len() as u32;
         *self.instances.entry(callers.to_vec()).or_insert(next)
     }
 
-    /// The calls of a chain, without that of the compiler's wrapper.
+    /// The calls of a chain, without the compiler's wrapper.
     fn calls(&mut self, chain: &[SourcePosition]) -> Vec<(SourcePosition, u32)> {
         let own_position = self.own_position;
         let callers = (1..chain.len()).filter(|level| {
@@ -384,8 +384,8 @@ impl Places<'_> {
         callers.map(|level| (chain[level], self.instance(&chain[level + 1..]))).collect()
     }
 
-    /// A location whose innermost part is unknown is generated code, even where its caller is
-    /// known.
+    /// The source positions of a location. If its innermost part is unknown, the code is generated,
+    /// even if its caller is known.
     fn positions(&self, id: LocationId, chain: &[SourcePosition]) -> Vec<SourcePosition> {
         let is_written = chain.first().is_some_and(SourcePosition::is_written);
         if !is_written || walk::is_generated(self.table, id) {

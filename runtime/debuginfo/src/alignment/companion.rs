@@ -1,9 +1,9 @@
-//! Which companion function belongs to which function of a module: the one with the same ordinal, if
-//! its operations equal the instructions one by one.
+//! Aligns a companion function with a function of a module: the one with the same ordinal, if its
+//! operations equal the instructions one by one.
 //!
-//! Three operations are special, as the compiler leaves them out of the bytecode where they would
-//! do nothing: `vm.assign.ref` and `vm.cast.ref.any` (which is encoded as the former) between equal
-//! registers, and `vm.discard.refs` of registers that were moved out of before.
+//! The compiler omits three operations from the bytecode where they would do nothing:
+//! `vm.assign.ref` and `vm.cast.ref.any` (which is encoded as the former) between equal registers,
+//! and `vm.discard.refs` of registers whose refs were moved out before.
 
 use vmfb::decode::RegisterUse;
 use vmfb::{FunctionOrdinal, Module, Op};
@@ -13,11 +13,11 @@ use crate::bytecode::{Code, CodeInstruction, RegisterSlot};
 use crate::companion::{Companion, CompanionFunction, Operation, Value};
 use crate::locations::LocationId;
 
-/// A companion function that fits, with the operation that each instruction is.
+/// A companion function that fits, with the operation of each instruction.
 #[derive(Debug)]
 pub(crate) struct Aligned {
     pub(crate) function: CompanionFunction,
-    /// By instruction.
+    /// By instruction, the index of its operation.
     pub(crate) operations: Vec<u32>,
 }
 
@@ -28,8 +28,8 @@ impl Aligned {
         self.operations.iter().map(|index| operation(index).map(|it| it.location)).collect()
     }
 
-    /// The values that can be read before an instruction. Of references that it discards, those
-    /// that it does not encode are gone already: they were moved.
+    /// The values that can be read before an instruction. References that the operation discards
+    /// and the instruction does not were moved out before, so they are not among them.
     pub(crate) fn live_before(&self, index: usize, code: &Code) -> Vec<&Value> {
         let Some(operation) = self.operations.get(index).map(|operation| *operation as usize)
         else {
@@ -55,7 +55,7 @@ impl Aligned {
     }
 }
 
-/// Checks that a companion has the function of this ordinal just as the module has it.
+/// Checks that a companion has the function of this ordinal exactly as the module has it.
 pub(crate) fn companion_function(
     module: &Module,
     companion: &Companion,
@@ -84,12 +84,12 @@ pub(crate) fn companion_function(
     Ok(Aligned { function: function.clone(), operations })
 }
 
-/// Whether operations remain behind the last instruction. Every function ends in an instruction.
+/// Whether operations remain after the last instruction. Every function ends in an instruction.
 fn is_cut_short(function: &CompanionFunction, operations: &[u32]) -> bool {
     operations.last().map_or(0, |last| *last as usize + 1) != function.operations.len()
 }
 
-/// Whether an operation has no instruction, given the one that it would be.
+/// Whether the compiler omitted an operation, given the instruction that would be its own.
 fn is_left_out(
     function: &CompanionFunction,
     operation: &Operation,
@@ -157,7 +157,7 @@ fn encoded_mnemonic(operation: &Operation) -> &str {
     }
 }
 
-/// Exports say which names stand for an ordinal on both sides.
+/// Checks that all exported names of an ordinal mean the same function on both sides.
 fn check_export(
     module: &Module,
     companion: &Companion,

@@ -1,6 +1,5 @@
-//! The debug database of a module: its locations, brought into the common table, and which of its
-//! maps belongs to which function. A map fits a function if all its offsets are offsets of
-//! instructions.
+//! Imports the locations of a module's debug database into the common table, and finds the function
+//! of each of its maps. A map fits a function if all its offsets are offsets of instructions.
 
 use std::collections::HashMap;
 
@@ -10,14 +9,14 @@ use vmfb::{DebugDatabase, Module};
 use crate::bytecode::Code;
 use crate::locations::{Location, LocationBuilder, LocationId, SourcePosition};
 
-/// Where each entry of the stored table is in the common one.
+/// The entries of the stored table, by their identifiers in the common one.
 pub(crate) struct Imported {
     ids: HashMap<LocationIndex, LocationId>,
 }
 
 impl Imported {
-    /// Copies the whole table. Entries may refer to any others, forwards and in circles, so each
-    /// has its place first and is filled then.
+    /// Copies the whole table. Entries may refer to later ones, and in cycles, so all are reserved
+    /// first and filled then.
     pub(crate) fn import(database: &DebugDatabase, builder: &mut LocationBuilder) -> Self {
         let indices = (0..).map(LocationIndex).take(database.locations.len());
         let ids: HashMap<_, _> = indices.map(|index| (index, builder.reserve())).collect();
@@ -54,9 +53,8 @@ impl Imported {
     }
 }
 
-/// Finds the function that each map of a database describes. Since compiler 3.11 the only map is at
-/// index 0 whatever its function is, so an index counts only where there is a map for each
-/// function.
+/// Finds the map of each function. Since compiler 3.11 the only map is at index 0, whatever its
+/// function, so indices count only if there is a map for each function.
 pub(crate) fn database_maps<'d>(
     module: &Module,
     database: &'d DebugDatabase,
@@ -86,12 +84,12 @@ pub(crate) fn database_maps<'d>(
     found
 }
 
-/// Whether all offsets of a map are those of instructions.
+/// Whether all offsets of a map are offsets of instructions.
 fn fits(map: &FunctionSourceMap, code: &Code) -> bool {
     map.locations.iter().all(|(offset, _)| code.index_of(*offset).is_some())
 }
 
-/// Whether a map has each instruction.
+/// Whether a map has every instruction.
 fn is_exact(map: &FunctionSourceMap, code: &Code) -> bool {
     map.locations.len() == code.instructions.len() && fits(map, code)
 }

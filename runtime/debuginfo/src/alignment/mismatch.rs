@@ -4,7 +4,7 @@ use std::fmt;
 
 use vmfb::BytecodeOffset;
 
-/// Why a function of a module does not fit a companion.
+/// Why a companion does not fit a function of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mismatch {
     /// The companion has no function of this ordinal.
@@ -16,14 +16,14 @@ pub enum Mismatch {
         /// In the module.
         module: String,
     },
-    /// There are more or fewer operations than instructions.
+    /// The numbers of operations and instructions differ.
     Count {
         /// In the companion.
         operations: usize,
         /// In the module.
         instructions: usize,
     },
-    /// An operation is another instruction.
+    /// An operation and its instruction have different mnemonics.
     Mnemonic {
         /// Where.
         offset: BytecodeOffset,
@@ -32,7 +32,7 @@ pub enum Mismatch {
         /// In the module.
         instruction: String,
     },
-    /// An operation writes another register.
+    /// An operation and its instruction write different registers.
     Register {
         /// Where.
         offset: BytecodeOffset,

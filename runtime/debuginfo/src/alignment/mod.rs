@@ -1,7 +1,7 @@
 //! Which companion function and which database map belong to which function of a module.
 //!
-//! The files do not say so, so it is checked. A mismatch costs that function its map and is
-//! reported; a wrong map would be worse than none. Nothing here keeps what it reads.
+//! The files do not say it, so every pair is checked. A mismatch costs that function its map and is
+//! reported; a wrong map would be worse than none.
 
 mod companion;
 mod database;

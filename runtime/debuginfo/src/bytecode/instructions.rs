@@ -1,31 +1,31 @@
-//! The bytecode of a function as far as debug information needs it: where instructions start, where
-//! control may go, and what is written.
+//! The instructions of a function as far as debug information needs them: where each begins, where
+//! control may go next, and which registers it writes.
 
 use vmfb::decode::{Operand, RegisterUse};
 use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, Instruction, Module, Op};
 
 use super::register_types;
 
-/// The instructions of a function as far as debug information needs them, block markers left out.
+/// The instructions of a function, without block markers.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
     pub(crate) instructions: Vec<CodeInstruction>,
-    /// Why decoding ended early.
+    /// Why decoding ended early, if it did.
     pub(crate) damage: Option<String>,
 }
 
-/// What an instruction is to somebody who steps through the source.
+/// What an instruction means to a user who steps through the source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// It does what its line says.
+    /// It does the work of its line.
     Work,
-    /// It loads a constant. The compiler moves these about as it likes.
+    /// It loads a constant. The compiler moves these freely.
     Constant,
-    /// It records a command of a device: a dispatch. What its line says is done when that runs.
+    /// It records a dispatch. The work of its line is done when the device executes the dispatch.
     Dispatch,
     /// It records or submits a transfer of memory.
     Transfer,
-    /// It prepares what devices need.
+    /// It does other work for devices, such as creating command buffers.
     Device,
 }
 
@@ -35,13 +35,13 @@ pub(crate) struct CodeInstruction {
     pub(crate) role: Role,
     pub(crate) offset: BytecodeOffset,
     pub(crate) end: BytecodeOffset,
-    /// Whether a block marker comes right before.
+    /// Whether it follows a block marker.
     pub(crate) begins_block: bool,
-    /// Block markers where control may go.
+    /// The block markers where control may go next.
     pub(crate) successors: Vec<BytecodeOffset>,
-    /// The registers it writes; those of a call with the banks that its callee's signature says.
+    /// The registers that it writes; for a call, with the banks from the callee's signature.
     pub(crate) writes: Vec<RegisterUse>,
-    /// The ref registers that it empties: by discarding them, or by moving out of them.
+    /// The ref registers that it empties, by discarding their refs or moving them out.
     pub(crate) emptied: Vec<u16>,
 }
 
@@ -80,7 +80,8 @@ impl Code {
         code
     }
 
-    /// The instruction at an offset or around it; of a block marker, the one behind it.
+    /// The index of the instruction that covers an offset; for a block marker, of the instruction
+    /// after it.
     pub(crate) fn index_at(&self, offset: BytecodeOffset) -> Option<usize> {
         let index = self.instructions.partition_point(|instruction| instruction.end <= offset);
         (index < self.instructions.len()).then_some(index)
@@ -116,7 +117,7 @@ impl Role {
             "device.queue.read",
             "device.queue.write",
         ];
-        // What a program asks of its tensors: their sizes and elements.
+        // Queries about tensors: their sizes and elements.
         const WORK: [&str; 7] = [
             "buffer_view.dim",
             "buffer_view.rank",

@@ -1,8 +1,8 @@
-//! Where a named value lives: a register with the type that its value has there.
+//! [`RegisterSlot`]: a register, or a pair, with the type of the value that it holds.
 
 use std::fmt;
 
-/// A register, or a pair of them, holding one typed value. The number is the ordinal within its
+/// A register, or a pair of them, that holds one typed value. The number is the ordinal within its
 /// bank; a 64-bit value takes that register and the next one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum RegisterSlot {
@@ -43,7 +43,7 @@ impl RegisterSlot {
         matches!(self, Self::I64(_) | Self::F64(_))
     }
 
-    /// The same register holding a float, where the type says so.
+    /// The same register as a float, if the MLIR type is one of that width.
     #[must_use]
     pub(crate) fn with_type(self, mlir_type: &str) -> Self {
         match (self, mlir_type) {
@@ -53,7 +53,7 @@ impl RegisterSlot {
         }
     }
 
-    /// The MLIR type of a register that holds a number.
+    /// The MLIR type of the value.
     pub(crate) fn type_name(self) -> &'static str {
         match self {
             Self::I32(_) => "i32",
@@ -64,8 +64,7 @@ impl RegisterSlot {
         }
     }
 
-    /// Reads the compiler's notation: `i3`, `i6+7` for a pair, `r2`, and `R2` where the ref is
-    /// moved.
+    /// Parses the compiler's notation: `i3`, `i6+7` for a pair, `r2`, and `R2` for a moved ref.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (bank, ordinals) = text.split_at_checked(1)?;

@@ -1,10 +1,10 @@
-//! What type the value in each register has, inferred from the instructions alone.
+//! The type of the value in each register, inferred from the instructions alone.
 //!
-//! Registers are 32-bit cells without a type. An instruction says how it looks at the cells that
-//! it writes, the calling convention says it for arguments and results, and branches copy cells
-//! with their types. A forward pass over the function's blocks carries that along; where two paths
-//! bring different types to one cell, the cell has no type any more. Needs no debug information,
-//! so it works for every module.
+//! Registers are 32-bit cells without a type. An instruction defines the types of the cells that it
+//! writes, the calling convention those of arguments and results, and branches copy cells with
+//! their types. A forward pass over the function's blocks propagates the types; a cell that gets
+//! different types on two paths loses its type. This needs no debug information, so it works for
+//! every module.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, Module, Op, Register};
 
 use super::register::RegisterSlot;
 
-/// What one 32-bit cell holds.
+/// The type of one 32-bit cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Cell {
-    /// Nothing was written yet.
+    /// Not written yet.
     Unwritten,
     /// A whole 32-bit value.
     Word(Bank),
@@ -30,7 +30,7 @@ enum Cell {
     Mixed,
 }
 
-/// The cells of a frame, and which refs were written.
+/// The cells of a frame, and which ref registers were written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct State {
     cells: Vec<Cell>,
@@ -40,12 +40,12 @@ struct State {
 /// The types of a function's registers before each of its instructions.
 #[derive(Debug, Default)]
 pub struct RegisterTypes {
-    /// The state on entry to each block marker; between them it is replayed.
+    /// The state at each block marker; the states in between are replayed from it.
     blocks: BTreeMap<BytecodeOffset, State>,
 }
 
 impl RegisterTypes {
-    /// Infers the types for a function. Bytecode that does not decode is treated as ending there.
+    /// Infers the types of a function. Bytecode that does not decode counts as the function's end.
     #[must_use]
     pub fn infer(module: &Module, ordinal: FunctionOrdinal) -> Self {
         let mut types = Self::default();
@@ -100,8 +100,8 @@ impl RegisterTypes {
         }
     }
 
-    /// The typed registers that hold something before the instruction at `offset`, i32 bank first,
-    /// each pair once. Cells of mixed type are shown as 32-bit integers, which they are in any
+    /// The typed registers that hold a value before the instruction at `offset`, i32 bank first,
+    /// each pair once. Cells of mixed type are given as 32-bit integers, which they are in any
     /// case.
     #[must_use]
     pub fn before(
@@ -148,7 +148,8 @@ fn bank_of(value: &ValueType) -> Bank {
     }
 }
 
-/// Where arguments are. They fill both banks from 0; a pair starts at an even ordinal.
+/// Assigns registers to arguments: they fill both banks from 0, and a pair starts at an even
+/// ordinal.
 fn slots_of(arguments: &[ValueType]) -> Vec<RegisterSlot> {
     let (mut next_cell, mut next_ref) = (0_u16, 0_u16);
     let mut slots = Vec::new();
@@ -173,12 +174,12 @@ fn slots_of(arguments: &[ValueType]) -> Vec<RegisterSlot> {
     slots
 }
 
-/// Where the arguments of a function with this calling convention are.
+/// The registers of a function's arguments, by its calling convention.
 pub(crate) fn argument_slots(calling_convention: Option<&str>) -> Vec<RegisterSlot> {
     slots_of(&signature_of(calling_convention).arguments)
 }
 
-/// For a call, how its results are looked at, by the callee's calling convention.
+/// The types of a call's results, by the callee's calling convention.
 pub(crate) fn result_banks(module: &Module, instruction: &Instruction<'_>) -> Option<Vec<Bank>> {
     Some(call_results(module, instruction)?.iter().map(bank_of).collect())
 }
@@ -197,8 +198,8 @@ impl State {
         }
     }
 
-    /// Fills cells from one on. Both halves of a pair come at once: where paths have met, what was
-    /// there before may be a half whose other half is something else by now.
+    /// Writes cells from `start` on. Both halves of a pair are written at once: after paths have
+    /// merged, an old half may belong to another value than its neighbour.
     fn set_cells(&mut self, first: usize, cells: &[Cell]) {
         (first..first + cells.len()).for_each(|index| self.release(index));
         for (slot, cell) in self.cells.iter_mut().skip(first).zip(cells) {
@@ -206,8 +207,7 @@ impl State {
         }
     }
 
-    /// A cell will be overwritten: the other half of a pair that it is a half of is no value of its
-    /// own.
+    /// Marks the other half of a pair as unusable before one half is overwritten.
     fn release(&mut self, index: usize) {
         let orphan = match self.cells.get(index) {
             Some(Cell::Low(_)) => Some(index + 1),
@@ -246,8 +246,8 @@ impl State {
         }
     }
 
-    /// The copies of a branch, each of the type that its source had before them all: a list may
-    /// write a register that a later copy of it reads, and then means what was there before.
+    /// The copies of a branch. Each takes the type that its source had before all of them: a list
+    /// may write a register that a later copy in it reads, and that copy reads the old value.
     fn remap(&mut self, copies: RemapList<'_>) {
         let before = self.clone();
         for (source, target) in copies.iter() {
@@ -261,7 +261,7 @@ impl State {
             } else if let Some(cell) = before.cells.get(from).copied() {
                 match cell {
                     Cell::Low(bank) => self.write(target, bank),
-                    // The copy of the first half brought this one along already.
+                    // The copy of the first half has copied this one too.
                     Cell::High(bank) if self.cells.get(to) == Some(&Cell::High(bank)) => {}
                     other => self.set_cells(to, &[other]),
                 }
@@ -269,11 +269,11 @@ impl State {
         }
     }
 
-    /// Joins another path's state into this one; tells whether anything changed.
+    /// Merges another path's state into this one; whether anything changed.
     fn merge(&mut self, other: &State) -> bool {
         let mut changed = false;
         for (mine, theirs) in self.cells.iter_mut().zip(&other.cells) {
-            // A cell that only one path has written keeps that path's type: it is read only there.
+            // A cell written on one path only keeps that path's type: no other path reads it.
             let joined = match (*mine, *theirs) {
                 (Cell::Unwritten, other) | (other, Cell::Unwritten) => other,
                 (same, other) if same == other => same,
@@ -314,8 +314,8 @@ impl State {
     }
 }
 
-/// What an instruction writes, each with the bank that its value is in: a call says so by its
-/// callee's calling convention. Registers of the ref bank have their bit.
+/// The registers that an instruction writes, each with the bank of its value; for a call, from the
+/// callee's calling convention. Registers of the ref bank have the ref bit set.
 pub(crate) fn writes(module: &Module, instruction: &Instruction<'_>) -> Vec<RegisterUse> {
     let results = call_results(module, instruction);
     let writes = instruction.register_uses().filter(|usage| usage.is_write);
@@ -324,7 +324,7 @@ pub(crate) fn writes(module: &Module, instruction: &Instruction<'_>) -> Vec<Regi
             (Bank::Any, Some(types)) => types.get(result).map_or(Bank::I32, bank_of),
             (bank, _) => bank,
         };
-        // Fields of refs are also written without the bit.
+        // Operand fields for refs may lack the ref bit.
         let register = match bank {
             Bank::Ref | Bank::RefMove => Register(usage.register.0 | Register::REF_BIT),
             _ => usage.register,
@@ -334,7 +334,7 @@ pub(crate) fn writes(module: &Module, instruction: &Instruction<'_>) -> Vec<Regi
     typed.collect()
 }
 
-/// For a call, the types of its results by the callee's calling convention.
+/// The types of a call's results, by the callee's calling convention.
 fn call_results(module: &Module, instruction: &Instruction<'_>) -> Option<Vec<ValueType>> {
     let callee = instruction.operands.iter().find_map(|operand| match operand {
         Operand::Function(callee) => Some(*callee),

@@ -1,4 +1,4 @@
-//! Reading a companion from its text, and finding the file beside a module.
+//! Reads a companion from its text, or from the file beside a module.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub enum CompanionLoadError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The file is not what iree-compile prints.
@@ -24,14 +24,14 @@ pub enum CompanionLoadError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// The place of the error, and what was expected.
         source: MlirTextError,
     },
 }
 
 impl Companion {
-    /// The file that belongs to a module: the module's own name with `.companion.mlir` appended
-    /// (`model.vmfb` has `model.vmfb.companion.mlir`).
+    /// The companion's path: the module's with `.companion.mlir` appended (`model.vmfb` has
+    /// `model.vmfb.companion.mlir`).
     #[must_use]
     pub fn path_beside(module: &Path) -> PathBuf {
         let mut name = module.as_os_str().to_owned();
@@ -42,7 +42,7 @@ impl Companion {
     /// Reads the text of a companion.
     ///
     /// # Errors
-    /// Says where the text stops being what iree-compile prints.
+    /// The text is not what iree-compile prints, with the place where it stops being so.
     pub fn parse(text: &[u8]) -> Result<Self, MlirTextError> {
         module_reader::parse(text)
     }
@@ -80,7 +80,8 @@ impl Companion {
         }
     }
 
-    /// The text of a nested module that [`Companion::nested`] lists, from the same text.
+    /// The text of a nested module that [`Companion::nested`] lists, decoded from the companion's
+    /// text.
     #[must_use]
     pub fn nested_text(text: &[u8], nested: &NestedText) -> Vec<u8> {
         let digits = text.get(nested.digits.clone()).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! A function: its signature, its blocks, and the names that bind everything together.
+//! Reads a function: its signature, its blocks, and the names that connect them.
 //!
-//! The text may use a name before the line that defines it (blocks need not be in the order of
-//! dominance), so names are collected first and become values at the function's end.
+//! The text may use a name before the line that defines it, as blocks need not be in dominance
+//! order, so names are collected first and resolved to values at the function's end.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,11 +17,11 @@ pub(super) struct FunctionReader<'t, 'l> {
     locations: &'l mut Locations<'t>,
     names: &'l mut Names,
     function: CompanionFunction,
-    /// What a printed name (without `%`) stands for.
+    /// The values that a printed name (without `%`) stands for.
     printed: HashMap<&'t [u8], Range<u32>>,
-    /// Names in `live` lists with when they were listed.
+    /// The names in `live` lists, each with the operations that list it.
     live: HashMap<&'t [u8], LiveTracker>,
-    /// Operand uses: a name and which of its results.
+    /// The operands: a name, and the index among its results.
     uses: Vec<(&'t [u8], u32)>,
 }
 
@@ -37,8 +37,7 @@ impl<'t, 'l> FunctionReader<'t, 'l> {
         }
     }
 
-    /// Reads from behind `vm.func` to the line that closes the function. A declaration gives
-    /// nothing.
+    /// Reads from after `vm.func` to the line that closes the function. A declaration gives `None`.
     pub(super) fn parse(mut self, cursor: &mut Cursor<'t>) -> Result<Option<CompanionFunction>> {
         cursor.skip_spaces();
         while cursor.peek() != Some(b'@') {
@@ -72,7 +71,7 @@ impl<'t, 'l> FunctionReader<'t, 'l> {
         Ok(Some(self.finish()))
     }
 
-    /// `%arg0: i32 loc(…), …)` from behind the opening parenthesis.
+    /// Reads `%arg0: i32 loc(…), …)`, from after the opening parenthesis.
     fn arguments(
         &mut self,
         cursor: &mut Cursor<'t>,
@@ -164,7 +163,7 @@ impl<'t, 'l> FunctionReader<'t, 'l> {
         Ok(())
     }
 
-    /// The first operation of a block says where the block's arguments are.
+    /// Sets the registers of a block's arguments, which the block's first operation lists.
     fn block_registers(&mut self, index: u32, text: &OperationText<'t>) {
         let Some(block) =
             self.function.blocks.last().filter(|block| block.first_operation == index)
@@ -179,7 +178,8 @@ impl<'t, 'l> FunctionReader<'t, 'l> {
         }
     }
 
-    /// Makes a value of each result. A name may claim any number of results; each needs a register.
+    /// Makes a value for each result. A malformed name may claim any number of results; only as
+    /// many are made as the operation has.
     fn results(&mut self, operation: u32, text: &OperationText<'t>) -> Range<u32> {
         let start = self.next_value();
         let mut index = 0;
@@ -244,7 +244,8 @@ impl<'t, 'l> FunctionReader<'t, 'l> {
         }
     }
 
-    /// What a name in a `live` list stands for: `7:2`, `sum`, or `bb1_arg0` for a block's argument.
+    /// The values that a name in a `live` list stands for: `7:2`, `sum`, or `bb1_arg0` for a
+    /// block's argument.
     fn listed_value(&self, name: &[u8]) -> Range<u32> {
         let name = name.split(|byte| *byte == b':').next().unwrap_or(name);
         self.block_argument(name).or_else(|| self.printed.get(name).cloned()).unwrap_or(0..0)
@@ -267,7 +268,7 @@ impl<'t, 'l> FunctionReader<'t, 'l> {
     }
 }
 
-/// Moves behind a signature (`-> (i32, i64) attributes {…} {`); whether a body follows.
+/// Skips the rest of a signature (`-> (i32, i64) attributes {…} {`); whether a body follows.
 fn signature_end(cursor: &mut Cursor<'_>) -> Result<bool> {
     let mut has_attributes = false;
     loop {

@@ -1,9 +1,9 @@
-//! The VM program as a person reads it: a companion without what only we read in it.
+//! The VM program as people read it: a companion without its annotations.
 //!
-//! Line by line the companion is what `--iree-vm-bytecode-source-listing` writes, but that lines
-//! end in locations and carry the annotations of registers and liveness, and constants are long. So
-//! taking those out makes a listing for any module that has a companion, also for those inside of
-//! it, whose listings the compiler overwrites by that of the module around them.
+//! Line by line the companion equals the listing of `--iree-vm-bytecode-source-listing`, except
+//! that lines end in locations, operations are annotated with registers and liveness, and constants
+//! are long. Without these it is a listing, for any module that has a companion. That includes
+//! nested modules, whose own listings the compiler overwrites with the outer module's.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use super::model::{Companion, NestedText};
 use crate::mlir_text::Cursor;
 use crate::source::SourceText;
 
-/// What the annotation of operations adds to their attributes.
+/// The attributes that annotate operations.
 const ANNOTATIONS: [&[u8]; 9] = [
     b"block_defined",
     b"block_live",
@@ -28,12 +28,12 @@ const ANNOTATIONS: [&[u8]; 9] = [
     b"result_registers",
 ];
 
-/// Strings longer than this are cut short.
+/// Longer strings are truncated.
 const LONGEST_STRING: usize = 256;
-/// To so much.
+/// The bytes of a truncated string that are kept.
 const KEPT: usize = 32;
 
-/// The text of a companion, kept for when somebody wants to read the program.
+/// The text of a companion, from which a listing can be made.
 #[derive(Clone, Debug)]
 pub struct CompanionText {
     bytes: FileBytes,
@@ -42,25 +42,25 @@ pub struct CompanionText {
 }
 
 impl CompanionText {
-    /// The text of the companion of a module, read whole.
+    /// Takes the text of a module's companion, read completely.
     #[must_use]
     pub fn new(bytes: FileBytes) -> Self {
         Self { bytes, nested: None }
     }
 
-    /// The text of the companion of a module inside of this one's.
+    /// The companion's text of a module nested in this one.
     #[must_use]
     pub fn of_nested(&self, nested: &NestedText) -> Self {
         Self { bytes: self.bytes.clone(), nested: Some(nested.clone()) }
     }
 
-    /// The file that it was read from, or what was.
+    /// The file that the outermost companion was read from.
     #[must_use]
     pub fn file(&self) -> &FileBytes {
         &self.bytes
     }
 
-    /// The text as it was printed.
+    /// The text as the compiler printed it.
     #[must_use]
     pub fn printed(&self) -> Cow<'_, [u8]> {
         match &self.nested {
@@ -70,7 +70,7 @@ impl CompanionText {
     }
 }
 
-/// The listing, and where each of its lines begins in the companion.
+/// A listing, with the offsets of its lines in the companion.
 #[derive(Debug)]
 pub(crate) struct Listing {
     pub(crate) text: Arc<SourceText>,
@@ -95,7 +95,7 @@ impl Listing {
         Self { text: Arc::new(SourceText::new(text)), starts }
     }
 
-    /// The line and column, both from one, of a byte of the companion.
+    /// The line and column, both from one, of an offset in the companion.
     pub(crate) fn position(&self, at: usize) -> (u32, u32) {
         let line = self.starts.partition_point(|start| *start <= at);
         let start = line.checked_sub(1).map_or(0, |index| self.starts[index]);
@@ -105,7 +105,7 @@ impl Listing {
 }
 
 fn write_line(line: &[u8], text: &mut Vec<u8>) {
-    // Aliases are of locations, which are left out.
+    // Definitions of location aliases become empty lines.
     if line.starts_with(b"#loc") {
         return;
     }
@@ -148,8 +148,7 @@ fn write_string(string: &[u8], text: &mut Vec<u8>) {
     text.extend_from_slice("…\"".as_bytes());
 }
 
-/// Writes the attributes of an operation without the annotations; tells whether attributes are
-/// here.
+/// Writes the attributes of an operation without the annotations; `false` if there are none here.
 fn write_attributes(cursor: &mut Cursor<'_>, text: &mut Vec<u8>) -> bool {
     let mut reader = cursor.clone();
     reader.bump();

@@ -1,24 +1,24 @@
-//! When values are alive, kept as ranges of operations.
+//! The liveness of values, as ranges of operations.
 //!
-//! The text repeats the list of all live names at every operation; neighbours hardly differ. A
-//! range for each stretch in which a name stays in the list keeps memory in proportion to the
+//! The text repeats the list of all live names at every operation, and neighbouring lists hardly
+//! differ. One range for each run of operations that list a name keeps memory in proportion to the
 //! changes.
 
 use std::ops::Range;
 
 use super::model::{CompanionFunction, Definition, LiveRange, Value, ValueId};
 
-/// Collects the stretches of one name while the operations are read in order.
+/// Collects the ranges of one name while the operations are read in order.
 #[derive(Default)]
 pub(super) struct LiveTracker {
-    /// Finished stretches, with how often each operation listed the name.
+    /// The finished ranges, each with how often its operations list the name.
     stretches: Vec<(Range<u32>, u32)>,
     operation: u32,
     count: u32,
 }
 
 impl LiveTracker {
-    /// The name is in the list of `operation`.
+    /// Notes that the list of `operation` has the name.
     pub(super) fn seen(&mut self, operation: u32) {
         if self.count > 0 && self.operation == operation {
             self.count = self.count.saturating_add(1);
@@ -42,7 +42,7 @@ impl LiveTracker {
         }
     }
 
-    /// The stretches of a name that stands for `results` values.
+    /// The ranges of a name that stands for `results` values.
     pub(super) fn finish(mut self, results: u32) -> Vec<LiveRange> {
         self.flush();
         self.stretches
@@ -53,9 +53,8 @@ impl LiveTracker {
 }
 
 impl CompanionFunction {
-    /// The values that can be read while the machine stands *before* an operation: those alive
-    /// during it, but not its own results, which do not exist yet. An operand is alive by
-    /// definition.
+    /// The values that can be read while the program is stopped *before* an operation: the values
+    /// alive during it, without its own results, which do not exist yet. Operands are always alive.
     pub(crate) fn live_before(&self, operation: usize) -> impl Iterator<Item = &Value> {
         let index = u32::try_from(operation).unwrap_or(u32::MAX);
         let mut read: Vec<ValueId> = self
@@ -84,7 +83,7 @@ fn is_live(value: &Value, operation: u32) -> bool {
     })
 }
 
-/// An operation lists its own results as alive, and so does none before it in the same stretch.
+/// Whether a value is a result of the operation itself, which lists it as alive.
 fn is_later_result(value: &Value, operation: u32) -> bool {
     matches!(value.definition, Definition::Result { operation: own, .. } if own == operation)
 }

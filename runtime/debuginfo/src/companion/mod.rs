@@ -1,11 +1,11 @@
-//! The debug companion: what iree-compile prints for a module besides its bytecode.
+//! The debug companion: the VM program as iree-compile prints it beside a module's bytecode.
 //!
-//! The same compilation that writes a module can print the VM program just as it is serialised
+//! The compilation that writes a module can also print the VM program exactly as it is serialised
 //! (`--iree-vm-bytecode-module-output-format=annotated-mlir-text --mlir-print-debuginfo`): every
 //! function in the order of its ordinal, every operation with its location, the names and types of
-//! its results, the registers it reads and writes, and the names that are alive while it runs. That
-//! is the complete debug information of a module, where the debug database since compiler 3.11
-//! covers a single function.
+//! its results, the registers that it reads and writes, and the names that are alive while it runs.
+//! That is the complete debug information of a module; since compiler 3.11, the debug database
+//! covers only a single function.
 //!
 //! ```text
 //! vm.module public @demo {
@@ -18,14 +18,14 @@
 //! ```
 //!
 //!
-//! Reading goes in one pass. Nothing here knows a module's bytecode: whether the text belongs to a
-//! given module is decided in [`crate::alignment`].
+//! The text is read in one pass. Nothing here knows a module's bytecode; [`crate::alignment`]
+//! decides whether the text belongs to a given module.
 //!
-//! - [`model`]: what was read, as data
+//! - [`model`]: the contents, as data
 //! - [`liveness`]: which values are alive during an operation
 //! - [`operation_reader`], [`function_reader`], [`module_reader`]: the levels of the text
-//! - [`file`]: from the text or the file beside a module to a [`Companion`]
-//! - [`listing`]: the text as a person reads it
+//! - [`file`]: reading a [`Companion`] from its text, or from the file beside a module
+//! - [`listing`]: the text without annotations, for people to read
 
 mod file;
 mod function_reader;

@@ -1,4 +1,4 @@
-//! What a companion says, as data.
+//! The contents of a companion, as data.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,20 +8,20 @@ use vmfb::RodataOrdinal;
 use crate::bytecode::RegisterSlot;
 use crate::locations::{LocationId, LocationTable};
 
-/// Everything that a companion says.
+/// The contents of a companion.
 #[derive(Debug, Default)]
 pub struct Companion {
     /// The module's name.
     pub module_name: String,
-    /// The functions in serialised order: the index is the function's ordinal.
+    /// The functions by ordinal.
     pub(crate) functions: Vec<CompanionFunction>,
-    /// Exported names with the function that each stands for.
+    /// The exported names, each with its function.
     pub(crate) exports: Vec<CompanionExport>,
-    /// Global variables by their symbols.
+    /// The global variables.
     pub(crate) globals: Vec<CompanionGlobal>,
-    /// Constants that hold the text of a nested VM module.
+    /// The constants that hold the text of a nested VM module.
     pub nested: Vec<NestedText>,
-    /// The locations that the rest refers to.
+    /// The locations that everything else refers to.
     pub(crate) locations: LocationTable,
 }
 
@@ -30,7 +30,7 @@ pub struct Companion {
 pub struct CompanionGlobal {
     /// Its symbol, without `@` and quotes.
     pub name: String,
-    /// What it holds: `i64`, or a reference's type as printed.
+    /// Its type: `i64`, or the type of a reference as printed.
     pub mlir_type: String,
 }
 
@@ -43,15 +43,15 @@ pub(crate) struct CompanionExport {
     pub(crate) function: String,
 }
 
-/// A constant that is itself annotated VM text, written as hexadecimal digits: an executable for
-/// the VMVX back end.
+/// A constant that holds annotated VM text, printed as hexadecimal digits: an executable for the
+/// VMVX back end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NestedText {
     /// The symbol of the constant.
     pub name: String,
     /// The segment of the module that holds the executable.
     pub rodata: RodataOrdinal,
-    /// The digits, as bytes of the companion.
+    /// The byte range of the digits in the companion.
     pub digits: Range<usize>,
 }
 
@@ -66,11 +66,12 @@ pub(crate) struct CompanionFunction {
     pub(crate) values: Vec<Value>,
     /// The blocks in layout order.
     pub(crate) blocks: Vec<Block>,
-    /// The operations in layout order, each one instruction.
+    /// The operations in layout order. Each is one instruction, with the exceptions in
+    /// [`crate::alignment`].
     pub(crate) operations: Vec<Operation>,
-    /// Which values the operations read; each operation has a range of it.
+    /// The values that the operations read; each operation has a range of this list.
     pub(crate) operands: Vec<ValueId>,
-    /// The operations that use a global, in order, with its symbol.
+    /// The operations that use a global, in order, each with the global's symbol.
     pub(crate) globals: Vec<(u32, Arc<str>)>,
     /// Whether registers and liveness were printed (the format was `annotated-mlir-text`).
     pub(crate) is_annotated: bool,
@@ -80,7 +81,7 @@ pub(crate) struct CompanionFunction {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ValueId(pub(crate) u32);
 
-/// How a value came to be.
+/// What defines a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Definition {
     /// An argument of the function.
@@ -107,13 +108,13 @@ pub(crate) enum Definition {
 /// An SSA value.
 #[derive(Debug, Clone)]
 pub(crate) struct Value {
-    /// The name that is unique in the function, with its `%`: `%sum`, `%7#1`, `%bb1_arg0`.
+    /// Its name with the `%`, unique in the function: `%sum`, `%7#1`, `%bb1_arg0`.
     pub(crate) name: String,
-    /// The name that the text itself has for it, where that is another one: `%1` for `%bb1_arg0`.
+    /// Its name in the text, if that is another one: `%1` for `%bb1_arg0`.
     pub(crate) printed_name: Option<String>,
     /// What defines it.
     pub(crate) definition: Definition,
-    /// The MLIR type as printed.
+    /// Its MLIR type as printed.
     pub(crate) mlir_type: Arc<str>,
     /// The register that holds it while it is alive.
     pub(crate) register: Option<RegisterSlot>,
@@ -147,13 +148,13 @@ pub(crate) struct Operation {
     pub(crate) start: usize,
 }
 
-/// A stretch of operations, in layout order, during which a value is alive.
+/// A range of operations, in layout order, during which a value is alive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LiveRange {
     /// The operations.
     pub(crate) operations: Range<u32>,
-    /// Whether this value is meant, or one of the several results that share its name in the list.
-    /// (`%7:2` stands for either result of one operation; it is listed once for each that is
+    /// Whether this very value is alive, or only some of the results that share its name in the
+    /// list. (`%7:2` stands for either result of one operation; it is listed once for each one
     /// alive.)
     pub(crate) is_certain: bool,
 }

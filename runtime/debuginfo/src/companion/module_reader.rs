@@ -1,7 +1,7 @@
-//! The outermost level of the text: the module and the lines in it.
+//! Reads the outermost level of the text: the module and the lines in it.
 //!
-//! Outside functions every operation takes exactly one line, so what does not matter is skipped to
-//! the end of its line without being looked at. That is what makes constants of any size cheap.
+//! Outside functions every operation takes exactly one line, so irrelevant lines are skipped
+//! without being scanned. That makes constants of any size cheap.
 
 use vmfb::RodataOrdinal;
 
@@ -11,11 +11,10 @@ use super::operation_reader::Names;
 use crate::locations::LocationId;
 use crate::mlir_text::{Cursor, Locations, Result};
 
-/// How far into a constant's line its digits may begin; the rest of the line is only searched for
-/// their end.
+/// The most bytes of a constant's line before its digits begin.
 const CONSTANT_HEAD: usize = 4096;
 
-/// `vm.module` in hexadecimal: the beginning of a nested VM text.
+/// `vm.module` in hexadecimal, with which the text of a nested VM module begins.
 const NESTED_PREFIX: &[u8] = b"766D2E6D6F64756C65";
 
 pub(super) fn parse(text: &[u8]) -> Result<Companion> {
@@ -98,7 +97,7 @@ fn aliases_after<'t>(cursor: &mut Cursor<'t>, locations: &mut Locations<'t>) -> 
     Ok(())
 }
 
-/// The symbol that a line defines, after the visibility: ` private @name`.
+/// The symbol that a line defines, after its visibility: ` private @name`.
 fn symbol_of_line(cursor: &mut Cursor<'_>) -> Result<String> {
     loop {
         cursor.skip_spaces();
@@ -111,7 +110,7 @@ fn symbol_of_line(cursor: &mut Cursor<'_>) -> Result<String> {
     }
 }
 
-/// Where a function is declared that is elsewhere.
+/// The location of an imported function's declaration.
 fn declaration<'t>(cursor: &mut Cursor<'t>, locations: &mut Locations<'t>) -> Result<LocationId> {
     let line = cursor.slice(cursor.at(), cursor.line_end());
     if let Some(at) = memchr::memmem::rfind(line, b" loc(") {
@@ -143,7 +142,7 @@ fn export(cursor: &mut Cursor<'_>) -> Result<CompanionExport> {
     Ok(CompanionExport { name, function })
 }
 
-/// The digits of a constant that holds VM text.
+/// The nested text of a constant, if it holds VM text.
 fn nested_text(cursor: &mut Cursor<'_>, rodata: RodataOrdinal) -> Result<Option<NestedText>> {
     let name = symbol_of_line(cursor)?;
     let rest = cursor.rest();

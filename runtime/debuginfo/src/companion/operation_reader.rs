@@ -1,9 +1,8 @@
-//! One operation: what it is called, what it reads, writes and keeps alive, and where it comes
-//! from.
+//! Reads one operation: its name, operands, results, live values and location.
 //!
 //! The operations of the VM dialect print their operands in many ways, so the scan does not know
-//! their grammar. It walks the text once and picks out what has the same shape everywhere: uses
-//! (`%x#1`), the attribute dictionary, the types behind `:` and `->`, the location at the end.
+//! their grammar. It reads the text once and picks out the parts that look the same everywhere:
+//! uses (`%x#1`), the attribute dictionary, the types after `:` and `->`, the location at the end.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,15 +29,15 @@ impl Names {
     }
 }
 
-/// What the text of one operation says.
+/// The parts of an operation's text.
 pub(super) struct OperationText<'t> {
     pub(super) mnemonic: &'t [u8],
-    /// Names of results, each with how many results it stands for.
+    /// The names of results, each with the number of results that it stands for.
     pub(super) results: Vec<(&'t [u8], u32)>,
     pub(super) result_registers: Vec<RegisterSlot>,
-    /// Registers of the block's arguments, on the first operation of a block.
+    /// The registers of the block's arguments, on the first operation of a block.
     pub(super) block_registers: Vec<RegisterSlot>,
-    /// Names, without `%`, that are alive.
+    /// The names, without `%`, of the live values.
     pub(super) live: Vec<&'t [u8]>,
     pub(super) is_annotated: bool,
     /// The global that it uses.
@@ -197,7 +196,7 @@ impl<'t> OperationText<'t> {
         }
     }
 
-    /// How many results there are: as many as have registers, or, without annotations, types.
+    /// The number of results: of their registers, or, without annotations, of their types.
     pub(super) fn result_count(&self) -> u32 {
         let count =
             if self.is_annotated { self.result_registers.len() } else { self.type_list().count() };
@@ -206,9 +205,9 @@ impl<'t> OperationText<'t> {
 
     /// The type of a result.
     ///
-    /// References and the results of calls have their types printed. Of everything else the
-    /// register says how wide it is, and the mnemonic whether it is a float: comparisons of floats
-    /// give integers, all others end in the type they produce.
+    /// The types of references and of call results are printed. For other results the register
+    /// gives the width, and the mnemonic says whether it is a float: comparisons of floats give
+    /// integers, and all other mnemonics end in their result type.
     pub(super) fn result_type(&self, index: usize) -> &'t str {
         let printed = self.type_list().nth(index);
         let Some(register) = self.result_registers.get(index) else {
@@ -227,7 +226,7 @@ impl<'t> OperationText<'t> {
         if last == Some(float.as_bytes()) { float } else { register.type_name() }
     }
 
-    /// The types behind the last `:` or `->`.
+    /// The types after the last `:` or `->`.
     fn type_list(&self) -> impl Iterator<Item = &'t str> {
         let mut list = self.types;
         if list.first() == Some(&b'(') && list.last() == Some(&b')') {

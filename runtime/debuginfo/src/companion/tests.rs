@@ -1,4 +1,4 @@
-//! Every syntax of names and locations that companions hold.
+//! Every syntax of names and locations in companions.
 
 use super::Companion;
 

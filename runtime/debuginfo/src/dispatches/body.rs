@@ -1,4 +1,4 @@
-//! The operations of one dispatch, and which of them are its own work.
+//! The operations of one dispatch, and which of them are its work.
 
 use super::positions::{CallChain, LocationReader};
 use super::statements::{Statement, definition, operands};
@@ -7,9 +7,9 @@ use super::statements::{Statement, definition, operands};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DispatchBody {
     operations: Vec<BodyOperation>,
-    /// The results of operations that wait for their closing brace.
+    /// The results of operations whose closing brace is still to come.
     open: Vec<Vec<String>>,
-    /// The values that the dispatch leaves.
+    /// The values that the dispatch stores.
     stored: Vec<String>,
 }
 
@@ -17,9 +17,10 @@ pub(crate) struct DispatchBody {
 #[derive(Clone, Debug)]
 pub(crate) struct BodyOperation {
     results: Vec<String>,
-    /// Where it was written.
+    /// Its call chains.
     pub(crate) paths: Vec<CallChain>,
-    /// Whether any dispatch may have it for itself, as a tensor of zeros.
+    /// Whether dispatches repeat it because that is cheaper than reading it, such as a tensor of
+    /// zeros.
     is_cheap: bool,
 }
 
@@ -41,11 +42,11 @@ impl DispatchBody {
             results = self.open.pop().unwrap_or_default();
         }
         if text.ends_with('{') {
-            // Its location is behind the brace that closes it; `} else {` goes on.
+            // Its location follows the brace that closes it; `} else {` does not close it.
             self.open.push(results);
             return;
         }
-        // Arguments of blocks have locations of their own, in brackets.
+        // Block arguments are no operations.
         if text.starts_with('^') || (!is_closing && is_plumbing(operation)) {
             return;
         }
@@ -56,18 +57,19 @@ impl DispatchBody {
         }
     }
 
-    /// All operations that were written somewhere, in the order of the text.
+    /// All operations with a source position, in the order of the text.
     pub(crate) fn operations(&self) -> &[BodyOperation] {
         &self.operations
     }
 
-    /// Whether an operation is the dispatch's own work, and not something that it has for itself
-    /// because that is cheaper than to get it from elsewhere.
+    /// Whether an operation is the dispatch's own work, not only repeated because that is cheaper
+    /// than reading its result.
     pub(crate) fn is_work(&self, operation: &BodyOperation) -> bool {
         !operation.is_cheap || self.is_stored(operation)
     }
 
-    /// The operation whose result the dispatch leaves; the last one, if that is not known.
+    /// The operation whose result the dispatch stores; if that is unknown, the last one of its
+    /// work.
     pub(crate) fn result(&self) -> Option<&BodyOperation> {
         let stored = self.operations.iter().rev().find(|it| self.is_stored(it));
         stored.or_else(|| self.operations.iter().rev().find(|it| self.is_work(it)))
@@ -83,7 +85,7 @@ impl DispatchBody {
     }
 }
 
-/// Whether an operation connects what a dispatch computes with what it was given.
+/// Whether an operation only connects a dispatch's work with its bindings and constants.
 fn is_plumbing(operation: &str) -> bool {
     const PREFIXES: [&str; 9] = [
         "hal.",
@@ -99,8 +101,7 @@ fn is_plumbing(operation: &str) -> bool {
     PREFIXES.iter().any(|prefix| operation.starts_with(prefix))
 }
 
-/// Whether dispatches make something anew that others use, too: nothing that anybody would call
-/// work.
+/// Whether an operation is so cheap that every dispatch that needs its result repeats it.
 fn is_cheap(operation: &str) -> bool {
     const CHEAP: [&str; 4] =
         ["linalg.fill", "tensor.empty", "tensor.splat", "bufferization.alloc_tensor"];

@@ -1,12 +1,12 @@
-//! Which operations of the source each call of a dispatch stands for.
+//! The source operations that each call of a dispatch stands for.
 //!
-//! The compiler makes one dispatch of all that are equal, and that one has the locations of its
-//! first user: in a transformer, of layer 1. Before it does so (behind the pass that outlines
-//! dispatches) each call has a dispatch of its own, with its own locations. Equal dispatches have
-//! the same operations in the same order, so that text tells for each operation of the shared one
-//! what it is in each layer.
+//! The compiler merges equal dispatches into one, which keeps the locations of its first user: in a
+//! transformer, of layer 1. Before it does so, right after the pass that outlines dispatches, each
+//! call has a dispatch of its own with its own locations. Equal dispatches have the same operations
+//! in the same order, so that text tells, for each operation of the shared dispatch, which
+//! operation it is in each layer.
 //!
-//! It is kept with the sources of dispatches, a few lines a call:
+//! The result is kept with the sources of dispatches, a few lines per call:
 //!
 //! ```text
 //! // call @"main_dispatch_0_matmul_8x16x16_f32" at "model.mlir":50:11 at "model.mlir":3:1
@@ -32,14 +32,14 @@ const NOT_WORK: &str = ", not its work";
 /// A call of a dispatch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DispatchCall {
-    /// The name that the dispatch is exported by which runs.
+    /// The exported name of the shared dispatch, which runs.
     pub export: String,
-    /// Where the call was written.
+    /// The call chain of the call.
     pub path: CallChain,
     operations: Vec<CalledOperation>,
 }
 
-/// An operation of the dispatch that runs, and what it is in this call.
+/// An operation of the shared dispatch, and the operation that it stands for in this call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct CalledOperation {
     shared: CallChain,
@@ -48,7 +48,7 @@ struct CalledOperation {
 }
 
 impl DispatchCall {
-    /// Where the operations were written that this call computes.
+    /// The call chains of the operations that this call computes.
     pub fn work(&self) -> impl Iterator<Item = &CallChain> {
         self.operations.iter().filter(|it| it.is_work).map(|it| &it.own)
     }
@@ -59,13 +59,14 @@ impl DispatchCall {
         self.work().any(|path| is_on(path, file, line))
     }
 
-    /// Whether the dispatch that runs was made of just this call.
+    /// Whether the shared dispatch was made from this very call.
     #[must_use]
     pub fn is_first(&self) -> bool {
         self.operations.iter().all(|it| it.shared == it.own)
     }
 
-    /// What an operation of the dispatch that runs is in this call, if it is one thing only.
+    /// The operation that an operation of the shared dispatch stands for in this call, if it is
+    /// unambiguous.
     #[must_use]
     pub fn own(&self, shared: &NamedPosition) -> Option<&CallChain> {
         let is_it = |it: &&CalledOperation| it.shared.first() == Some(shared);
@@ -74,13 +75,13 @@ impl DispatchCall {
         found.all(|other| other.first() == first.first()).then_some(first)
     }
 
-    /// The operations of the dispatch that runs which are on a line in this call.
+    /// The operations of the shared dispatch that stand for operations on a line in this call.
     pub fn shared_on_line(&self, file: &str, line: u32) -> impl Iterator<Item = &NamedPosition> {
         let is_here = move |it: &&CalledOperation| it.is_work && is_on(&it.own, file, line);
         self.operations.iter().filter(is_here).filter_map(|it| it.shared.first())
     }
 
-    /// Reads the lines that [`written`] makes, which come before all others.
+    /// Reads the lines that [`written`] makes, which come first in the text.
     pub(crate) fn parse(text: &str) -> Vec<Self> {
         let mut calls: Vec<Self> = Vec::new();
         for line in text.lines().take_while(|line| line.starts_with("//")) {
@@ -100,8 +101,8 @@ fn is_on(path: &CallChain, file: &str, line: u32) -> bool {
     path.first().is_some_and(|at| at.line == line && at.file == file)
 }
 
-/// The calls as lines, from what the compiler prints after [`OUTLINING_PASS`] and the names that dispatches
-/// have in the end.
+/// The calls as lines of text, from the compiler's text after [`OUTLINING_PASS`] and the final
+/// names of dispatches.
 pub(crate) fn written<'n>(outlined: &str, exports: impl Iterator<Item = &'n str>) -> String {
     let outlined = Outlined::parse(outlined);
     let exports: Vec<&str> = exports.collect();
@@ -119,20 +120,20 @@ pub(crate) fn written<'n>(outlined: &str, exports: impl Iterator<Item = &'n str>
     text
 }
 
-/// What the compiler prints after [`OUTLINING_PASS`].
+/// The contents of the compiler's text after [`OUTLINING_PASS`].
 #[derive(Default)]
 struct Outlined {
     bodies: HashMap<String, Body>,
-    /// By the dispatch that each has for itself.
+    /// The calls, each with the name of its own dispatch.
     calls: Vec<(String, CallChain)>,
-    /// The dispatches by their text, in its order.
+    /// The names of dispatches by their text; equal ones in the order of the compiler's output.
     equal: HashMap<String, Vec<String>>,
 }
 
 #[derive(Default)]
 struct Body {
     operations: DispatchBody,
-    /// Without locations and names: what makes dispatches equal.
+    /// Its text without locations and its own name. Dispatches with equal texts are merged.
     text: String,
 }
 
@@ -167,7 +168,7 @@ impl Outlined {
         self.bodies.insert(name, body);
     }
 
-    /// A call, with the dispatch that is left of those that are equal to its own.
+    /// A call, with the dispatch that remains of those equal to its own.
     fn call(&self, name: &str, path: &CallChain, exports: &[&str]) -> Option<DispatchCall> {
         let own = self.bodies.get(name)?;
         let mut equal = self.equal.get(&own.text)?.iter();
@@ -180,7 +181,7 @@ impl Outlined {
         let mut called = Vec::new();
         for (theirs, ours) in shared.iter().zip(operations) {
             let is_work = own.operations.is_work(ours);
-            // What was fused has its parts in the same order, too.
+            // Fused operations have their parts in the same order, too.
             for (shared, own) in theirs.paths.iter().zip(&ours.paths) {
                 let (shared, own) = (shared.clone(), own.clone());
                 let operation = CalledOperation { shared, own, is_work };
@@ -204,8 +205,7 @@ fn dispatched(line: &str) -> Option<String> {
     Some(symbol(rest.strip_prefix("::")?)?.0)
 }
 
-/// The name that a dispatch has in the end: the compiler puts what it does behind the one that it
-/// began with.
+/// The final name of a dispatch: the compiler appends a description to the first name.
 fn export_of<'n>(name: &str, exports: &[&'n str]) -> Option<&'n str> {
     let begins = |export: &&&str| {
         let rest = export.strip_prefix(name);
@@ -255,7 +255,7 @@ fn read_path(cursor: &mut Cursor<'_>) -> Option<CallChain> {
 mod tests {
     use super::*;
 
-    /// Two calls of what becomes one dispatch.
+    /// Two calls whose dispatches will be merged.
     const OUTLINED: &str = r##"// -----// IR Dump After OutlineDispatchRegionsPass //----- //
 #loc1 = loc("a.mlir":3:1)
 #loc2 = loc("a.mlir":10:8)

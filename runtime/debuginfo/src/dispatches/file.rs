@@ -1,4 +1,5 @@
-//! The file beside a module that holds the sources of its dispatches, and the calls of them.
+//! [`DispatchInterfaces`]: the file beside a module that holds the sources of its dispatches and
+//! the calls of them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,12 +12,12 @@ use super::interface::DispatchInterface;
 use super::positions::{LocationReader, NamedPosition};
 use super::statements::{statements, symbol};
 
-/// What is known of dispatches.
+/// The dispatches of a module, and their calls.
 #[derive(Clone, Debug, Default)]
 pub struct DispatchInterfaces {
-    /// By the names that they are exported by.
+    /// By exported name.
     interfaces: HashMap<String, DispatchInterface>,
-    /// Where they are called, in the order of the program.
+    /// The calls, in the order of the program.
     calls: Vec<DispatchCall>,
 }
 
@@ -24,7 +25,7 @@ impl DispatchInterfaces {
     /// The compiler's pass after which each call has a dispatch of its own.
     pub const OUTLINING_PASS: &str = calls::OUTLINING_PASS;
 
-    /// The file that belongs to a module: its name with `.dispatches.mlir` appended.
+    /// The file's path: the module's with `.dispatches.mlir` appended.
     #[must_use]
     pub fn path_beside(module: &Path) -> PathBuf {
         let mut name = module.as_os_str().to_owned();
@@ -32,8 +33,8 @@ impl DispatchInterfaces {
         PathBuf::from(name)
     }
 
-    /// What the sources beside a module say; nothing, if they are not there or are of another
-    /// module, such as one that was compiled to the same place before.
+    /// Reads the sources beside a module. Empty if there are none, or if they belong to another
+    /// module, such as one that was compiled to the same path before.
     #[must_use]
     pub fn beside(module: &Path) -> Self {
         let bytes = archive::open(module).ok();
@@ -41,8 +42,8 @@ impl DispatchInterfaces {
         read.map(|(interfaces, _)| interfaces).unwrap_or_default()
     }
 
-    /// What the sources beside a module say, if they are there and are of these bytes, and their
-    /// file.
+    /// Reads the sources beside a module, and their file, if they are there and belong to these
+    /// bytes.
     #[must_use]
     pub fn read_beside(module: &Path, bytes: &FileBytes) -> Option<(Self, FileBytes)> {
         let file = FileBytes::read(&Self::path_beside(module)).ok()?;
@@ -52,10 +53,10 @@ impl DispatchInterfaces {
         is_of_module.then(|| (Self::parse(sources), file.clone()))
     }
 
-    /// The text to keep beside a module, at [`DispatchInterfaces::path_beside`]: a heading that
-    /// identifies the module, the calls of its dispatches, and their sources as iree-compile prints
-    /// them. `outlined` is its text after [`DispatchInterfaces::OUTLINING_PASS`], or empty. `None`
-    /// without any dispatch.
+    /// The text to write to [`DispatchInterfaces::path_beside`]: a heading that identifies the
+    /// module, the calls of its dispatches, and their sources as iree-compile prints them.
+    /// `outlined` is the compiler's text after [`DispatchInterfaces::OUTLINING_PASS`], or empty.
+    /// `None` without any dispatch.
     #[must_use]
     pub fn text_beside(module: &FileBytes, sources: &str, outlined: &str) -> Option<String> {
         let interfaces = Self::parse(sources);
@@ -66,14 +67,15 @@ impl DispatchInterfaces {
         Some(format!("{}\n{calls}{sources}", Self::heading(module)?))
     }
 
-    /// The first line of the sources beside a module: it says which module they are of.
+    /// The first line of the file, which identifies the module.
     pub(super) fn heading(module: &FileBytes) -> Option<String> {
         let digest = archive::digest(module)?;
         let length = module.len();
         Some(format!("// dispatches of a module of {length} bytes, xxh3 {digest:016x}"))
     }
 
-    /// What stood there before, which only tells archives apart.
+    /// The first line that earlier versions wrote. Its digest only covers the module's first 4 KiB,
+    /// which is enough to identify archives, as they contain checksums.
     pub(super) fn former_heading(module: &FileBytes) -> Option<String> {
         let length = module.len();
         let digest = XxHash3_64::oneshot(&module.get(0..length.min(4096))?);
@@ -82,7 +84,7 @@ impl DispatchInterfaces {
         ))
     }
 
-    /// Reads what iree-compile prints. Lines that are something else are passed over.
+    /// Reads the text that iree-compile prints. Other lines are skipped.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut interfaces = HashMap::new();
@@ -93,7 +95,7 @@ impl DispatchInterfaces {
                 interfaces.extend(current.take());
                 current = symbol(rest).map(|(name, _)| (name, DispatchInterface::default()));
             } else if statement.text.starts_with("return") {
-                // What comes next closes brackets, with locations of others.
+                // The lines that follow close brackets and have other operations' locations.
                 interfaces.extend(current.take());
             } else if let Some((_, interface)) = &mut current {
                 interface.add(&statement, &mut places);
@@ -104,13 +106,13 @@ impl DispatchInterfaces {
         Self { interfaces, calls: DispatchCall::parse(text) }
     }
 
-    /// The calls of dispatches, where they are known.
+    /// The calls of dispatches; empty if they are unknown.
     #[must_use]
     pub fn calls(&self) -> &[DispatchCall] {
         &self.calls
     }
 
-    /// The call of a dispatch at a place, if there is only one.
+    /// The call of a dispatch at a call chain, if it is unambiguous.
     #[must_use]
     pub fn call(&self, export: &str, path: &[NamedPosition]) -> Option<&DispatchCall> {
         let mut found = self.calls.iter().filter(|it| it.export == export && it.path == path);
@@ -125,18 +127,18 @@ impl DispatchInterfaces {
         here.map(|(name, _)| name.as_str())
     }
 
-    /// Whether nothing is known of any dispatch.
+    /// Whether there are no dispatches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.interfaces.is_empty()
     }
 
-    /// The names that dispatches are exported by, in no order.
+    /// The exported names of dispatches, in no particular order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.interfaces.keys().map(String::as_str)
     }
 
-    /// The interface of the dispatch that is exported by a name.
+    /// The interface of a dispatch, by its exported name.
     #[must_use]
     pub fn of(&self, export: &str) -> Option<&DispatchInterface> {
         self.interfaces.get(export)

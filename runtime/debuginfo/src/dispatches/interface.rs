@@ -1,7 +1,7 @@
-//! What dispatches read and write, from the text of their sources.
+//! The tensors that a dispatch reads and writes, from the text of its source.
 //!
-//! A dispatch gets memory and numbers; where in that memory its tensors are, of which shape and
-//! type, is known to its code alone. iree-compile prints it (`--compile-to=executable-sources`):
+//! A dispatch gets buffers and numbers. Where in the buffers its tensors are, and their shapes and
+//! types, only its code knows. iree-compile prints that code (`--compile-to=executable-sources`):
 //!
 //! ```text
 //! func.func @main_dispatch_7_softmax_12x64x64xf32() {
@@ -11,12 +11,12 @@
 //!        !iree_tensor_ext.dispatch.tensor<readonly:tensor<12x?x64xf32>>{%dim}
 //! ```
 //!
-//! With `--mlir-print-debuginfo` it also says which lines of the user's source the dispatch was
-//! made of, which is all there is to know where it is machine code.
+//! With `--mlir-print-debuginfo`, it also has the lines of the user's source that the dispatch was
+//! made from. For machine code, nothing else tells them.
 //!
-//! Offsets and dimensions are numbers that the dispatch is given, put together by a handful of
-//! operations. These are done here, for the numbers of one dispatch
-//! ([`DispatchInterface::operands`]); what depends on any other operation is left out.
+//! Offsets and dimensions are computed from the dispatch's numbers by a handful of operations.
+//! These are evaluated here for the numbers of one dispatch ([`DispatchInterface::operands`]);
+//! tensors that depend on any other operation are left out.
 
 use std::collections::HashMap;
 
@@ -24,10 +24,10 @@ use super::body::DispatchBody;
 use super::positions::{LocationReader, NamedPosition};
 use super::statements::{Statement, definition, operands};
 
-/// What one dispatch reads and writes.
+/// The tensors that one dispatch reads and writes, and its operations.
 #[derive(Clone, Debug, Default)]
 pub struct DispatchInterface {
-    /// In the order of the text, so that operands come before what uses them.
+    /// In the order of the text, so that each comes after its operands.
     definitions: Vec<Definition>,
     subspans: Vec<Subspan>,
     body: DispatchBody,
@@ -36,28 +36,28 @@ pub struct DispatchInterface {
 /// A tensor that a dispatch reads or writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DispatchOperand {
-    /// The binding whose memory it is in.
+    /// The index of the binding that it is in.
     pub binding: usize,
-    /// Where it begins there, in bytes.
+    /// Its offset in the binding, in bytes.
     pub offset: u64,
     /// Shape and element type: `12x64x64xf32`.
     pub tensor_type: String,
-    /// What the dispatch does with it.
+    /// How the dispatch uses it.
     pub access: OperandAccess,
 }
 
-/// What a dispatch does with a tensor.
+/// How a dispatch uses a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperandAccess {
-    /// It only reads it.
+    /// The dispatch only reads it.
     Read,
-    /// It only writes it.
+    /// The dispatch only writes it.
     Write,
-    /// It does both.
+    /// The dispatch reads and writes it.
     ReadWrite,
 }
 
-/// Values and how they come to be.
+/// The results of an operation, and the operation.
 #[derive(Clone, Debug)]
 struct Definition {
     names: Vec<String>,
@@ -66,10 +66,10 @@ struct Definition {
 
 #[derive(Clone, Debug)]
 enum Operation {
-    /// A number that the dispatch is given, by its ordinal.
+    /// A number of the dispatch, by its ordinal.
     Constant(usize),
     Literal(u64),
-    /// Each result is the operand in its place.
+    /// Each result equals the operand at its index.
     Same(Vec<String>),
     Binary(fn(u64, u64) -> u64, String, String),
 }
@@ -101,24 +101,25 @@ impl DispatchInterface {
         }
     }
 
-    /// Whether it has tensors at all.
+    /// Whether it has any tensors.
     pub(super) fn has_operands(&self) -> bool {
         !self.subspans.is_empty()
     }
 
-    /// Where the operation was written whose result the dispatch leaves.
+    /// The position of the operation whose result the dispatch stores.
     #[must_use]
     pub fn position(&self) -> Option<&NamedPosition> {
         self.body.result()?.paths.first()?.first()
     }
 
-    /// Where the operations were written that are the dispatch's own work.
+    /// The positions of the operations that are the dispatch's work.
     pub fn work(&self) -> impl Iterator<Item = &NamedPosition> {
         let work = self.body.operations().iter().filter(|it| self.body.is_work(it));
         work.flat_map(|it| it.paths.iter().filter_map(|path| path.first()))
     }
 
-    /// The tensors of a dispatch that was given these numbers; those that can be placed.
+    /// The tensors of the dispatch, given its numbers, as far as their offsets and shapes can be
+    /// computed.
     #[must_use]
     pub fn operands(&self, constants: &[u32]) -> Vec<DispatchOperand> {
         let mut values: HashMap<&str, u64> = HashMap::new();

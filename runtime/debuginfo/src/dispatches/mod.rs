@@ -1,9 +1,10 @@
-//! What dispatches read and write, and which operations of the source each call of one stands for:
-//! all from text that iree-compile prints, kept beside the module. Nothing here reads bytecode.
+//! The tensors that dispatches read and write, and the source operations that each call of a
+//! dispatch stands for, all from text that iree-compile prints and that is kept beside the module.
+//! Nothing here reads bytecode.
 //!
 //! - [`statements`]: operations of a text, line by line
-//! - [`positions`]: where they were written
-//! - [`body`]: the operations of a dispatch that are its work
+//! - [`positions`]: their source positions
+//! - [`body`]: the operations of a dispatch
 //! - [`calls`]: the calls of a dispatch that several operations share
 //! - [`interface`]: the tensors of a dispatch, given its numbers
 //! - [`file`]: the file beside a module

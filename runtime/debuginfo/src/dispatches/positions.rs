@@ -1,4 +1,4 @@
-//! Where the operations of dispatches were written, by the names of files.
+//! The source positions of a dispatch's operations, with the names of files.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use super::statements::Statement;
 use crate::locations::{LocationTable, SourcePosition, walk};
 use crate::mlir_text::{Cursor, Locations};
 
-/// A place in the user's source.
+/// A position in the user's source.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct NamedPosition {
-    /// The file, as the compiler knew it.
+    /// The file, as the compiler named it.
     pub file: String,
     /// From 1.
     pub line: u32,
@@ -17,17 +17,17 @@ pub struct NamedPosition {
     pub column: u32,
 }
 
-/// Where an operation was written: its own place, then the calls that were inlined around it.
+/// An operation's position, then the calls that were inlined around it, innermost first.
 pub type CallChain = Vec<NamedPosition>;
 
-/// The locations of a text.
+/// Reads the locations of a text.
 pub(crate) struct LocationReader<'t> {
     aliases: HashMap<&'t str, &'t str>,
     known: HashMap<&'t str, Vec<CallChain>>,
 }
 
 impl<'t> LocationReader<'t> {
-    /// Reads the aliases of a text (`#loc7 = loc(…)`), which may come behind their use.
+    /// Reads the aliases of a text (`#loc7 = loc(…)`), which may come after their use.
     pub(crate) fn of(text: &'t str) -> Self {
         let aliases = text.lines().filter_map(|line| {
             let (name, location) = line.trim().strip_prefix('#')?.split_once(" = ")?;
@@ -36,7 +36,7 @@ impl<'t> LocationReader<'t> {
         Self { aliases: aliases.collect(), known: HashMap::new() }
     }
 
-    /// Where a statement was written; several where operations were fused.
+    /// The call chain of a statement; several if operations were fused.
     pub(crate) fn paths(&mut self, statement: &Statement<'t>) -> Vec<CallChain> {
         if statement.location.is_empty() {
             return Vec::new();
@@ -60,14 +60,14 @@ impl<'t> LocationReader<'t> {
         paths.map(|chain| written(&table, &chain)).filter(|path| !path.is_empty()).collect()
     }
 
-    /// Puts in what aliases stand for.
+    /// Replaces aliases by the locations that they stand for.
     fn without_aliases(&self, location: &str, depth: usize) -> String {
         const DEEPEST: usize = 64;
         const LONGEST: usize = 1 << 20;
         let mut text = String::new();
         let mut rest = location;
         while let Some(at) = rest.find('#').filter(|_| depth < DEEPEST && text.len() < LONGEST) {
-            // A file may have the sign in its name.
+            // The name of a file may contain `#`.
             let is_quoted = rest[..at].matches('"').count() % 2 == 1;
             let name_end = rest[at + 1..]
                 .find(|it: char| !it.is_ascii_alphanumeric())
@@ -86,7 +86,7 @@ impl<'t> LocationReader<'t> {
     }
 }
 
-/// Positions by the names of their files; none where nobody wrote what they are of.
+/// A chain with the names of files; empty for generated code.
 fn written(table: &LocationTable, chain: &[SourcePosition]) -> CallChain {
     if !chain.first().is_some_and(SourcePosition::is_written) {
         return Vec::new();

@@ -1,22 +1,22 @@
-//! Reading what iree-compile prints of dispatches: operations line by line, with their results,
-//! names and operands. Other text is passed over.
+//! Reads the text of dispatches as iree-compile prints it: operations line by line, with their
+//! results, names and operands. Other text is skipped.
 
 use crate::mlir_text::Cursor;
 
-/// An operation as it is printed.
+/// A printed operation.
 pub(crate) struct Statement<'t> {
     /// The text, without locations.
     pub(crate) text: String,
-    /// The location behind it, as text.
+    /// Its location, as text.
     pub(super) location: &'t str,
 }
 
-/// The operations of a text, one a line whatever the compiler broke.
+/// The operations of a text, each as one line even if the compiler has wrapped it.
 pub(crate) fn statements(text: &str) -> impl Iterator<Item = Statement<'_>> {
     let mut lines = text.lines().map(str::trim).peekable();
     std::iter::from_fn(move || {
         let (mut text, mut location) = split_location(lines.next()?);
-        // Only definitions are broken, after their operation or between its operands.
+        // Only definitions are wrapped, after their operation or between its operands.
         while definition(&text).is_some()
             && let Some(more) = lines.next_if(|line| {
                 definition(line).is_none() && (line.starts_with('%') || line.starts_with(": "))
@@ -48,7 +48,7 @@ fn split_location(line: &str) -> (String, &str) {
         rest = &location[length..];
     }
     text.push_str(rest);
-    // What comes behind a location was about an argument of a block.
+    // A location in the middle of a line is a block argument's.
     let last = if rest.trim().is_empty() { last } else { "" };
     (text, last)
 }
@@ -64,7 +64,7 @@ pub(crate) fn definition(statement: &str) -> Option<(Vec<String>, &str, &str)> {
         return None;
     }
     let names = match count {
-        // As many as somebody writes; what is read next says how many there are.
+        // A malformed count is bounded by the length of the text.
         Some(count) => (0..count.min(rest.len())).map(|index| format!("{name}#{index}")).collect(),
         None => vec![name.to_owned()],
     };
@@ -78,7 +78,7 @@ pub(crate) fn is_name(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '$' | '.' | '-')
 }
 
-/// The first symbol of a text, quoted or not, without its sigil, and what comes behind it.
+/// The first symbol of a text, quoted or not, without its sigil, and the text after it.
 pub(crate) fn symbol(text: &str) -> Option<(String, &str)> {
     let mut cursor = Cursor::new(text.as_bytes());
     cursor.jump(text.find('@')?);
@@ -86,7 +86,7 @@ pub(crate) fn symbol(text: &str) -> Option<(String, &str)> {
     Some((name, text.get(cursor.at()..)?))
 }
 
-/// The values that a text names: `4#1` for `%4#1`.
+/// The values that a text uses: `4#1` for `%4#1`.
 pub(crate) fn operands(text: &str) -> impl Iterator<Item = String> {
     text.split('%').skip(1).map(|rest| {
         let end = rest.find(|character| !is_name(character) && character != '#');

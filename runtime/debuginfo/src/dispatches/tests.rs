@@ -1,4 +1,4 @@
-//! What is read of dispatches, from texts as iree-compile prints them.
+//! Reading dispatches from text as iree-compile prints it.
 
 use vmfb::FileBytes;
 
@@ -19,7 +19,7 @@ fn sources_are_of_the_module_that_their_heading_says() {
     beside(&DispatchInterfaces::heading(&module).unwrap());
     assert!(DispatchInterfaces::read_beside(&path, &module).is_some());
     assert!(DispatchInterfaces::read_beside(&path, &other).is_none());
-    // As it was written before, when only the start of a module was looked at.
+    // The heading of earlier versions, which covers only the start of a module.
     beside(&DispatchInterfaces::former_heading(&module).unwrap());
     assert!(DispatchInterfaces::read_beside(&path, &module).is_some());
     beside("// dispatches of another module");
@@ -87,7 +87,7 @@ fn tensors_are_placed_by_the_numbers_that_a_dispatch_is_given() {
         of("static", &[7, 128]),
         [operand(0, 128, "12x64xf32", read), operand(3, 0, "complex<f32>", write)]
     );
-    // What is not given cannot be placed; the rest can.
+    // Tensors at unknown offsets are left out, the others are not.
     assert_eq!(of("static", &[]), [operand(3, 0, "complex<f32>", write)]);
     assert_eq!(
         of("dynamic", &[5, 1]),
@@ -154,7 +154,7 @@ fn what_others_share_is_no_work() {
         (lines.collect(), result)
     };
     assert_eq!(on(4), (vec![3, 4, 5], Some(4)));
-    // A dispatch whose result is the fill is about that.
+    // The fill is work if the dispatch stores its result.
     assert_eq!(on(2), (vec![2, 3, 4, 5], Some(2)));
 }
 

@@ -1,10 +1,10 @@
-//! Locations: the trees that say where an instruction comes from.
+//! Locations: trees that say where an instruction comes from.
 //!
-//! Both sources of debug information (the debug database of a module and the debug companion) speak
-//! of MLIR locations: a place in a file, an inlined call, several places fused into one, a place
-//! with a name. They are kept in one table per module and named by [`LocationId`]; equal locations
-//! share an entry. A table read from a file may hold cycles, so nothing here recurses: whatever
-//! walks the table does it in [`crate::frames`] under a budget.
+//! Both sources of debug information, the debug database and the debug companion, use MLIR's
+//! locations: a position in a file, an inlined call, several locations fused into one, a location
+//! with a name. Each module has one table of them; a [`LocationId`] is an index into it, and equal
+//! locations share an entry. A table read from a file may hold cycles, so nothing here recurses:
+//! every walk is in [`super::walk`] and has a budget.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ pub struct FileId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LocationId(pub u32);
 
-/// A line and column of a file, both counted from one; zero means that the compiler did not know.
+/// A line and column of a file, both counted from one; zero means unknown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SourcePosition {
     /// The file, see [`LocationTable::file`].
     pub file: FileId,
     /// The line, from one.
     pub line: u32,
-    /// The column, from one, in bytes of UTF-8 as MLIR counts them.
+    /// The column, from one, in bytes of UTF-8, as MLIR counts them.
     pub column: u32,
 }
 
 impl SourcePosition {
-    /// Whether a person wrote something at this position. Generated code carries line zero.
+    /// Whether this is a position in a source. Generated code has line zero.
     #[must_use]
     pub fn is_written(&self) -> bool {
         self.line != 0
@@ -39,9 +39,9 @@ impl SourcePosition {
 /// One node of a location tree.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Location {
-    /// The compiler does not know.
+    /// Unknown to the compiler.
     Unknown,
-    /// A place in a file.
+    /// A position in a file.
     Position(SourcePosition),
     /// Code of `callee` that was inlined into the code at `caller`.
     CallSite {
@@ -50,13 +50,13 @@ pub enum Location {
         /// Where it was called from.
         caller: LocationId,
     },
-    /// Code that stands for several places.
+    /// Code that comes from several locations.
     Fused(Box<[LocationId]>),
-    /// A place with a label, such as the level of the dialect that it belongs to.
+    /// A location with a label, such as `vm` for one in the listing of the VM program.
     Name {
         /// The label.
         name: Arc<str>,
-        /// The place.
+        /// The location.
         child: LocationId,
     },
     /// Another entry of the table, for aliases that are declared after their use.
@@ -77,27 +77,28 @@ impl LocationTable {
         self.files.get(file.0 as usize).map_or("", |name| name)
     }
 
-    /// All file names, each once, in the order in which they were first named.
+    /// All file names, each once, in the order of their first mention.
     #[must_use]
     pub fn files(&self) -> &[Arc<str>] {
         &self.files
     }
 
-    /// Adds a file that no location names yet.
+    /// Adds a file that no location refers to yet.
     pub(crate) fn add_file(&mut self, name: &str) -> FileId {
         let file = FileId(next_index(self.files.len()));
         self.files.push(name.into());
         file
     }
 
-    /// A node; an identifier from elsewhere is unknown.
+    /// A node; [`Location::Unknown`] for an identifier of another table.
     #[must_use]
     pub fn get(&self, location: LocationId) -> &Location {
         self.locations.get(location.0 as usize).unwrap_or(&Location::Unknown)
     }
 
-    /// The same without the places of declarations in calls. The compiler puts a function around
-    /// each that is declared only, and inlines it: what is done there is part of the call.
+    /// The same table without the locations of declarations in calls. The compiler wraps each
+    /// function that is only declared and inlines the wrapper; the wrapper's code belongs to the
+    /// call.
     pub(crate) fn without_declarations(mut self, declarations: &[LocationId]) -> Self {
         let is_written = |id: &LocationId| matches!(self.get(*id), Location::Position(position) if position.is_written());
         let declared: Vec<LocationId> = declarations.iter().copied().filter(is_written).collect();
@@ -170,7 +171,7 @@ impl LocationBuilder {
         file
     }
 
-    /// A label that is shared with equal ones.
+    /// A label, stored once for all equal labels.
     pub(crate) fn name(&mut self, name: &str) -> Arc<str> {
         if let Some((shared, ())) = self.names.get_key_value(name) {
             return shared.clone();
@@ -203,7 +204,7 @@ impl LocationBuilder {
         id
     }
 
-    /// Says what a reserved entry is.
+    /// Fills a reserved entry.
     pub(crate) fn fill(&mut self, id: LocationId, location: Location) {
         if let Some(slot) = self.table.locations.get_mut(id.0 as usize) {
             *slot = location;
@@ -211,7 +212,8 @@ impl LocationBuilder {
     }
 }
 
-/// Tables are smaller than the files they were read from; an index past 2^32 names nothing.
+/// Tables are smaller than the files they were read from, so this does not saturate in practice; an
+/// index past 2^32 would refer to nothing.
 fn next_index(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }

@@ -1,26 +1,26 @@
-//! From a location tree to source positions: inlined frames, alternatives, lines of a listing.
+//! From location trees to source positions: inlined frames, alternatives, lines of a listing.
 //!
-//! A module that was compiled with a listing of its VM program has a place labelled `vm` beside
-//! each place of the source, or alone where the compiler made the code up. People named the other
-//! labels.
+//! A module that was compiled with a listing of its VM program has a location labelled `vm` beside
+//! each source location, or alone for code that the compiler generated. All other labels come from
+//! users.
 //!
-//! Tables read from a file may hold cycles and shared subtrees that unfold without end, so every
-//! walk has a budget of nodes and a limit of depth; what lies beyond them is left out.
+//! Tables read from a file may hold cycles, and shared subtrees that unfold without end, so every
+//! walk has a budget of nodes and a limit of depth; it ignores what lies beyond them.
 
 use super::table::{Location, LocationId, LocationTable, SourcePosition};
 
-/// Nodes that one walk may visit.
+/// The most nodes that one walk visits.
 const MAX_NODES: usize = 1024;
-/// How deep a walk may go.
+/// The deepest nesting that a walk follows.
 const MAX_DEPTH: usize = 128;
-/// Alternatives of a fused location that are kept.
+/// The most alternatives of a fused location that are kept.
 const MAX_ALTERNATIVES: usize = 32;
 
-/// The label of places in the listing of the VM program (`--iree-vm-bytecode-source-listing`).
+/// The label of locations in the listing of the VM program (`--iree-vm-bytecode-source-listing`).
 const LISTING: &str = "vm";
 
-/// The positions of a location from the innermost inlined call outwards. Of fused locations the
-/// first that somebody wrote is taken.
+/// The positions of a location from the innermost inlined call outwards. A fused location counts as
+/// its first child that is in a source.
 pub(crate) fn call_chain(table: &LocationTable, location: LocationId) -> Vec<SourcePosition> {
     let mut walk = Walk { table, nodes: 0 };
     let mut chain = Vec::new();
@@ -28,7 +28,7 @@ pub(crate) fn call_chain(table: &LocationTable, location: LocationId) -> Vec<Sou
     chain
 }
 
-/// The innermost written position of every alternative of a location, each once, the primary one
+/// The innermost source position of every alternative of a location, each once, the primary one
 /// first.
 pub(crate) fn alternatives(table: &LocationTable, location: LocationId) -> Vec<SourcePosition> {
     let mut found: Vec<_> = call_chain(table, location)
@@ -60,8 +60,8 @@ pub(crate) fn alternatives(table: &LocationTable, location: LocationId) -> Vec<S
     found
 }
 
-/// The call chains of all alternatives of a location, each innermost place once, the primary one
-/// first.
+/// The call chains of all alternatives of a location, one for each innermost position, the primary
+/// one first.
 pub(crate) fn alternative_chains(
     table: &LocationTable,
     location: LocationId,
@@ -77,7 +77,7 @@ pub(crate) fn alternative_chains(
     found
 }
 
-/// The place in the listing of the VM program, where the module was compiled with one.
+/// The position in the listing of the VM program, if the module was compiled with one.
 pub(crate) fn listing_position(
     table: &LocationTable,
     location: LocationId,
@@ -100,8 +100,8 @@ pub(crate) fn listing_position(
     None
 }
 
-/// Whether the innermost part of a location is unknown: code that the compiler made up while it
-/// inlined something, for which only the place of the call is left.
+/// Whether the innermost part of a location is unknown: the compiler generated the code while it
+/// inlined a function, and only the position of the call is left.
 pub(crate) fn is_generated(table: &LocationTable, location: LocationId) -> bool {
     let mut location = location;
     for _ in 0..MAX_NODES {
@@ -140,7 +140,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Appends the chain of the first child that somebody wrote, or of the first that has one.
+    /// Appends the chain of the first child that is in a source, or else of the first that has a
+    /// chain.
     fn best_of(&mut self, children: &[LocationId], depth: usize, chain: &mut Vec<SourcePosition>) {
         let mut second_best = Vec::new();
         for child in children {
@@ -206,7 +207,7 @@ mod tests {
             assert_eq!(lines(&alternatives(&table, fused)), [5]);
             assert_eq!(listing_position(&table, fused).map(|it| it.line), Some(70));
         }
-        // Code that the compiler made up has a line in the listing only.
+        // Code that the compiler generated has a line in the listing only.
         assert!(call_chain(&table, named).is_empty() && is_generated(&table, named));
         assert_eq!(listing_position(&table, named).map(|it| it.line), Some(70));
         assert_eq!(listing_position(&table, other), None);

@@ -1,13 +1,13 @@
-//! A position in the text of a companion, and the small tokens of MLIR.
+//! A position in a text that iree-compile prints, and the small tokens of MLIR.
 //!
-//! Everything here looks at each byte at most once and copies nothing but what it returns, so a
-//! text with hundreds of megabytes of constants costs one `memchr` over them.
+//! Everything here reads each byte at most once and copies only what it returns, so hundreds of
+//! megabytes of constants cost one `memchr` over them.
 
 use std::borrow::Cow;
 
 use super::error::MlirTextError;
 
-/// Where the parser is in the text.
+/// A reader's position in a text.
 #[derive(Clone)]
 pub(crate) struct Cursor<'t> {
     text: &'t [u8],
@@ -116,7 +116,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// A number; what does not fit is the largest.
+    /// A number; one that does not fit saturates.
     pub(crate) fn number(&mut self) -> Result<u32> {
         let digits = self.take_while(|byte| byte.is_ascii_digit());
         if digits.is_empty() {
@@ -166,7 +166,7 @@ impl<'t> Cursor<'t> {
         Ok(String::from_utf8_lossy(name))
     }
 
-    /// Skips a bracketed group that begins here, whatever it holds.
+    /// Skips the bracketed group that begins here, with everything in it.
     pub(crate) fn skip_group(&mut self) -> Result<()> {
         let start = self.at;
         let mut depth = 0_usize;
@@ -195,7 +195,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Skips the value of an attribute: up to the `,` or `}` that ends it.
+    /// Skips the value of an attribute, up to the `,` or `}` after it.
     pub(crate) fn skip_attribute(&mut self) -> Result<()> {
         loop {
             match self.peek() {

@@ -6,15 +6,14 @@ use std::collections::HashMap;
 use super::cursor::{Cursor, Result};
 use crate::locations::{Location, LocationBuilder, LocationId, SourcePosition};
 
-/// Deeper nesting than this is refused: inlining nests one level a call, and no real text comes
-/// near.
+/// Deeper nesting is refused: inlining nests one level per call, and no real text comes near this.
 const MAX_DEPTH: usize = 512;
 
 /// Reads locations into a table, each distinct text once.
 #[derive(Default)]
 pub(crate) struct Locations<'t> {
     pub(crate) builder: LocationBuilder,
-    /// The text behind `loc(` up to the end of its line, for those that end an operation.
+    /// By text from `loc(` to the end of its line, the locations that end an operation.
     seen: HashMap<&'t [u8], LocationId>,
     aliases: HashMap<&'t [u8], LocationId>,
 }

@@ -1,11 +1,11 @@
-//! What pure operations on numbers compute, those of the source and those of the VM alike.
+//! The arithmetic of pure operations on numbers, the same for the source and the VM.
 //!
-//! A number is 64 bits, of which its [`Scalar`] type uses the lowest; the rest is zero.
+//! A number is 64 bits. Its [`Scalar`] type uses the lowest ones; the others are zero.
 
 /// The type of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scalar {
-    /// An integer of so many bits, at most 64. `index` has 64.
+    /// An integer of this many bits, at most 64. `index` has 64.
     Int(u32),
     /// A 32-bit float.
     F32,
@@ -26,14 +26,14 @@ pub(crate) enum Compare {
     Ule,
     Ugt,
     Uge,
-    /// Of floats: true where either is no number, if `unordered`.
+    /// Of floats. With `unordered`, true if either is NaN.
     Float {
         relation: Relation,
         unordered: bool,
     },
 }
 
-/// What holds between two floats.
+/// A relation between two floats.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Relation {
     Never,
@@ -101,7 +101,7 @@ pub(crate) enum Unary {
 /// A conversion between types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Cast {
-    /// Cuts bits off, or none.
+    /// Drops the upper bits, if any.
     Truncate,
     SignExtend,
     ZeroExtend,
@@ -110,7 +110,7 @@ pub(crate) enum Cast {
     UnsignedToFloat,
     FloatToSigned,
     FloatToUnsigned,
-    /// The same bits.
+    /// Keeps the bits and changes the type.
     Bits,
 }
 
@@ -125,12 +125,13 @@ pub(crate) enum Pure {
     Select,
     /// `a * b + c`, rounded once if a float.
     MultiplyAdd(Scalar),
-    /// A function that is not computed here: equal operands give equal results, and that is all.
+    /// A function that is not computed here. Equal operands give equal results; nothing else is
+    /// known of it.
     Named(&'static str),
 }
 
 impl Scalar {
-    /// How many bits it has.
+    /// The number of bits.
     #[must_use]
     pub fn width(self) -> u32 {
         match self {
@@ -140,7 +141,7 @@ impl Scalar {
         }
     }
 
-    /// The lowest bits of a number that are of this type.
+    /// A number cut to the bits of this type.
     #[must_use]
     pub fn cut(self, bits: u64) -> u64 {
         match self.width() {
@@ -149,7 +150,7 @@ impl Scalar {
         }
     }
 
-    /// The number as a signed one.
+    /// The number as a signed integer.
     #[must_use]
     pub fn signed(self, bits: u64) -> i64 {
         match self.width() {
@@ -159,7 +160,7 @@ impl Scalar {
         }
     }
 
-    /// By its name in MLIR; `index` has 64 bits.
+    /// The type of a name in MLIR; `index` has 64 bits.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         match name {
@@ -182,7 +183,7 @@ fn to_f64(scalar: Scalar, bits: u64) -> f64 {
     }
 }
 
-/// The bits of a result that was computed in the type; one NaN stands for all.
+/// The bits of a float result. All NaNs become one NaN.
 fn float_bits(scalar: Scalar, single: impl Fn() -> f32, double: impl Fn() -> f64) -> u64 {
     match scalar {
         Scalar::F32 => {
@@ -197,7 +198,7 @@ fn float_bits(scalar: Scalar, single: impl Fn() -> f32, double: impl Fn() -> f64
 }
 
 impl Binary {
-    /// The result; `None` where there is none, such as by a division by zero.
+    /// The result; `None` if there is none, as for a division by zero.
     fn apply(self, scalar: Scalar, left: u64, right: u64) -> Option<u64> {
         let (sl, sr) = (scalar.signed(left), scalar.signed(right));
         let shift = u32::try_from(right).ok().filter(|amount| *amount < scalar.width());
@@ -285,7 +286,7 @@ impl Unary {
 impl Cast {
     fn apply(self, from: Scalar, to: Scalar, bits: u64) -> Option<u64> {
         let integer = |value: f64, low: f64, high: f64| {
-            // Outside of the type there is no result that everybody agrees on.
+            // Outside the type's range, implementations disagree on the result.
             (value >= low && value < high).then_some(value)
         };
         let width = to.width().min(64) as i32;
@@ -347,7 +348,7 @@ impl Compare {
 }
 
 impl Pure {
-    /// What it computes; `None` where it has no result, or none that is computed here.
+    /// The result; `None` if there is none, or if it is not computed here.
     pub(crate) fn apply(self, operands: &[u64]) -> Option<u64> {
         Some(match (self, operands) {
             (Self::Binary(binary, scalar), [left, right]) => binary.apply(scalar, *left, *right)?,

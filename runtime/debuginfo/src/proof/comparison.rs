@@ -1,5 +1,5 @@
-//! [`Proof`]: a function of the source and its bytecode as graphs, with the classes of values that
-//! are equal.
+//! [`Proof`]: a function of the source and its bytecode as graphs, with samples by which equal
+//! values are found.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -17,16 +17,17 @@ use super::source_graph::SourceGraph;
 use crate::bytecode::Code;
 use crate::source::functions::{FunctionIndex, SourceFunction};
 
-/// What a function was made from.
+/// The source that a function was compiled from.
 pub(crate) struct Sources<'s> {
     pub(crate) file: &'s FunctionIndex,
     pub(crate) text: &'s str,
     pub(crate) function: Arc<SourceFunction>,
-    /// Whether it is the function itself, with its arguments, rather than a part of it.
+    /// Whether the code is the whole function, with its arguments, not a part of it such as a
+    /// dispatch.
     pub(crate) is_whole: bool,
 }
 
-/// What has been proven of a function.
+/// The comparison of a function's source and bytecode.
 #[derive(Debug)]
 pub(crate) struct Proof {
     pub(super) source: SourceGraph,
@@ -36,11 +37,12 @@ pub(crate) struct Proof {
     pub(super) returns: Vec<bool>,
     pub(super) draw: Draw,
     pub(super) pairs: Pairs,
-    /// By value of the source, what is computed from it.
+    /// By value of the source, the values computed from it.
     pub(super) users: HashMap<Node, Vec<Node>>,
     /// The arguments of the function.
     pub(super) arguments: Vec<Node>,
-    /// Loops of the source whose code is in the machine twice, before the loop and in it.
+    /// Loops of the source whose code the compiler has rotated: it is in the bytecode twice, before
+    /// the loop and in it.
     pub(super) rotated: Vec<Block>,
 }
 
@@ -52,7 +54,7 @@ pub(super) struct Machine {
 }
 
 impl Proof {
-    /// Compares a function with the source that it was made from.
+    /// Compares a function's bytecode with its source; `None` if either cannot be modelled.
     pub(crate) fn new(
         module: &Module,
         ordinal: FunctionOrdinal,
@@ -122,7 +124,7 @@ impl Proof {
     }
 }
 
-/// By value, those that are computed from it.
+/// By value, the values computed from it.
 fn users(source: &SourceGraph) -> HashMap<Node, Vec<Node>> {
     let mut users: HashMap<Node, Vec<Node>> = HashMap::new();
     for (node, data) in source.graph.nodes.iter().enumerate() {
@@ -135,7 +137,7 @@ fn users(source: &SourceGraph) -> HashMap<Node, Vec<Node>> {
     users
 }
 
-/// The samples of a narrow integer in a register, whose upper bits nobody has said anything of.
+/// The samples of a narrow integer in a register, whose upper bits are unknown.
 fn widened(
     sample: &Sample,
     scalar: Option<Scalar>,
@@ -151,8 +153,8 @@ fn widened(
     wider
 }
 
-/// A loop whose test was copied before it runs in step with the source no more: in its body the
-/// next turn begins.
+/// The loops whose test was copied before the loop. They no longer run in step with the source: the
+/// next iteration begins inside the body.
 fn rotated(
     source: &SourceGraph,
     source_side: &Side,

@@ -1,11 +1,11 @@
-//! The code of one element in a dispatch: which loads are which arguments of a tensor operation's
+//! The code for one element in a dispatch: which loads are which arguments of a tensor operation's
 //! body.
 //!
-//! The compiler makes loops of a tensor operation and puts its body inside, each operation with its
-//! own place. Before them are loads of what the body is given, in its order and at the place of the
-//! tensor operation. So far this is a guess. It becomes a proof where every operation of the body
-//! that has an instruction of its own computes just that; where one does not, nothing of the body
-//! is known.
+//! The compiler turns a tensor operation into loops around its body, in which each operation keeps
+//! its own location. Before the body are loads of its arguments, in their order and with the
+//! location of the tensor operation. So far this is a guess. It becomes a proof if every operation
+//! of the body that has an instruction of its own computes the same value as that instruction; if
+//! one does not, nothing of the body is known.
 //!
 //! ```text
 //! %act = linalg.generic … {          %27 = buffer.load.f32 %buffer[%26]     8:10
@@ -13,8 +13,8 @@
 //!   %s = arith.addf %a, %k : f32     %28 = add.f32 %27, %1                 10:10
 //! ```
 //!
-//! A number that the body takes from outside (`%k`) is an argument of the dispatch; it is known
-//! from an operation whose other operands are.
+//! A number that the body captures (`%k`) is an argument of the dispatch. It is found through an
+//! operation whose other operands are known.
 
 use std::collections::HashMap;
 
@@ -26,17 +26,17 @@ use super::registers::Registers;
 use super::source_graph::SourceGraph;
 use crate::bytecode::Code;
 
-/// How often numbers from outside are looked for.
+/// The most passes in search of captured numbers.
 const ROUNDS: usize = 4;
 
-/// What the leaves of both sides are for the samples.
+/// The samples of the leaves of both sides.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leaves {
     pub(crate) source: HashMap<Node, Box<Sample>>,
     pub(crate) machine: HashMap<Node, Box<Sample>>,
 }
 
-/// The code of a dispatch and its source.
+/// The bytecode of a dispatch, with what it is compared with.
 pub(crate) struct Elements<'e> {
     pub(crate) registers: &'e Registers,
     pub(crate) code: &'e Code,
@@ -45,11 +45,11 @@ pub(crate) struct Elements<'e> {
 }
 
 impl Elements<'_> {
-    /// Finds the leaves of all tensor operations whose code is proven; changes the source where
-    /// some of them were put into one.
+    /// Finds the leaves of all tensor operations whose code is proven; changes the source's graph
+    /// where the compiler fused some of them.
     pub(crate) fn find(&self, source: &mut SourceGraph) -> Leaves {
         let mut leaves = Leaves::default();
-        // Those that come later may have taken earlier ones in.
+        // Later operations may have absorbed earlier ones.
         for element in (0..source.elements.len()).rev() {
             for is_fused in [false, true] {
                 let mut tried = source.clone();
@@ -67,7 +67,7 @@ impl Elements<'_> {
         leaves
     }
 
-    /// The leaves with those of an operation, if its code is what they make it.
+    /// The leaves extended by those of an operation, if they prove its code.
     fn proven(
         &self,
         source: &SourceGraph,
@@ -131,7 +131,7 @@ impl Elements<'_> {
         path
     }
 
-    /// By block, what is loaded at the place of a tensor operation.
+    /// By block, the values loaded at the location of a tensor operation.
     fn loads(&self, source: &SourceGraph, element: usize) -> Vec<(Block, Vec<Node>)> {
         let path = self.path(source, element, source.elements[element].operation);
         let mut found: Vec<(Block, Vec<Node>)> = Vec::new();
@@ -150,8 +150,8 @@ impl Elements<'_> {
         found
     }
 
-    /// The instructions of each operation of a body: the last of each block that comes from it
-    /// alone.
+    /// The instructions of each operation of a body: in each block, the last one that comes from
+    /// this operation alone.
     fn instructions(&self, source: &SourceGraph, element: usize) -> Vec<(Node, usize)> {
         let it = &source.elements[element];
         let function = &source.instances[it.instance].function;
@@ -175,7 +175,7 @@ impl Elements<'_> {
         found
     }
 
-    /// A number from outside of the body, and the value of the machine that it must be.
+    /// A captured number, and the value of the machine that it must be.
     fn captured(
         &self,
         source: &SourceGraph,
@@ -211,7 +211,8 @@ impl Elements<'_> {
         None
     }
 
-    /// Whether every operation of a body that has an instruction computes what that does.
+    /// Whether every operation of a body that has an instruction computes the same as that
+    /// instruction.
     fn holds(&self, source: &SourceGraph, element: usize, sides: &[Side; 2]) -> bool {
         let instructions = self.instructions(source, element);
         let is_so = |(node, index): &(Node, usize)| {

@@ -1,38 +1,38 @@
-//! Which values of two graphs are the same, by value numbering over random samples.
+//! Finds the values that two graphs have in common, by value numbering over random samples.
 //!
-//! Every value is a function of the graph's leaves and of what loops carry. It is computed for a
-//! few dozen samples of these; two values that agree on all are taken for one. Samples are drawn so
-//! that numbers meet: small ones, those that the programs name and their neighbours, and random
-//! bits.
+//! Every value is a function of the graph's leaves and of the values that loops carry. It is
+//! computed for a few dozen samples of these; two values that agree on all samples are taken to be
+//! equal. Samples mix small numbers, the programs' constants and their neighbours, and random bits,
+//! so that comparisons go either way.
 //!
-//! What a loop carries is assumed to be the same as long as nothing speaks against it: all choices
-//! at the head of a loop and of the one it is paired with begin in one class, and a class is split
-//! where its members begin or go on with different values. What remains together has the same
-//! beginning and the same step, so it is equal in every turn.
+//! Values that loops carry are assumed to be equal until something contradicts it: all phis at the
+//! head of a loop and of its partner begin in one class, and a class is split if its members have
+//! different initial values or different values for the next iteration. Phis that stay together
+//! have the same initial value and the same step, so they are equal in every iteration.
 
 use std::collections::HashMap;
 
 use super::arithmetic::Scalar;
 use super::graph::{Block, Edge, Flow, Graph, Kind, Node, When};
 
-/// How many samples there are.
+/// The number of samples.
 pub(crate) const SAMPLES: usize = 48;
-/// Blocks that one sample's way may lead through.
+/// The most blocks that one sample's path passes through.
 const LONGEST_WAY: usize = 4096;
 
-/// A value for each sample.
+/// The bits of a value for each sample.
 pub(crate) type Sample = [u64; SAMPLES];
 
-/// A graph with its flow, and what its values are for the samples.
+/// A graph's flow, and the samples of its values.
 #[derive(Debug)]
 pub(crate) struct Side {
     pub(crate) flow: Flow,
     pub(crate) samples: Vec<Option<Box<Sample>>>,
-    /// Tells leaves that nobody knows from those of the other side.
+    /// Keeps the samples of unmatched leaves different from the other side's.
     salt: u64,
 }
 
-/// A mixing of bits with good statistics (the finaliser of SplitMix64).
+/// Mixes bits well (the finaliser of SplitMix64).
 pub(crate) fn mix(mut bits: u64) -> u64 {
     bits = bits.wrapping_add(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -43,7 +43,7 @@ pub(crate) fn mix(mut bits: u64) -> u64 {
 /// Draws samples.
 #[derive(Debug, Default)]
 pub(crate) struct Draw {
-    /// Numbers that the programs name.
+    /// The programs' constants.
     constants: Vec<u64>,
 }
 
@@ -61,7 +61,7 @@ impl Draw {
         Self { constants }
     }
 
-    /// The samples of a leaf or of what a loop carries.
+    /// The samples of a leaf, or of a value that a loop carries.
     pub(crate) fn sample(&self, seed: u64, scalar: Option<Scalar>) -> Box<Sample> {
         let mut sample = Box::new([0; SAMPLES]);
         for (index, slot) in sample.iter_mut().enumerate() {
@@ -90,7 +90,7 @@ impl Draw {
     }
 }
 
-/// Finite, of all sizes, and often equal to another one.
+/// A finite float of any magnitude; small integers are frequent, so that samples coincide.
 fn float(index: usize, random: u64) -> f64 {
     let fraction = (random >> 12) as f64 / (1_u64 << 52) as f64;
     match index % 4 {
@@ -106,7 +106,7 @@ impl Side {
         Self { flow: Flow::new(graph), samples: Vec::new(), salt }
     }
 
-    /// Computes all values, given those of some.
+    /// Computes the samples of all values, given those of some.
     pub(crate) fn compute(
         &mut self,
         graph: &Graph,
@@ -124,7 +124,7 @@ impl Side {
         }
     }
 
-    /// Values that were added to the graph since.
+    /// Computes the samples of nodes that were added to the graph since the last call.
     pub(crate) fn extend(&mut self, graph: &Graph, draw: &Draw) {
         let known = self.samples.len();
         self.samples.resize(graph.nodes.len(), None);
@@ -133,7 +133,7 @@ impl Side {
         }
     }
 
-    /// Computes a value and those that it needs. Nothing here recurses, so no program is too deep.
+    /// Computes a value and its operands first, without recursion, so that no program is too deep.
     fn demand(&mut self, graph: &Graph, draw: &Draw, node: Node) {
         let mut stack = vec![(node, false)];
         let mut under_way = HashMap::new();
@@ -147,7 +147,7 @@ impl Side {
                 continue;
             }
             if under_way.insert(node, ()).is_some() {
-                // A value that depends on itself other than through the head of a loop.
+                // The value depends on itself other than through a loop's head.
                 let seed = self.seed_of(node);
                 self.samples[node] = Some(draw.sample(seed, graph.nodes[node].scalar));
                 continue;
@@ -179,14 +179,14 @@ impl Side {
         }
     }
 
-    /// Whether the choices of a block are not computed but assumed.
+    /// Whether the phis of a block are assumed, not computed.
     fn is_assumed(&self, block: Block) -> bool {
         !self.flow.is_reachable(block)
             || self.flow.is_head(block)
             || self.flow.is_irreducible(block)
     }
 
-    /// The conditions that decide by which way control comes into a block.
+    /// The conditions that decide which edge control takes into a block.
     fn conditions(&self, graph: &Graph, block: Block) -> Vec<Node> {
         let Some(above) = self.flow.dominator(block) else { return Vec::new() };
         let mut seen: Vec<Block> = Vec::new();
@@ -232,7 +232,7 @@ impl Side {
                         *number = operand[index];
                     }
                     let numbers = &numbers[..operands.len().min(3)];
-                    // What has no result has one that depends on the operands alone.
+                    // An operation without a result gets one that depends on the operands alone.
                     *slot = pure.apply(numbers).unwrap_or_else(|| {
                         let name = format!("{pure:?}");
                         let seed = name.bytes().fold(7, |all, byte| mix(all ^ u64::from(byte)));
@@ -256,8 +256,8 @@ impl Side {
         }
     }
 
-    /// The value that control brings into a block from one above, for each sample; `head` is the
-    /// loop that it must stay in. None where the way is not understood.
+    /// For each sample, the value that a phi takes when control comes from a block above; `head` is
+    /// the loop that control must stay in. `None` if the path is not understood.
     fn chosen(
         &self,
         graph: &Graph,
@@ -275,7 +275,7 @@ impl Side {
         Some(sample)
     }
 
-    /// The edge by which control comes into a block from one above, for a sample.
+    /// The edge through which control enters a block from one above, for a sample.
     fn way(
         &self,
         graph: &Graph,
@@ -313,7 +313,7 @@ impl Side {
             let to = graph.edges[**edge].to;
             head.is_none_or(|head| to == head || self.flow.is_in(to, head))
         };
-        // A turn is looked at that is followed by another: it does not leave the loop.
+        // The iteration in question is followed by another, so control stays in the loop.
         let inside: Vec<&Edge> = edges.iter().filter(stays).collect();
         if let [only] = inside[..] {
             return Some(*only);
@@ -326,7 +326,7 @@ impl Side {
         None
     }
 
-    /// The one edge out of a loop.
+    /// The only edge out of a loop.
     fn exit(&self, graph: &Graph, head: Block) -> Option<Edge> {
         let mut found = None;
         for (edge, data) in graph.edges.iter().enumerate() {
@@ -338,7 +338,7 @@ impl Side {
         found
     }
 
-    /// What a choice at the head of a loop begins with, and what a turn brings it.
+    /// The initial value of a phi at a loop's head, and its value for the next iteration.
     pub(crate) fn turn(&self, graph: &Graph, phi: Node) -> Option<(Box<Sample>, Box<Sample>)> {
         let Kind::Phi(values) = &graph.nodes[phi].kind else { return None };
         let head = graph.nodes[phi].block;
@@ -361,11 +361,11 @@ impl Side {
     }
 }
 
-/// Loops of one side and those of the other that they are, by their heads.
+/// Pairs of corresponding loops of the two sides, by their heads.
 pub(crate) type Pairs = Vec<(Block, Block)>;
 
-/// Finds what the two sides have in common, given what their leaves are and which loops are the
-/// same. Fills the samples of both.
+/// Computes the samples of both sides, given those of matched leaves and the pairs of loops. Equal
+/// values get equal samples.
 pub(crate) fn number(
     graphs: [&Graph; 2],
     sides: [&mut Side; 2],
@@ -375,7 +375,7 @@ pub(crate) fn number(
     pairs: &Pairs,
 ) {
     let [one, other] = sides;
-    // By choice, its class. Choices of loops without a partner are on their own.
+    // By phi, its class. The phis of a loop without a partner have classes of their own.
     let mut classes: HashMap<(usize, Node), u64> = HashMap::new();
     let heads: [HashMap<Block, usize>; 2] = [
         pairs.iter().enumerate().map(|(index, pair)| (pair.0, index)).collect(),
@@ -385,7 +385,7 @@ pub(crate) fn number(
         for (node, data) in graph.nodes.iter().enumerate() {
             if let (Kind::Phi(_), Some(pair)) = (&data.kind, heads[which].get(&data.block)) {
                 let width = data.scalar.map_or(0, |scalar| match scalar {
-                    // Narrow integers are in registers of 32 bits.
+                    // Narrow integers are held in 32-bit registers.
                     Scalar::Int(width) => u64::from(width.max(32)),
                     Scalar::F32 => 132,
                     Scalar::F64 => 164,
@@ -395,7 +395,7 @@ pub(crate) fn number(
         }
     }
     let mut count = 0;
-    // Classes only split, so this ends; the limit is for programs made to take long.
+    // Classes only split, so this ends; the limit is for malicious programs.
     for _ in 0..200 {
         let mut given = [leaves.clone(), other_leaves.clone()];
         for ((which, node), class) in &classes {
@@ -427,7 +427,7 @@ pub(crate) fn number(
     }
 }
 
-/// The bits that tell numbers apart.
+/// The bits of a number that count in a comparison.
 fn narrow(scalar: Option<Scalar>, bits: u64) -> u64 {
     scalar.map_or(bits, |scalar| scalar.cut(bits))
 }

@@ -1,35 +1,35 @@
-//! Values and control flow, in the one form that source and bytecode are compared in.
+//! Values and control flow, in the form in which source and bytecode are compared.
 //!
-//! A node is a value: a number that is computed from others, a choice by the way control took
-//! ([`Kind::Phi`]), or something whose beginnings are not known here ([`Kind::Leaf`]). Each edge of
-//! the control flow says when it is taken, so that a choice is a function of conditions.
+//! A node is a value: a number computed from others, a choice by the path that control took
+//! ([`Kind::Phi`]), or a value of unknown origin ([`Kind::Leaf`]). Each edge of the control flow
+//! has the condition under which it is taken, so a choice is a function of conditions.
 
 use super::arithmetic::{Pure, Scalar};
 
 /// A value of a graph.
 pub(crate) type Node = usize;
-/// A block of a graph; the first one is where control begins.
+/// A block of a graph; control begins at the first one.
 pub(crate) type Block = usize;
 /// An edge of a graph.
 pub(crate) type Edge = usize;
 
-/// How a value comes to be.
+/// How a value is made.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    /// Not by anything that is modelled: an argument, a load, the result of a call.
+    /// Not modelled: an argument, a load, the result of a call.
     Leaf,
     Constant(u64),
     Pure(Pure, Vec<Node>),
     /// At the head of its block, one value for each edge into it.
     Phi(Vec<(Edge, Node)>),
-    /// Another node after all.
+    /// Another node, which replaces this one.
     Same(Node),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct NodeData {
     pub(crate) kind: Kind,
-    /// What kind of number it is; none for references and everything else.
+    /// The type of the number; `None` for references and other values.
     pub(crate) scalar: Option<Scalar>,
     pub(crate) block: Block,
 }
@@ -38,7 +38,7 @@ pub(crate) struct NodeData {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum When {
     Always,
-    /// If the lowest bit of a value is this.
+    /// If the lowest bit of a value equals this.
     If(Node, bool),
     Unknown,
 }
@@ -80,7 +80,7 @@ impl Graph {
         self.nodes.len() - 1
     }
 
-    /// The node that a node is after all.
+    /// The node that replaces a node, or the node itself.
     pub(crate) fn resolve(&self, mut node: Node) -> Node {
         while let Kind::Same(other) = self.nodes[node].kind {
             node = other;
@@ -89,21 +89,22 @@ impl Graph {
     }
 }
 
-/// Who dominates whom, and which blocks are loops.
+/// The dominators and the loops of a graph.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flow {
-    /// Blocks that control can reach, each before those after it except by back edges.
+    /// The reachable blocks in reverse postorder: each comes before its successors, except along
+    /// back edges.
     pub(crate) order: Vec<Block>,
-    /// By block, its place in that order.
+    /// By block, its index in that order.
     position: Vec<usize>,
-    /// By block, the block through which every way to it leads last.
+    /// By block, its immediate dominator: the last block that every path to it passes through.
     dominator: Vec<Block>,
     /// By block, the head of the innermost loop around it.
     head: Vec<Option<Block>>,
-    /// By block, the head of the loop around the innermost one, for heads.
+    /// By head of a loop, the head of the next loop around it.
     outer: Vec<Option<Block>>,
     is_back: Vec<bool>,
-    /// Heads of cycles that can be entered elsewhere.
+    /// By block, whether it is the head of a cycle that control can also enter elsewhere.
     irreducible: Vec<bool>,
 }
 
@@ -133,7 +134,7 @@ impl Flow {
         self.position.get(block).is_some_and(|position| *position != NOWHERE)
     }
 
-    /// Whether every way to a block leads through another, or it is that one.
+    /// Whether every path to `below` passes through `above`, or they are the same block.
     pub(crate) fn dominates(&self, above: Block, below: Block) -> bool {
         let mut at = below;
         loop {
@@ -204,7 +205,7 @@ impl Flow {
     }
 
     fn find_loops(&mut self, graph: &Graph) {
-        // Outer heads come first in the order, so inner loops overwrite what they claim.
+        // Outer heads come first in the order, so inner loops overwrite the entries of outer ones.
         for block in self.order.clone() {
             let (mut body, mut pending) = (vec![block], Vec::new());
             for edge in &graph.incoming[block] {

@@ -20,19 +20,20 @@ const MOST_OPERATIONS: usize = 60_000;
 /// Regions in regions and calls in calls.
 const DEEPEST: usize = 96;
 
-/// What is known of the machine code while the source is lowered.
+/// The calls that remain in the bytecode.
 pub(crate) trait Calls {
-    /// How many results the calls have that remain at a place; none if there is no such call.
+    /// The number of results of the call that remains at a path; `None` if there is none, or more
+    /// than one.
     fn results(&self, path: &[LineColumn]) -> Option<usize>;
 }
 
-/// The text that functions are read from.
+/// The source that functions are read from.
 pub(crate) struct Texts<'s> {
     pub(crate) file: &'s FunctionIndex,
     pub(crate) text: &'s str,
-    /// Whether the compiler made f32 of f64.
+    /// Whether the compiler has demoted f64 to f32.
     pub(crate) is_demoted: bool,
-    /// Whether the code is that of a dispatch, which has a part of the function.
+    /// Whether the code is a dispatch, which has only a part of the function.
     pub(crate) is_part: bool,
 }
 
@@ -70,13 +71,13 @@ struct Lowering<'s> {
     calls: &'s dyn Calls,
     result: SourceGraph,
     functions: HashMap<usize, Option<Arc<SourceFunction>>>,
-    /// Where operations are added.
+    /// The block to which operations are added.
     block: Block,
     depth: usize,
     operations: usize,
 }
 
-/// Where control leaves the blocks of a region, and with which values.
+/// Where control leaves a region, under which condition, and with which values.
 type Exits = Vec<(Block, When, Vec<Node>)>;
 
 /// An operation in an instance of its function.
@@ -547,7 +548,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// A call that remains is a leaf; others are inlined.
+    /// Inlines a call, unless it remains in the bytecode.
     fn call(&mut self, at: At<'_>) -> Option<()> {
         let results = &at.written().results;
         let path = self.result.path(at.instance, at.operation);
@@ -581,7 +582,7 @@ impl Lowering<'_> {
         self.functions.entry(index).or_insert_with(read).clone()
     }
 
-    /// The size of a tensor that its type says.
+    /// The size of a static dimension of a tensor.
     fn dimension(&mut self, at: At<'_>) -> Option<()> {
         let written = at.written();
         let ([tensor, _], [value]) = (&written.operands[..], &written.results[..]) else {

@@ -1,7 +1,8 @@
-//! Where the two graphs begin: which instruction makes what an operation of the source makes.
+//! Matches the leaves of the two graphs: which instruction makes the result of which operation.
 //!
-//! Only locations can tell, so they have to tell without doubt: one instruction alone with the very
-//! place and calls around it, of a kind that the operation can be, and a result that its type fits.
+//! Only locations can tell, so they have to be unambiguous: exactly one instruction with the
+//! operation's location and calls, of a kind that the operation can become, with a result of a
+//! matching type.
 
 use std::collections::HashMap;
 
@@ -15,23 +16,23 @@ use super::source_graph::{Made, SourceGraph};
 use crate::bytecode::Code;
 use crate::source::functions::LineColumn;
 
-/// Where an instruction comes from.
+/// The locations of an instruction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
-    /// The places of the inlined calls around it, and its own; empty where nothing is known.
+    /// The places of the inlined calls around it, then its own; empty if unknown.
     pub(crate) path: Vec<LineColumn>,
-    /// All places that it was put together from.
+    /// The places of all operations that were fused into it.
     pub(crate) places: Vec<LineColumn>,
 }
 
 impl Origin {
-    /// Whether it comes from one place only.
+    /// Whether it comes from one operation only.
     fn is_plain(&self) -> bool {
         self.places.len() <= 1
     }
 }
 
-/// The instructions of each place.
+/// The instructions by place.
 #[derive(Debug)]
 pub(crate) struct Origins {
     pub(crate) origins: Vec<Origin>,
@@ -56,7 +57,8 @@ impl Origins {
         Self { origins, by_path, calls }
     }
 
-    /// The instructions that come from a place alone, by the calls around it.
+    /// The instructions that come from one place only, which is the last of `path`, through the
+    /// calls before it.
     pub(crate) fn at(&self, path: &[LineColumn]) -> &[usize] {
         self.by_path.get(path).map_or(&[], Vec::as_slice)
     }
@@ -75,7 +77,7 @@ fn is_call(op: Op) -> bool {
     matches!(op, Op::Call | Op::CallVariadic | Op::CallYieldable | Op::CallVariadicYieldable)
 }
 
-/// The leaves of the source with the values of the machine that they are.
+/// The leaves of the source, each with the value of the bytecode that equals it.
 pub(crate) fn leaves(
     source: &SourceGraph,
     registers: &Registers,
@@ -90,8 +92,9 @@ pub(crate) fn leaves(
     found
 }
 
-/// Arguments are in order, if there are as many of the same types. The compiler adds two fences to
-/// a function that is called asynchronously, and drops what nobody uses; then nothing is known.
+/// Arguments correspond in order if both sides have the same number and types. Two more at the end
+/// are the fences that the compiler adds for asynchronous calls. If it has dropped unused
+/// arguments, nothing is known.
 fn arguments(source: &SourceGraph, registers: &Registers) -> Vec<(Node, Node)> {
     let Some(function) = source.instances.first().map(|it| &it.function) else {
         return Vec::new();
@@ -114,7 +117,7 @@ fn arguments(source: &SourceGraph, registers: &Registers) -> Vec<(Node, Node)> {
     pairs.filter(|pairs| pairs.iter().all(fits)).unwrap_or_default()
 }
 
-/// Whether a value of the source fits a register that holds a number of another type.
+/// Whether a register that holds a number of one type can hold a value of the source.
 pub(crate) fn is_same_width(written: Option<Scalar>, held: Option<Scalar>) -> bool {
     match (written, held) {
         (None, None) => true,
@@ -138,7 +141,7 @@ fn made_by(
         .results
         .get(made.result)
         .and_then(|it| instance.function.values.get(*it)?.type_text.as_deref());
-    // Tensors are no values of the machine, and what has no type fits nothing.
+    // The bytecode has no tensor values, and a value without a type matches nothing.
     let is_shaped = type_text.is_none_or(|it| it.starts_with("tensor") || it.starts_with("vector"));
     if scalar.is_none() && is_shaped {
         return None;
@@ -154,8 +157,8 @@ fn made_by(
         let node = *results(call).get(made.result)?;
         return fits(registers, scalar, node).then_some(node);
     }
-    // An operation may take several instructions, whose last one has its result: a load and a cast.
-    // Which is the last they say themselves: its result is no operand of another.
+    // An operation may take several instructions, such as a load and a cast, and the last one has
+    // its result. The last one is the one whose result is no operand of another.
     let made_here: Vec<usize> =
         here.iter().copied().filter(|index| results(*index).len() == 1).collect();
     let is_constant =
@@ -182,7 +185,7 @@ fn is_called(name: &str) -> bool {
     matches!(name, "util.call" | "func.call" | "call" | "vm.call" | "vm.call.variadic")
 }
 
-/// Whether an instruction can be what an operation became, going by what they are called.
+/// Whether an operation can become an instruction, judged by their names.
 fn is_kind(operation: &str, mnemonic: &str) -> bool {
     let Some((dialect, name)) = operation.split_once('.') else { return false };
     if dialect == "vm" {
@@ -200,10 +203,10 @@ fn is_kind(operation: &str, mnemonic: &str) -> bool {
         "util.buffer.slice" | "util.buffer.subspan" => "buffer.clone",
         "util.buffer.compare" => "buffer.compare",
         "util.buffer.hash" => "buffer.hash",
-        // What is read of tensors is a call of the runtime.
+        // Reads from tensors are calls of the runtime.
         "tensor.extract" | "tensor.dim" => "call",
         _ if dialect == "hal" || dialect == "flow" || dialect == "stream" => "call",
-        // Mathematics that is not modelled: by the same name.
+        // Mathematical functions that are not modelled keep their name.
         _ if dialect == "arith" || dialect == "math" => {
             return mnemonic.split('.').next().is_some_and(|first| name.starts_with(first));
         }
@@ -212,10 +215,10 @@ fn is_kind(operation: &str, mnemonic: &str) -> bool {
     mnemonic.starts_with(prefix)
 }
 
-/// Loops of the source and those of the machine that have their code, by their heads.
+/// The loops of the source, each with the loop of the bytecode that has its code, by their heads.
 ///
-/// The loop that has code of a place which only one loop of the source has is that one. Where
-/// several are nested the innermost with all of it is meant.
+/// Each instruction votes for the innermost loop around it as the partner of the innermost loop
+/// around its operation; the loop with the most votes wins.
 pub(crate) fn loops(
     source: &SourceGraph,
     source_flow: &super::graph::Flow,
@@ -223,7 +226,7 @@ pub(crate) fn loops(
     flow: &super::graph::Flow,
     origins: &Origins,
 ) -> Vec<(Block, Block)> {
-    // By head, how often code of its innermost operations is in each loop of the machine.
+    // By head, the number of instructions of its innermost operations in each loop of the bytecode.
     let mut votes: HashMap<Block, HashMap<Block, usize>> = HashMap::new();
     for ((instance, operation), block) in &source.blocks {
         let Some(head) = source_flow.loops(*block).next() else { continue };
@@ -247,7 +250,7 @@ pub(crate) fn loops(
             pairs.push((*head, *block));
         }
     }
-    // A loop of the machine is one of the source.
+    // A loop of the bytecode has at most one partner.
     let count = |block: Block| pairs.iter().filter(|(_, other)| *other == block).count();
     let is_unique: Vec<bool> = pairs.iter().map(|(_, block)| count(*block) == 1).collect();
     let mut keep = is_unique.into_iter();

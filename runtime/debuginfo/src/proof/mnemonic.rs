@@ -1,10 +1,10 @@
-//! What instructions of the VM compute, by their mnemonics: `add.i64`, `cmp.lt.f32.o`.
+//! The pure operations that VM instructions compute, by mnemonic: `add.i64`, `cmp.lt.f32.o`.
 //!
-//! The VM dialect of a source has the same operations behind `vm.`, so this serves both sides.
+//! The VM dialect has the same operations with the prefix `vm.`, so this serves both sides.
 
 use super::arithmetic::{Binary, Cast, Compare, Pure, Relation, Scalar, Unary};
 
-/// A pure instruction, and in which order it takes its operands.
+/// The operation of a pure instruction; `None` for any other instruction.
 pub(crate) fn pure(mnemonic: &str) -> Option<Pure> {
     let parts: Vec<&str> = mnemonic.split('.').collect();
     let scalar = |index: usize| parts.get(index).and_then(|name| Scalar::parse(name));
@@ -25,7 +25,7 @@ pub(crate) fn pure(mnemonic: &str) -> Option<Pure> {
     })
 }
 
-/// Comparisons, whose type comes second: `cmp.lt.i32.s`; `cmp.nz.i32` is with zero.
+/// A comparison. Its type comes second, as in `cmp.lt.i32.s`; `cmp.nz.i32` compares with zero.
 pub(crate) fn comparison(mnemonic: &str) -> Option<(Compare, Scalar)> {
     let mut parts = mnemonic.strip_prefix("cmp.")?.split('.');
     let (relation, scalar) = (parts.next()?, Scalar::parse(parts.next()?)?);
@@ -80,7 +80,7 @@ fn unary(name: &str, parts: &[&str], scalar: Scalar) -> Option<Pure> {
     Some(Pure::Unary(unary, scalar))
 }
 
-/// Functions whose results differ from library to library in the last bit.
+/// Functions whose results differ between libraries in the last bit.
 pub(crate) fn transcendental(name: &str) -> Option<Pure> {
     const NAMES: [&str; 18] = [
         "atan", "atan2", "cos", "sin", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2",

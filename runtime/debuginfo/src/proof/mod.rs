@@ -1,23 +1,23 @@
-//! Which value of the source is where, with a proof.
+//! Which value of the source is in which register, with a proof.
 //!
-//! Locations say from which line an instruction came, not which value of that line it computes, so
-//! they prove nothing: a fused multiply-add has the places of its operands, a loop counter that of
-//! a tensor. Here the source and the bytecode are both brought into one form, graphs of values
-//! ([`graph`]); what must be equal is found by value numbering over random samples ([`equal`]):
+//! Locations say which line an instruction comes from, not which value of that line it computes, so
+//! they prove nothing: a fused multiply-add has the locations of its operands, a loop counter that
+//! of a tensor. So source and bytecode are both turned into graphs of values ([`graph`]), and value
+//! numbering over random samples finds the values that are equal ([`equal`]):
 //!
 //! ```text
-//! .mlir ── written ──▶ operations, scopes ── lower ──▶ Graph ─┐
-//!                                                            ├─ equal ──▶ classes ── answer ──▶ %x is in i4:5
-//! .vmfb ── registers ─────────────────────────────▶ Graph ───┘
+//! .mlir ── SourceFunction ── lower ──▶ Graph ─┐
+//!                                             ├─ equal ──▶ samples ── names ──▶ %x is in i4:5
+//! .vmfb ── registers ─────────────────▶ Graph ─┘
 //! ```
 //!
-//! Where the two begin (arguments, results of calls, what is loaded) is matched by locations, one
-//! to one or not at all. Everything else follows by computing: two values are the same if they are
-//! the same function of those beginnings. Loops are assumed to run in step and the assumption is
-//! given up wherever one turn does not lead to the next.
+//! The leaves of the two graphs (arguments, results of calls, loads) are matched by location, one
+//! to one or not at all. Everything else follows by computation: two values are equal if they are
+//! the same function of the leaves. Loops are assumed to run in step; the assumption is dropped for
+//! values whose next iterations differ.
 //!
-//! An answer ([`Answer`]) is a register that holds the value on every way to the instruction, or
-//! how to compute it from such, or the reason why there is none.
+//! The result for a name ([`ValueLocation`]) is a register that holds the value on every path to
+//! the instruction, or a way to compute it from such registers, or the reason why it is missing.
 
 mod arithmetic;
 mod comparison;

@@ -13,12 +13,12 @@ use super::value_location::{MissingReason, Recipe, RecipeOperation, ScopedValue,
 use crate::bytecode::RegisterSlot;
 use crate::source::functions::{LineColumn, OperationIndex, SourceFunction};
 
-/// Values that one answer may be computed from.
+/// The most values that one name is computed from.
 const LONGEST_RECIPE: usize = 2000;
-/// Values that take fewer different samples than this are told apart by their places, too.
+/// Values with fewer distinct samples than this must also agree in their locations.
 const TELLING: usize = 8;
 
-/// Where the program stands, for the answers about it.
+/// The place where the program is stopped, with the values found there so far.
 struct Stand<'p> {
     proof: &'p Proof,
     held: Vec<(RegisterSlot, Node)>,
@@ -28,16 +28,17 @@ struct Stand<'p> {
     instruction: usize,
     /// The source's block.
     source_block: Option<Block>,
-    /// Whether what the function was called with can be asked for.
+    /// Whether the caller knows the values that the function was called with.
     knows_arguments: bool,
-    /// By value of the source, what was found of it.
+    /// By value of the source, how to compute it.
     known: HashMap<Node, Option<Recipe>>,
     budget: usize,
 }
 
 impl Proof {
-    /// The names that are in scope at an instruction, in the frame that so many inlined calls lead
-    /// to. `path` is where the instruction is, from its function inwards.
+    /// The names in scope at an instruction, in the frame that is `calls` inlined calls deep.
+    /// `path` holds the positions of these calls from the function inwards, and last the
+    /// instruction's own.
     pub(crate) fn scope(
         &self,
         instruction: usize,
@@ -50,7 +51,7 @@ impl Proof {
         let instance = self.source.instances.iter().position(|it| it.path == around)?;
         let function = &self.source.instances[instance].function;
         let operation = match place.and_then(|place| function.operation_at(place)) {
-            // What the compiler makes of the function as a whole is its beginning, or its end.
+            // Code with the location of the function itself is its beginning or its end.
             Some(0) | None if self.returns.get(instruction) == Some(&true) => {
                 last_operation(function)
             }
@@ -75,8 +76,8 @@ impl Proof {
         Some(stand.names(instance, operation))
     }
 
-    /// The block that an operation is in; of one whose region was not gone into, that of the
-    /// region's operation.
+    /// The block of an operation; if its region was not lowered, the block of the nearest operation
+    /// around it that was.
     fn block_of(&self, instance: InstanceIndex, operation: OperationIndex) -> Option<Block> {
         let function = &self.source.instances[instance].function;
         let mut around = function.ancestors(operation);
@@ -84,7 +85,7 @@ impl Proof {
     }
 }
 
-/// The names that are in scope at a place, where nothing is known of their values.
+/// The names in scope at a place whose values are all unknown.
 pub(crate) fn without_values(function: &SourceFunction, place: LineColumn) -> Vec<ScopedValue> {
     let values = match function.operation_at(place) {
         Some(operation) if operation > 0 => function.in_scope(operation),
@@ -109,7 +110,7 @@ fn is_tensor(type_text: &str) -> bool {
     type_text.starts_with("tensor") || type_text.starts_with("!torch.vtensor")
 }
 
-/// The operation that a function ends with, where it has one block.
+/// The return of a function, if it has only one.
 fn last_operation(function: &SourceFunction) -> Option<OperationIndex> {
     let body = function.operations.first()?.regions.first()?;
     let returns = body.blocks.iter().filter_map(|block| block.operations.last()).copied();
@@ -119,10 +120,10 @@ fn last_operation(function: &SourceFunction) -> Option<OperationIndex> {
     returns.next().filter(|_| returns.next().is_none())
 }
 
-/// Whether a folded f32 reads as the f64 that it may be: code in which no double is left does not
-/// say whether the compiler made f32 of f64, or folded all of them.
+/// Whether a folded f32 reads the same as f64. If no f64 is left in the code, the compiler has
+/// either demoted f64 to f32 or folded all of it, and the code does not say which.
 fn is_same_in_both_widths(bits: u64) -> bool {
-    /// Larger whole numbers may have been rounded.
+    /// From here on, f32 rounds some integers.
     const EXACT: f32 = 16_777_216.0;
     let value = f32::from_bits(bits as u32);
     value.abs() < EXACT && value.to_string() == f64::from(value).to_string()
@@ -185,7 +186,7 @@ impl Stand<'_> {
         if comes_later { MissingReason::NotYetComputed } else { MissingReason::OptimizedOut }
     }
 
-    /// The register that holds a reference.
+    /// The register that holds a reference, if one does.
     fn reference(&self, node: Node) -> Option<RegisterSlot> {
         if self.proof.source.graph.nodes[node].scalar.is_some() {
             return None;
@@ -194,14 +195,14 @@ impl Stand<'_> {
         held.find(|(_, held)| self.is_here(node, *held)).map(|(slot, _)| *slot)
     }
 
-    /// How a value is known where the program stands.
+    /// How to compute a value where the program is stopped.
     fn compute(&mut self, node: Node) -> Option<Recipe> {
         let node = self.proof.source.graph.resolve(node);
         if let Some(known) = self.known.get(&node) {
             return known.clone();
         }
         self.budget = self.budget.checked_sub(1)?;
-        // A value that would be computed from itself has no answer.
+        // A value cannot be computed from itself.
         self.known.insert(node, None);
         let found = self.find(node);
         self.known.insert(node, found.clone());
@@ -238,7 +239,7 @@ impl Stand<'_> {
         forwards.or_else(|| self.backwards(node, scalar))
     }
 
-    /// A value from what was computed of it, where that can be undone: `%n` of `%n + 1`.
+    /// A value from another that was computed from it, if that can be undone: `%n` from `%n + 1`.
     fn backwards(&mut self, node: Node, scalar: Scalar) -> Option<Recipe> {
         let proof = self.proof;
         for user in proof.users.get(&node).into_iter().flatten().copied() {
@@ -282,7 +283,7 @@ impl Stand<'_> {
         None
     }
 
-    /// The value that control brings into a block of the source from one above.
+    /// The value that a phi takes when control comes from a block above.
     fn chosen(
         &mut self,
         mut at: Block,
@@ -302,7 +303,7 @@ impl Stand<'_> {
                     at = graph.edges[first].to;
                 }
                 ([yes, no], When::If(condition, is_yes)) => {
-                    // Of a loop on the way only its end matters.
+                    // A loop on the path is passed by its exit.
                     let flow = &self.proof.source_side.flow;
                     let leaves = |edge: &usize| {
                         let head = flow.loops(at).next();
@@ -335,7 +336,7 @@ impl Stand<'_> {
         }
     }
 
-    /// Whether a value of the machine is one of the source, and of the turn of loops that is meant.
+    /// Whether a value of the bytecode is one of the source, in the same iteration of every loop.
     fn is_here(&self, node: Node, held: Node) -> bool {
         self.is_equal(node, held) && self.is_of_this_turn(node, held)
     }
@@ -355,8 +356,8 @@ impl Stand<'_> {
         is_same && (is_telling(one) || self.is_from_there(node, held))
     }
 
-    /// Whether an instruction comes from the place of an operation. That and equal samples are
-    /// enough for what takes few values, such as conditions.
+    /// Whether an instruction comes from the location of a value's operation. For values with few
+    /// distinct samples, such as conditions, that and equal samples are enough.
     fn is_from_there(&self, node: Node, held: Node) -> bool {
         let registers = &self.machine.registers;
         if let (Kind::Phi(_), Kind::Phi(_)) =
@@ -379,8 +380,8 @@ impl Stand<'_> {
         })
     }
 
-    /// The loops around a value of the machine are gone round where it is looked at, if and only if
-    /// those of the source are.
+    /// Whether a value of the bytecode is from the current iteration: the program is stopped inside
+    /// a loop around that value exactly if it is inside the corresponding loop of the source.
     fn is_of_this_turn(&self, node: Node, held: Node) -> bool {
         let proof = self.proof;
         let source_flow = &proof.source_side.flow;

@@ -1,4 +1,4 @@
-//! What operations of the source compute: `arith`, `math`, `index`, and the VM dialect's own.
+//! The meaning of the source's operations: `arith`, `math`, `index` and the VM dialect.
 
 use syntax::TokenKind;
 
@@ -8,19 +8,19 @@ use super::mnemonic;
 /// The tokens of an operation's head.
 pub(crate) type Head<'t> = [(TokenKind, &'t str)];
 
-/// What an operation is to the graph of values.
+/// What an operation contributes to the graph of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Meaning {
     Constant(u64),
-    /// Of all operands.
+    /// A pure operation on all operands.
     Pure(Pure),
-    /// The operand itself, in another type of as many bits.
+    /// The operand itself, in another type of the same width.
     Same,
-    /// Something that is not modelled.
+    /// Nothing that is modelled.
     Other,
 }
 
-/// What an operation means, given the types of its operands and of its result.
+/// The meaning of an operation, given the types of its operands and of its result.
 pub(crate) fn meaning(
     name: &str,
     head: &Head<'_>,
@@ -52,7 +52,7 @@ pub(crate) fn meaning(
     }
 }
 
-/// The bits of a constant that was written as f64 and became f32.
+/// The bits of a constant that is f64 in the source and f32 in the module.
 pub(crate) fn demoted(head: &Head<'_>) -> Option<u64> {
     let Meaning::Constant(bits) = meaning("arith.constant", head, &[], Some(Scalar::F64)) else {
         return None;
@@ -80,7 +80,7 @@ pub(crate) fn is_terminator(name: &str) -> bool {
     LAST.contains(&last) && !name.starts_with("linalg.reduce")
 }
 
-/// Whether control ends with an operation, rather than returning values.
+/// Whether control ends at an operation instead of returning values.
 pub(crate) fn is_end(name: &str) -> bool {
     matches!(name, "util.unreachable" | "llvm.unreachable" | "ub.unreachable" | "vm.fail")
 }
@@ -90,13 +90,13 @@ fn is_constant(name: &str) -> bool {
         || name.starts_with("vm.const.")
 }
 
-/// The number that a head spells: `-5 : i64`, `true`, `1.0e-6 : f32`, `0x7F800000 : f32`.
+/// The number in a constant's head: `-5 : i64`, `true`, `1.0e-6 : f32`, `0x7F800000 : f32`.
 fn constant(head: &Head<'_>, scalar: Scalar) -> Option<u64> {
     let mut text = String::new();
     for (kind, token) in head {
         match kind {
             TokenKind::Punct(b':') => break,
-            // `{value = 5 : i64}` before, or attributes after, in other forms.
+            // Other forms: `{value = 5 : i64}` before the number, or attributes after it.
             TokenKind::Punct(b'{' | b'<' | b'[') | TokenKind::String => return None,
             _ => text.push_str(token),
         }
@@ -104,7 +104,7 @@ fn constant(head: &Head<'_>, scalar: Scalar) -> Option<u64> {
     number(&text, scalar)
 }
 
-/// A number as MLIR writes it.
+/// A number in MLIR's notation.
 pub(crate) fn number(text: &str, scalar: Scalar) -> Option<u64> {
     match text {
         "" => return matches!(scalar, Scalar::Int(_)).then_some(0),
@@ -242,7 +242,7 @@ fn math(name: &str, scalar: Scalar) -> Option<Pure> {
     Some(Pure::Unary(unary, scalar))
 }
 
-/// An operation of the VM dialect; those that compare with zero have one operand only.
+/// An operation of the VM dialect. Comparisons with zero have only one operand.
 fn vm(mnemonic: &str) -> Option<Pure> {
     match mnemonic::comparison(mnemonic) {
         Some((_, _)) if mnemonic.starts_with("cmp.nz") => None,

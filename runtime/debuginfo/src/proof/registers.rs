@@ -1,10 +1,10 @@
-//! Bytecode as a graph of values: what each register holds, at every instruction.
+//! Bytecode as a graph of values: the contents of each register at every instruction.
 //!
-//! Registers are 32-bit cells that are written again and again; a value of 64 bits is in two. Asked
-//! for a cell at an instruction, the last write before it is looked for, in the block and then in
-//! those before it; where several ways bring different values, a choice stands for them. (This is
-//! how Braun and others build SSA form: on demand, with each choice made before its values are
-//! known, so that loops end.) Needs no debug information, so it is the same for every compiler.
+//! Registers are 32-bit cells that are written repeatedly; a 64-bit value takes two. The contents
+//! of a cell at an instruction are the last write before it, in its block or else in the blocks
+//! before; where several paths bring different values, a phi stands for them. (Braun et al. build
+//! SSA form like this: on demand, with each phi made before its operands are known, so that loops
+//! end.) This needs no debug information, so it is the same for every compiler.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use super::graph::{Block, Edge, Graph, Kind, Node, When};
 use super::mnemonic;
 use crate::bytecode::{RegisterSlot, argument_slots, result_banks};
 
-/// Ways that come together are followed no deeper.
+/// The deepest nesting of joining paths that is followed.
 const DEEPEST: usize = 400;
 
 /// A cell of a frame.
@@ -27,17 +27,17 @@ enum Cell {
     Ref(u16),
 }
 
-/// What a write does to a cell.
+/// A write to a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Write {
-    /// Instructions of the function come after this one; arguments are written before the first.
+    /// The index of the writing instruction; 0 for arguments, whose block has no instructions.
     after: usize,
     first: Cell,
     is_pair: bool,
     node: Node,
 }
 
-/// Moves on the way into a block, in order: from, to, and whether the source is emptied.
+/// The moves of an edge into a block, in order: from, to, and whether the source is emptied.
 type Moves = Vec<(Cell, Cell, bool)>;
 
 /// The values of a function, as its registers hold them.
@@ -48,16 +48,16 @@ pub(crate) struct Registers {
     pub(crate) arguments: Vec<Node>,
     /// By instruction, its results.
     pub(crate) results: Vec<Vec<Node>>,
-    /// By instruction, what it reads.
+    /// By instruction, its operands.
     pub(crate) operands: Vec<Vec<Node>>,
     /// By instruction, its block.
     pub(crate) blocks: Vec<Block>,
     /// By block, its writes in order.
     writes: Vec<Vec<Write>>,
     moves: HashMap<Edge, Moves>,
-    /// What is in cells where blocks begin.
+    /// The contents of cells at the start of blocks.
     entries: HashMap<(Block, Cell, bool), Node>,
-    /// Stands for what nobody has written, or only in part.
+    /// The node of cells that were never written, or only in part.
     nothing: Node,
     number_count: u16,
     ref_count: u16,
@@ -81,7 +81,8 @@ impl Registers {
         Some(registers)
     }
 
-    /// Choices between nothing but truths are truths: what a loop carries of them has one bit.
+    /// Marks phis whose operands are all booleans as booleans: what a loop carries of them has one
+    /// bit.
     fn find_booleans(&mut self) {
         let count = self.graph.nodes.len();
         let mut is_boolean = vec![true; count];
@@ -116,8 +117,8 @@ impl Registers {
         }
     }
 
-    /// What the registers hold before an instruction: every number and reference once for each
-    /// place that it is in.
+    /// The contents of the registers before an instruction: every number and reference, once for
+    /// each register that holds it.
     pub(crate) fn held_at(&mut self, instruction: usize) -> Vec<(RegisterSlot, Node)> {
         let Some(block) = self.blocks.get(instruction).copied() else { return Vec::new() };
         let mut held = Vec::new();
@@ -158,8 +159,7 @@ impl Registers {
         mut before: usize,
         depth: usize,
     ) -> Node {
-        // Blocks that nothing leads to may lead to each other in a circle, in which nothing is
-        // written.
+        // Unreachable blocks may form a cycle in which the cell is never written.
         for _ in 0..=self.writes.len() {
             let writes = self.writes[block].iter().rev().filter(|write| write.after < before);
             for write in writes {
@@ -169,7 +169,7 @@ impl Registers {
                     Overlap::Part => return self.nothing,
                 }
             }
-            // Long chains of blocks are walked, only ways that come together are followed.
+            // Chains of blocks are walked in this loop; only joining paths recurse.
             let [edge] = self.graph.incoming[block][..] else {
                 return self.entry(cell, is_pair, block, depth);
             };
@@ -183,7 +183,7 @@ impl Registers {
         self.nothing
     }
 
-    /// What a cell holds where a block begins that several ways lead to, or none.
+    /// The contents of a cell at the start of a block with several predecessors, or none.
     fn entry(&mut self, cell: Cell, is_pair: bool, block: Block, depth: usize) -> Node {
         if let Some(known) = self.entries.get(&(block, cell, is_pair)) {
             return self.graph.resolve(*known);
@@ -210,7 +210,7 @@ impl Registers {
         self.graph.resolve(phi)
     }
 
-    /// Where a value comes from that is in a cell after the moves of an edge.
+    /// The cell that held, before the moves of an edge, what a cell holds after them.
     fn source(&self, edge: Edge, cell: Cell, is_pair: bool) -> Option<Cell> {
         let Some(moves) = self.moves.get(&edge) else { return Some(cell) };
         let first = source_of(moves, cell)?;
@@ -225,7 +225,7 @@ impl Registers {
         }
     }
 
-    /// A choice between one value and itself is that value.
+    /// Replaces a phi of one value and itself by that value.
     fn simplify_one(&mut self, phi: Node) -> bool {
         let Kind::Phi(values) = &self.graph.nodes[phi].kind else { return false };
         let mut only = None;
@@ -261,7 +261,7 @@ fn next(cell: Cell) -> Cell {
     }
 }
 
-/// Where a cell's content was before moves that were made in order; none if it was emptied.
+/// The cell that held a cell's contents before moves made in order; `None` if it was emptied.
 fn source_of(moves: &Moves, cell: Cell) -> Option<Cell> {
     let mut at = cell;
     for (from, to, is_emptied) in moves.iter().rev() {
@@ -298,9 +298,9 @@ fn overlap(write: &Write, cell: Cell, is_pair: bool) -> Overlap {
 struct Builder<'m> {
     registers: Registers,
     instructions: Vec<Instruction<'m>>,
-    /// Where blocks begin, and which they are.
+    /// The blocks by the offsets at which they begin.
     starts: HashMap<BytecodeOffset, Block>,
-    /// By block, whether control goes on into the next one.
+    /// Pairs of blocks where control falls through from the first to the second.
     falls_through: Vec<(Block, Block)>,
 }
 
@@ -332,7 +332,7 @@ impl<'m> Builder<'m> {
         builder
     }
 
-    /// Finds the blocks. The first one of the graph has the arguments and no code.
+    /// Finds the blocks. The graph's first one has the arguments and no code.
     fn blocks(&mut self, bytecode: &'m [u8]) {
         let mut block = 0;
         let mut ended = false;
@@ -353,7 +353,7 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// Arguments are there before the first instruction.
+    /// Adds the arguments, which are there before the first instruction.
     fn arguments(&mut self, convention: Option<&str>) {
         for slot in argument_slots(convention) {
             let scalar = scalar_of_slot(slot);
@@ -368,7 +368,7 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// Makes a node of each result; what it is computed from is not known yet.
+    /// Makes a node for each result; its operands are not known yet.
     fn definitions(&mut self, module: &Module) {
         for (index, instruction) in self.instructions.iter().enumerate() {
             let block = self.registers.blocks[index];
@@ -420,7 +420,7 @@ impl<'m> Builder<'m> {
                 .collect();
             for (target, moves) in successors {
                 let Some(to) = self.starts.get(&target).copied() else { continue };
-                // Conditions are filled in when values can be read.
+                // The condition is filled in once values can be read.
                 let edge = self.registers.graph.add_edge(block, to, When::Unknown);
                 self.registers.moves.insert(edge, moves);
             }
@@ -495,7 +495,7 @@ impl<'m> Builder<'m> {
         })
     }
 
-    /// When the edges out of a block are taken.
+    /// Sets when the edges out of a block are taken.
     fn conditions(&mut self, index: usize, operands: &[Node]) {
         let block = self.registers.blocks[index];
         let instruction = &self.instructions[index];

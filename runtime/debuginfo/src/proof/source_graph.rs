@@ -18,7 +18,7 @@ pub(crate) struct Instance {
     pub(crate) function: Arc<SourceFunction>,
 }
 
-/// A leaf that an operation makes.
+/// A leaf that is a result of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Made {
     pub(crate) node: Node,
@@ -33,13 +33,13 @@ pub(crate) struct Made {
 pub(crate) struct Element {
     pub(crate) instance: InstanceIndex,
     pub(crate) operation: OperationIndex,
-    /// What the operation is given for an element, in order, as leaves.
+    /// The leaves that stand for the arguments of its body, in order.
     pub(crate) arguments: Vec<Node>,
-    /// For each of these the tensor that it is of.
+    /// For each argument, the tensor that it is an element of.
     pub(super) tensors: Vec<ValueIndex>,
-    /// What it makes of them.
+    /// The values that its body yields.
     pub(super) yielded: Vec<Node>,
-    /// The operations inside.
+    /// The operations of its body.
     pub(crate) inside: Vec<OperationIndex>,
 }
 
@@ -51,10 +51,9 @@ pub(crate) struct SourceGraph {
     pub(crate) values: HashMap<(InstanceIndex, ValueIndex), Node>,
     pub(crate) made: Vec<Made>,
     pub(crate) elements: Vec<Element>,
-    /// Whether the control flow of some operation was not understood: nothing is what it seems
-    /// then.
+    /// Whether the control flow of some operation was not understood; then the graph is useless.
     pub(crate) is_broken: bool,
-    /// Where operations are.
+    /// The block of each operation.
     pub(crate) blocks: HashMap<(InstanceIndex, OperationIndex), Block>,
 }
 
@@ -69,9 +68,9 @@ impl SourceGraph {
         path.iter().copied().chain([function.operations[operation].place]).collect()
     }
 
-    /// The values that an element operation is given, and that its code loads. Where what it is
-    /// given is made by another one, the compiler may have put both into one: then the values of
-    /// that one are loaded in its place (`is_fused`).
+    /// The arguments of a tensor operation's body that its code loads. If another tensor operation
+    /// makes an argument, the compiler may have fused the two: then the arguments of that one are
+    /// loaded instead (`is_fused`).
     pub(crate) fn loaded(&self, element: usize, is_fused: bool) -> Vec<Node> {
         let Some(it) = self.elements.get(element) else { return Vec::new() };
         let arguments = it.arguments.iter().zip(&it.tensors);
@@ -90,7 +89,8 @@ impl SourceGraph {
         found
     }
 
-    /// What an element operation is given is what those before it have made.
+    /// Replaces the arguments of a tensor operation's body by the results of the operations that
+    /// make them.
     pub(crate) fn fuse(&mut self, element: usize) {
         let Some(it) = self.elements.get(element) else { return };
         let pairs: Vec<(Node, usize)> = it
@@ -107,7 +107,7 @@ impl SourceGraph {
         }
     }
 
-    /// The element operation before one that makes a tensor which it is given.
+    /// The earlier tensor operation that makes a tensor.
     fn producer(&self, element: usize, tensor: ValueIndex) -> Option<usize> {
         let it = self.elements.get(element)?;
         let function = &self.instances[it.instance].function;

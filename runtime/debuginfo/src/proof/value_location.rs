@@ -1,18 +1,18 @@
-//! What is said of a name: where its value is, how to compute it, or why there is none.
+//! [`ValueLocation`]: the register of a value, how to compute it, or why it is missing.
 
 use super::arithmetic::{Pure, Scalar};
 use crate::bytecode::RegisterSlot;
 
-/// A name of the source that is in scope, with what is known of its value.
+/// A name of the source that is in scope, with its value's location.
 #[derive(Clone, Debug)]
 pub struct ScopedValue {
     /// As the source spells it: `%x`, `%r#1`.
     pub name: String,
     /// Its type as the source spells it; empty where it does not.
     pub type_text: String,
-    /// What kind of number it is; none for everything else.
+    /// The type of the number; `None` for other values.
     pub scalar: Option<Scalar>,
-    /// Whether it is an argument of its function, and which.
+    /// Its index among the arguments of its function, if it is one.
     pub argument: Option<usize>,
     /// Where its value is.
     pub location: ValueLocation,
@@ -23,27 +23,28 @@ pub struct ScopedValue {
 pub enum ValueLocation {
     /// In a register.
     Register(RegisterSlot),
-    /// Nowhere, but it follows from what is in registers.
+    /// In no register, but it can be computed from registers.
     Computed(Recipe),
-    /// It cannot be known.
+    /// Unknown.
     Missing(MissingReason),
 }
 
-/// Why a value cannot be known.
+/// Why a value is missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MissingReason {
-    /// The compiler has left nothing that it follows from.
+    /// The compiler has left nothing to compute it from.
     OptimizedOut,
     /// The instruction that makes it comes later.
     NotYetComputed,
     /// It is a tensor, in the memory of a device.
     Tensor,
-    /// The code belongs to several operations; what its registers mean is known for another one.
+    /// The code is shared by several operations, and its registers are known for another one of
+    /// them.
     Shared,
 }
 
 impl MissingReason {
-    /// What is shown in the value's place.
+    /// The text to show in place of the value.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -58,24 +59,24 @@ impl MissingReason {
 /// How to compute a value.
 #[derive(Clone, Debug)]
 pub enum Recipe {
-    /// It is this one.
+    /// These bits.
     Constant(u64),
-    /// It is what a register holds, as a number of a type.
+    /// The contents of a register, as a number of a type.
     Register(RegisterSlot, Scalar),
-    /// It is what the function was called with.
+    /// The argument of this index that the function was called with, as a number of a type.
     Argument(usize, Scalar),
-    /// By an operation.
+    /// The result of an operation.
     Apply(RecipeOperation, Vec<Recipe>),
-    /// One or the other, by a condition; what is not chosen may be unknown.
+    /// The first or the second value, by a condition; the other one may be unknown.
     Choose(Box<Recipe>, [Option<Box<Recipe>>; 2]),
 }
 
-/// What a value is computed from.
+/// An input of a recipe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RecipeInput {
     /// A register of the frame.
     Register(RegisterSlot),
-    /// What the function was called with, by its number.
+    /// The argument of this index that the function was called with.
     Argument(usize),
 }
 
@@ -84,8 +85,8 @@ pub enum RecipeInput {
 pub struct RecipeOperation(pub(crate) Pure);
 
 impl Recipe {
-    /// The value, given what registers and arguments are; `None` where it cannot be computed after
-    /// all.
+    /// The value, given registers and arguments; `None` if one is unknown or an operation has no
+    /// result.
     pub fn evaluate(&self, read: &dyn Fn(RecipeInput) -> Option<u64>) -> Option<u64> {
         match self {
             Self::Constant(bits) => Some(*bits),

@@ -1,24 +1,24 @@
-//! Matching the path that a user names to the file names in a module.
+//! Matches the path that a user gives to the file names in a module.
 //!
 //! A module has file names as they were given on the compiler's command line: absolute, relative to
-//! a directory nobody recorded, or `-` for standard input. An editor has absolute paths. Two names
-//! are the same file if one is the end of the other; where directories differ (the module was
-//! compiled elsewhere) the file name alone has to do.
+//! an unrecorded directory, or `-` for standard input. An editor has absolute paths. Two names mean
+//! the same file if one is a suffix of the other; where directories differ, because the module was
+//! compiled elsewhere, the file name alone decides.
 
 use crate::locations::FileId;
 
-/// How sure a match is; more is better.
+/// How certain a match is; greater is better.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FileMatch {
-    /// Only the last component is the same.
+    /// Only the last components are equal.
     NameOnly,
-    /// One is the end of the other.
+    /// One name is a suffix of the other.
     Suffix,
-    /// They are the same.
+    /// The names are equal.
     Exact,
 }
 
-/// The files that a path may mean: all that match equally well, best kind only.
+/// The files that a path may mean: all the best matches.
 pub(crate) fn matching<'a>(
     path: &str,
     files: impl Iterator<Item = (FileId, &'a str)>,
@@ -39,7 +39,7 @@ pub(crate) fn matching<'a>(
     best.map(|(kind, _, found)| (kind, found))
 }
 
-/// How a path and a module's file name agree, and in how many components from the end.
+/// How a path and a module's file name match, and the number of equal components at the end.
 fn compare(path: &str, name: &str) -> Option<(FileMatch, usize)> {
     if path == name {
         return Some((FileMatch::Exact, usize::MAX));
@@ -71,8 +71,8 @@ fn is_absolute(path: &str) -> bool {
     path.starts_with(['/', '\\']) || path.as_bytes().get(1) == Some(&b':')
 }
 
-/// The parts of a path without `.` and with `..` applied where something precedes it. Leading `..`
-/// say nothing about the directory and are dropped.
+/// The components of a path without `.`, and with each `..` applied to the component before it. A
+/// leading `..` says nothing about the directory and is dropped.
 fn components(path: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     for part in path.split(['/', '\\']) {

@@ -1,31 +1,30 @@
-//! Sources of any size, line by line.
+//! [`LongText`]: a source of any size, line by line.
 //!
-//! A model whose weights are in its text has lines like any other program, some of them very long.
-//! Such a file is kept as it was when it was read, with where its lines begin. Names are not looked
-//! for in it.
+//! A model with its weights in the text has lines like any other program, some of them very long.
+//! Such a file is kept as it was read, with the offsets of its lines. It is not searched for names.
 
 use std::borrow::Cow;
 
 use syntax::Source;
 use vmfb::FileBytes;
 
-/// The most bytes of a line that anybody is shown.
+/// The most bytes of a line that are shown.
 const LONGEST_LINE: usize = 1 << 16;
 
-/// A text that is too long to be searched for names.
+/// A text too long to be searched for names.
 pub struct LongText {
     bytes: FileBytes,
     line_starts: Vec<usize>,
 }
 
 impl LongText {
-    /// Takes a file that was read whole.
+    /// Takes the bytes of a file that was read completely.
     pub(crate) fn new(bytes: FileBytes) -> Self {
         let line_starts = line_starts(bytes.owned());
         Self { bytes, line_starts }
     }
 
-    /// A line, from one, without its end; of one that is very long the beginning.
+    /// A line, numbered from one, without its end; only the beginning of a very long one.
     #[must_use]
     pub fn line(&self, line: u32) -> Option<Cow<'_, str>> {
         let index = (line as usize).checked_sub(1)?;
@@ -40,7 +39,7 @@ impl LongText {
         })
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     #[must_use]
     pub fn line_count(&self) -> usize {
         self.line_starts.len()
@@ -63,7 +62,7 @@ impl Source for LongText {
     }
 }
 
-/// Where the lines of a text begin.
+/// The offsets at which the lines of a text begin.
 pub(crate) fn line_starts(text: &[u8]) -> Vec<usize> {
     let behind = memchr::memchr_iter(b'\n', text).map(|newline| newline + 1);
     std::iter::once(0).chain(behind).collect()

@@ -1,19 +1,20 @@
-//! Where the text of an operation begins and ends on its line.
+//! Finds where the text of an operation begins and ends on its line.
 //!
-//! A location has the place of an operation's name. To a reader the operation begins at its
-//! results, left of that, and ends where the next one on the line begins. This is reading, not
-//! parsing: a keyword of an operation has no dot in it, and the name of nearly every operation has.
+//! A location has the position of an operation's name. To a reader the operation begins at its
+//! results, left of the name, and ends where the next one on the line begins. This is pattern
+//! matching, not parsing: the name of nearly every operation has a dot, and the keywords inside
+//! operations have none.
 
 use std::ops::Range;
 
-/// Operations with more results are not told from other text.
+/// Operations with more results are not recognised.
 const MAX_RESULTS: usize = 64;
 
-/// How much of a line is looked at; what is longer is data.
+/// The most bytes of a line that are searched; longer lines are data.
 const MAX_LENGTH: usize = 1 << 14;
 
-/// The columns of the operation whose name is at a column of a line, from one; as far as the line
-/// goes.
+/// The columns, from one, of the operation whose name is at a column of a line; at most to the
+/// line's end.
 pub(crate) fn operation_extent(line: &str, column: u32) -> Option<Range<u32>> {
     let at = (column as usize).checked_sub(1)?;
     let (before, rest) = (line.get(..at)?, line.get(at..)?);
@@ -25,14 +26,14 @@ pub(crate) fn operation_extent(line: &str, column: u32) -> Option<Range<u32>> {
     (end > at).then_some(column(start)?..column(end)?)
 }
 
-/// The length of `%a, %b:2 = ` at the end of a text; 0 if it is not there.
+/// The length of a list of results, `%a, %b:2 = `, at the end of a text; 0 if there is none.
 fn results(before: &str) -> usize {
     let names = before.rmatch_indices('%').map(|(at, _)| &before[at..]);
     let lists = names.take_while(|list| after_results(list).is_some_and(str::is_empty));
     lists.last().map_or(0, str::len)
 }
 
-/// What comes behind `%a, %b:2 = `, if a text begins with that.
+/// The text after a list of results, `%a, %b:2 = `, if the text begins with one.
 fn after_results(text: &str) -> Option<&str> {
     let mut rest = text;
     for _ in 0..MAX_RESULTS {
@@ -53,7 +54,7 @@ fn is_of_name(character: char) -> bool {
     character.is_ascii_alphanumeric() || "_.$-#".contains(character)
 }
 
-/// How long the operation is that a text begins with.
+/// The length of the operation that a text begins with.
 fn length(rest: &str) -> usize {
     let mut depth = 0_usize;
     let mut characters = rest.char_indices();

@@ -1,30 +1,30 @@
-//! Directories that are elsewhere now than when the module was compiled.
+//! [`SourceMap`]: directories that have other paths now than when the module was compiled.
 //!
-//! A module that was compiled in a container names its sources by `/src/models/a.mlir`; the user
-//! has them in `/home/me/models`. Pairs of prefixes say so, for both directions: the debugger looks
-//! for the file on this machine, and an editor names a file that the module knows by another name.
+//! A module that was compiled in a container names its source `/src/models/a.mlir`; the user has it
+//! in `/home/me/models`. Pairs of prefixes map both ways: the debugger looks for the module's file
+//! on this machine, and an editor gives a path that the module has under another name.
 
 use std::path::{Path, PathBuf};
 
-/// Pairs of a prefix in the module's names and the directory (or file) that it is on this machine.
-/// The first pair that fits is used.
+/// Pairs of a prefix of the module's names and the directory (or file) that it stands for on this
+/// machine. The first pair that matches is used.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourceMap(Vec<(PathBuf, PathBuf)>);
 
 impl SourceMap {
-    /// Reads pairs in their order.
+    /// Takes pairs of the module's prefix and this machine's, in order of preference.
     #[must_use]
     pub fn new(pairs: impl IntoIterator<Item = (PathBuf, PathBuf)>) -> Self {
         Self(pairs.into_iter().collect())
     }
 
-    /// Where a file is on this machine, by the name that the module has for it.
+    /// The path on this machine of a file that the module names.
     #[must_use]
     pub fn to_machine(&self, name: &str) -> Option<PathBuf> {
         self.0.iter().find_map(|(from, to)| moved(Path::new(name), from, to))
     }
 
-    /// The name that the module has for a file of this machine.
+    /// The module's name for a file of this machine.
     #[must_use]
     pub fn to_module(&self, path: &str) -> Option<String> {
         let name = self.0.iter().find_map(|(from, to)| moved(Path::new(path), to, from))?;
@@ -32,10 +32,10 @@ impl SourceMap {
     }
 }
 
-/// A path under one directory, under the other.
+/// A path below `from`, moved below `to`.
 fn moved(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     let rest = path.strip_prefix(from).ok()?;
-    // Joining an empty path would add a separator behind a file's name.
+    // Joining an empty path would add a separator after a file's name.
     Some(if rest.as_os_str().is_empty() { to.to_owned() } else { to.join(rest) })
 }
 

@@ -1,9 +1,8 @@
-//! Which operations of a source run after which: functions, regions and blocks, from its syntax
-//! tree.
+//! Which operations of a source follow which: functions, regions and blocks, from the syntax tree.
 //!
-//! A line without code of its own stands for the next operation of its block that has some: whoever
-//! comes to the one comes to the other. What is in another block may run when the line does not, or
-//! more often.
+//! A line without code of its own stands for the next operation of its block that has code: when
+//! control reaches the line, it reaches that operation too. Operations of other blocks may run when
+//! the line does not, or more often.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,23 +13,22 @@ use syntax::{
 
 use super::long_text::line_starts;
 
-/// The most operations behind a line that are looked at.
+/// The most operations after a line that are considered.
 const MOST: usize = 4096;
 
-/// The functions of a text, and its lines.
+/// The chunks of a text and its lines. Chunks are parsed when they are needed.
 #[derive(Debug)]
 pub(crate) struct Structure {
     line_starts: Vec<usize>,
     chunks: ChunkTable,
-    /// The chunks that were asked about last, by where they begin: questions come in runs.
+    /// The chunks that were parsed last: queries about one chunk come in runs.
     last: Mutex<Vec<Arc<Chunk>>>,
-    /// How many chunks were read.
+    /// The number of chunks that were parsed.
     #[cfg(test)]
     read: std::sync::atomic::AtomicUsize,
 }
 
-/// A chunk that was read, with the line of each of its operations' names, and those that are in no
-/// other.
+/// A parsed chunk.
 #[derive(Debug)]
 struct Chunk {
     start: usize,
@@ -39,13 +37,13 @@ struct Chunk {
     outermost: Vec<NodeId>,
 }
 
-/// Chunks that are kept: that of a line, and the one behind it.
+/// The most chunks that are kept parsed. A query needs the chunk of its line and the next one.
 const KEPT: usize = 4;
 
-/// What a line is in its text.
+/// The role of a line in its function.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct LinePlace {
-    /// The line on which the operation begins that the line continues.
+    /// If the line continues an operation: the line on which that operation begins.
     pub(crate) continues: Option<u32>,
     /// The lines of the operations that follow in the same block, in order.
     pub(crate) following: Vec<u32>,
@@ -63,7 +61,7 @@ impl Structure {
         }
     }
 
-    /// Where a line is, if it is in a function.
+    /// The role of a line; `None` outside of functions.
     pub(crate) fn place<S: Source + ?Sized>(&self, text: &S, line: u32) -> Option<LinePlace> {
         let (chunk, offset) = self.chunk_of(text, line)?;
         let read = self.read(text, &chunk);
@@ -80,18 +78,18 @@ impl Structure {
         Some(place)
     }
 
-    /// The line on which the operation begins that a line continues.
+    /// If a line continues an operation: the line on which that operation begins.
     pub(crate) fn continues<S: Source + ?Sized>(&self, text: &S, line: u32) -> Option<u32> {
         let (chunk, offset) = self.chunk_of(text, line)?;
         let read = self.read(text, &chunk);
         Part { structure: self, chunk: &read }.continues(offset, line)
     }
 
-    /// The chunk of a function that a line is in, and where the line's first word is.
+    /// The chunk of a function around a line, and the offset of the line's first word.
     fn chunk_of<S: Source + ?Sized>(&self, text: &S, line: u32) -> Option<(Placed, usize)> {
         let start = self.offset_of(line)?;
         let end = self.offset_of(line + 1).unwrap_or(text.len());
-        // All that is looked for is where its first word is.
+        // The beginning of the line is enough to find its first word.
         let begin = text.slice(start..end.min(start + 4096));
         let blank = begin.len() - begin.trim_start().len();
         let offset = if blank < begin.len() { start + blank } else { start };
@@ -102,7 +100,7 @@ impl Structure {
     }
 
     fn read<S: Source + ?Sized>(&self, text: &S, chunk: &Placed) -> Arc<Chunk> {
-        // What is behind the lock is whole at any time.
+        // A poisoned lock is fine: the list is complete after every statement below.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(read) = last.iter().find(|read| read.start == chunk.start) {
             return Arc::clone(read);
@@ -128,7 +126,8 @@ impl Structure {
         read
     }
 
-    /// Where the function returns whose operation is on a line, if it does so in one place.
+    /// The line and column of the only return of the function whose operation is on a line; `None`
+    /// if it has several.
     pub(crate) fn only_return<S: Source + ?Sized>(
         &self,
         text: &S,
@@ -158,7 +157,7 @@ impl Structure {
         returns.next().is_none().then(|| part.position(only))
     }
 
-    /// The name of the operation that is written at a place.
+    /// The name of the operation at a position.
     pub(crate) fn operation_at<S: Source + ?Sized>(
         &self,
         text: &S,
@@ -183,7 +182,7 @@ impl Structure {
     }
 }
 
-/// Whether what is at an offset is the first on its line, but for a prefix.
+/// Whether the word at an offset is the first on its line, except for a dialect's prefix.
 fn begins_line(text: &[u8], at: usize) -> bool {
     let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
     text[start..at].iter().all(|byte| byte.is_ascii_whitespace() || b"func.util".contains(byte))
@@ -195,7 +194,7 @@ fn is_in_function(kind: ChunkKind, depth: u16, class: OpClass) -> bool {
         || (matches!(kind, ChunkKind::Item | ChunkKind::Open) && class == OpClass::Function)
 }
 
-/// The operations of a tree that are in no other of it.
+/// The operations of a tree that are not nested in another one of it.
 fn outermost(tree: &Tree) -> Vec<NodeId> {
     let is_outermost = |id: &NodeId| {
         let parent = tree.node(*id).parent;
@@ -220,7 +219,7 @@ impl Part<'_> {
         self.chunk.start
     }
 
-    /// The operation, block or region that is closest around an offset.
+    /// The innermost operation, block or region around an offset.
     fn around(&self, offset: usize) -> Option<(NodeId, NodeKind)> {
         let inner = self.tree().node_at(offset.saturating_sub(self.base()));
         let mut around = self.tree().ancestors(inner).map(|id| (id, self.tree().node(id).kind));
@@ -238,7 +237,7 @@ impl Part<'_> {
 
     fn place(&self, offset: usize, line: u32) -> LinePlace {
         match self.around(offset) {
-            // It begins here: so what follows is what is behind it.
+            // It begins on this line, so the operations after it follow.
             Some((id, NodeKind::Operation)) if self.first_line(id) == line => LinePlace {
                 continues: None,
                 following: self.behind(self.outermost_on(id, line), offset),
@@ -249,7 +248,7 @@ impl Part<'_> {
             Some((id, NodeKind::Block)) => {
                 LinePlace { continues: None, following: self.operations_behind(id, offset) }
             }
-            // A comment ahead of a block, or the brace that ends the region.
+            // A comment before a block, or the brace that ends the region.
             Some((id, _)) => {
                 let is_ahead =
                     |block: &NodeId| self.base() + self.tree().range(*block).start > offset;
@@ -265,7 +264,7 @@ impl Part<'_> {
         }
     }
 
-    /// The outermost of the operations around one that begin on a line.
+    /// Of an operation and those around it that begin on a line, the outermost.
     fn outermost_on(&self, id: NodeId, line: u32) -> NodeId {
         let around = self.tree().ancestors(id);
         let is_here = |id: &NodeId| {
@@ -274,7 +273,7 @@ impl Part<'_> {
         around.filter(is_here).last().unwrap_or(id)
     }
 
-    /// The lines of what follows an operation in its block.
+    /// The lines of the operations after an operation in its block.
     fn behind(&self, operation: NodeId, offset: usize) -> Vec<u32> {
         let parent = self.tree().node(operation).parent;
         match self.tree().node(parent).kind {
@@ -306,12 +305,12 @@ impl Part<'_> {
         operation.is_none_or(|id| self.chunk.outermost.binary_search(&id).is_ok())
     }
 
-    /// The line on which an operation begins, with its results.
+    /// The line on which an operation begins, results included.
     fn first_line(&self, id: NodeId) -> u32 {
         self.structure.line_of(self.base() + self.tree().range(id).start)
     }
 
-    /// The line of its name, which locations have.
+    /// The line of an operation's name, which is its line in locations.
     fn line(&self, id: NodeId) -> u32 {
         let known = self.chunk.lines.get(id as usize).copied().filter(|line| *line > 0);
         known.unwrap_or_else(|| self.position(id).0)
@@ -327,7 +326,7 @@ impl Part<'_> {
 }
 
 impl Structure {
-    /// Whether a chunk is a part of a function.
+    /// Whether the chunk that begins at an offset is a part of a function.
     fn is_cut(&self, start: usize) -> bool {
         self.chunks.iter_from(start).next().is_some_and(|it| it.chunk.depth & IN_FUNCTION != 0)
     }

@@ -1,9 +1,9 @@
-//! The user's `.mlir`: names that the compiler dropped.
+//! [`SourceText`]: the user's `.mlir`, with names that the compiler dropped.
 //!
-//! Bytecode and companion know a value by a name that the printer made up; the user knows it by the
-//! name on the left of the operation. A location has the line and column of that operation's name
-//! (or, for an argument, of its SSA name), so the text around it gives the name back. This is
-//! reading, not parsing: where the text looks otherwise than expected, there is no name.
+//! Bytecode and companion name a value as the printer numbered it; the user knows it by the name on
+//! the left of the operation. A location has the line and column of the operation's name (or, for
+//! an argument, of its SSA name), so the text around it gives the user's name back. This is pattern
+//! matching, not parsing: where the text looks different, there is no name.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::OnceLock;
@@ -31,7 +31,7 @@ impl SourceText {
         Self { text, line_starts, functions, last_lines, written }
     }
 
-    /// The functions that are in it, as trees.
+    /// The functions of the text, to be read one by one.
     pub(crate) fn written(&self) -> &FunctionIndex {
         self.written.get_or_init(|| FunctionIndex::scan(&self.text))
     }
@@ -51,7 +51,7 @@ impl SourceText {
         self.text.get(start..end).map(|line| line.trim_end_matches(['\n', '\r']))
     }
 
-    /// A position as what is before it on its line and everything from it on.
+    /// The part of the line before a position, and the whole text from it on.
     fn split(&self, line: u32, column: u32) -> Option<(&str, &str)> {
         let start = *self.line_starts.get((line as usize).checked_sub(1)?)?;
         let at = start.checked_add((column as usize).checked_sub(1)?)?;
@@ -103,7 +103,7 @@ impl SourceText {
         argument_list(rest).map(names_in).unwrap_or_default()
     }
 
-    /// The function that a line is in, by the last function operation before it.
+    /// The function around a line: the last function operation at or before it.
     #[must_use]
     pub fn function_around(&self, line: u32) -> Option<&str> {
         let functions = self.functions.get_or_init(|| self.find_functions());
@@ -111,8 +111,8 @@ impl SourceText {
         functions.get(after.checked_sub(1)?).map(|(_, name)| name.as_str())
     }
 
-    /// The lines of the function that a line is in, by its indentation: from that of its operation
-    /// to that of the brace that closes it.
+    /// The lines of the function around a line, from its operation to its closing brace, which is
+    /// found by its indentation.
     #[must_use]
     pub fn function_extent(&self, line: u32) -> Option<RangeInclusive<u32>> {
         let functions = self.functions.get_or_init(|| self.find_functions());
@@ -194,7 +194,7 @@ fn names_before(before: &str) -> Option<Vec<String>> {
     let list = before.trim_end().strip_suffix('=')?.trim_end();
     let mut names = Vec::new();
     for part in list.split(',') {
-        // What precedes the first name is the end of another operation on the same line.
+        // Text before the first name is the end of another operation on the same line.
         let part = part.trim();
         let name = &part[part.rfind('%')?..];
         match name.split_once(':') {
@@ -211,7 +211,7 @@ fn names_before(before: &str) -> Option<Vec<String>> {
         .then_some(names)
 }
 
-/// What is between the parentheses of a function's signature.
+/// The text between the parentheses of a function's signature.
 fn argument_list(text: &str) -> Option<&str> {
     const LONGEST: usize = 1 << 16;
     let symbol = text.find('@')?;

@@ -7,28 +7,28 @@ use syntax::{Leaf, NodeId, NodeKind, TokenKind, Tree};
 
 /// A line and a column of a source, from 1.
 pub(crate) type LineColumn = (u32, u32);
-/// The index of a value of a function.
+/// The index of a value in its function.
 pub(crate) type ValueIndex = usize;
-/// The index of an operation of a function.
+/// The index of an operation in its function.
 pub(crate) type OperationIndex = usize;
 
-/// A value and how it is written.
+/// A value of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourceValue {
-    /// With its `%`; one of several results has its number: `%r#1`.
+    /// The name with its `%`; one of several results has its number: `%r#1`.
     pub(crate) name: String,
-    /// Its type, where the text says it.
+    /// Its type, if the text declares it.
     pub(crate) type_text: Option<String>,
-    /// The operation that it is a result of, and which; an argument of a block has none.
+    /// The operation that it is a result of, and the result's index; `None` for arguments.
     pub(crate) definition: Option<(OperationIndex, usize)>,
     /// Where its name is written.
     pub(crate) place: LineColumn,
 }
 
-/// Operations after a label.
+/// A block: a label and the operations after it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceBlock {
-    /// With its `^`; empty for a block without a label.
+    /// The label with its `^`; empty if there is none.
     pub(crate) label: String,
     pub(crate) arguments: Vec<ValueIndex>,
     pub(crate) operations: Vec<OperationIndex>,
@@ -44,17 +44,18 @@ pub(crate) struct SourceRegion {
 #[derive(Clone, Debug)]
 pub(crate) struct SourceOperation {
     pub(crate) name: String,
-    /// Where its name is: what locations say.
+    /// The position of its name, as in locations.
     pub(crate) place: LineColumn,
     /// The operation around it; the function itself has none.
     pub(crate) parent: Option<OperationIndex>,
-    /// The region and the block of `parent` that it is in.
+    /// Which region of `parent` it is in, and which block there.
     pub(crate) region: usize,
     pub(crate) block: usize,
-    /// Values that its head names, in the order of the text.
+    /// The values that its head uses, in the order of the text.
     pub(crate) operands: Vec<ValueIndex>,
     pub(crate) results: Vec<ValueIndex>,
-    /// What its head gives the arguments of its first region: `%acc = %n`.
+    /// The arguments of its first region that its head declares, with their initial values:
+    /// `%acc = %n`.
     pub(crate) initial: Vec<(ValueIndex, Option<ValueIndex>)>,
     pub(crate) regions: Vec<SourceRegion>,
     pub(super) node: NodeId,
@@ -64,7 +65,7 @@ pub(crate) struct SourceOperation {
 #[derive(Debug)]
 pub(crate) struct SourceFunction {
     pub(crate) values: Vec<SourceValue>,
-    /// The first is the function itself; operations come before what is inside of them.
+    /// The first is the function itself; each comes before the operations inside it.
     pub(crate) operations: Vec<SourceOperation>,
     pub(super) by_place: HashMap<LineColumn, OperationIndex>,
     pub(super) tree: Tree,
@@ -72,7 +73,7 @@ pub(crate) struct SourceFunction {
 }
 
 impl SourceFunction {
-    /// The operation whose name is at a place.
+    /// The operation whose name is at a position.
     pub(crate) fn operation_at(&self, place: LineColumn) -> Option<OperationIndex> {
         self.by_place.get(&place).copied()
     }
@@ -92,12 +93,12 @@ impl SourceFunction {
         entry.map_or(&[], |entry| &entry.arguments)
     }
 
-    /// Whether it has a body.
+    /// Whether it has a body, and is not only declared.
     pub(crate) fn is_defined(&self) -> bool {
         self.operations.first().is_some_and(|function| !function.regions.is_empty())
     }
 
-    /// The tokens of an operation outside of its regions, results and name.
+    /// The tokens of an operation without its results, name and regions.
     pub(crate) fn head(&self, operation: OperationIndex) -> Vec<(TokenKind, &str)> {
         let Some(written) = self.operations.get(operation) else { return Vec::new() };
         let leaves = head_leaves(&self.tree, written.node);
@@ -108,8 +109,9 @@ impl SourceFunction {
         self.text.get(leaf.start as usize..leaf.end as usize).unwrap_or_default()
     }
 
-    /// The values that are in scope at an operation, outermost first: those of blocks around it
-    /// that were made before. In a region of several blocks, those of blocks that must run before.
+    /// The values in scope at an operation, outermost first: the values defined before it in the
+    /// blocks around it. In a region of several blocks, also the values of the blocks that dominate
+    /// its own.
     pub(crate) fn in_scope(&self, operation: OperationIndex) -> Vec<ValueIndex> {
         let mut around: Vec<OperationIndex> = self.ancestors(operation).collect();
         around.pop();
@@ -131,7 +133,7 @@ impl SourceFunction {
         values
     }
 
-    /// The blocks of a region that the terminator of one names.
+    /// The successors of a block in its region, in the order of its terminator.
     pub(crate) fn successors(&self, region: &SourceRegion, block: usize) -> Vec<usize> {
         let terminator = region.blocks.get(block).and_then(|it| it.operations.last());
         let Some(terminator) = terminator else { return Vec::new() };
@@ -141,8 +143,8 @@ impl SourceFunction {
         labels.filter_map(|(_, label)| find(label)).collect()
     }
 
-    /// The blocks of a region that can be reached, each after one that leads to it, and after all of
-    /// those where there is no loop.
+    /// The reachable blocks of a region in reverse postorder: each comes after a predecessor, and
+    /// after all of them except for those of back edges.
     pub(crate) fn order(&self, region: &SourceRegion) -> Vec<usize> {
         let mut order = Vec::new();
         let mut seen = vec![false; region.blocks.len()];
@@ -167,12 +169,13 @@ impl SourceFunction {
     }
 }
 
-/// The blocks through which every way to a block leads, in the order of the way, itself last.
+/// The dominators of a block, itself last.
 fn dominators(function: &SourceFunction, region: &SourceRegion, block: usize) -> Vec<usize> {
     if region.blocks.len() <= 1 || block == 0 {
         return vec![block];
     }
-    // Whatever cannot be reached without a block is dominated by it. Functions have few blocks.
+    // A block dominates all blocks that cannot be reached without it. Functions have few blocks, so
+    // trying each one is cheap.
     let reaches_without = |without: usize| {
         let mut seen = vec![false; region.blocks.len()];
         let mut pending = if without == 0 { Vec::new() } else { vec![0] };
@@ -186,8 +189,7 @@ fn dominators(function: &SourceFunction, region: &SourceRegion, block: usize) ->
     };
     let mut found: Vec<usize> =
         (0..region.blocks.len()).filter(|it| *it != block && !reaches_without(*it)).collect();
-    // A dominator of another one is dominated by fewer blocks, and comes first in the text mostly;
-    // the order only matters for showing.
+    // Dominators mostly come in this order in the text; it only matters for display.
     found.sort_unstable();
     found.push(block);
     found
@@ -202,7 +204,7 @@ pub(super) fn head_leaves(tree: &Tree, node: NodeId) -> Vec<Leaf> {
         let it = tree.node(child);
         match it.kind {
             NodeKind::Region => skipped.push((it.first, it.last)),
-            // The generic form has regions between parentheses.
+            // In the generic form, regions are in parentheses.
             NodeKind::Paren => {
                 let regions = tree.children(child).filter(|it| is_region(tree, *it));
                 skipped.extend(regions.map(|it| (tree.node(it).first, tree.node(it).last)));

@@ -1,4 +1,4 @@
-//! Where the functions and globals of a source begin; each function is read when it is needed.
+//! [`FunctionIndex`]: where the functions and globals of a source are.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::function::{LineColumn, SourceFunction};
 use super::lines::Lines;
 use super::reader;
 
-/// Where the functions and globals of a source begin, to be read when somebody asks.
+/// The ranges of the functions and globals of a source. Each is read when it is needed.
 #[derive(Debug, Default)]
 pub(crate) struct FunctionIndex {
     functions: Vec<(String, Range<usize>, LineColumn)>,
@@ -57,12 +57,12 @@ impl FunctionIndex {
         file
     }
 
-    /// The function that is written at a place.
+    /// The function whose operation is at a position.
     pub(crate) fn at(&self, place: LineColumn) -> Option<usize> {
         self.functions.iter().position(|(.., at)| *at == place)
     }
 
-    /// The function of a name, if there is one only.
+    /// The function of a name, if there is exactly one.
     pub(crate) fn named(&self, name: &str) -> Option<usize> {
         let mut found = self.functions.iter().enumerate().filter(|(_, (it, ..))| it == name);
         let (index, _) = found.next().filter(|_| found.next().is_none())?;
@@ -74,7 +74,7 @@ impl FunctionIndex {
         self.functions.get(function).map(|(name, ..)| name.as_str())
     }
 
-    /// The function that a line is in.
+    /// The last function that begins at or before a line.
     pub(crate) fn around(&self, line: u32) -> Option<usize> {
         self.functions.iter().rposition(|(_, _, (first, _))| *first <= line)
     }

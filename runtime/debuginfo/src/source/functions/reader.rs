@@ -1,7 +1,7 @@
 //! Reads a [`SourceFunction`] from its text.
 //!
-//! The reader knows how MLIR writes names (`%r#1`, labels, `%i = %low` in the head of a loop) and
-//! types, but not what operations mean; that is [`crate::proof`]'s business.
+//! The reader knows MLIR's notation for names (`%r#1`, labels, `%i = %low` in the head of a loop)
+//! and types, but not what operations mean; that is [`crate::proof`]'s business.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use super::types::HeadTypes;
 /// Regions nested deeper are not read.
 const DEEPEST: usize = 64;
 
-/// Names that are visible, by region.
+/// The visible names, by region.
 type Scopes = Vec<HashMap<String, ValueIndex>>;
 
 struct Reader {
@@ -27,7 +27,7 @@ struct Reader {
     scopes: Scopes,
 }
 
-/// Reads a function whose text begins at a place of its file.
+/// Reads a function whose text begins at a position of its file.
 pub(super) fn read(text: String, start: LineColumn) -> SourceFunction {
     Reader::read(text, start)
 }
@@ -85,7 +85,7 @@ impl Reader {
         self.scopes.iter().rev().find_map(|scope| scope.get(name)).copied()
     }
 
-    /// Reads an operation whose results are known already.
+    /// Reads an operation whose results were read before.
     fn operation(
         &mut self,
         node: NodeId,
@@ -120,7 +120,7 @@ impl Reader {
         index
     }
 
-    /// Reads the operands; gives the arguments that the head names.
+    /// Reads the operands; returns the arguments that the head declares.
     fn head(&mut self, index: OperationIndex, node: NodeId) -> Vec<ValueIndex> {
         let leaves = head_leaves(&self.function.tree, node);
         let is_function = index == 0;
@@ -153,7 +153,7 @@ impl Reader {
         arguments
     }
 
-    /// A name, `%r` or `%r#1`, and how many tokens it takes.
+    /// A name, `%r` or `%r#1`, and its number of tokens.
     fn name_at(&self, leaves: &[Leaf], at: usize) -> (String, usize) {
         let leaf = leaves[at];
         let name = self.text(&leaf).to_owned();
@@ -190,7 +190,7 @@ impl Reader {
         head: &[ValueIndex],
     ) {
         let blocks: Vec<NodeId> = self.function.tree.children(region).collect();
-        // Blocks may use what a later one in the text defines, so all definitions come first.
+        // A block may use values of a later one in the text, so all definitions are read first.
         let mut pending = Vec::new();
         for (position, block) in blocks.iter().enumerate() {
             let mut written = SourceBlock::default();
@@ -251,7 +251,7 @@ impl Reader {
 
     /// `%a, %r:2`.
     fn results(&mut self, node: NodeId) -> Vec<ValueIndex> {
-        /// More results than any operation has.
+        /// No operation has more results.
         const MOST: u32 = 4096;
         let Some(results) = self.function.tree.child(node, NodeKind::Results) else {
             return Vec::new();
@@ -304,7 +304,7 @@ impl Reader {
     }
 }
 
-/// The regions of an operation, also those of the generic form.
+/// The regions of an operation, in the pretty or the generic form.
 fn regions_of(tree: &Tree, node: NodeId) -> Vec<NodeId> {
     let mut regions = Vec::new();
     for child in tree.children(node) {

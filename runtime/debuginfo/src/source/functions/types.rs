@@ -1,4 +1,4 @@
-//! The types that the text of an operation declares for its results and for the arguments of its
+//! Reads the types that an operation's head declares for its results and for the arguments of its
 //! regions.
 
 use std::ops::Range;
@@ -22,7 +22,7 @@ impl HeadTypes<'_> {
         self.span(start..self.type_end(start, self.leaves.len()))
     }
 
-    /// The types of an operation's results, as far as its text says them.
+    /// The types of an operation's results, as far as the text declares them.
     pub(super) fn of_results(&self, name: &str) -> Vec<String> {
         let one = |text: &str| vec![text.to_owned()];
         match name {
@@ -57,8 +57,8 @@ impl HeadTypes<'_> {
         }
     }
 
-    /// The types of the arguments that a loop's head names, the counter first: those of its results
-    /// (`types`), after the counter's. Empty where the text says nothing.
+    /// The types of the arguments that a loop's head declares: the counter's first, then those of
+    /// the loop's results, which are `types`. Empty if the text does not declare them.
     pub(super) fn of_loop_arguments(
         &self,
         name: &str,
@@ -97,7 +97,7 @@ impl HeadTypes<'_> {
         text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Types with commas between them, with or without parentheses; of `A to B` the latter.
+    /// A list of types, with or without parentheses; of `A to B`, the latter.
     fn list(&self, range: Range<usize>) -> Vec<String> {
         let mut types = Vec::new();
         let mut at = range.start;
@@ -143,12 +143,12 @@ impl HeadTypes<'_> {
     }
 }
 
-/// Whether a word comes after a type rather than in it.
+/// Whether a word ends a type instead of belonging to it.
 fn ends_type(word: &str) -> bool {
     matches!(word, "loc" | "do" | "else" | "attributes")
 }
 
-/// The last colon and the last arrow that are in no bracket.
+/// The last colon and the last arrow outside of brackets.
 fn outermost_separators(leaves: &[Leaf]) -> (Option<usize>, Option<usize>) {
     let (mut colon, mut arrow, mut depth) = (None, None, 0_usize);
     for (at, leaf) in leaves.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Everything that is known of a module, as text: for tests, and for people who work on this.
+//! [`TextDump`]: all debug information of a module as text, for tests and for development.
 //!
 //! ```text
 //! @sum from Companion at demo.mlir:14:3
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A star marks the start of a statement; the number after the offset is its line. Then come the
-//! frames, innermost first, and the names that are in scope in each: a register, a constant, how to
-//! compute the value, or why there is none.
+//! frames, innermost first, and the names in scope in each, with a register, a constant, a
+//! computation, or the reason why the value is missing.
 
 use std::fmt::{self, Write};
 

@@ -1,4 +1,5 @@
-//! However deep the texts beside a module are nested, reading them ends, in time, on a small stack.
+//! Texts beside a module may nest to any depth: reading them ends, in reasonable time, on a small
+//! stack.
 
 use std::thread;
 
@@ -6,7 +7,7 @@ use debuginfo::{Companion, DispatchInterfaces};
 
 const LEVELS: usize = 100_000;
 
-/// What a thread of a server has.
+/// The stack of a server's thread.
 const STACK: usize = 2 << 20;
 
 fn survives(text: String, read: impl FnOnce(&str) + Send + 'static) {

@@ -1,6 +1,6 @@
-//! What is known of modules that lie in `golden/`: needs no tools. `demo.vmfb` and its companion
-//! are what iree-compile 3.13 makes of `demo.mlir` with default flags and the local VMVX target,
-//! `demo_3.10.vmfb` what iree-compile 3.10 does.
+//! The debug information of the modules in `golden/`; needs no tools. iree-compile 3.13 made
+//! `demo.vmfb` and its companion from `demo.mlir`, with default flags and the local VMVX target;
+//! iree-compile 3.10 made `demo_3.10.vmfb`.
 //!
 //! `UPDATE_EXPECT=1 cargo test -p debuginfo` rewrites the expected text.
 
@@ -108,7 +108,7 @@ fn lines_of_a_path() {
     let name = line_of("@\"odd name\"(%a");
     let resolved = info.resolve_line(files[0], name).expect("the function has code");
     assert_eq!((resolved.line, resolved.places[0].function), (name, FunctionOrdinal(0)));
-    // The line of a function is its entry, not its return.
+    // The line of a function means its entry, not its return.
     let sum = line_of("func.func @sum");
     let entry = info.resolve_line(files[0], sum).expect("the function has code");
     let function = info.function_named("sum").expect("the companion names it");
@@ -160,7 +160,7 @@ fn deep_locations_are_refused() {
 }
 
 proptest! {
-    /// Whatever happens to the text, reading it ends with an answer or an error.
+    /// However damaged the text is, reading it returns a companion or an error.
     #[test]
     fn damaged_text_never_panics(cut in 0..6000_usize, at in 0..6000_usize, with in any::<u8>(), count in 0..40_usize) {
         let mut bytes = companion_text().into_bytes();

@@ -1,4 +1,4 @@
-//! Finding source files that were compiled in another directory.
+//! Source files that were compiled in another directory are found.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! What is known of a module, what is not, and how to get it: said in sentences for the user.
+//! [`Completeness`]: which functions of a module have debug information, in data and in sentences
+//! for the user that say how to get the rest.
 
 use std::fmt;
 
@@ -6,27 +7,27 @@ use vmfb::FunctionOrdinal;
 
 use crate::alignment::Mismatch;
 
-/// Where the map of a function comes from.
+/// The source of a function's debug information.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MapSource {
-    /// The debug companion: locations, names, types, liveness.
+    /// The debug companion: locations, names, types and liveness.
     Companion,
     /// The module's own debug database: locations.
     Database,
-    /// Nowhere.
+    /// There is none.
     Nothing,
 }
 
-/// A function of the module and what is known of it.
+/// A function of the module, and where its debug information comes from.
 #[derive(Clone, Debug)]
 pub struct FunctionCompleteness {
     /// The function.
     pub function: FunctionOrdinal,
-    /// Its name, as far as it is known.
+    /// Its name, or `function N` if it is unknown.
     pub name: String,
-    /// Where its map comes from.
+    /// The source of its debug information.
     pub source: MapSource,
-    /// Why the companion was not used, if there is one.
+    /// Why the companion was not used, if it was given and was not.
     pub mismatch: Option<Mismatch>,
 }
 
@@ -37,26 +38,27 @@ pub struct Completeness {
     pub functions: Vec<FunctionCompleteness>,
     /// Whether a companion was given.
     pub has_companion: bool,
-    /// How many functions the companion has.
+    /// The number of functions in the companion.
     pub companion_functions: usize,
-    /// How many functions the debug database has maps for; `None` if the module has no database.
+    /// The number of functions with a map in the debug database; `None` if the module has no
+    /// database.
     pub database_maps: Option<usize>,
 }
 
 impl Completeness {
-    /// Whether every function has a map.
+    /// Whether every function has debug information.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.functions.iter().all(|function| function.source != MapSource::Nothing)
     }
 
-    /// How many functions have a map from this source.
+    /// The number of functions with debug information from this source.
     #[must_use]
     pub fn count(&self, source: MapSource) -> usize {
         self.functions.iter().filter(|function| function.source == source).count()
     }
 
-    /// Sentences for the user: what is missing and what to do. Empty if nothing is.
+    /// Sentences for the user: what is missing and how to get it. Empty if nothing is missing.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
         let mut messages = Vec::new();

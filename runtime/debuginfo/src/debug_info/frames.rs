@@ -1,5 +1,5 @@
-//! Where an instruction is: its line for stepping, the frames of the source, the calls that were
-//! inlined around it.
+//! The source position of an instruction: its line for stepping, its frames, and the calls that
+//! were inlined around it.
 
 use std::sync::Arc;
 
@@ -10,21 +10,20 @@ use super::tables::DebugInfo;
 use crate::bytecode::Role;
 use crate::locations::{Location, LocationId, SourcePosition, walk};
 
-/// One frame of the call stack as the source has it. Inlined calls give several for one frame of
-/// the machine.
+/// One frame of the call stack in terms of the source. Inlined calls give several for one frame of
+/// the VM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFrame {
-    /// The function's name, where it is known: always for the outermost frame, and for inlined ones
-    /// when the source can be read.
+    /// The function's name, if it is known; for inlined frames, only if the source can be read.
     pub function: Option<Arc<str>>,
-    /// Where in it; `None` in code that the compiler generated.
+    /// The position in it; `None` in code that the compiler generated.
     pub position: Option<SourcePosition>,
     /// Whether the function was inlined into the frame that follows.
     pub is_inlined: bool,
 }
 
 impl DebugInfo {
-    /// The line for stepping at an offset; none in generated code.
+    /// The line for stepping at an offset; `None` in generated code.
     #[must_use]
     pub fn position_at(
         &self,
@@ -42,8 +41,8 @@ impl DebugInfo {
         own.and_then(|_| returns()).or(Some(position))
     }
 
-    /// The frames of the source at an offset, innermost inlined call first. There is always one:
-    /// the function itself, without a position where nothing is known.
+    /// The frames of the source at an offset, innermost inlined call first. The last one is always
+    /// the function itself, without a position if that is unknown.
     #[must_use]
     pub fn frames_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Vec<SourceFrame> {
         let Some(info) = self.function(function) else { return Vec::new() };
@@ -69,9 +68,9 @@ impl DebugInfo {
         inlined.chain([outermost]).collect()
     }
 
-    /// Where an instruction is, from its function inwards: the place of each call that was inlined,
-    /// and at last what the instruction itself was made from. Empty where nothing is known. It
-    /// agrees with the line for stepping, where there is one.
+    /// The positions of an instruction from its function inwards: of each inlined call around it,
+    /// and last its own. Empty if they are unknown. The last one equals the line for stepping, if
+    /// there is one.
     #[must_use]
     pub fn path_at(
         &self,
@@ -87,7 +86,7 @@ impl DebugInfo {
         self.without_functions(path)
     }
 
-    /// The same of a location in a function.
+    /// The same positions for a location in a function.
     pub(super) fn path_of(&self, info: &FunctionInfo, location: LocationId) -> Vec<SourcePosition> {
         self.without_functions(self.inwards(info, &walk::call_chain(&self.table, location)))
     }
@@ -97,9 +96,9 @@ impl DebugInfo {
         chain.iter().rev().filter(|position| position.is_written()).copied().collect()
     }
 
-    /// What the compiler makes of declarations and around exports has the place of the function:
-    /// calls of functions that are elsewhere have been inlined around what only converts their
-    /// operands.
+    /// Removes positions of functions themselves, unless there are no others. Code that the
+    /// compiler makes for declarations and around exports has such positions: calls of imports are
+    /// inlined around code that only converts their operands.
     fn without_functions(&self, mut path: Vec<SourcePosition>) -> Vec<SourcePosition> {
         if path.iter().any(|position| !self.is_function(*position)) {
             path.retain(|position| !self.is_function(*position));
@@ -119,8 +118,8 @@ impl DebugInfo {
         location.map(|id| walk::call_chain(&self.table, id)).unwrap_or_default()
     }
 
-    /// The compiler wraps an exported function in one with the same place and inlines the user's
-    /// into it. That wrapper is no frame of its own to the user.
+    /// The compiler wraps an exported function in one with the same position and inlines the user's
+    /// function into it. The wrapper is no frame of its own to the user.
     fn without_wrapper<'c>(
         &self,
         info: &FunctionInfo,
@@ -141,8 +140,8 @@ impl DebugInfo {
         source.is_some_and(|source| source.is_function(position.line, position.column))
     }
 
-    /// Where the source returns from a function, if its instruction says that it is at the
-    /// function.
+    /// The position of a function's return in the source, if its instruction has the function's
+    /// position instead.
     pub(super) fn return_position(&self, info: &FunctionInfo) -> Option<SourcePosition> {
         *info.return_position.get_or_init(|| {
             let own = info.own_position?;
@@ -156,17 +155,19 @@ impl DebugInfo {
         })
     }
 
-    /// Where somebody wrote what prepares devices himself: a line like any other.
+    /// The position of an instruction that prepares work for devices, if the user wrote that
+    /// operation: then it has a line like any other.
     fn written_by_hand(&self, info: &FunctionInfo, index: usize) -> Option<SourcePosition> {
         let row = info.rows.get(index).filter(|row| row.is_for_devices())?;
         let position = *walk::call_chain(&self.table, row.location?).first()?;
         let written = self.operation_at(position).filter(|_| position.is_written())?;
-        // Tensors at the border of a function are not what devices are made of.
+        // Imports and exports of tensors at a function's border do not count.
         let is_of_devices = written.starts_with("hal.") && !written.starts_with("hal.tensor.");
         is_of_devices.then_some(position)
     }
 
-    /// Where devices are prepared for several lines at once, that is none of them.
+    /// Whether an instruction prepares devices for several lines at once, and so belongs to none of
+    /// them.
     fn is_for_several(&self, info: &FunctionInfo, index: usize) -> bool {
         let Some(row) = info.rows.get(index) else { return false };
         let location = row.location.map(|id| self.table.get(id));

@@ -1,4 +1,4 @@
-//! Where the lines of files are in the code, and what stands for lines that have none.
+//! The code of the lines of files, and the lines that stand for lines without code.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -12,26 +12,27 @@ use crate::locations::{FileId, SourcePosition, walk};
 use crate::source::{FileMatch, matching};
 use crate::statements::LineRow;
 
-/// An instruction that records a command of a device.
+/// An instruction that records a device command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recording {
     /// The function.
     pub function: FunctionOrdinal,
     /// The instruction.
     pub offset: BytecodeOffset,
-    /// Where what it records was written, then the calls that were inlined around that.
+    /// The position of the recorded operation, then the calls that were inlined around it,
+    /// innermost first.
     pub chain: Vec<SourcePosition>,
-    /// Where else, if operations were fused.
+    /// The positions of other operations that were fused with it.
     pub others: Vec<SourcePosition>,
-    /// Whether it is a dispatch, not a transfer.
+    /// Whether it is a dispatch; otherwise it is a transfer.
     pub is_dispatch: bool,
 }
 
 impl DebugInfo {
-    /// The file names that the code of the module names, each once.
+    /// The files that have code in the module, and the listings, each once.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &str)> {
-        // From the first line of a file to the first line of the next: there are thousands of
-        // lines.
+        // Jumps from the first line of a file to the first line of the next, as there are thousands
+        // of lines.
         let first_behind = |line: (FileId, u32)| {
             let behind = (Bound::Excluded(line), Bound::Unbounded);
             self.lines.entered.range(behind).next().map(|((file, _), _)| *file)
@@ -43,14 +44,14 @@ impl DebugInfo {
         seen.into_iter().map(|file| (file, self.table.file(file)))
     }
 
-    /// The files that a path may mean, and how sure that is.
+    /// The files that a path may mean, and how certain the match is.
     #[must_use]
     pub fn match_file(&self, path: &str) -> Option<(FileMatch, Vec<FileId>)> {
         let known = self.files.map().to_module(path);
         matching(known.as_deref().unwrap_or(path), self.files())
     }
 
-    /// The places where the statements of a line begin.
+    /// The instructions where the statements of a line begin.
     #[must_use]
     pub fn places_on(&self, file: FileId, line: u32) -> Vec<CodePlace> {
         let known = self.lines_of(file).get(&(file, line)).cloned();
@@ -61,15 +62,15 @@ impl DebugInfo {
         places
     }
 
-    /// The instructions that came from a line without being a statement of it.
+    /// The instructions that come from a line without being statements of it.
     #[must_use]
     pub fn aside_on(&self, file: FileId, line: u32) -> &[CodePlace] {
         self.lines.aside.get(&(file, line)).map_or(&[], Vec::as_slice)
     }
 
     /// Where a line of a file is entered. A line without code stands for the next one of its block
-    /// that has some; outside of functions for none. Where the source cannot be read, for the next
-    /// one below that is of the same function.
+    /// that has code; outside of functions, for none. If the source cannot be read, it stands for
+    /// the next line with code below, if that is in the same function.
     #[must_use]
     pub fn resolve_line(&self, file: FileId, line: u32) -> Option<ResolvedLine> {
         let candidates = std::iter::once(line).chain(self.lines_for(file, line));
@@ -78,7 +79,7 @@ impl DebugInfo {
             .find(|found| !found.places.is_empty())
     }
 
-    /// The lines that a line without code may stand for, the best first.
+    /// The lines that a line without code may stand for, the best one first.
     pub fn lines_for(&self, file: FileId, line: u32) -> Vec<u32> {
         if self.is_listing(file) || !self.files.has_structure(file) {
             return self.lines_below(file, line);
@@ -88,20 +89,20 @@ impl DebugInfo {
         place.continues.into_iter().chain(place.following).collect()
     }
 
-    /// Whether a line is inside of a function, as far as the source can be read.
+    /// Whether a line is inside a function; true if the source cannot be read.
     #[must_use]
     pub fn is_in_function(&self, file: FileId, line: u32) -> bool {
         let place = self.files.with_structure(file, |structure, text| structure.place(text, line));
         place.is_none_or(|place| place.is_some())
     }
 
-    /// The line on which the operation begins that a line continues.
+    /// If a line continues an operation: the line on which that operation begins.
     #[must_use]
     pub fn continued_line(&self, file: FileId, line: u32) -> Option<u32> {
         self.files.with_structure(file, |structure, text| structure.continues(text, line))?
     }
 
-    /// The next line with code in the functions that have code on both sides of a line.
+    /// The next line with code, if its function also has code above.
     fn lines_below(&self, file: FileId, line: u32) -> Vec<u32> {
         let lines = self.lines_of(file);
         let in_listing = self.source(file).filter(|_| self.is_listing(file));
@@ -120,7 +121,7 @@ impl DebugInfo {
         same.map(|((_, line), _)| *line).into_iter().collect()
     }
 
-    /// The lines of a file, in a range, that have code.
+    /// The lines of a file, within a range, that have code.
     pub fn lines_with_code(
         &self,
         file: FileId,
@@ -136,7 +137,7 @@ impl DebugInfo {
         found.into_iter()
     }
 
-    /// The lines of a file that something prepares devices for.
+    /// The lines of a file that some instruction prepares work for devices for.
     pub fn lines_for_devices(&self, file: FileId) -> impl Iterator<Item = u32> + '_ {
         let lines = self.lines.aside.range((file, 0)..=(file, u32::MAX));
         let is_for_devices = |place: &CodePlace| {
@@ -147,7 +148,7 @@ impl DebugInfo {
         found.map(|((_, line), _)| *line)
     }
 
-    /// The commands of devices that the program records.
+    /// The device commands that the program records.
     pub fn recordings(&self) -> impl Iterator<Item = Recording> + '_ {
         let functions = self.functions.iter().enumerate();
         functions.flat_map(move |(index, info)| {
@@ -169,14 +170,14 @@ impl DebugInfo {
         })
     }
 
-    /// Where a function begins, as its user sees it: behind constants, if its first line is there.
+    /// Where a function begins for its user: after leading constants, if its first line is there.
     #[must_use]
     pub fn entry_of(&self, function: FunctionOrdinal) -> Option<BytecodeOffset> {
         self.function(function)?.entry
     }
 
-    /// The places where functions return that only the source has: the compiler's wrappers around
-    /// exported functions have the place of the function instead.
+    /// The returns of functions on lines that only the source has: in the compiler's wrappers
+    /// around exported functions, they have the position of the function instead.
     fn returns(&self) -> &PlacesByLine {
         self.lines.returns.get_or_init(|| {
             let mut returns: PlacesByLine = PlacesByLine::new();

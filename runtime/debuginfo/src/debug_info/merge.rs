@@ -1,7 +1,7 @@
-//! Bringing companion and debug database together, function by function.
+//! Merges companion and debug database into a [`DebugInfo`], function by function.
 //!
-//! The companion's map of a function is taken where it aligns with the bytecode, else the
-//! database's, else none. All locations end up in one table.
+//! A function gets its locations from the companion if it aligns with the bytecode, else from the
+//! database, else none. All locations share one table.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -18,15 +18,15 @@ use crate::locations::{LocationBuilder, LocationId, LocationTable, SourcePositio
 use crate::statements::{self, FunctionLines};
 
 impl DebugInfo {
-    /// Reads what a module and its companion say. Nothing here fails: what does not fit is left
-    /// out, and [`DebugInfo::completeness`] says what and why.
+    /// Reads the debug information of a module and its companion. This does not fail: parts that do
+    /// not fit are left out, and [`DebugInfo::completeness`] says which and why.
     #[must_use]
     pub fn load(module: &Module, companion: Option<&Companion>) -> Self {
         Merge::new(module, companion).finish()
     }
 }
 
-/// Brings the two sources together.
+/// A merge in progress.
 struct Merge<'a> {
     module: &'a Module,
     companion: Option<&'a Companion>,
@@ -139,7 +139,7 @@ impl<'a> Merge<'a> {
         self.module.export_names(ordinal).next().map(str::to_owned)
     }
 
-    /// The location of each instruction of each function that the database has a map for.
+    /// The location of each instruction of each function that has a map in the database.
     fn database_locations(
         &mut self,
         database: &DebugDatabase,
@@ -165,13 +165,13 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// What is known of the lines of one function.
+/// The lines of one function.
 struct EnteredLines<'f> {
     built: &'f FunctionLines,
     own_position: Option<SourcePosition>,
 }
 
-/// Puts one function together, but for its name, and enters its lines.
+/// Assembles one function, except for its name, and enters its lines.
 fn function_info(
     code: Code,
     companion: Option<Aligned>,
@@ -205,8 +205,8 @@ fn function_info(
     }
 }
 
-/// Without a companion, the place of a wrapper is the one that all code of the function was inlined
-/// at.
+/// Without a companion, the position of a wrapper is the one that all code of the function was
+/// inlined at.
 fn common_caller(
     table: &LocationTable,
     locations: &[Option<LocationId>],
@@ -226,8 +226,8 @@ fn common_caller(
     common.filter(|_| is_inlined)
 }
 
-/// Code with the line of the function itself is its entry and exit. A breakpoint there means the
-/// entry.
+/// Enters the lines of one function. Code on the line of the function itself is its entry and exit;
+/// a breakpoint there means the entry.
 fn enter_lines(
     EnteredLines { built, own_position }: &EnteredLines<'_>,
     ordinal: FunctionOrdinal,

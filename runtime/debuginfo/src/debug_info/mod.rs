@@ -1,8 +1,8 @@
-//! [`DebugInfo`] answers every question about a module's debug information. Each file here adds
-//! one kind of answer to it, from the rooms below and from the files before it in this list:
+//! [`DebugInfo`] answers every query about a module's debug information. Each file adds one kind of
+//! query to it and uses only the other modules and the files before it in this list:
 //!
-//! - [`completeness`]: what is known, what is missing
-//! - [`parts`]: lines and functions as data
+//! - [`completeness`]: which functions have debug information
+//! - [`parts`]: the data of lines and functions
 //! - [`source_files`]: the texts of the files that a module names
 //! - [`tables`]: [`DebugInfo`] itself
 //! - [`vm_listings`]: the VM program as text
@@ -10,7 +10,7 @@
 //! - [`line_lookup`]: the code of a line
 //! - [`values`]: values of the VM program
 //! - [`names_in_scope`]: names of the source
-//! - [`merge`]: bringing companion and debug database together
+//! - [`merge`]: merging companion and debug database
 
 mod completeness;
 mod frames;

@@ -1,7 +1,7 @@
-//! The names of the source that are in scope at an instruction, with where their values are.
+//! The names of the source that are in scope at an instruction, each with its value's location.
 //!
-//! What is answered is proven ([`crate::proof`]); here the function of the source is found that an
-//! instruction's frame is in, and where each of its instructions comes from.
+//! Every location is proven ([`crate::proof`]). Here the proof gets its inputs: the source function
+//! of a frame, and the origins of its instructions.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::locations::{LocationId, SourcePosition, walk};
 use crate::proof::{self, MissingReason, Origin, Proof, ScopedValue, Sources, ValueLocation};
 
 impl DebugInfo {
-    /// The names that are in scope before an instruction executes, outermost first, in the frame
-    /// that so many inlined calls lead to. None where the source cannot be read, or the function is
-    /// not in it. Whoever knows what the function was called with says so, and is asked for it.
+    /// The names in scope before an instruction executes, outermost first, in the frame that is
+    /// `calls` inlined calls deep. `None` if the source cannot be read, or lacks the function. With
+    /// `knows_arguments`, locations may refer to the values that the function was called with.
     #[must_use]
     pub fn scope_at(
         &self,
@@ -34,7 +34,7 @@ impl DebugInfo {
         proven.or_else(|| self.unproven(path.get(calls)?))
     }
 
-    /// The names that are in scope at a place whose code was made for another one.
+    /// The names in scope at a position whose code was made for another one and is shared.
     #[must_use]
     pub fn names_at(&self, position: &SourcePosition) -> Vec<ScopedValue> {
         let mut names = self.unproven(position).unwrap_or_default();
@@ -46,7 +46,7 @@ impl DebugInfo {
         names
     }
 
-    /// The names that are in scope at a place of which nothing was proven.
+    /// The names in scope at a position for which there is no proof.
     fn unproven(&self, position: &SourcePosition) -> Option<Vec<ScopedValue>> {
         let source = self.source(position.file)?;
         let file = source.written();
@@ -68,7 +68,8 @@ impl DebugInfo {
         let index =
             file.at(place(&own)).or_else(|| file.named(name?)).or_else(|| file.around(own.line))?;
         let function = Arc::new(file.read(source.text(), index)?);
-        // The code of a dispatch is in a function of the source without being that function.
+        // The code of a dispatch has its position in a function of the source but is not that
+        // function.
         let is_whole = name.is_some() && file.name(index) == name;
         let origins = info.rows.iter().map(|row| match row.location {
             Some(location) => self.origin(info, location, own),
@@ -80,7 +81,7 @@ impl DebugInfo {
         Proof::new(module, ordinal, &info.code, origins, &sources).map(Box::new)
     }
 
-    /// Where a function is: its own place, or that of its outermost code.
+    /// The position of a function: its own, or else that of its outermost code.
     fn function_place(&self, info: &FunctionInfo) -> Option<SourcePosition> {
         let own = info.own_position.filter(SourcePosition::is_written);
         own.or_else(|| {
@@ -91,7 +92,7 @@ impl DebugInfo {
 
     fn origin(&self, info: &FunctionInfo, location: LocationId, own: SourcePosition) -> Origin {
         let path = self.path_of(info, location);
-        // Places of other files are of code that this one's text does not have.
+        // Positions in other files are of code that this file's text does not have.
         if path.iter().any(|position| position.file != own.file)
             || walk::is_generated(&self.table, location)
         {

@@ -1,4 +1,4 @@
-//! What is known of a module, by line and by function, as data.
+//! The debug information of lines and functions, as data.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -11,55 +11,56 @@ use crate::locations::{FileId, SourcePosition};
 use crate::proof::Proof;
 use crate::statements::LineRow;
 
-/// A place in bytecode where a source line is entered.
+/// An instruction where a source line is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CodePlace {
     /// The function.
     pub function: FunctionOrdinal,
     /// The instruction.
     pub offset: BytecodeOffset,
-    /// What it was made from.
+    /// The source position that it comes from.
     pub position: SourcePosition,
 }
 
-/// The places of a line, or of the nearest line that has any.
+/// The code of a line, or of the line that stands for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedLine {
     /// The line that has code.
     pub line: u32,
-    /// Where it is entered, by function and offset.
+    /// The instructions where it is entered, by function and offset.
     pub places: Vec<CodePlace>,
 }
 
-/// Places by file and line.
+/// Code by file and line.
 pub(crate) type PlacesByLine = BTreeMap<(FileId, u32), Vec<CodePlace>>;
 
-/// Where the lines of a module are.
+/// The code of a module's lines.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
-    /// Where their statements begin.
+    /// The instructions where statements begin.
     pub(crate) entered: PlacesByLine,
-    /// What came from them without being a statement.
+    /// Instructions that come from lines without being statements of them.
     pub(crate) aside: PlacesByLine,
-    /// Where functions return, as only the source has it.
+    /// The returns of functions on the lines that only the source has.
     pub(crate) returns: OnceLock<PlacesByLine>,
 }
 
-/// What is known of one function.
+/// The debug information of one function.
 #[derive(Debug)]
 pub(crate) struct FunctionInfo {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) code: Code,
     pub(crate) rows: Vec<LineRow>,
-    /// Where the function itself was written.
+    /// The position of the function itself.
     pub(crate) own_position: Option<SourcePosition>,
-    /// Where its user sees it begin.
+    /// Where the function begins for its user.
     pub(crate) entry: Option<BytecodeOffset>,
-    /// Where the source returns from it, if the instruction does not say so.
+    /// The position of its return in the source, if the instruction has the function's position
+    /// instead.
     pub(crate) return_position: OnceLock<Option<SourcePosition>>,
     pub(crate) companion: Option<Aligned>,
-    /// Where each instruction is in the VM program as text.
+    /// The position of each instruction in the VM program's text.
     pub(crate) listed: OnceLock<Vec<Option<SourcePosition>>>,
-    /// Which of its values are which of the source.
+    /// Which of its values equal which of the source.
     pub(crate) proof: OnceLock<Option<Box<Proof>>>,
 }

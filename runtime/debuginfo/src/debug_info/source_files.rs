@@ -1,5 +1,5 @@
-//! The texts of the files that a module names: where they are on this machine, read when they are
-//! needed. The listing made of the companion stands among them as a file of its own.
+//! [`SourceFiles`]: the texts of the files that a module names, found on this machine and read when
+//! they are needed. The listing made of the companion is one of them.
 
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::source::{LongText, SourceMap, SourceText, Structure};
 /// Source files larger than this are not searched for names.
 const MAX_SOURCE_BYTES: u64 = 64 << 20;
 
-/// The most bytes of a source that is shown at all.
+/// Larger source files are not shown at all.
 const MAX_LONG_BYTES: u64 = 2 << 30;
 
 /// A listing of the VM program that is made of the companion's text.
@@ -38,7 +38,7 @@ pub(crate) struct SourceFiles {
     structures: Vec<OnceLock<Structure>>,
 }
 
-/// A source as far as it can be had.
+/// The text of a source, searchable or not.
 pub(super) enum Text<'t> {
     Short(&'t str),
     Long(&'t LongText),
@@ -88,7 +88,7 @@ impl SourceFiles {
         }
     }
 
-    /// Adds the listing made of a companion as the file that comes next.
+    /// Adds the listing made of a companion. `file` is the next unused identifier.
     pub(crate) fn add_made_listing(&mut self, name: &str, file: FileId, text: CompanionText) {
         self.names.push(name.into());
         self.texts.push(OnceLock::new());
@@ -108,24 +108,24 @@ impl SourceFiles {
         self.made.as_ref().map(|made| made.file)
     }
 
-    /// Where a byte of the companion is in the listing made of it.
+    /// The position, in the listing made of the companion, of an offset in the companion.
     pub(crate) fn made_position(&self, at: usize) -> Option<SourcePosition> {
         let made = self.made.as_ref()?;
         let (line, column) = made.listing().position(at);
         Some(SourcePosition { file: made.file, line, column })
     }
 
-    /// The text of a file, if it can be found and is short enough to be searched.
+    /// The text of a file, if it is found and small enough to be searched for names.
     pub(crate) fn text(&self, file: FileId) -> Option<&Arc<SourceText>> {
         self.texts.get(file.0 as usize)?.get_or_init(|| self.read(file)).as_ref()
     }
 
-    /// Whether the text of a file can be found. The listing of a companion is not made to find out.
+    /// Whether the text of a file can be found. This does not make the companion's listing.
     pub(crate) fn has_text(&self, file: FileId) -> bool {
         self.made_file() == Some(file) || self.has_structure(file)
     }
 
-    /// Where a source file is on disk.
+    /// The path of a source file on this machine.
     pub(crate) fn path(&self, file: FileId) -> Option<PathBuf> {
         let name = self.names.get(file.0 as usize).map_or("", |name| name);
         if let Some(mapped) = self.map.to_machine(name).filter(|path| path.is_file()) {
@@ -135,8 +135,8 @@ impl SourceFiles {
         if name.is_file() {
             return Some(name.to_owned());
         }
-        // The compiler may have run elsewhere: each root is tried with ever fewer leading
-        // components.
+        // The compiler may have run in another directory: each root is tried with fewer and fewer
+        // leading components of the name.
         let components: Vec<Component<'_>> =
             name.components().filter(|it| matches!(it, Component::Normal(_))).collect();
         let mut endings =
@@ -159,7 +159,7 @@ impl SourceFiles {
         Some(Arc::new(SourceText::new(text)))
     }
 
-    /// The text of a source that is too long to be searched for names.
+    /// The text of a file that is too long to be searched for names.
     fn long_text(&self, file: FileId) -> Option<&LongText> {
         self.long_texts.get(file.0 as usize)?.get_or_init(|| self.read_long(file)).as_ref()
     }
@@ -171,7 +171,7 @@ impl SourceFiles {
         Some(LongText::new(bytes))
     }
 
-    /// A line of a source, from one; of one that is very long the beginning.
+    /// A line of a file, from one; only the beginning of a very long one.
     pub(crate) fn line(&self, file: FileId, line: u32) -> Option<Cow<'_, str>> {
         if let Some(source) = self.text(file) {
             return source.line(line).map(Cow::Borrowed);
@@ -184,7 +184,7 @@ impl SourceFiles {
         self.text(file).is_some() || self.long_text(file).is_some()
     }
 
-    /// Asks the structure of a file; `None` without its text.
+    /// Queries the structure of a file; `None` if its text is not found.
     pub(crate) fn with_structure<T>(
         &self,
         file: FileId,

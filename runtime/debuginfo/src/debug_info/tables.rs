@@ -1,5 +1,5 @@
-//! [`DebugInfo`]: the one interface to all debug information of a module. Here are its tables and
-//! plain look-ups in them; each other file of this folder answers one kind of question.
+//! [`DebugInfo`]: the one interface to all debug information of a module. Its tables and plain
+//! look-ups in them are here; every other kind of query has a file of its own.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub struct DebugInfo {
 }
 
 impl DebugInfo {
-    /// Ties the parts together. Sources are read when they are needed.
+    /// Combines the tables. Sources are read when they are needed.
     pub(super) fn new(
         table: LocationTable,
         functions: Vec<FunctionInfo>,
@@ -53,15 +53,15 @@ impl DebugInfo {
         }
     }
 
-    /// Sets the directories in which relative source file names may be found. Names are tried as
-    /// they are first.
+    /// Sets the directories that are searched for source files with relative names. Each name is
+    /// tried unchanged first.
     #[must_use]
     pub fn with_source_roots(mut self, roots: impl IntoIterator<Item = PathBuf>) -> Self {
         self.files.set_roots(roots.into_iter().collect());
         self
     }
 
-    /// Sets where the directories are now that the compiler knew by other names.
+    /// Sets the directories that have other paths now than when the module was compiled.
     #[must_use]
     pub fn with_source_map(mut self, map: SourceMap) -> Self {
         self.files.set_map(map);
@@ -73,25 +73,25 @@ impl DebugInfo {
         self.files.set_text(file, text);
     }
 
-    /// The locations that rows refer to.
+    /// The table of the locations in rows.
     #[must_use]
     pub fn locations(&self) -> &LocationTable {
         &self.table
     }
 
-    /// What is known and what is missing.
+    /// Which functions have debug information, and what is missing.
     #[must_use]
     pub fn completeness(&self) -> &Completeness {
         &self.completeness
     }
 
-    /// The name of a function: the compiler's, or the exported one where that is all there is.
+    /// The name of a function: the compiler's, else the exported one.
     #[must_use]
     pub fn function_name(&self, function: FunctionOrdinal) -> Option<&str> {
         self.function(function)?.name.as_deref()
     }
 
-    /// The function of this name, as [`DebugInfo::function_name`] gives them.
+    /// The function with this [`DebugInfo::function_name`].
     #[must_use]
     pub fn function_named(&self, name: &str) -> Option<FunctionOrdinal> {
         let index =
@@ -99,57 +99,56 @@ impl DebugInfo {
         Some(FunctionOrdinal::from_index(index))
     }
 
-    /// Where a function was written.
+    /// The source position of a function.
     #[must_use]
     pub fn function_position(&self, function: FunctionOrdinal) -> Option<SourcePosition> {
         self.function(function)?.own_position
     }
 
-    /// A row for each instruction of a function, by offset; block markers have none.
+    /// The rows of a function's instructions, by offset; block markers have none.
     #[must_use]
     pub fn rows(&self, function: FunctionOrdinal) -> &[LineRow] {
         self.function(function).map_or(&[], |function| &function.rows)
     }
 
-    /// The row of the instruction at an offset; of a block marker, that of the instruction behind
-    /// it.
+    /// The row of the instruction at an offset; for a block marker, of the instruction after it.
     #[must_use]
     pub fn row_at(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Option<&LineRow> {
         let function = self.function(function)?;
         function.rows.get(function.code.index_at(offset)?)
     }
 
-    /// The text of a source file, if it can be found.
+    /// The text of a source file, if it is found and small enough to be searched for names.
     #[must_use]
     pub fn source(&self, file: FileId) -> Option<&Arc<SourceText>> {
         self.files.text(file)
     }
 
-    /// Whether the text of a file can be found. A listing is not made to find out.
+    /// Whether the text of a file can be found. This does not make a listing.
     #[must_use]
     pub fn has_source(&self, file: FileId) -> bool {
         self.files.has_text(file)
     }
 
-    /// Where a source file is on disk.
+    /// The path of a source file on this machine.
     #[must_use]
     pub fn source_path(&self, file: FileId) -> Option<PathBuf> {
         self.files.path(file)
     }
 
-    /// A line of a source, from one; of a very long one the beginning.
+    /// A line of a source, from one; only the beginning of a very long one.
     #[must_use]
     pub fn line_text(&self, file: FileId, line: u32) -> Option<Cow<'_, str>> {
         self.files.line(file, line)
     }
 
-    /// The name of the function that a position is in, where the source can be read.
+    /// The name of the function around a position, if the source can be read.
     #[must_use]
     pub fn function_around(&self, position: SourcePosition) -> Option<&str> {
         self.source(position.file)?.function_around(position.line)
     }
 
-    /// The name of the operation that the source has at a position.
+    /// The name of the operation at a position of the source.
     #[must_use]
     pub fn operation_at(&self, position: SourcePosition) -> Option<String> {
         let SourcePosition { file, line, column } = position;

@@ -1,4 +1,4 @@
-//! Values of the VM program at an instruction, and its globals, by the companion's names.
+//! The values of the VM program at an instruction, and its globals, by the companion's names.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use super::tables::DebugInfo;
 use crate::bytecode::RegisterSlot;
 use crate::companion::{CompanionGlobal, Definition};
 
-/// A value of the VM program that can be read where the program stands.
+/// A value of the VM program that can be read where the program is stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalValue {
     /// Its SSA name, unique in the function: `%0`, `%bb1_arg0`.
     pub name: String,
-    /// Its name in the text of the VM program, where that is another one: `%1` for `%bb1_arg0`.
+    /// Its name in the VM program's text, if that is another one: `%1` for `%bb1_arg0`.
     pub listing_name: Option<String>,
     /// Its MLIR type.
     pub mlir_type: Arc<str>,
-    /// Where it is.
+    /// The register that holds it.
     pub register: RegisterSlot,
-    /// Which argument of the function it is, if it is one.
+    /// Its index among the arguments of the function, if it is one.
     pub argument: Option<u32>,
 }
 
 impl DebugInfo {
     /// The values of the VM program that can be read before the instruction at an offset executes,
-    /// by the names that the companion gives them; none without a companion.
+    /// with the companion's names; none without a companion.
     #[must_use]
     pub fn live_values(
         &self,
@@ -50,13 +50,13 @@ impl DebugInfo {
         values.collect()
     }
 
-    /// The global variables of the module, where the companion names them.
+    /// The global variables of the module; none without a companion.
     #[must_use]
     pub fn globals(&self) -> &[CompanionGlobal] {
         &self.globals
     }
 
-    /// The symbol of the global variable that an instruction uses.
+    /// The symbol of the global variable that an instruction uses, if it does.
     #[must_use]
     pub fn global_used_at(
         &self,

@@ -1,15 +1,15 @@
-//! The VM program as text: a second level to show and step a module at.
+//! The VM program as text: a second level at which a module can be shown and stepped.
 //!
-//! Its lines come from one of two places, function by function:
+//! For each function, its lines come from one of two texts:
 //!
-//! - the listing that the compiler wrote (`--iree-vm-bytecode-source-listing`), where locations
-//!   name its lines and the file has the function there. Modules for devices name the same file,
-//!   which the compiler then overwrites by the listing of the module around them; so its lines are
-//!   looked at before they are believed;
+//! - the listing that the compiler wrote (`--iree-vm-bytecode-source-listing`), if locations refer
+//!   to its lines and the file has the function there. Modules for devices refer to the same file,
+//!   which the compiler then overwrites with the listing of the outer module, so lines are checked
+//!   before they are used;
 //! - the companion, which has the same lines and from which a listing is made
 //!   ([`crate::CompanionText`]).
 //!
-//! Neither is read before somebody wants to know.
+//! Each is read when it is first needed.
 
 use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
 
@@ -19,8 +19,7 @@ use crate::companion::CompanionText;
 use crate::locations::{FileId, Location, LocationId, SourcePosition, walk};
 
 impl DebugInfo {
-    /// Sets where the text of the companion is that this was read from, and the name of the listing
-    /// made of it.
+    /// Sets the text of the companion, and the name of the listing made of it.
     #[must_use]
     pub fn with_companion_text(mut self, text: CompanionText, name: &str) -> Self {
         if self.functions.iter().any(|function| function.companion.is_some()) {
@@ -30,7 +29,7 @@ impl DebugInfo {
         self
     }
 
-    /// Where the instruction at an offset is in the text of the VM program, if there is one.
+    /// The position of an instruction in the VM program's text, if there is one.
     #[must_use]
     pub fn listing_position_at(
         &self,
@@ -41,7 +40,7 @@ impl DebugInfo {
         *self.listed(function).get(function.code.index_at(offset)?)?
     }
 
-    /// Where a function is in the text of the VM program.
+    /// The position of a function in the VM program's text.
     #[must_use]
     pub fn function_listing_position(&self, function: FunctionOrdinal) -> Option<SourcePosition> {
         let function = self.function(function)?;
@@ -53,13 +52,13 @@ impl DebugInfo {
         Some(SourcePosition { line, column, ..first })
     }
 
-    /// Whether a function can be shown as text of the VM program.
+    /// Whether the VM program's text has a function.
     #[must_use]
     pub fn is_listed(&self, function: FunctionOrdinal) -> bool {
         self.function(function).is_some_and(|it| self.listed(it).iter().any(Option::is_some))
     }
 
-    /// Whether some function can.
+    /// Whether it has any function.
     #[must_use]
     pub fn has_listing(&self) -> bool {
         let mut ordinals = (0..self.functions.len()).map(FunctionOrdinal::from_index);
@@ -77,7 +76,7 @@ impl DebugInfo {
         self.named_files().iter().copied().chain(self.files.made_file())
     }
 
-    /// The places of the lines of a file: of a source, or of a listing.
+    /// The code of the lines of a file, which is a source or a listing.
     pub(super) fn lines_of(&self, file: FileId) -> &PlacesByLine {
         if self.is_listing(file) {
             self.listing_lines.get_or_init(|| self.find_listing_lines())
@@ -86,8 +85,7 @@ impl DebugInfo {
         }
     }
 
-    /// The listings that the compiler wrote and that cannot be read, by the names that it was given
-    /// for them.
+    /// The names of listings that locations refer to and that cannot be read.
     #[must_use]
     pub fn missing_listings(&self) -> Vec<&str> {
         let missing = self.named_files().iter().filter(|file| self.source(**file).is_none());
@@ -131,7 +129,7 @@ impl DebugInfo {
         })
     }
 
-    /// The lines that locations name, if the listing has the function there.
+    /// The lines that locations refer to, if the listing has the function there.
     fn in_named_listing(&self, function: &FunctionInfo) -> Option<Vec<Option<SourcePosition>>> {
         if self.named_files().is_empty() {
             return None;
@@ -147,7 +145,7 @@ impl DebugInfo {
             if !has_operation(line, code.op) {
                 return None;
             }
-            // The compiler counts the columns of listings from zero.
+            // The compiler counts columns of listings from zero.
             let column = position.column.saturating_add(1);
             found.push(Some(SourcePosition { column, ..position }));
         }
@@ -165,7 +163,7 @@ impl DebugInfo {
     }
 }
 
-/// Whether a line of VM text is of an operation that becomes an instruction.
+/// Whether a line of VM text has an operation that becomes this instruction.
 fn has_operation(line: &str, op: Op) -> bool {
     let has = |mnemonic: &str| {
         let mut words = line.split(|it: char| !(it.is_ascii_alphanumeric() || "._".contains(it)));

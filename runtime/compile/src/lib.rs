@@ -18,14 +18,14 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
-//! | [`cancellation`] | a request to stop a compilation |
-//! | [`process_group`] | processes that end with the process that started them |
-//! | [`elide_constants`] | leaving constants out of the companion |
-//! | [`error`] | why a compilation failed |
-//! | [`find_compiler`] | where iree-compile is, and which ones are trusted |
-//! | [`flags`] | the flags of each run |
-//! | [`runs`] | the three runs: their processes, messages and outputs |
-//! | [`request`] | what to compile, and [`compile`] itself |
+//! | `cancellation` | a request to stop a compilation |
+//! | `process_group` | processes that end with the process that started them |
+//! | `elide_constants` | leaving constants out of the companion |
+//! | `error` | why a compilation failed |
+//! | `find_compiler` | where iree-compile is, and which ones are trusted |
+//! | `flags` | the flags of each run |
+//! | `runs` | the three runs: their processes, messages and outputs |
+//! | `request` | what to compile, and [`compile`] itself |
 
 mod cancellation;
 mod elide_constants;

@@ -29,7 +29,7 @@ pub struct CompileRequest {
     pub environment: Vec<(String, String)>,
 }
 
-/// What was written.
+/// The files that a compilation has written.
 #[derive(Clone, Debug)]
 pub struct CompileOutput {
     /// The module.

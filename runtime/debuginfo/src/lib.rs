@@ -2,15 +2,15 @@
 //!
 //! One interface, [`DebugInfo`], combines two sources: the debug database inside a module
 //! ([`vmfb::DebugDatabase`]), which since compiler 3.11 covers one function only, and the debug
-//! companion beside the module ([`companion`]), which covers everything. The companion wins for
+//! companion beside the module (`companion`), which covers everything. The companion wins for
 //! each function that it aligns with ([`Mismatch`] is the reason where it does not). The user's own
-//! `.mlir`, where it can be read, adds names that only it has ([`source`]). The crate executes
+//! `.mlir`, where it can be read, adds names that only it has (`source`). The crate executes
 //! nothing.
 //!
 //! | question | answer |
 //! | --- | --- |
 //! | where am I? | [`DebugInfo::frames_at`], [`DebugInfo::position_at`], [`DebugInfo::row_at`] |
-//! | where is this line? | [`DebugInfo::match_file`], [`DebugInfo::places_on`], [`DebugInfo::lines_for`] |
+//! | where is this line? | [`DebugInfo::match_file`], [`DebugInfo::resolve_line`] |
 //! | where are dispatches made of it? | [`DebugInfo::recordings`], [`DispatchInterfaces::calls`] |
 //! | what can I see here? | [`DebugInfo::scope_at`] |
 //! | and in the VM program? | [`DebugInfo::listing_position_at`], [`DebugInfo::live_values`] |
@@ -21,17 +21,17 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
-//! | [`locations`] | trees of source locations, and walks over them |
-//! | [`mlir_text`] | tokens and locations in what iree-compile prints |
-//! | [`bytecode`] | instructions, registers and their types, from the bytecode alone |
-//! | [`source`] | the user's `.mlir`: text, functions, structure |
-//! | [`companion`] | the debug companion |
-//! | [`alignment`] | which companion function and which database map fit a function |
-//! | [`statements`] | the lines and statements of a function |
-//! | [`dispatches`] | what dispatches read and write, and what each call of them stands for |
-//! | [`proof`] | which value of the source is in which register, with a proof |
-//! | [`debug_info`] | [`DebugInfo`], the one interface to all of it |
-//! | [`text_dump`] | all of it as text, for tests |
+//! | `locations` | trees of source locations, and walks over them |
+//! | `mlir_text` | tokens and locations in text that iree-compile prints |
+//! | `bytecode` | instructions, registers and their types, from the bytecode alone |
+//! | `source` | the user's `.mlir`: text, functions, structure |
+//! | `companion` | the debug companion |
+//! | `alignment` | which companion function and which database map fit a function |
+//! | `statements` | the lines and statements of a function |
+//! | `dispatches` | what dispatches read and write, and what each call of them stands for |
+//! | `proof` | which value of the source is in which register, with a proof |
+//! | `debug_info` | [`DebugInfo`], the one interface to all of it |
+//! | `text_dump` | all of it as text, for tests |
 
 mod alignment;
 mod bytecode;

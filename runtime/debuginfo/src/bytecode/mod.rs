@@ -1,5 +1,5 @@
-//! What the instructions alone say: where they begin, what they write, which registers hold values
-//! of which type. Nothing here knows debug information.
+//! Facts from the bytecode alone: where instructions begin, what they write, and the types of the
+//! values in registers. Nothing here knows debug information.
 
 mod instructions;
 mod register;

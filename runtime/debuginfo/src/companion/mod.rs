@@ -24,7 +24,7 @@
 //! - [`model`]: the contents, as data
 //! - [`liveness`]: which values are alive during an operation
 //! - [`operation_reader`], [`function_reader`], [`module_reader`]: the levels of the text
-//! - [`file`]: reading a [`Companion`] from its text, or from the file beside a module
+//! - [`file`](mod@file): reading a [`Companion`] from its text, or from the file beside a module
 //! - [`listing`]: the text without annotations, for people to read
 
 mod file;

@@ -81,7 +81,7 @@ impl DebugInfo {
         Proof::new(module, ordinal, &info.code, origins, &sources).map(Box::new)
     }
 
-    /// The position of a function: its own, or else that of its outermost code.
+    /// The position of a function: its own, or else the position of its outermost code.
     fn function_place(&self, info: &FunctionInfo) -> Option<SourcePosition> {
         let own = info.own_position.filter(SourcePosition::is_written);
         own.or_else(|| {

@@ -9,9 +9,9 @@
 //! The result is kept with the sources of dispatches, a few lines per call:
 //!
 //! ```text
-//! // call @"main_dispatch_0_matmul_8x16x16_f32" at "model.mlir":50:11 at "model.mlir":3:1
-//! //   "model.mlir":10:11 at "model.mlir":3:1 is "model.mlir":50:11 at "model.mlir":3:1
-//! //   "model.mlir":9:11 at "model.mlir":3:1 is "model.mlir":49:11 at "model.mlir":3:1, not its work
+//! // call @"main_dispatch_0_matmul_8x16x16_f32" at "a.mlir":50:11 at "a.mlir":3:1
+//! //   "a.mlir":10:11 at "a.mlir":3:1 is "a.mlir":50:11 at "a.mlir":3:1
+//! //   "a.mlir":9:11 at "a.mlir":3:1 is "a.mlir":49:11 at "a.mlir":3:1, not its work
 //! ```
 
 use std::collections::HashMap;

@@ -7,7 +7,7 @@
 //! - [`body`]: the operations of a dispatch
 //! - [`calls`]: the calls of a dispatch that several operations share
 //! - [`interface`]: the tensors of a dispatch, given its numbers
-//! - [`file`]: the file beside a module
+//! - [`file`](mod@file): the file beside a module
 
 mod body;
 mod calls;

@@ -1,6 +1,6 @@
 //! [`MlirTextError`]: a text that cannot be read.
 
-/// The text is not what iree-compile prints: where and why.
+/// The text is not one that iree-compile prints: where, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct MlirTextError {

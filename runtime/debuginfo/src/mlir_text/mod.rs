@@ -1,5 +1,5 @@
-//! Tokens and locations in the text that iree-compile prints. Nothing here knows what the text is
-//! about.
+//! Tokens and locations in the text that iree-compile prints. Nothing here knows whether the text
+//! is a companion or a dispatch.
 
 mod cursor;
 mod error;

@@ -109,7 +109,7 @@ impl<'f> At<'f> {
 /// A loop that has been begun.
 struct OpenLoop {
     head: Block,
-    /// What is carried from turn to turn.
+    /// The phis of the values that are carried from one iteration to the next.
     phis: Vec<Node>,
 }
 
@@ -124,7 +124,8 @@ impl Lowering<'_> {
     }
 
     fn pure(&mut self, pure: Pure, operands: Vec<Node>, scalar: Option<Scalar>) -> Node {
-        // The compiler has computed what follows from constants, and unrolled and folded by it.
+        // The compiler folds operations on constants, and simplifies loops and branches
+        // accordingly.
         let constants: Option<Vec<u64>> = operands.iter().map(|it| self.constant(*it)).collect();
         let kind = match constants.and_then(|constants| pure.apply(&constants)) {
             Some(bits) => Kind::Constant(bits),
@@ -161,7 +162,7 @@ impl Lowering<'_> {
         self.result.graph.add_edge(from, self.block, when)
     }
 
-    /// Lowers the body of a function; gives what it returns.
+    /// Lowers the body of a function; returns the values that it returns.
     fn instance(
         &mut self,
         path: Vec<LineColumn>,
@@ -175,14 +176,14 @@ impl Lowering<'_> {
         self.body(at, function.operations.first()?.regions.first()?)
     }
 
-    /// Lowers a region from the current block on and continues where its ways out meet; gives the
-    /// values that it yields. `None` if its control flow is not understood.
+    /// Lowers a region from the current block on and continues in a block where its exits meet;
+    /// returns the values that it yields. `None` if its control flow is not understood.
     fn body(&mut self, at: At<'_>, region: &SourceRegion) -> Option<Vec<Node>> {
         let exits = self.region(at, region)?;
         Some(self.join(exits))
     }
 
-    /// Brings exits of a region together in one block, and their values.
+    /// Joins the exits of a region in one block, and their values in phis.
     fn join(&mut self, exits: Exits) -> Vec<Node> {
         if let [(block, When::Always, values)] = &exits[..] {
             self.block = *block;
@@ -211,8 +212,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Lowers the blocks of a region from the current block on; gives the ways out of it. `None` if
-    /// its control flow is not understood.
+    /// Lowers the blocks of a region from the current block on; returns its exits. `None` if its
+    /// control flow is not understood.
     fn region(&mut self, at: At<'_>, region: &SourceRegion) -> Option<Exits> {
         if self.depth == DEEPEST {
             return None;
@@ -285,13 +286,13 @@ impl Lowering<'_> {
         Some(exits)
     }
 
-    /// Lowers operations up to the terminator; gives the terminator's operands.
+    /// Lowers operations up to the terminator; returns the terminator's operands.
     fn block_of_operations(
         &mut self,
         at: At<'_>,
         operations: &[OperationIndex],
     ) -> Option<Vec<Node>> {
-        // A block may end without a terminator, where the form implies it.
+        // The pretty form may leave out the terminator.
         let last =
             operations.last().filter(|it| operations::is_terminator(&at.with(**it).written().name));
         let before = operations.len() - usize::from(last.is_some());
@@ -312,7 +313,7 @@ impl Lowering<'_> {
         if let Some(node) = self.result.values.get(&(at.instance, value)) {
             return *node;
         }
-        // Made where control flow was not understood.
+        // Its definition is in a region whose control flow was not understood.
         let scalar = self.scalar(at.function, value);
         let node = self.leaf(scalar);
         self.bind(at.instance, value, node);
@@ -341,7 +342,7 @@ impl Lowering<'_> {
             _ => self.computed(at),
         };
         if done.is_none() {
-            // Blocks that were begun and not ended would make other values of what follows.
+            // Blocks that were begun but not ended would give wrong values to the code after them.
             self.result.is_broken |=
                 self.result.graph.incoming.len() != blocks && !name.starts_with("linalg.");
             self.unknown(at);
@@ -376,7 +377,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// The results are leaves, to be found by the operation's place.
+    /// Makes leaves of the results, to be matched by the operation's location.
     fn unknown(&mut self, at: At<'_>) {
         let At { instance, operation, .. } = at;
         for (result, value) in at.written().results.iter().enumerate() {
@@ -434,7 +435,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// What a loop's head gives the arguments of its first region.
+    /// The initial values of the arguments of a loop's first region.
     fn initial(
         &mut self,
         at: At<'_>,
@@ -457,8 +458,8 @@ impl Lowering<'_> {
         OpenLoop { head: self.block, phis }
     }
 
-    /// Ends a turn of a loop with the values of the next one, and continues after the loop, which
-    /// is left from `decided` unless the condition holds.
+    /// Ends the body of a loop with the values for the next iteration, and continues after the
+    /// loop, which control leaves from the block `decided` unless the condition holds.
     fn end_loop(
         &mut self,
         begun: &OpenLoop,
@@ -478,8 +479,8 @@ impl Lowering<'_> {
         let At { instance, function, .. } = at;
         let written = at.written();
         let ((counter, Some(low)), carried) = written.initial.split_first()? else { return None };
-        // The head names the lower bound, which is where the counter begins, and then these; the
-        // initial values of what is carried come after them.
+        // The head has the lower bound, which is the counter's initial value, then the upper bound
+        // and the step, then the initial values of carried values.
         let named = self.operands(at);
         let low = self.value(at, *low);
         let [_, high, step, ..] = named[..] else { return None };
@@ -492,7 +493,7 @@ impl Lowering<'_> {
                 self.bind_all(instance, &written.results, initial);
                 return Some(());
             }
-            // The compiler makes no loop of it.
+            // The compiler unrolls a loop with one iteration.
             Some(1) => {
                 self.bind_all(instance, &arguments, initial_of_all);
                 let yielded = self.body(at, written.regions.first()?)?;
@@ -514,7 +515,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// How many turns a loop takes, where its text says so and they are fewer than two.
+    /// The number of iterations of a loop, if its bounds are constants and it is less than two.
     fn turns(&self, low: Node, high: Node, step: Node) -> Option<u64> {
         let graph = &self.result.graph;
         if graph.resolve(low) == graph.resolve(high) {

@@ -28,7 +28,7 @@ pub(crate) struct Made {
     pub(crate) result: usize,
 }
 
-/// The scalar code of a tensor operation: what it computes for one element.
+/// The body of a tensor operation: its scalar code for one element.
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
     pub(crate) instance: InstanceIndex,

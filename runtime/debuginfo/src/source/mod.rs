@@ -1,5 +1,5 @@
-//! The user's `.mlir`: its text, its functions, and which operations follow which. Nothing here
-//! knows a module; what operations mean is [`crate::proof`]'s business.
+//! The user's `.mlir`: its text, its functions, and the order of its operations. Nothing here knows
+//! a module; what operations mean is [`crate::proof`]'s business.
 //!
 //! - [`text`]: a file's text, and the names around a position
 //! - [`long_text`]: a file that is only shown, line by line

@@ -1,5 +1,5 @@
-//! A function of the source as data: its operations, values, blocks and regions, and the questions
-//! that need nothing but them: what encloses an operation, what is in scope there.
+//! A function of the source as data: its operations, values, blocks and regions. Queries that need
+//! nothing else are here too: what encloses an operation, what is in scope, which blocks dominate.
 
 use std::collections::HashMap;
 

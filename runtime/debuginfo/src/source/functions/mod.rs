@@ -1,11 +1,12 @@
-//! The functions of a source file: operations, values, blocks and regions out of the syntax tree,
-//! with names and types resolved. Nothing here knows what an operation means.
+//! The functions of a source file: operations, values, blocks and regions, read from the syntax
+//! tree, with names and types resolved. Nothing here knows what an operation means.
 //!
-//! - [`function`]: the data, and what is in scope where
-//! - [`lines`]: offsets as lines and columns
+//! - [`function`]: the data, and what is in scope at an operation
+//! - [`lines`]: from offsets to lines and columns
 //! - [`types`]: the types that an operation's text declares
-//! - [`reader`]: text to [`SourceFunction`]
-//! - [`index`]: where the functions and globals of a file begin
+//! - [`symbols`]: the names of symbols
+//! - [`reader`]: reading a [`SourceFunction`] from its text
+//! - [`index`]: where the functions and globals of a file are
 
 mod function;
 mod index;

@@ -3,8 +3,8 @@
 
 use abi::convention::Convention;
 use abi::explain::{argument_names, explain};
-use abi::foreign::{Memory, show};
 use abi::json::{Json, Value, write_string};
+use abi::native_values::{Memory, show};
 use abi::npy;
 use abi::tensor::Tensor;
 use conformance::tools::repository;

@@ -40,7 +40,7 @@ pub enum ValueType {
 
 impl ValueType {
     /// The scalar that a calling-convention character stands for; spans are not characters.
-    pub const fn from_char(c: char) -> Option<Self> {
+    pub(crate) const fn from_char(c: char) -> Option<Self> {
         Some(match c {
             'i' => Self::I32,
             'I' => Self::I64,

@@ -6,13 +6,13 @@
 //! paths, else the calling convention alone.
 
 use crate::cconv::Signature;
-use crate::cconv_layout;
-use crate::convention::Convention;
-use crate::iree_v1;
-use crate::mlir;
-use crate::raw::{self, RawSignature};
+use crate::conventions::cconv_layout;
+use crate::conventions::convention::Convention;
+use crate::conventions::iree_abi;
+use crate::conventions::mlir;
+use crate::conventions::raw::{self, RawSignature};
+use crate::conventions::sip::{self, SipSignature};
 use crate::signature::Function;
-use crate::sip::{self, SipSignature};
 
 /// Where a row comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +170,7 @@ fn stated_cconv(text: &str, rows: &mut Vec<Row>) -> Option<Signature> {
 }
 
 fn stated_json(text: &str, rows: &mut Vec<Row>) -> Option<Function> {
-    match iree_v1::parse(text) {
+    match iree_abi::parse(text) {
         Ok(parsed) => {
             let mut found = row("iree.abi", Origin::Stated, text);
             found.meaning = Some(parsed.function.to_string());
@@ -246,7 +246,7 @@ fn derive(function: &Function, attributes: &[(&str, &str)], rows: &mut Vec<Row>)
                 let mut found = row(name, Origin::Derived, printed.text);
                 found.notes = printed.notes;
                 if convention == Convention::Tvm
-                    && let Ok(schema) = crate::tvm::schema::Schema::parse(&found.text)
+                    && let Ok(schema) = crate::conventions::tvm::schema::Schema::parse(&found.text)
                 {
                     found.meaning = Some(schema.to_string());
                 }

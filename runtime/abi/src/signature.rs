@@ -15,7 +15,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::element_type::ElementType;
+use crate::values::element_type::ElementType;
 
 /// A function as its callers see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -175,7 +175,7 @@ pub struct SpecialFloat {
 }
 
 /// The formats, and the widths that they are stored in.
-pub const SPECIAL_FLOATS: [SpecialFloat; 13] = [
+pub(crate) const SPECIAL_FLOATS: [SpecialFloat; 13] = [
     SpecialFloat { name: "bf16", bits: 16 },
     SpecialFloat { name: "tf32", bits: 19 },
     SpecialFloat { name: "f8E5M2", bits: 8 },
@@ -340,12 +340,12 @@ impl Array {
 
     /// Whether every dimension is known.
     #[must_use]
-    pub fn is_static(&self) -> bool {
+    pub(crate) fn is_static(&self) -> bool {
         self.shape.as_ref().is_some_and(|shape| shape.iter().all(Option::is_some))
     }
 
     /// `4x?xf32`, `*xf32`: shape and element as MLIR writes them.
-    pub fn write_shaped(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    pub(crate) fn write_shaped(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.shape {
             None => f.write_str("*x")?,
             Some(shape) => {

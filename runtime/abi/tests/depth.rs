@@ -29,7 +29,7 @@ fn nothing_overflows() {
     }
     survives(nested("", "[", "1", "]", ""), |text| abi::json::Json::parse(text).is_ok());
     survives(nested("", "{\"a\":", "1", "}", ""), |text| abi::json::Json::parse(text).is_ok());
-    survives(nested("{\"v\":1,\"a\":", "[\"slist\",", "1", "]", "}"), abi::iree_v1::parse);
+    survives(nested("{\"v\":1,\"a\":", "[\"slist\",", "1", "]", "}"), abi::iree_abi::parse);
     for (open, close) in [
         ("tensor<", ">"),
         ("tuple<", ">"),

@@ -1,10 +1,10 @@
 //! Bytes of a program as values of native libraries: `r0 as any` is a tagged value of TVM FFI,
-//! `r0 as memref<?xf32>` the tensor behind a descriptor. [`abi::foreign`] knows the forms; here is
+//! `r0 as memref<?xf32>` the tensor behind a descriptor. [`abi::native_values`] knows the forms; here is
 //! the memory that their addresses lead to.
 
 use std::sync::Arc;
 
-use abi::foreign::{Memory, show};
+use abi::native_values::{Memory, show};
 use vm::Buffer;
 
 use super::datum::{Datum, Item};

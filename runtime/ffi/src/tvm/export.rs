@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use abi::explain::explain;
-use abi::iree_v1::wire_results;
+use abi::iree_abi::wire_results;
 use abi::signature::{Function, SequenceForm, Type};
 use abi::tvm::layout::Any;
 use hal::{Config, Host};

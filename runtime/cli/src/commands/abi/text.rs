@@ -1,7 +1,7 @@
 //! The text of a signature from the command line, and errors with their place in it.
 
+use abi::SyntaxError;
 use abi::convention::Convention;
-use abi::syntax::SyntaxError;
 
 /// A text from the command line, and the text for the parser. They differ for JSON that was copied
 /// from an MLIR file, which writes quotes as `\22`.

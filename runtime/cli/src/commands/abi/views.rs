@@ -1,6 +1,7 @@
 //! The JSON of `decode` for each convention: the signature in the terms of its own convention, then
 //! the model that all conventions share.
 
+use abi::SyntaxError;
 use abi::cconv::ValueType;
 use abi::cconv_layout::{self, Layout, Packing, layout};
 use abi::convention::{Convention, is_declaration, parse_memref};
@@ -9,10 +10,9 @@ use abi::oracle::{ResultAllocation, result_allocation};
 use abi::raw::{RawSignature, RawType};
 use abi::signature::{Function, Type};
 use abi::sip::{SipSignature, Tree};
-use abi::syntax::SyntaxError;
 use abi::tvm::layout::Any;
 use abi::tvm::schema::Schema;
-use abi::{iree_v1, tvm};
+use abi::{iree_abi, tvm};
 use serde_json::{Value, json};
 
 use super::json as model;
@@ -78,14 +78,14 @@ pub(super) fn iree(text: &str) -> View {
         let own = json!({"form": "iree.abi.declaration", "async": declaration.is_async});
         (declaration.function, own)
     } else {
-        let parsed = iree_v1::parse(text)?;
+        let parsed = iree_abi::parse(text)?;
         let own = json!({"form": "iree.abi", "version": parsed.version, "notes": parsed.notes});
         (parsed.function, own)
     };
     let mut own = own;
     own["signature"] = json!(function.to_string());
-    own["json"] = printed(iree_v1::print(&function).map(|printed| printed.text));
-    own["wire_results"] = iree_v1::wire_results(&function).into_iter().map(model::ty).collect();
+    own["json"] = printed(iree_abi::print(&function).map(|printed| printed.text));
+    own["wire_results"] = iree_abi::wire_results(&function).into_iter().map(model::ty).collect();
     Ok(envelope(Convention::Iree, &function, own))
 }
 

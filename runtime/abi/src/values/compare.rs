@@ -1,7 +1,7 @@
 //! Whether two tensors hold the same: bit for bit, or floats within a tolerance, as IREE's tools
 //! compare.
 
-use crate::element_type::{ElementType, NumericalKind};
+use crate::values::element_type::{ElementType, NumericalKind};
 
 /// How far floats may be from what is expected; everything else must be equal.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -105,7 +105,7 @@ pub fn first_difference(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::Tensor;
+    use crate::values::tensor::Tensor;
 
     fn difference(expected: &str, actual: &str) -> Option<usize> {
         let [expected, actual] = [expected, actual].map(|text| Tensor::parse(text, 64).unwrap());

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use crate::syntax::{Cursor, SyntaxError, check_depth};
+use crate::text::cursor::{Cursor, SyntaxError, check_depth};
 
 /// A value and its place.
 #[derive(Clone, Debug, PartialEq)]

@@ -189,9 +189,5 @@ assert_layout! {
     DlManagedTensorVersioned: 80 { version: 0, manager_ctx: 8, deleter: 16, flags: 24, dl_tensor: 32 }
 }
 
-/// The deleter's flags: contents are to be dropped.
-pub const DELETE_CONTENTS: c_int = 1;
-/// The deleter's flags: memory is to be freed.
-pub const DELETE_MEMORY: c_int = 2;
 /// The device type of the CPU.
 pub const CPU: i32 = 1;

@@ -11,7 +11,7 @@
 
 use std::fmt;
 
-use crate::element_type::{ElementType, ElementTypeError};
+use crate::values::element_type::{ElementType, ElementTypeError};
 
 /// Shape, element type and bytes, dense and in row-major order.
 #[derive(Clone, PartialEq, Eq, Debug)]

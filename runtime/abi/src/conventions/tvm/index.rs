@@ -43,9 +43,9 @@ pub const BOOL: i32 = 2;
 /// A float of 64 bits.
 pub const FLOAT: i32 = 3;
 /// An address.
-pub const OPAQUE_PTR: i32 = 4;
+pub(crate) const OPAQUE_PTR: i32 = 4;
 /// A DLPack data type.
-pub const DATA_TYPE: i32 = 5;
+pub(crate) const DATA_TYPE: i32 = 5;
 /// A DLPack device.
 pub const DEVICE: i32 = 6;
 /// A borrowed tensor.
@@ -79,13 +79,13 @@ pub const MAP: i32 = 72;
 /// A module.
 pub const MODULE: i32 = 73;
 /// A Python object that has no other form.
-pub const OPAQUE_PY_OBJECT: i32 = 74;
+pub(crate) const OPAQUE_PY_OBJECT: i32 = 74;
 /// A mutable sequence.
 pub const LIST: i32 = 75;
 /// A mutable map.
 pub const DICT: i32 = 76;
 /// The first index that is given out at run time.
-pub const DYNAMIC_BEGIN: i32 = 128;
+pub(crate) const DYNAMIC_BEGIN: i32 = 128;
 
 /// The key of a static index.
 #[must_use]

@@ -8,7 +8,7 @@
 //! Offset and strides count elements from `aligned`. `allocated` is what has to be freed.
 
 /// The deepest rank that is believed. A rank is a word in memory that may be anything.
-pub const HIGHEST_RANK: usize = 64;
+pub(crate) const HIGHEST_RANK: usize = 64;
 
 /// A ranked descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -30,7 +30,7 @@ pub enum Llvm {
 
 impl Llvm {
     /// An address in the default space.
-    pub const PTR: Self = Self::Pointer(0);
+    pub(crate) const PTR: Self = Self::Pointer(0);
     /// A size or an offset.
     pub const I64: Self = Self::Integer(64);
 

@@ -11,11 +11,11 @@
 
 use std::fmt;
 
-use crate::json::{Json, Value, write_string};
 use crate::signature::{
     Array, Function, Printed, ScalarType, SequenceForm, Slot, Type, Unrepresentable, note,
 };
-use crate::syntax::{Cursor, SyntaxError, check_depth};
+use crate::text::cursor::{Cursor, SyntaxError, check_depth};
+use crate::text::json::{Json, Value, write_string};
 
 /// A type as TVM FFI names it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@
 
 use super::types::{self, ArrayKeyword, parse_function_type, parse_type, skip_balanced};
 use crate::signature::{Function, Printed, Slot, Type, Unrepresentable, each_slot, note};
-use crate::syntax::{Cursor, SyntaxError};
+use crate::text::cursor::{Cursor, SyntaxError};
 
 /// A function in MLIR's words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -161,7 +161,10 @@ fn parse_slot(cursor: &mut Cursor<'_>) -> Result<Slot, SyntaxError> {
 ///
 /// # Errors
 /// A type that MLIR does not have.
-pub fn print_type(function: &Function, keyword: ArrayKeyword) -> Result<Printed, Unrepresentable> {
+pub(crate) fn print_type(
+    function: &Function,
+    keyword: ArrayKeyword,
+) -> Result<Printed, Unrepresentable> {
     let (arguments, results, notes) = texts(function, keyword)?;
     let text = format!(
         "({}) -> {}",
@@ -170,30 +173,6 @@ pub fn print_type(function: &Function, keyword: ArrayKeyword) -> Result<Printed,
             [one] if !one.starts_with('(') => one.clone(),
             many => format!("({})", many.join(", ")),
         }
-    );
-    Ok(Printed { text, notes })
-}
-
-/// Writes an `iree.abi.declaration` as iree-compile does.
-///
-/// # Errors
-/// A type that MLIR does not have.
-pub fn print_declaration(function: &Function, is_async: bool) -> Result<Printed, Unrepresentable> {
-    let (arguments, results, notes) = texts(function, ArrayKeyword::Tensor)?;
-    let named = |slots: &[Slot], texts: &[String], prefix: &str| {
-        let slots =
-            slots.iter().zip(texts).enumerate().map(|(index, (slot, text))| match &slot.name {
-                Some(name) => format!("%{name}: {text}"),
-                None => format!("%{prefix}{index}: {text}"),
-            });
-        slots.collect::<Vec<_>>().join(", ")
-    };
-    let text = format!(
-        "{} func @{}({}) -> ({})",
-        if is_async { "async" } else { "sync" },
-        function.name.as_deref().unwrap_or("main"),
-        named(&function.arguments, &arguments, "input"),
-        named(&function.results, &results, "output"),
     );
     Ok(Printed { text, notes })
 }
@@ -237,7 +216,7 @@ mod tests {
 
     #[test]
     fn names_that_mlir_does_not_read_are_not_written() {
-        use crate::convention::Convention;
+        use crate::conventions::convention::Convention;
 
         let text = r#"{"type":"ffi.Function","args":[{"type":"!std::string"},{"type":"!a.b<c>"}]}"#;
         let function = Convention::Tvm.parse(text).expect("it has the form of a schema");

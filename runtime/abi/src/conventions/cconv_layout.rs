@@ -8,7 +8,7 @@
 //! ```
 
 use crate::cconv::{Signature, ValueType};
-use crate::iree_v1::wire_results;
+use crate::conventions::iree_abi::wire_results;
 use crate::signature::{Function, ScalarType, Slot, Type, Unrepresentable, each_slot, note};
 
 /// How values are placed.
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_structure_alone_travels_as_its_values() {
         let json = r#"{"a":[["slist","i32"]],"r":[["sdict",["a","i64"],["b",["stuple","f32"]]]]}"#;
-        let function = crate::iree_v1::parse(json).unwrap().function;
+        let function = crate::conventions::iree_abi::parse(json).unwrap().function;
         assert_eq!(lower(&function).unwrap().0.to_cconv(), "0r_Ir");
     }
 
@@ -266,11 +266,11 @@ mod tests {
             ("(i1, i8, i16, i32, i64, index) -> (f16, bf16, f32, f64)", "0iiiiII_iifF"),
             ("(tensor<4xf32>, !hal.fence, !util.list<?>) -> ()", "0rrr_v"),
         ] {
-            let function = crate::mlir::function::parse(text).unwrap().function;
+            let function = crate::conventions::mlir::function::parse(text).unwrap().function;
             assert_eq!(lower(&function).unwrap().0.to_cconv(), cconv, "{text}");
         }
         for text in ["(i128) -> ()", "(f8E5M2) -> ()", "(complex<f32>) -> ()"] {
-            let function = crate::mlir::function::parse(text).unwrap().function;
+            let function = crate::conventions::mlir::function::parse(text).unwrap().function;
             assert!(
                 lower(&function).unwrap_err().to_string().starts_with("args[0]: the VM passes no")
             );

@@ -14,12 +14,12 @@
 //! its values in the order of the record, without keys. A single result that is a structure is
 //! taken apart: its values are the results of the VM function ([`wire_results`]).
 
-use crate::json::{Json, Value, write_string};
 use crate::signature::{
     Array, Function, Layout, Printed, ScalarType, SequenceForm, Slot, Type, Unrepresentable,
     each_slot, note,
 };
-use crate::syntax::SyntaxError;
+use crate::text::cursor::SyntaxError;
+use crate::text::json::{Json, Value, write_string};
 
 /// A signature, and what is odd about its text.
 #[derive(Clone, Debug, PartialEq, Eq)]

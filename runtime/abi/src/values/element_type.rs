@@ -9,9 +9,9 @@ use std::str::FromStr;
 
 use half::{bf16, f16};
 
-use crate::c_float::format_g_upper;
-use crate::scalar;
-use crate::small_float::SmallFloat;
+use crate::text::c_float::format_g_upper;
+use crate::values::scalar;
+use crate::values::small_float::SmallFloat;
 
 /// What the bits of an element mean.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -7,8 +7,8 @@
 
 use std::fmt;
 
-use crate::c_float::format_g;
 use crate::cconv::ValueType;
+use crate::text::c_float::format_g;
 
 /// A value that is no reference.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -8,8 +8,8 @@
 
 use std::ops::Range;
 
-use crate::element_type::{ElementType, NumericalKind};
-use crate::tensor::{Tensor, TensorType};
+use crate::values::element_type::{ElementType, NumericalKind};
+use crate::values::tensor::{Tensor, TensorType};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// Headers end at a multiple of this many bytes from the start of the array.
@@ -194,7 +194,7 @@ pub fn write(tensor: &Tensor) -> Result<Vec<u8>, NpyError> {
 #[cfg(test)]
 mod tests {
     use super::{NpyError, read, write};
-    use crate::tensor::Tensor;
+    use crate::values::tensor::Tensor;
 
     #[test]
     fn tensors_survive_a_round_trip() {

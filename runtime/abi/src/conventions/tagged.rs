@@ -9,7 +9,7 @@
 //! A reader never looks behind the span that it was given, and every length is checked against what
 //! is there, so the time is linear in the text whatever its lengths claim.
 
-use crate::syntax::SyntaxError;
+use crate::text::cursor::SyntaxError;
 
 /// One component and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,10 @@ impl<'a> Reader<'a> {
         }
         self.position += sign + digits;
         text.parse().map_err(|_| {
-            SyntaxError::at(at, format!("{} does not fit 32 bits", crate::syntax::excerpt(text)))
+            SyntaxError::at(
+                at,
+                format!("{} does not fit 32 bits", crate::text::cursor::excerpt(text)),
+            )
         })
     }
 

@@ -15,12 +15,14 @@
 
 use std::fmt;
 
+use crate::conventions::tagged::{
+    Body, Component, Reader, inputs_and_results, write_integer, write_span,
+};
 use crate::signature::{
     Array, Function, Layout, Printed, ScalarType, Signedness, Slot, Type, Unrepresentable,
     each_slot, note,
 };
-use crate::syntax::SyntaxError;
-use crate::tagged::{Body, Component, Reader, inputs_and_results, write_integer, write_span};
+use crate::text::cursor::SyntaxError;
 
 /// The only version of the attribute `fv`.
 pub const VERSION: &str = "1";

@@ -1,7 +1,7 @@
 //! Affine maps as memory layouts: `affine_map<(d0, d1)[s0] -> (d0 * 8 + d1 + s0)>`, and the strides
 //! that they are, if any.
 
-use crate::syntax::{Cursor, SyntaxError, check_depth};
+use crate::text::cursor::{Cursor, SyntaxError, check_depth};
 
 /// A map: how many dimensions it takes, and an expression for each result.
 pub(crate) struct Map {

@@ -7,14 +7,14 @@
 use std::cell::Cell;
 use std::fmt;
 
-use crate::element_type::ElementType;
-use crate::mlir::descriptor::{Descriptor, byte_count};
-use crate::mlir::types;
+use crate::conventions::mlir::descriptor::{Descriptor, byte_count};
+use crate::conventions::mlir::types;
+use crate::conventions::tvm::any::AnyValue;
+use crate::conventions::tvm::index;
+use crate::conventions::tvm::layout::{Any, CPU, DlDataType};
 use crate::signature::{Array, ScalarType, Signedness, Type};
-use crate::tensor::Tensor;
-use crate::tvm::any::AnyValue;
-use crate::tvm::index;
-use crate::tvm::layout::{Any, CPU, DlDataType};
+use crate::values::element_type::ElementType;
+use crate::values::tensor::Tensor;
 
 /// Memory that can be asked for.
 pub trait Memory {
@@ -221,7 +221,7 @@ impl Reader<'_> {
         let [r0, r1, r2, r3, code, bits, l0, l1] = rank_and_type;
         let dtype = DlDataType { code, bits, lanes: u16::from_le_bytes([l0, l1]) };
         let rank = usize::try_from(i32::from_le_bytes([r0, r1, r2, r3])).ok()?;
-        if rank > crate::mlir::descriptor::HIGHEST_RANK {
+        if rank > crate::conventions::mlir::descriptor::HIGHEST_RANK {
             return None;
         }
         let sizes = if rank == 0 { Vec::new() } else { self.words(shape, rank)? };

@@ -4,7 +4,7 @@
 //! three ways that it named. Also deferred result allocation: what the function named by `fbr` is
 //! called with, and what can be allocated without it.
 
-use crate::raw::{Code, RawSignature, RawType};
+use crate::conventions::raw::{Code, RawSignature, RawType};
 
 /// A buffer in memory, as a host language describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,10 +14,10 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use crate::raw::RawSignature;
+use crate::conventions::raw::RawSignature;
+use crate::conventions::tagged::{Body, Reader, inputs_and_results, write_integer, write_span};
 use crate::signature::{Function, Printed, SequenceForm, Slot, Type, Unrepresentable};
-use crate::syntax::{SyntaxError, check_depth};
-use crate::tagged::{Body, Reader, inputs_and_results, write_integer, write_span};
+use crate::text::cursor::{SyntaxError, check_depth};
 
 /// A tree of raw indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,10 +92,10 @@ impl SipSignature {
     /// An index that the raw signature does not have, or keys too far apart.
     pub fn to_function(&self, raw: Option<&RawSignature>) -> Result<Function, String> {
         let mut gaps = MOST_GAPS;
-        let inputs: Option<Vec<Type>> =
-            raw.map(|raw| raw.inputs.iter().map(crate::raw::RawType::to_type).collect());
-        let results: Option<Vec<Type>> =
-            raw.map(|raw| raw.results.iter().map(crate::raw::RawType::to_type).collect());
+        let inputs: Option<Vec<Type>> = raw
+            .map(|raw| raw.inputs.iter().map(crate::conventions::raw::RawType::to_type).collect());
+        let results: Option<Vec<Type>> = raw
+            .map(|raw| raw.results.iter().map(crate::conventions::raw::RawType::to_type).collect());
         let arguments = match &self.inputs {
             None => Vec::new(),
             Some(Tree::Dictionary(fields)) => fields

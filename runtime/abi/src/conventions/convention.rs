@@ -1,13 +1,13 @@
 //! The conventions, and reading and writing a signature in any of them.
 
-use crate::cconv_layout;
-use crate::mlir::function as mlir_function;
-use crate::mlir::types::ArrayKeyword;
-use crate::raw::RawSignature;
+use crate::conventions::cconv_layout;
+use crate::conventions::mlir::function as mlir_function;
+use crate::conventions::mlir::types::ArrayKeyword;
+use crate::conventions::raw::RawSignature;
+use crate::conventions::sip::SipSignature;
+use crate::conventions::{iree_abi, mlir, raw, sip, tvm};
 use crate::signature::{Function, Printed, Unrepresentable};
-use crate::sip::SipSignature;
-use crate::syntax::{SyntaxError, excerpt};
-use crate::{iree_v1, mlir, raw, sip, tvm};
+use crate::text::cursor::{SyntaxError, excerpt};
 
 /// A way of calling a function, with a text for its signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl Convention {
                 Err(error) => Err(SyntaxError::at(error.position, error.kind.to_string())),
             },
             Self::Iree if is_declaration(text) => Ok(mlir_function::parse(text)?.function),
-            Self::Iree => Ok(iree_v1::parse(text)?.function),
+            Self::Iree => Ok(iree_abi::parse(text)?.function),
             Self::Raw => Ok(RawSignature::parse(text)?.to_function()),
             Self::Sip => SipSignature::parse(text.as_bytes())?
                 .to_function(None)
@@ -75,7 +75,7 @@ impl Convention {
                 let (signature, notes) = cconv_layout::lower(function)?;
                 Ok(Printed { text: signature.to_cconv(), notes })
             }
-            Self::Iree => iree_v1::print(function),
+            Self::Iree => iree_abi::print(function),
             Self::Raw => raw::print(function),
             Self::Sip => sip::print(function),
             Self::Tvm => tvm::schema::print(function),

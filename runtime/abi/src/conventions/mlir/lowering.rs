@@ -254,7 +254,7 @@ fn bare_pointer(array: &Array) -> Result<Llvm, String> {
 #[cfg(test)]
 mod tests {
     use super::lower;
-    use crate::mlir::function;
+    use crate::conventions::mlir::function;
 
     #[test]
     fn forms_of_a_function() {

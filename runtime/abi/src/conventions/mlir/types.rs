@@ -15,7 +15,7 @@ use std::fmt::Write;
 
 use super::affine;
 use crate::signature::{Array, Function, Layout, ScalarType, SequenceForm, Slot, Type, Vector};
-use crate::syntax::{Cursor, SyntaxError, check_depth, is_word};
+use crate::text::cursor::{Cursor, SyntaxError, check_depth, is_word};
 
 /// Reads one type and nothing after it.
 ///

@@ -68,7 +68,7 @@ pub(crate) fn reachable(address: impl ToSocketAddrs, reach: Reach) -> io::Result
     match open {
         Some(open) if reach == Reach::Loopback => Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            format!("other machines reach {}, and nothing that is said is encrypted", open.ip()),
+            format!("other machines reach {}, and the connection is not encrypted", open.ip()),
         )),
         _ => Ok(addresses),
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use debug::Cancel;
 use serde_json::Value;
 
-/// CancelledRequests requests. The reading thread and the loop share clones of one set.
+/// Cancelled requests. The reading thread and the loop have clones of one set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CancelledRequests(Arc<Mutex<Notes>>);
 

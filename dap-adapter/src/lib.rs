@@ -4,10 +4,10 @@
 //! the answer back.
 //!
 //! ```text
-//!   client ──bytes──> connections ──LoopEvent──> session ──> requests ──> debuggee (debug::Debugger)
-//!          <──bytes── transport::Wire <─────────── │  ^
-//!                                          debuggee v  │ LoopEvent::Ran
-//!                                               workers::Runner (the thread that runs the program)
+//! client ──bytes──> connections ──LoopEvent──> session ──> requests ──> debuggee
+//!        <──bytes── transport::Wire <───────── │   ^                    (debug::Debugger)
+//!                                    debuggee  v   │  LoopEvent::Ran
+//!                                      workers::Runner: the thread that runs the program
 //! ```
 //!
 //! Each module uses only modules above it in this table.
@@ -21,10 +21,10 @@
 //! | `access` | who may get a program: tokens, reachable addresses |
 //! | `client` | how the client counts lines and columns and names files |
 //! | `configuration` | the arguments of `launch` and `attach` |
-//! | `references` | the numbers and names that the client holds: variables, memory, data, sources |
+//! | `references` | numbers and names that the client holds: variables, memory, data, sources |
 //! | `to_dap` | conversion from the debugger's types to the protocol's |
 //! | `debuggee` | a loaded program and what its session knows of it |
-//! | `workers` | what happens beside the session's loop: loading, running, collecting log messages |
+//! | `workers` | what runs beside the session's loop: loading, running, collecting log messages |
 //! | `requests` | the table of requests and their handlers, one file per group |
 //! | `session` | the states of a session, and the loop with everything that wakes it |
 //! | `connections` | standard input and output, TCP, and programs that clients attach to |

@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; Two small modes and their registration with Eglot, which is part of Emacs 29.  A compiled module (.vmfb) is shown as its
+;; Two small modes and their registration with Eglot, which is part of Emacs 29.  A compiled module (.vmfb) opens as its
 ;; disassembly.
 ;;
 ;;   (load "path/to/iree-dbg.el")
@@ -12,10 +12,10 @@
 
 ;;; Code:
 
-(defgroup iree-dbg nil "IREE's programs." :group 'languages)
+(defgroup iree-dbg nil "Debugger and language server for IREE." :group 'languages)
 
 (defcustom iree-dbg-program "iree-dbg"
-  "The program that debugs and serves."
+  "The iree-dbg program."
   :type 'string)
 
 (defconst iree-dbg-font-lock
@@ -25,7 +25,7 @@
     ("%[[:alnum:]_.$-]+" . font-lock-variable-name-face)
     ("[#!^][[:alnum:]_.$-]+" . font-lock-type-face)
     ("\\_<[a-z_]+\\(?:\\.[[:alnum:]_]+\\)+" . font-lock-keyword-face))
-  "Colours until the server's are there.")
+  "Colours until those of the server arrive.")
 
 (define-derived-mode iree-dbg-mode prog-mode "MLIR"
   "MLIR and IREE VM assembly."
@@ -43,7 +43,7 @@
     (erase-buffer)
     (call-process iree-dbg-program nil t nil "dump" "--output=disassembly" "--bytecode_offsets" file)
     (goto-char (point-min))
-    ;; Saved it would be text under a module's name.
+    ;; Saving would write the text over the module.
     (setq buffer-file-name nil
           buffer-file-truename nil)
     (setq buffer-read-only t)

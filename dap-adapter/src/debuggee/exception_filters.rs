@@ -26,31 +26,34 @@ const FILTERS: [Filter; 6] = [
     Filter {
         name: "nan",
         label: "NaN",
-        description: "Stop at an operation that makes a NaN of operands that are none, and behind a dispatch of machine code that does",
+        description: "Stop at an operation that makes a NaN of operands that are none, and after a \
+                      dispatch of machine code that does",
         is_default: false,
     },
     Filter {
         name: "infinity",
         label: "Infinity",
-        description: "Stop at an operation that makes an infinity of operands that are none, and behind a dispatch of machine code that does",
+        description: "Stop at an operation that makes an infinity of operands that are none, and \
+                      after a dispatch of machine code that does",
         is_default: false,
     },
     Filter {
         name: "dispatch-nan",
         label: "NaN in a dispatch's results",
-        description: "Stop behind a dispatch that leaves more NaN than it found",
+        description: "Stop after a dispatch that leaves more NaN than it found",
         is_default: false,
     },
     Filter {
         name: "dispatch-infinity",
         label: "Infinity in a dispatch's results",
-        description: "Stop behind a dispatch that leaves more infinities than it found",
+        description: "Stop after a dispatch that leaves more infinities than it found",
         is_default: false,
     },
     Filter {
         name: "overflow",
         label: "Integer overflow",
-        description: "Stop before an operation on integers in the source that overflows the width of its type, or shifts by too much, in VM code and in dispatches of bytecode",
+        description: "Stop before an operation on integers in the source that overflows the width \
+                      of its type, or shifts by too much, in VM code and in dispatches of bytecode",
         is_default: false,
     },
 ];
@@ -66,8 +69,8 @@ pub(crate) fn filters() -> Value {
         });
         shown["supportsCondition"] = true.into();
         shown["conditionDescription"] = match filter.name {
-            FAILURE => "Status codes to stop for, as OUT_OF_RANGE, INVALID_ARGUMENT".into(),
-            _ => "`every`: each time, instead of once an operation".into(),
+            FAILURE => "Status codes to stop for, such as OUT_OF_RANGE, INVALID_ARGUMENT".into(),
+            _ => "`every`: every time instead of once per operation".into(),
         };
         shown
     });

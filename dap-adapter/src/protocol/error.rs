@@ -1,6 +1,6 @@
 //! Why a request failed. A failed request is not a failed session.
 
-/// The sort of a failure. Its number goes over the wire: add new ones, never change one.
+/// The kind of a failure. Its number goes over the wire: add new ones, never change one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// There is no such request.
@@ -56,8 +56,8 @@ impl Kind {
 pub(crate) struct RequestError {
     pub(crate) kind: Kind,
     pub(crate) text: String,
-    /// Whether the client should show it to the user: yes for what the user can mend, no for what
-    /// only the client or this adapter can mend.
+    /// Whether the client should show it to the user: yes for what the user can fix, no for what
+    /// only the client or this adapter can fix.
     pub(crate) show_user: bool,
 }
 

@@ -44,7 +44,7 @@ impl MemoryReferences {
     /// Counts as opened from now on.
     ///
     /// # Errors
-    /// The reference is no address, or outside of all known memory.
+    /// The reference is no address, or outside all memory that the client was shown.
     pub(crate) fn open(&mut self, reference: &str) -> Result<(Memory, u64, i64), RequestError> {
         let unknown = || {
             RequestError::stale(format!(

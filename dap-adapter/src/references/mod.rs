@@ -1,4 +1,4 @@
-//! The numbers and names that the client holds for things of the debugger. Each file keeps one sort
+//! The numbers and names that the client holds for things of the debugger. Each file keeps one kind
 //! of them; none evaluates or runs anything.
 
 mod data_ids;

@@ -7,7 +7,7 @@ use debug::{Children, FrameId};
 use super::handles::Handles;
 use super::memory::MemoryReferences;
 
-/// The values that the client was shown at this stop.
+/// The values that the client was shown at this stop, and the memory that it has references to.
 #[derive(Default)]
 pub(crate) struct ValueReferences {
     pub(crate) variables: Handles<Expandable>,

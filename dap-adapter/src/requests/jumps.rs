@@ -21,7 +21,8 @@ pub(super) fn step_in_targets(
     let frame = debuggee.frame(arguments.frame_id)?;
     let found = debuggee.debugger.machine().step_in_targets(frame);
     let targets = found.into_iter().map(|target| {
-        let mut shown = json!({"id": debuggee.targets.insert(Target::Call(target.call)), "label": target.label});
+        let id = debuggee.targets.insert(Target::Call(target.call));
+        let mut shown = json!({"id": id, "label": target.label});
         if let Some(at) = target.source {
             shown["line"] = client.line(at.line).into();
             shown["column"] = client.column(at.column).into();
@@ -102,7 +103,7 @@ pub(super) fn restart_frame(
     let arguments: RestartFrameArguments = request.arguments()?;
     let frame = debuggee.frame(arguments.frame_id)?;
     if frame.calls.is_some_and(|calls| calls > 0) {
-        let what = "a call that was inlined has no arguments to begin anew with";
+        let what = "an inlined call has no arguments to start again with";
         return Err(RequestError::failed(what));
     }
     let reason = debuggee.debugger.restart_frame(frame.index).map_err(RequestError::failed)?;

@@ -92,7 +92,7 @@ pub(super) fn early_answer(
             let ids = numbers.take(count("breakpoints"));
             let breakpoints = ids.iter().map(|id| Breakpoint {
                 id: Some(*id),
-                message: Some(format!("set when the program comes back: it is {what}")),
+                message: Some(format!("set when the program stops: it is {what}")),
                 reason: Some("pending"),
                 ..Breakpoint::default()
             });

@@ -30,7 +30,8 @@ impl Session {
         let begun = arguments.and_then(|arguments| {
             if self.offered.is_some() {
                 return Err(RequestError::launch(
-                    "a program is running here already; use a configuration with `\"request\": \"attach\"`",
+                    "a program is running here already; use a configuration with `\"request\": \
+                     \"attach\"`",
                 ));
             }
             self.check_beginning("launch", arguments.log())?;
@@ -95,8 +96,8 @@ impl Session {
                 let what = given.map_or("is missing", |_| "is wrong");
                 self.fault = Some(format!("its token {what}"));
                 Err(RequestError::launch(format!(
-                    "the `token` of the launch configuration {what}: it is the text that iree-dbg has \
-                     printed where it was started with --listen"
+                    "the `token` of the launch configuration {what}: it is the text that iree-dbg \
+                     has printed where it was started with --listen"
                 )))
             }
         }

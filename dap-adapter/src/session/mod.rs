@@ -12,7 +12,7 @@
 //!
 //! Everything that can wake the loop is in [`LoopEvent`]. The loop never blocks on the program:
 //! while the program runs, the runner's thread owns the `Debuggee`. A request that needs the
-//! program then interrupts it and waits in `Running::waiting`. When the program comes back, the
+//! program then interrupts it and waits in `Running::waiting`. When the program stops, the
 //! session serves the request, and the program resumes, in the middle of a step if need be, without
 //! the client seeing a stop.
 //!

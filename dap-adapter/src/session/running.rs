@@ -141,7 +141,7 @@ impl Session {
     pub(super) fn print_changed_files(&mut self, debuggee: &mut Debuggee) {
         let files = debuggee.debugger.newly_changed_files();
         let how = if self.is_attached { "start the program again" } else { "restart" };
-        let lines = files.iter().map(|file| format!("{file}; {how} to load it anew"));
+        let lines = files.iter().map(|file| format!("{file}; {how} to load it again"));
         self.wire.print(Category::Important, lines);
     }
 

@@ -24,8 +24,8 @@ impl Session {
         Some(first + PATIENCE)
     }
 
-    /// Says what the program is busy with that does not stop, and answers the requests that have
-    /// waited for [`PATIENCE`].
+    /// Says what keeps the program busy, and answers the requests that have waited for
+    /// [`PATIENCE`].
     pub(super) fn answer_early(&mut self, now: Instant) {
         let State::Running(running) = &mut self.state else { return };
         let is_late = |since: Instant| now >= since + PATIENCE;

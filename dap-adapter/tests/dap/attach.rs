@@ -1,4 +1,4 @@
-//! Clients that attach to a program which is there before them, and leave it.
+//! Clients that attach to a running program, and leave it.
 
 use std::net::{SocketAddr, TcpStream};
 use std::thread::{self, JoinHandle};
@@ -12,7 +12,7 @@ use crate::program::{line, module, source};
 
 type Running = JoinHandle<Option<StopReason>>;
 
-/// Starts a function of the test program, open for clients.
+/// Starts a function of the test program, to which clients can attach.
 fn start(function: &str, input: &str, beginning: Beginning) -> (SocketAddr, Running) {
     let debugger = Debugger::load(LaunchOptions {
         modules: vec![ModuleSource::Path(module())],
@@ -50,7 +50,7 @@ fn results(reason: Option<StopReason>) -> String {
 #[test]
 fn a_program_waits_for_its_client_and_goes_on_without_it() {
     let (address, running) = start("sum", "5", Beginning::WithFirstClient);
-    // Somebody who only looks in does not begin it.
+    // A client that does not attach does not begin the program.
     let mut visitor = Client::connect(&TcpStream::connect(address).unwrap());
     visitor.initialize();
     let error = visitor.fails("launch", &json!({"program": module()}));
@@ -65,7 +65,7 @@ fn a_program_waits_for_its_client_and_goes_on_without_it() {
     assert_eq!(client.event("stopped")["reason"], "breakpoint");
     let error = client.fails("restart", &json!({}));
     assert!(error.contains("the program was started elsewhere"), "{error}");
-    // The breakpoint goes with its client.
+    // The breakpoint is removed with its client.
     client.request("disconnect", &json!({}));
     client.event("terminated");
     client.leave();
@@ -86,7 +86,7 @@ fn clients_come_and_go_while_the_program_runs() {
         client.event("terminated");
         client.leave();
     }
-    // One that vanishes leaves it too; one that says so ends it.
+    // A client that vanishes leaves the program too; one that asks for it ends the program.
     let stream = TcpStream::connect(address).unwrap();
     let mut client = Client::connect(&stream);
     client.initialize();

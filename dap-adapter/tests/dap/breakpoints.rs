@@ -1,4 +1,4 @@
-//! The program stops where it was told to.
+//! The program stops at breakpoints.
 
 use serde_json::{Value, json};
 
@@ -68,14 +68,17 @@ fn breakpoints_that_are_nowhere_say_why() {
         ),
         (
             "setBreakpoints",
-            json!({"source": {"path": "iree-vmfb:/else/where.vmfb.vmasm"}, "breakpoints": [{"line": 3}]}),
+            json!({
+                "source": {"path": "iree-vmfb:/else/where.vmfb.vmasm"},
+                "breakpoints": [{"line": 3}],
+            }),
         ),
         ("setBreakpoints", json!({"source": {"name": "?"}, "breakpoints": [{"line": 3}]})),
         (
             "setBreakpoints",
             json!({"source": {"path": source()}, "breakpoints": [{"line": 1_000_000}]}),
         ),
-        ("setFunctionBreakpoints", json!({"breakpoints": [{"name": "nobody"}]})),
+        ("setFunctionBreakpoints", json!({"breakpoints": [{"name": "nothing"}]})),
         ("setInstructionBreakpoints", json!({"breakpoints": [{"instructionReference": "0x7"}]})),
         ("setInstructionBreakpoints", json!({"breakpoints": [{"instructionReference": "here"}]})),
         ("setExceptionBreakpoints", json!({"filters": ["all"]})),

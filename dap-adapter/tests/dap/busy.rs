@@ -1,5 +1,5 @@
-//! Requests while the program is in native code that nothing interrupts: they are answered all the
-//! same, the console says where the time goes, and breakpoints work once the program is back.
+//! Requests while the program is in native code that nothing can interrupt. They are answered, the
+//! console says what the program is busy with, and breakpoints work after it has returned.
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use dap_adapter::{Beginning, Options, Reach, TcpServer};
 use debug::{Debugger, LaunchOptions, ModuleSource};
 use hal::{Config, Host, NativeLibrary};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::client::Client;
 use crate::program::{line_of, slow, source_of};
@@ -17,10 +17,10 @@ use crate::program::{line_of, slow, source_of};
 /// How long the native function takes.
 const LONG: Duration = Duration::from_secs(3);
 
-/// As long as an answer may take.
+/// How long a prompt answer may take.
 const PROMPT: Duration = Duration::from_secs(1);
 
-/// `slow.wait` waits and gives back what it was given.
+/// `slow.wait` waits, then returns its argument.
 #[derive(Debug)]
 struct Slow;
 
@@ -38,7 +38,7 @@ impl NativeLibrary for Slow {
     }
 }
 
-/// Starts the program, open for clients.
+/// Starts the program, to which clients can attach.
 fn start() -> SocketAddr {
     let debugger = Debugger::load(LaunchOptions {
         modules: vec![ModuleSource::Path(slow())],
@@ -61,18 +61,9 @@ fn attach(address: SocketAddr) -> Client {
     client.event("capabilities");
     client.event("initialized");
     client.request("configurationDone", &json!({}));
-    // Until it is in the function.
+    // Until the program is in the function.
     thread::sleep(LONG / 10);
     client
-}
-
-#[track_caller]
-fn answered(client: &mut Client, command: &str, arguments: &Value) -> Value {
-    let start = Instant::now();
-    let seq = client.send(command, arguments);
-    let response = client.response(seq);
-    assert!(start.elapsed() < PROMPT, "{command} took {:?}", start.elapsed());
-    response
 }
 
 #[test]
@@ -81,7 +72,7 @@ fn breakpoints_are_answered_early_and_set_late() {
     let (adding, multiplying) = (line_of("slow", "adding"), line_of("slow", "multiplying"));
     let lines = json!([{"line": adding}, {"line": multiplying}, {"line": 1, "hitCondition": "?"}]);
     let arguments = json!({"source": {"path": source_of("slow")}, "breakpoints": lines});
-    let set = answered(&mut client, "setBreakpoints", &arguments);
+    let set = client.answered("setBreakpoints", &arguments);
     let set = set["body"]["breakpoints"].as_array().unwrap().clone();
     assert_eq!(set.len(), 3);
     for breakpoint in &set {
@@ -90,18 +81,18 @@ fn breakpoints_are_answered_early_and_set_late() {
         assert!(message.contains("in slow.wait, which is native"), "{message}");
     }
     let filters = json!({"filters": ["failed"]});
-    let caught = answered(&mut client, "setExceptionBreakpoints", &filters);
+    let caught = client.answered("setExceptionBreakpoints", &filters);
     assert_eq!(caught["success"], true, "{caught}");
     for command in ["modules", "stackTrace"] {
-        let refused = answered(&mut client, command, &json!({"threadId": 1}));
+        let refused = client.answered(command, &json!({"threadId": 1}));
         assert_eq!(refused["message"], "notStopped", "{refused}");
     }
-    assert_eq!(answered(&mut client, "threads", &json!({}))["success"], true);
+    assert_eq!(client.answered("threads", &json!({}))["success"], true);
     let printed = client.printed("console").to_owned();
-    let said = "The program is still in slow.wait, which is native; stops when it returns\n";
-    assert_eq!(printed.matches(said).count(), 1, "{printed}");
+    let expected = "The program is still in slow.wait, which is native; stops when it returns\n";
+    assert_eq!(printed.matches(expected).count(), 1, "{printed}");
 
-    // It comes back, and the client hears of its breakpoints by the numbers that it knows.
+    // The program returns, and the client hears of its breakpoints by the numbers that it has.
     for (index, early) in set.iter().enumerate() {
         let changed = client.event("breakpoint");
         assert_eq!(changed["reason"], "changed");
@@ -111,7 +102,7 @@ fn breakpoints_are_answered_early_and_set_late() {
     let stopped = client.event("stopped");
     assert_eq!(stopped["hitBreakpointIds"], json!([set[0]["id"]]));
     assert_eq!(client.top(), ("main".to_owned(), i64::from(adding)));
-    // Asked again, they have the numbers of the answer.
+    // A second request gives them the numbers of its answer.
     let set = client.request("setBreakpoints", &arguments);
     client.request("continue", &json!({"threadId": 1}));
     let stopped = client.event("stopped");
@@ -123,7 +114,7 @@ fn breakpoints_are_answered_early_and_set_late() {
 }
 
 #[test]
-fn a_pause_that_is_not_obeyed_says_why() {
+fn a_late_pause_says_why() {
     let mut client = attach(start());
     let start = Instant::now();
     client.request("pause", &json!({"threadId": 1}));
@@ -132,7 +123,7 @@ fn a_pause_that_is_not_obeyed_says_why() {
     let printed = client.printed("console").to_owned();
     assert!(printed.contains("still in slow.wait, which is native"), "{printed}");
     assert!(start.elapsed() > PROMPT, "it was not busy");
-    // A client that leaves does not wait either.
+
     client.request("continue", &json!({"threadId": 1}));
     client.ends(0);
     client.request("disconnect", &json!({}));
@@ -142,7 +133,7 @@ fn a_pause_that_is_not_obeyed_says_why() {
 #[test]
 fn a_client_leaves_at_once() {
     let mut client = attach(start());
-    assert_eq!(answered(&mut client, "disconnect", &json!({}))["success"], true);
+    assert_eq!(client.answered("disconnect", &json!({}))["success"], true);
     client.event("terminated");
     client.leave();
 }

@@ -1,4 +1,4 @@
-//! Files that change while they are debugged.
+//! Files that change during a session.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::client::Client;
 use crate::program::{call, line, module, source};
 
-/// A client of a program in a file of its own, which has stopped at a line.
+/// A client of a program that has its own file and has stopped at a line.
 fn stopped() -> (TempDir, PathBuf, Client) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("program.vmfb");
@@ -30,7 +30,7 @@ fn rewrite(path: &Path, bytes: &[u8]) {
     file.write_all(bytes).unwrap();
 }
 
-/// Goes on to the next line of the program as it was loaded.
+/// Steps to the next line of the program as it was loaded.
 fn next(client: &mut Client) {
     client.request("next", &json!({"threadId": 1}));
     assert_eq!(client.event("stopped")["reason"], "step");
@@ -38,14 +38,14 @@ fn next(client: &mut Client) {
 }
 
 #[test]
-fn a_module_that_changes_is_told_of_once_and_a_restart_loads_it() {
+fn a_changed_module_is_reported_once_and_a_restart_loads_it() {
     let (_folder, path, mut client) = stopped();
     rewrite(&path, b"no module at all");
     next(&mut client);
     next(&mut client);
-    let told = client.printed("important");
-    assert_eq!(told.matches("program.vmfb has changed").count(), 1, "{told}");
-    assert!(told.contains("restart to load it anew"), "{told}");
+    let printed = client.printed("important");
+    assert_eq!(printed.matches("program.vmfb has changed").count(), 1, "{printed}");
+    assert!(printed.contains("restart to load it again"), "{printed}");
     let error = client.fails("restart", &json!({}));
     assert!(error.contains("not an IREE VM module"), "{error}");
     client.ends(1);
@@ -71,8 +71,8 @@ fn a_module_may_be_cut_short_replaced_or_deleted() {
         let (_folder, path, mut client) = stopped();
         change(&path);
         next(&mut client);
-        let told = client.printed("important");
-        assert!(told.contains(expected), "{told}");
+        let printed = client.printed("important");
+        assert!(printed.contains(expected), "{printed}");
         client.request("setBreakpoints", &json!({"source": {"path": source()}}));
         client.request("continue", &json!({"threadId": 1}));
         client.ends(0);

@@ -1,5 +1,5 @@
-//! A client for tests. It fails on what it did not expect: a test must read every event that the
-//! adapter sends, except output, which is gathered.
+//! A client for tests. It fails on unexpected messages: a test must read every event that the
+//! adapter sends, except output and announcements, which the client collects.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,30 +7,33 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dap_adapter::Options;
 use serde_json::{Value, json};
 
 use crate::schema;
 
-/// How long to wait for a message that must come. Only a hanging adapter takes so long.
+/// How long to wait for a message that must come. Only an adapter that hangs takes so long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Events that may come at any time, and that only some tests ask for.
+/// How long the adapter may take for an answer that needs no computation.
+const PROMPT: Duration = Duration::from_secs(1);
+
+/// Events that may come at any time, and that few tests look at.
 const ANNOUNCEMENTS: [&str; 4] = ["process", "module", "loadedSource", "thread"];
 
-/// See the module.
+/// See the module documentation.
 pub(crate) struct Client {
     output: Option<Box<dyn Write>>,
     messages: Receiver<Value>,
-    /// Events that came while a response was waited for.
+    /// Events that arrived during the wait for a response.
     events: VecDeque<Value>,
-    /// Responses that came while an event was waited for.
+    /// Responses that arrived during the wait for an event.
     responses: BTreeMap<i64, Value>,
-    /// Events that tell what there is: processes, modules, sources, threads.
+    /// The announcements: events about processes, modules, sources and threads.
     announced: Vec<Value>,
-    /// What was printed, by category.
+    /// The printed text, by category.
     printed: BTreeMap<String, String>,
     seq: i64,
     last_seq: i64,
@@ -38,7 +41,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Serves a client in this process.
+    /// A client of an adapter in this process.
     pub(crate) fn new() -> Self {
         Self::with_options(Options::default())
     }
@@ -51,7 +54,7 @@ impl Client {
         Self { adapter: Some(adapter), ..Self::on(input, output) }
     }
 
-    /// Connects to a server.
+    /// A client of a server.
     pub(crate) fn connect(stream: &TcpStream) -> Self {
         Self::on(stream.try_clone().unwrap(), stream.try_clone().unwrap())
     }
@@ -79,7 +82,7 @@ impl Client {
         }
     }
 
-    /// As VS Code begins: initialises and launches, up to the `initialized` event.
+    /// Begins as VS Code does: initialises and launches, up to the `initialized` event.
     pub(crate) fn launch(&mut self, arguments: &Value) {
         self.initialize();
         self.request("launch", arguments);
@@ -105,13 +108,13 @@ impl Client {
         self.event("stopped")
     }
 
-    /// Sets the one breakpoint of a file.
+    /// Sets the only breakpoint of a file.
     pub(crate) fn set_line(&mut self, source: &Path, line: u32) -> Value {
         let arguments = json!({"source": {"path": source}, "breakpoints": [{"line": line}]});
         self.request("setBreakpoints", &arguments)["breakpoints"][0].clone()
     }
 
-    /// Sends a request and takes its success. Gives the body.
+    /// Sends a request that must succeed. Returns the body of the response.
     #[track_caller]
     pub(crate) fn request(&mut self, command: &str, arguments: &Value) -> Value {
         let seq = self.send(command, arguments);
@@ -120,7 +123,7 @@ impl Client {
         response["body"].clone()
     }
 
-    /// Sends a request and takes its failure. Gives the message.
+    /// Sends a request that must fail. Returns the message.
     #[track_caller]
     pub(crate) fn fails(&mut self, command: &str, arguments: &Value) -> String {
         let seq = self.send(command, arguments);
@@ -128,14 +131,24 @@ impl Client {
         assert_eq!(response["success"], false, "{command} {arguments}: {response}");
         let error = &response["body"]["error"];
         assert!(error["id"].is_u64(), "{response}");
-        // The message is the text, unless the protocol has a word for it.
+        // The message repeats the text, unless the protocol has a word for it.
         if response["message"] != "cancelled" && response["message"] != "notStopped" {
             assert_eq!(response["message"], error["format"], "{response}");
         }
         error["format"].as_str().unwrap().to_owned()
     }
 
-    /// Sends a request and does not wait.
+    /// Sends a request that must be answered promptly. Returns the response.
+    #[track_caller]
+    pub(crate) fn answered(&mut self, command: &str, arguments: &Value) -> Value {
+        let start = Instant::now();
+        let seq = self.send(command, arguments);
+        let response = self.response(seq);
+        assert!(start.elapsed() < PROMPT, "{command} took {:?}", start.elapsed());
+        response
+    }
+
+    /// Sends a request without waiting. Returns its number.
     pub(crate) fn send(&mut self, command: &str, arguments: &Value) -> i64 {
         self.seq += 1;
         let seq = self.seq;
@@ -145,19 +158,19 @@ impl Client {
         seq
     }
 
-    /// Sends any text as a message.
+    /// Sends a text as a message.
     pub(crate) fn send_raw(&mut self, body: &str) {
         self.send_bytes(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
     }
 
-    /// Sends any bytes.
+    /// Sends bytes.
     pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
         let output = self.output.as_mut().unwrap();
         output.write_all(bytes).unwrap();
         output.flush().unwrap();
     }
 
-    /// The response to a request.
+    /// The response to a request, by its number.
     #[track_caller]
     pub(crate) fn response(&mut self, seq: i64) -> Value {
         loop {
@@ -168,7 +181,7 @@ impl Client {
         }
     }
 
-    /// The body of the next event, which must be of this name.
+    /// The body of the next event, which must have this name.
     #[track_caller]
     pub(crate) fn event(&mut self, name: &str) -> Value {
         loop {
@@ -180,7 +193,7 @@ impl Client {
         }
     }
 
-    /// The next event, whatever it is: its name and its body.
+    /// The name and the body of the next event.
     #[track_caller]
     pub(crate) fn any_event(&mut self) -> (String, Value) {
         loop {
@@ -191,7 +204,7 @@ impl Client {
         }
     }
 
-    /// The adapter leaves, and says nothing but some of these meanwhile.
+    /// The adapter ends, and sends no other events than these before it.
     #[track_caller]
     pub(crate) fn leave_after_events(mut self, names: &[&str]) {
         self.gather();
@@ -199,12 +212,12 @@ impl Client {
         self.leave();
     }
 
-    /// Takes a message from the adapter, which must send one.
+    /// Receives a message, which the adapter must send.
     #[track_caller]
     fn take(&mut self) {
         match self.messages.recv_timeout(PATIENCE) {
             Ok(message) => self.file(message),
-            Err(RecvTimeoutError::Timeout) => panic!("the adapter says nothing"),
+            Err(RecvTimeoutError::Timeout) => panic!("the adapter stays silent"),
             Err(RecvTimeoutError::Disconnected) => panic!("the adapter has left"),
         }
     }
@@ -229,18 +242,18 @@ impl Client {
         }
     }
 
-    /// The bodies of the announcements of this name so far.
+    /// The bodies of the announcements with this name so far.
     pub(crate) fn announced(&self, name: &str) -> Vec<Value> {
         let named = self.announced.iter().filter(|event| event["event"] == name);
         named.map(|event| event["body"].clone()).collect()
     }
 
-    /// What was printed so far in a category.
+    /// The text printed so far in a category.
     pub(crate) fn printed(&self, category: &str) -> &str {
         self.printed.get(category).map_or("", String::as_str)
     }
 
-    /// The innermost frame's name and line.
+    /// The name and the line of the innermost frame.
     #[track_caller]
     pub(crate) fn top(&mut self) -> (String, i64) {
         let trace = self.request("stackTrace", &json!({"threadId": 1, "levels": 1}));
@@ -255,14 +268,14 @@ impl Client {
         self.event("terminated");
     }
 
-    /// Disconnects; the adapter leaves, having said nothing else.
+    /// Disconnects. The adapter ends without another event.
     #[track_caller]
     pub(crate) fn disconnect(mut self) {
         self.request("disconnect", &json!({}));
         self.leave();
     }
 
-    /// Disconnects from a program that is not over, which ends it.
+    /// Disconnects from a program that is not over, which ends the program.
     #[track_caller]
     pub(crate) fn disconnect_from_stop(mut self) {
         self.request("disconnect", &json!({}));
@@ -270,7 +283,7 @@ impl Client {
         self.leave();
     }
 
-    /// Closes the streams without a word; the adapter ends what it has.
+    /// Closes the stream without a request. The adapter ends the program.
     #[track_caller]
     pub(crate) fn vanish(mut self) {
         self.output = None;
@@ -278,17 +291,15 @@ impl Client {
         self.leave();
     }
 
-    /// The adapter leaves.
+    /// The adapter ends, and every message of it was read.
     #[track_caller]
     pub(crate) fn leave(mut self) {
         self.gather();
-        assert!(self.events.is_empty(), "events that nobody read: {:?}", self.events);
-        assert!(self.responses.is_empty(), "responses that nobody read: {:?}", self.responses);
+        assert!(self.events.is_empty(), "unread events: {:?}", self.events);
+        assert!(self.responses.is_empty(), "unread responses: {:?}", self.responses);
     }
-}
 
-impl Client {
-    /// Takes all that is still to come.
+    /// Receives all remaining messages.
     fn gather(&mut self) {
         self.output = None;
         if let Some(adapter) = self.adapter.take() {

@@ -1,4 +1,4 @@
-//! Models that a device executes: into the dispatch, its workgroups, and out again.
+//! Models that a device executes: steps into the dispatch, its workgroups, and out again.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn evaluate(client: &mut Client, expression: &str) -> Value {
     client.request("evaluate", &json!({"expression": expression, "frameId": frame}))
 }
 
-/// Stands before the first dispatch.
+/// Launches the model and stops before the first dispatch.
 fn before_dispatch(client: &mut Client) {
     client.launch(&perceptron());
     let names = json!({"breakpoints": [{"name": "dispatch:*_0_matmul_*"}]});
@@ -55,7 +55,7 @@ fn the_stack_leads_from_the_program_into_a_workgroup() {
     let frames = stack(&mut client);
     let names: Vec<&str> = frames.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, [function, "workgroup (1,0,0)", DISPATCH, queue, "perceptron"]);
-    // The dispatch is the first matmul, and shown there.
+    // The dispatch is the first matmul, and the frame shows its line.
     assert_eq!(frames[2].1, 9);
     assert_eq!(step(&mut client, "stepOut"), "workgroup (2,0,0)");
     assert_eq!(step(&mut client, "stepOut"), format!("{DISPATCH}, done"));

@@ -1,5 +1,5 @@
-//! Requests while a dispatch runs that never ends: each is answered, breakpoints work, and `pause`
-//! stops inside of the workgroup; in bytecode and in machine code, on one thread and on many.
+//! Requests during a dispatch that never ends: each is answered, breakpoints work, and `pause`
+//! stops inside the workgroup, in bytecode and in machine code, on one thread and on many.
 
 use std::time::{Duration, Instant};
 
@@ -10,47 +10,37 @@ use crate::program::{endless_dispatch, endless_machine_code, source_of};
 
 const DISPATCH: &str = "endless_dispatch_0_elementwise_4_i32";
 
-/// As long as an answer may take.
+/// How long a prompt answer may take.
 const PROMPT: Duration = Duration::from_secs(1);
 
-/// Only a program that hangs takes so long.
+/// How long the program may take to reach the workgroup.
 const LONG: Duration = Duration::from_secs(60);
 
-/// The line of the workgroup's loop that computes.
+/// The line that computes in the workgroup's loop.
 fn looping() -> i64 {
     let text = std::fs::read_to_string(source_of("dispatches")).unwrap();
     let index = text.lines().position(|line| line.contains("%square = arith.muli")).unwrap();
     i64::try_from(index).unwrap() + 1
 }
 
-/// Sends a request that must be answered at once, well or not.
-#[track_caller]
-fn answered(client: &mut Client, command: &str, arguments: &Value) -> Value {
-    let start = Instant::now();
-    let seq = client.send(command, arguments);
-    let response = client.response(seq);
-    assert!(start.elapsed() < PROMPT, "{command} took {:?}", start.elapsed());
-    response
-}
-
-/// Asks for all that may be asked for while a program runs.
-fn ask_for_everything(client: &mut Client) {
+/// Sends every request that is allowed while a program runs.
+fn send_every_request(client: &mut Client) {
     let source = json!({"path": source_of("dispatches")});
     for (command, arguments, succeeds) in [
         ("threads", json!({}), true),
         ("stackTrace", json!({"threadId": 1}), false),
         ("evaluate", json!({"expression": "1 + 1"}), false),
-        ("setFunctionBreakpoints", json!({"breakpoints": [{"name": "nobody"}]}), true),
+        ("setFunctionBreakpoints", json!({"breakpoints": [{"name": "nothing"}]}), true),
         ("setExceptionBreakpoints", json!({"filters": ["failed"]}), true),
         ("setBreakpoints", json!({"source": source, "breakpoints": []}), true),
         ("modules", json!({}), true),
     ] {
-        let response = answered(client, command, &arguments);
+        let response = client.answered(command, &arguments);
         assert_eq!(response["success"], succeeds, "{response}");
     }
 }
 
-/// Pauses the program, and gives its frames.
+/// Pauses the program. Returns its frames.
 #[track_caller]
 fn pause(client: &mut Client) -> Vec<Value> {
     let start = Instant::now();
@@ -61,7 +51,7 @@ fn pause(client: &mut Client) -> Vec<Value> {
     trace["stackFrames"].as_array().unwrap().clone()
 }
 
-/// Pauses; the stop is inside of the workgroup, once the program has come there.
+/// Pauses the program until the stop is inside the workgroup.
 #[track_caller]
 fn pause_inside(client: &mut Client) {
     let start = Instant::now();
@@ -75,7 +65,7 @@ fn pause_inside(client: &mut Client) {
     assert_eq!(names[..2], [DISPATCH, "workgroup (0,0,0)"]);
     assert_eq!(names[2], format!("command 0: dispatch @{DISPATCH} [1,1,1]"));
     let line = frames[0]["line"].as_i64().unwrap();
-    // The operation of the dispatch, or what is in it.
+    // The operation of the dispatch, or one inside it.
     assert!((looping() - 15..looping() + 4).contains(&line), "{line}");
     let scopes = client.request("scopes", &json!({"frameId": frames[0]["id"]}));
     let names: Vec<&Value> =
@@ -87,7 +77,7 @@ fn session(device: &str, has_breakpoint: bool) {
     let mut client = Client::new();
     client.launch(&endless_dispatch(device));
     if has_breakpoint {
-        let names = json!({"breakpoints": [{"name": "nobody"}, {"name": "dispatch:none"}]});
+        let names = json!({"breakpoints": [{"name": "nothing"}, {"name": "dispatch:none"}]});
         client.request("setFunctionBreakpoints", &names);
     }
     client.request("configurationDone", &json!({}));
@@ -96,16 +86,16 @@ fn session(device: &str, has_breakpoint: bool) {
     assert_eq!(client.event("stopped")["reason"], "step");
     assert_eq!(client.top().0, DISPATCH);
     client.request("continue", &json!({"threadId": 1}));
-    ask_for_everything(&mut client);
+    send_every_request(&mut client);
 
-    // A breakpoint that is set meanwhile stops the workgroup that runs.
+    // A breakpoint that is set now stops the running workgroup.
     let source = json!({"path": source_of("dispatches")});
     let breakpoints = json!({"source": source, "breakpoints": [{"line": looping()}]});
-    let set = answered(&mut client, "setBreakpoints", &breakpoints);
+    let set = client.answered("setBreakpoints", &breakpoints);
     assert_eq!(set["body"]["breakpoints"][0]["verified"], true, "{set}");
     assert_eq!(client.event("stopped")["reason"], "breakpoint");
     assert_eq!(client.top(), (DISPATCH.to_owned(), looping()));
-    answered(&mut client, "setBreakpoints", &json!({"source": source, "breakpoints": []}));
+    client.answered("setBreakpoints", &json!({"source": source, "breakpoints": []}));
     client.request("continue", &json!({"threadId": 1}));
     pause_inside(&mut client);
     client.request("continue", &json!({"threadId": 1}));
@@ -126,8 +116,8 @@ fn an_endless_workgroup_is_paused_on_many_threads() {
     session("local-task", true);
 }
 
-/// Machine code has neither breakpoints nor registers of the VM, but all is answered, and it is
-/// paused.
+/// Machine code has neither breakpoints nor registers of the VM, but it can be paused, and every
+/// request is answered.
 fn machine_code(device: &str) {
     let mut client = Client::new();
     client.launch(&endless_machine_code(device));
@@ -138,10 +128,10 @@ fn machine_code(device: &str) {
         client.request("continue", &json!({"threadId": 1}));
     }
     client.request("continue", &json!({"threadId": 1}));
-    ask_for_everything(&mut client);
+    send_every_request(&mut client);
     let source = json!({"path": source_of("dispatches")});
     let breakpoints = json!({"source": source, "breakpoints": [{"line": looping()}]});
-    let set = answered(&mut client, "setBreakpoints", &breakpoints);
+    let set = client.answered("setBreakpoints", &breakpoints);
     assert_eq!(set["success"], true, "{set}");
     assert!(stack(&mut client).iter().any(|name| name.starts_with("workgroup (")));
     client.request("continue", &json!({"threadId": 1}));
@@ -150,7 +140,7 @@ fn machine_code(device: &str) {
     assert!(start.elapsed() < PROMPT, "{:?}", start.elapsed());
 }
 
-/// Pauses the program, and gives the names of its frames.
+/// Pauses the program. Returns the names of its frames.
 #[track_caller]
 fn stack(client: &mut Client) -> Vec<String> {
     let frames = pause(client);

@@ -1,11 +1,11 @@
-//! Unknown requests and unreadable messages: each gets an error, and the session goes on.
+//! Unknown requests and unreadable messages: each gets an error, and the session continues.
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::program::{call, line, source};
 
-/// Requests of the protocol that are refused; no capability asks for them.
+/// Requests of the protocol that are refused. No capability advertises them.
 const UNSUPPORTED: [&str; 6] = [
     "stepBack",
     "reverseContinue",
@@ -59,7 +59,7 @@ fn malformed_messages_get_an_error() {
         let message = response["message"].as_str().unwrap();
         assert!(message.starts_with(expected), "{text}: {message}");
     }
-    // A response to something that was never asked is nobody's fault that matters.
+    // A response without a request is ignored.
     client.send_raw("{\"seq\": 1, \"type\": \"response\", \"request_seq\": 5, \"success\": true}");
     client.send_bytes(b"Content-Type: text\r\n\r\n{}");
     client.send_bytes(b"Content-Length: 4\r\n\r\n    ");

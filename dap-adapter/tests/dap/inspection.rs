@@ -1,4 +1,4 @@
-//! What is shown at a stop.
+//! The values of a stopped program.
 
 use std::fs;
 
@@ -88,7 +88,7 @@ fn values_have_names_types_and_registers() {
     let globals = scope(&mut client, &frame, "Globals");
     assert!(globals.iter().any(|global| global["value"] == "2"), "{globals:?}");
 
-    // A name that is shown can be asked for.
+    // A name in the list can be evaluated.
     let all = locals.iter().chain(&registers).chain(&globals);
     for variable in all.filter(|variable| variable.get("evaluateName").is_some()) {
         for context in ["hover", "watch", "repl"] {
@@ -102,7 +102,7 @@ fn values_have_names_types_and_registers() {
     let unknown = json!({"expression": "nothing", "frameId": frame["id"], "context": "hover"});
     assert!(client.fails("evaluate", &unknown).contains("nothing"));
 
-    // What was said of this stop is not said of the next.
+    // Numbers of this stop are not valid at the next.
     client.request("next", &json!({"threadId": 1}));
     client.event("stopped");
     let error = client.fails("scopes", &json!({"frameId": frame["id"]}));
@@ -216,7 +216,7 @@ fn without_its_source_a_program_shows_its_disassembly() {
     let text = client.request("source", &arguments)["content"].as_str().unwrap().to_owned();
     let shown = text.lines().nth(frame["line"].as_u64().unwrap() as usize - 1).unwrap();
     assert!(shown.contains("vm.br"), "{shown}");
-    // Breakpoints can be set in that text.
+    // That text takes breakpoints.
     let at = text.lines().position(|line| line.contains("vm.call @")).unwrap() + 1;
     let arguments = json!({"source": frame["source"], "breakpoints": [{"line": at}]});
     let answer = client.request("setBreakpoints", &arguments);
@@ -260,7 +260,7 @@ fn integers_are_hexadecimal_for_clients_that_want_that() {
     assert_eq!(evaluate("%n", &json!({"hex": false})), "45");
     assert_eq!(evaluate("%n", &json!({})), "45");
     assert_eq!(evaluate("0 - %n", &hex), "0xffffffffffffffd3");
-    // What the user says goes before what the client says.
+    // The user's choice overrides the client's.
     assert_eq!(evaluate("%n,d", &hex), "45");
     assert_eq!(evaluate("1.5", &hex), "1.5");
     let scopes = client.request("scopes", &json!({"frameId": frame["id"]}));

@@ -1,4 +1,4 @@
-//! How far a step goes, and in which text: operations, lines, instructions; the source, the VM
+//! How far a step goes (an operation, a line, an instruction) at each level: the source, the VM
 //! program, the disassembly.
 
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::program::{perceptron, several, source_of};
 
-/// Where the innermost frame stands.
+/// The place of the innermost frame.
 #[track_caller]
 fn place(client: &mut Client) -> (u64, u64) {
     let trace = client.request("stackTrace", &json!({"threadId": 1, "levels": 1}));
@@ -14,7 +14,7 @@ fn place(client: &mut Client) -> (u64, u64) {
     (frame["line"].as_u64().unwrap(), frame["column"].as_u64().unwrap())
 }
 
-/// Steps over, and says where that leads.
+/// Steps over. Returns the place after the step.
 #[track_caller]
 fn next(client: &mut Client, granularity: Option<&str>) -> (u64, u64) {
     let mut arguments = json!({"threadId": 1});
@@ -41,7 +41,7 @@ fn steps_go_by_operation_or_by_line() {
 
     let mut client = Client::new();
     at_loop(&mut client, &several());
-    assert_eq!(next(&mut client, None), (9, 8), "a step is by line unless somebody says otherwise");
+    assert_eq!(next(&mut client, None), (9, 8), "a step is by line by default");
     client.disconnect_from_stop();
 
     let mut client = Client::new();
@@ -54,7 +54,7 @@ fn steps_go_by_operation_or_by_line() {
     client.disconnect_from_stop();
 }
 
-/// A client that asks again for what it is told is no longer so, as VS Code does.
+/// A client that handles `invalidated` events, as VS Code does.
 fn refreshing(arguments: &Value) -> Client {
     let mut client = Client::new();
     client.request("initialize", &json!({"adapterID": "iree", "supportsInvalidatedEvent": true}));
@@ -77,7 +77,7 @@ fn frame(client: &mut Client) -> Value {
     trace["stackFrames"][0].clone()
 }
 
-/// Says it in the console, as a person or a button does.
+/// Changes the level in the console, as a user or a button does.
 #[track_caller]
 fn choose(client: &mut Client, level: &str) -> Value {
     let said = json!({"expression": format!("level {level}"), "context": "repl"});
@@ -123,7 +123,7 @@ fn the_vm_program_is_shown_and_stepped() {
     step_to_line(&mut client, line_with("vm.const.i32 1"));
     step_to_line(&mut client, line_with("vm.br ^bb1(%zero"));
 
-    // Its lines take breakpoints.
+    // Lines of the VM program take breakpoints.
     let call = line_with("vm.call @mix");
     let lines = json!({"source": entry["source"], "line": 1, "endLine": text.lines().count()});
     let sites = client.request("breakpointLocations", &lines);
@@ -149,7 +149,7 @@ fn the_vm_program_is_shown_and_stepped() {
     assert_eq!(at_call["line"], call);
     assert_eq!(locals(&mut client, &at_call), ["%arg0", "%c1", "%0", "%1"]);
 
-    // The same stop in the other texts.
+    // The same stop at the other levels.
     let in_source = choose(&mut client, "source");
     assert_eq!(in_source["source"]["path"], json!(source_of("several")));
     assert_eq!((&in_source["line"], &in_source["column"]), (&json!(10), &json!(10)));
@@ -162,7 +162,7 @@ fn the_vm_program_is_shown_and_stepped() {
     assert!(shown.contains("vm.add.i32"), "{shown}");
     step_to_line(&mut client, in_code["line"].as_u64().unwrap() + 1);
 
-    // What was chosen stays so, and so does what was set.
+    // The level and the breakpoint stay.
     choose(&mut client, "vm");
     let asked = client.request("evaluate", &json!({"expression": "level", "context": "repl"}));
     assert_eq!(asked["result"], "vm");
@@ -198,7 +198,7 @@ fn dispatches_have_a_vm_program_of_their_own() {
     assert_eq!(names, [&inside, &inside, &inside, &Value::Null, &outside]);
     step_to_line(&mut client, 4);
 
-    // A client that cannot be told what has changed is told of the stop again.
+    // A client without `invalidated` events gets a second `stopped` event.
     let said = json!({"expression": "level source", "context": "repl"});
     client.request("evaluate", &said);
     assert_eq!(client.event("stopped")["reason"], "step");

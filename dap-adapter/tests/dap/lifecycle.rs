@@ -1,4 +1,4 @@
-//! Sessions from their beginning to every end they can have.
+//! Sessions from their beginning to every possible end.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::program::{call, line, module, source};
 
-/// With these settings in `arguments`.
+/// The arguments of the test program with further settings.
 fn with(mut arguments: Value, settings: &Value) -> Value {
     for (name, value) in settings.as_object().unwrap() {
         arguments[name] = value.clone();
@@ -57,7 +57,8 @@ fn what_is_advertised_is_what_is_handled() {
         "supportsExceptionInfoRequest": true,
         "supportsExceptionFilterOptions": true,
         "supportsDataBreakpoints": true,
-        "supportsClipboardContext": true, "supportsValueFormattingOptions": true, "supportsDataBreakpointBytes": true,
+        "supportsClipboardContext": true, "supportsValueFormattingOptions": true,
+        "supportsDataBreakpointBytes": true,
     });
     assert_eq!(capabilities, expected);
     assert_eq!(
@@ -209,7 +210,7 @@ fn requests_that_need_a_program_say_so() {
 
 #[test]
 fn a_program_is_terminated_in_every_state() {
-    // Before it begins.
+    // Before the program begins.
     let mut client = Client::new();
     client.launch(&call("sum", &["3"]));
     client.request("terminate", &json!({}));
@@ -218,14 +219,14 @@ fn a_program_is_terminated_in_every_state() {
     assert_eq!(error, "`stackTrace` came too late: the program has ended");
     client.disconnect();
 
-    // While it stands still.
+    // While the program stands still.
     let mut client = Client::new();
     client.launch_to_line(&call("sum", &["3"]), &source(), line("adding"));
     client.request("terminate", &json!({}));
     client.ends(1);
     client.disconnect();
 
-    // While it runs.
+    // While the program runs.
     let mut client = Client::new();
     client.launch(&call("forever", &["2"]));
     client.request("configurationDone", &json!({}));
@@ -233,7 +234,7 @@ fn a_program_is_terminated_in_every_state() {
     client.ends(1);
     client.disconnect();
 
-    // When it is over.
+    // When the program is over.
     let mut client = Client::new();
     client.launch(&call("sum", &["3"]));
     client.request("configurationDone", &json!({}));
@@ -244,7 +245,7 @@ fn a_program_is_terminated_in_every_state() {
 
 #[test]
 fn disconnecting_ends_the_program_in_every_state() {
-    // While it is compiled.
+    // While the program is compiled.
     let mut client = Client::new();
     client.initialize();
     let launch = client.send("launch", &json!({"program": source(), "function": "sum"}));
@@ -253,12 +254,12 @@ fn disconnecting_ends_the_program_in_every_state() {
     client.event("terminated");
     client.leave();
 
-    // While it stands still.
+    // While the program stands still.
     let mut client = Client::new();
     client.launch_to_line(&call("sum", &["3"]), &source(), line("adding"));
     client.disconnect_from_stop();
 
-    // While it runs.
+    // While the program runs.
     let mut client = Client::new();
     client.launch(&call("forever", &["2"]));
     client.request("configurationDone", &json!({}));

@@ -1,4 +1,4 @@
-//! Machine code that faults or never ends: each is a stop, and the session lives on.
+//! Machine code that faults or never ends: the program stops, and the session continues.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ fn launch(function: &str, inputs: &[&str], device: &str) -> Client {
     client
 }
 
-/// The stack and, of its first frame, the machine's registers.
+/// The stack, and the machine's registers of its first frame.
 fn looked_at(client: &mut Client) -> (Vec<String>, Vec<String>) {
     let trace = client.request("stackTrace", &json!({"threadId": 1}));
     let frames = trace["stackFrames"].as_array().unwrap();

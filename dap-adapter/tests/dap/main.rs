@@ -1,49 +1,51 @@
 //! The adapter as a client sees it: real programs, compiled by iree-compile, over real streams.
 //!
-//! | file | asks |
+//! | file | what it tests |
 //! | --- | --- |
-//! | `lifecycle` | does a session begin and end well, from every state? |
-//! | `breakpoints` | does the program stop where it was told to? |
-//! | `columns` | can one of several operations on a line be stopped at? |
-//! | `changes` | are values, memory and places changed, and conditions minded? |
-//! | `levels` | do steps go as far as they should? |
-//! | `inspection` | is what is shown at a stop right? |
-//! | `devices` | are commands, workgroups and tensors shown, and stopped in? |
-//! | `running` | is the client served while the program runs? |
-//! | `dispatches`, `busy` | and while it is in a dispatch, or in native code that cannot be interrupted? |
-//! | `catalog` | what is the program made of, and where can breakpoints be? |
-//! | `changed_files` | is it noticed that a module is another one now? |
-//! | `restart` | is the program as it was, and yet new? |
-//! | `surroundings` | does it have the device, parameters and limits that it was to have? |
-//! | `attach` | does a program go on when its client leaves? |
-//! | `faults` | do unknown and unreadable messages leave the session alive? |
-//! | `watching` | does the program stop where data changes, and where it fails? |
-//! | `stops` | does a stop say truly what it is for? |
-//! | `tcp` | clients in turn |
-//! | `client`, `program` | the client, and what it debugs |
-//! | `schema` | every message is held against the protocol's schema |
+//! | `lifecycle` | a session begins and ends properly, from every state |
+//! | `breakpoints` | the program stops at breakpoints |
+//! | `column_breakpoints` | breakpoints on one of several operations of a line |
+//! | `assignments` | values, memory and places are changed; conditions and log messages |
+//! | `levels` | how far steps go, at each level |
+//! | `inspection` | the values of a stopped program |
+//! | `inlined_calls` | inlined calls are frames, for steps too |
+//! | `devices` | commands, workgroups and tensors of a device |
+//! | `machine_code` | machine code that faults or never ends |
+//! | `running` | the client is served while the program runs |
+//! | `dispatches`, `busy` | the same in a dispatch, and in native code that cannot be interrupted |
+//! | `modules_and_sources` | modules, sources, and places for breakpoints |
+//! | `changed_files` | files that change during a session |
+//! | `restart` | a restart keeps breakpoints and loads the program again |
+//! | `host` | device, parameters and limits of the program |
+//! | `attach` | the program keeps running when its client leaves |
+//! | `faults` | a session survives unknown and unreadable messages |
+//! | `watchpoints` | stops at changes of data, and at failures |
+//! | `stops` | the texts of stops |
+//! | `tcp` | clients over TCP |
+//! | `client`, `program` | the test client, and the programs that it debugs |
+//! | `schema` | checks every message against the protocol's schema |
 
+mod assignments;
 mod attach;
 mod breakpoints;
 mod busy;
-mod catalog;
 mod changed_files;
-mod changes;
 mod client;
-mod columns;
+mod column_breakpoints;
 mod devices;
 mod dispatches;
 mod faults;
-mod inlined;
+mod host;
+mod inlined_calls;
 mod inspection;
 mod levels;
 mod lifecycle;
 mod machine_code;
+mod modules_and_sources;
 mod program;
 mod restart;
 mod running;
 mod schema;
 mod stops;
-mod surroundings;
 mod tcp;
-mod watching;
+mod watchpoints;

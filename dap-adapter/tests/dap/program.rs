@@ -1,5 +1,4 @@
-//! The programs that are debugged: `program.mlir` and two that call each other, beside this file,
-//! compiled once.
+//! The programs that the tests debug, from sources beside this file. Each is compiled once.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -38,7 +37,7 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// Compiles a source, with a companion.
+/// Compiles a source with its companion.
 pub(crate) fn compile_to(input: &Path, output: &Path) -> PathBuf {
     compile_with(input, output, &[])
 }
@@ -64,7 +63,7 @@ pub(crate) fn source() -> PathBuf {
 pub(crate) fn source_of(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     match name {
-        // What the terminal debugger is tested with too.
+        // Tests of the terminal debugger use these too.
         "perceptron" => of_terminal("device/perceptron.mlir"),
         "inlined" => of_terminal("inlined/inlined.mlir"),
         "columns" => of_terminal("columns/columns.mlir"),
@@ -86,12 +85,12 @@ pub(crate) fn inlined_source() -> PathBuf {
     source_of("inlined").canonicalize().unwrap()
 }
 
-/// What launches it.
+/// The arguments that launch it.
 pub(crate) fn inlined() -> Value {
     json!({"program": *INLINED, "function": "main", "inputs": ["7", "3"]})
 }
 
-/// What launches a program whose values go bad, change and end.
+/// The arguments that launch a program with NaN, overflows and data that changes or ends.
 pub(crate) fn scalars() -> Value {
     json!({"program": *SCALARS, "function": "main", "inputs": ["2", "5"]})
 }
@@ -101,7 +100,7 @@ pub(crate) fn scalars_source() -> PathBuf {
     source_of("scalars").canonicalize().unwrap()
 }
 
-/// What launches a program with several operations on a line.
+/// The arguments that launch a program with several operations on a line.
 pub(crate) fn several() -> Value {
     json!({"program": *SEVERAL, "function": "main", "inputs": ["3"]})
 }
@@ -111,7 +110,7 @@ pub(crate) fn columns_source() -> PathBuf {
     source_of("columns").canonicalize().unwrap()
 }
 
-/// What launches it.
+/// The arguments that launch it.
 pub(crate) fn columns() -> Value {
     json!({"program": *COLUMNS, "function": "main", "inputs": ["7", "3"]})
 }
@@ -121,36 +120,38 @@ pub(crate) fn perceptron_source() -> PathBuf {
     source_of("perceptron").canonicalize().unwrap()
 }
 
-/// What launches it.
+/// The arguments that launch it.
 pub(crate) fn perceptron() -> Value {
     json!({"program": *PERCEPTRON, "function": "perceptron", "inputs": ["4x8xf32=1"]})
 }
 
-/// What launches a dispatch whose workgroup never ends.
+/// The arguments that launch a dispatch whose workgroup never ends.
 pub(crate) fn endless_dispatch(device: &str) -> Value {
     json!({
-        "program": *DISPATCHES, "function": "endless", "inputs": ["4xi32=1,2,3,4"], "device": device,
+        "program": *DISPATCHES, "function": "endless", "inputs": ["4xi32=1,2,3,4"],
+        "device": device,
     })
 }
 
 /// The same in machine code.
 pub(crate) fn endless_machine_code(device: &str) -> Value {
     json!({
-        "program": *MACHINE_CODE, "function": "endless", "inputs": ["4xi32=1,2,3,4"], "device": device,
+        "program": *MACHINE_CODE, "function": "endless", "inputs": ["4xi32=1,2,3,4"],
+        "device": device,
     })
 }
 
-/// What launches a dispatch that adds bytes.
+/// The arguments that launch a dispatch that adds bytes.
 pub(crate) fn bytes() -> Value {
     json!({"program": *INTEGERS, "function": "bytes", "inputs": ["8xi8=1,2,3,100,-100,63,64,65"]})
 }
 
-/// The module that calls a native function which takes its time.
+/// The module that calls a slow native function.
 pub(crate) fn slow() -> PathBuf {
     SLOW.clone()
 }
 
-/// The module that iree-compile makes of it, with its companion beside it.
+/// The compiled test program, with its companion beside it.
 pub(crate) fn module() -> PathBuf {
     MODULE.clone()
 }
@@ -168,12 +169,12 @@ pub(crate) fn line_of(name: &str, comment: &str) -> u32 {
     u32::try_from(index.unwrap_or_else(|| panic!("no line ends with {ending}")) + 1).unwrap()
 }
 
-/// What launches a function of it.
+/// The arguments that launch a function of it.
 pub(crate) fn call(function: &str, inputs: &[&str]) -> Value {
     json!({"program": module(), "function": function, "inputs": inputs})
 }
 
-/// What launches a function of one module that calls into another.
+/// The arguments that launch a function of one module that calls into another.
 pub(crate) fn call_across_modules(input: &str) -> Value {
     json!({"program": *CALLER, "modules": [*PROVIDER], "function": "main", "inputs": [input]})
 }

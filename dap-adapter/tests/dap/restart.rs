@@ -1,4 +1,4 @@
-//! Programs that are launched again, launches that are given up, and what is said meanwhile.
+//! Restarts, cancelled launches, and the progress of both.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn a_restart_keeps_breakpoints_and_their_names() {
     let id = client.request("setFunctionBreakpoints", &by_name)["breakpoints"][0]["id"].clone();
     let before = client.request("stackTrace", &json!({"threadId": 1}));
     restarted(&mut client, &json!({}));
-    // The function is called before the line is reached: it is at the beginning again.
+    // The call comes before the line, so the program has begun again.
     let stopped = client.event("stopped");
     assert_eq!(
         (&stopped["reason"], &stopped["hitBreakpointIds"]),
@@ -69,7 +69,7 @@ fn a_restart_takes_the_program_as_it_is_now() {
     let mut client = Client::new();
     let arguments = json!({"program": program, "inputs": ["5"]});
     client.launch_to_line(&arguments, &program, 3);
-    // The line with the breakpoint has a constant now, and stands for the next one.
+    // The line with the breakpoint now has a constant, so the breakpoint moves to the next line.
     fs::write(&program, text("// A comment.\n", 4)).unwrap();
     let latest = json!({"arguments": {"program": program, "inputs": ["6"]}});
     client.request("restart", &latest);
@@ -93,7 +93,7 @@ fn a_restart_that_fails_ends_the_program() {
 
     let mut client = Client::new();
     client.launch_to_line(&call("sum", &["3"]), &source(), line("adding"));
-    let wrong = json!({"program": module(), "function": "nobody"});
+    let wrong = json!({"program": module(), "function": "nothing"});
     let error = client.fails("restart", &json!({ "arguments": wrong }));
     assert!(error.contains("there is no function"), "{error}");
     client.ends(1);
@@ -109,7 +109,7 @@ fn a_launch_is_cancelled_by_its_request() {
     let response = client.response(launch);
     assert_eq!((&response["success"], &response["message"]), (&json!(false), &json!("cancelled")));
     assert_eq!(client.response(cancel)["success"], true);
-    // Given up while it compiled, or before it began.
+    // Cancelled while it compiles, or before it begins.
     if response["body"]["error"]["format"] == "cancelled" {
         client.request("cancel", &json!({"requestId": 4711}));
     }
@@ -183,7 +183,7 @@ fn functions_that_are_still_to_come_are_waited_for() {
     let stopped = client.event("stopped");
     assert_eq!(stopped["hitBreakpointIds"], json!([set[0]["id"], set[1]["id"]]));
     assert_eq!(client.top().0, "later");
-    // Another module, by a launch that has it.
+    // Another module, named by the configuration of the restart.
     client.request("restart", &json!({"arguments": call_across_modules("4")}));
     let mut last = client.event("breakpoint");
     while last["breakpoint"]["id"] != set[2]["id"] {

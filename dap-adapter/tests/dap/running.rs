@@ -41,7 +41,7 @@ fn breakpoints_are_set_while_the_program_runs() {
 
     client.request("setBreakpoints", &json!({"source": {"path": source()}, "breakpoints": []}));
     client.request("continue", &json!({"threadId": 1}));
-    // Nothing stops it any more, though many requests interrupt it.
+    // Nothing stops the program now, though many requests interrupt it.
     for _ in 0..20 {
         client.request("setFunctionBreakpoints", &json!({"breakpoints": [{"name": "twice"}]}));
     }
@@ -94,12 +94,12 @@ fn breakpoints_are_set_during_a_step() {
     let mut client = Client::new();
     client.launch_to_line(&call("sum", &["1000000"]), &source(), line("calling"));
     client.request("setBreakpoints", &json!({"source": {"path": source()}}));
-    // Out of the outermost function, which takes a while.
+    // A step out of the outermost function, which takes a while.
     let step = client.send("stepOut", &json!({"threadId": 1}));
     let mut requests = Vec::new();
     for _ in 0..20 {
-        let nobody = json!({"breakpoints": [{"name": "nobody"}]});
-        requests.push(client.send("setFunctionBreakpoints", &nobody));
+        let unknown = json!({"breakpoints": [{"name": "nothing"}]});
+        requests.push(client.send("setFunctionBreakpoints", &unknown));
     }
     for request in requests.into_iter().chain([step]) {
         assert_eq!(client.response(request)["success"], true);
@@ -108,7 +108,7 @@ fn breakpoints_are_set_during_a_step() {
     assert_eq!(client.event("stopped")["reason"], "breakpoint");
     assert_eq!(client.top().0, "twice");
 
-    // Out of a function that is called: interrupted or not, the step ends behind the call.
+    // A step out of a called function: interrupted or not, it ends after the call.
     client.request("setBreakpoints", &json!({"source": {"path": source()}}));
     let step = client.send("stepOut", &json!({"threadId": 1}));
     let request = client.send("setFunctionBreakpoints", &json!({"breakpoints": []}));

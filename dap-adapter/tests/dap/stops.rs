@@ -1,4 +1,4 @@
-//! What stops say: which operation, which values, which breakpoint, and why.
+//! The texts of stops: the operation, the values, the breakpoint, and the reason.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::program::{bytes, scalars, scalars_source};
 
-/// Launches the program with breakpoints on lines, each with a condition or none.
+/// Launches the program with breakpoints on lines, each with an optional condition.
 fn launched_with(lines: &Value) -> Client {
     let mut client = Client::new();
     client.launch(&scalars());
@@ -36,7 +36,7 @@ fn an_integer_that_overflows_stops_the_dispatch_that_adds_it() {
     let set = client.request("setExceptionBreakpoints", &filters);
     assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
     client.request("configurationDone", &json!({}));
-    // Those of the eight that do not fit a byte when they are doubled.
+    // Those of the eight elements that do not fit a byte when doubled.
     let mut stopped = client.event("stopped");
     for value in [100, -100, 64, 65] {
         assert_eq!(stopped["reason"], "exception");
@@ -113,7 +113,7 @@ fn a_watched_value_changes_where_it_is_made_and_ends_with_a_note() {
     let said = text(&stopped);
     assert!(said.starts_with("%square changed: 1 → 4, by arith.muli at "), "{said}");
     assert_eq!(client.top().1, 15);
-    // What stops behind the write is still to come.
+    // A stop after the write is still to come.
     let stopped = go_on(&mut client);
     assert_eq!((&stopped["reason"], client.top().1), (&json!("breakpoint"), 16));
     client.request("setDataBreakpoints", &json!({"breakpoints": []}));
@@ -140,7 +140,7 @@ fn calls_are_as_narrow_as_on_old_runtimes_if_a_launch_says_so() {
         .join("../tests/versions/program-3.10.0.vmfb")
         .canonicalize()
         .unwrap();
-    // What 3.10's own iree-run-module gives, and what is right.
+    // The result of 3.10's own iree-run-module, and the correct one.
     for (is_narrow, expected) in [(true, "i64=4294967296"), (false, "i64=30000000042")] {
         let mut client = Client::new();
         let launch = json!({

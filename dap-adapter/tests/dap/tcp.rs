@@ -1,4 +1,4 @@
-//! Clients over TCP: one after the other, and none that are no clients.
+//! Clients over TCP, one after the other, and connections that are refused.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -19,11 +19,11 @@ fn start(options: Options) -> SocketAddr {
     address
 }
 
-/// The error that somebody gets who says this, before the connection is closed.
+/// The error that a connection with these bytes gets before it is closed.
 fn refused(address: SocketAddr, said: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    // A server that has heard enough may close before all was said.
+    // The server may close before all bytes are sent.
     let _ = stream.write_all(said);
     let mut heard = String::new();
     stream.read_to_string(&mut heard).unwrap();
@@ -54,7 +54,7 @@ fn clients_are_served_in_turn() {
     let mut client = Client::connect(&second);
     client.launch(&call("forever", &["2"]));
     client.request("configurationDone", &json!({}));
-    // Leaves while its program runs.
+    // The client leaves while its program runs.
     second.shutdown(Shutdown::Both).unwrap();
 
     let third = TcpStream::connect(address).unwrap();
@@ -78,7 +78,7 @@ fn what_browsers_send_is_refused() {
     let upgrade = b"GET /x HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
     let error = refused(address, upgrade);
     assert!(error.contains("its first message begins with \"GET /x HTTP/1.1\""), "{error}");
-    // Nor is a program started for who does not begin as clients do.
+    // No program starts for a connection that does not begin with `initialize`.
     let error = refused(address, &launch);
     assert_eq!(error, "a session begins with `initialize`, not with `launch`");
 }

@@ -1,10 +1,10 @@
 -- Starts `iree-dbg lsp` for MLIR (.mlir) and VM assembly (.vmasm), and opens a compiled module (.vmfb) as its disassembly.
--- Neovim 0.7 and later; nothing but this file is needed.
+-- For Neovim 0.7 and later. This file is all that is needed.
 --
---   vim.g.iree_dbg_command   how the server is started; { "iree-dbg", "lsp" } if unset
+--   vim.g.iree_dbg_command   the command that starts the server; { "iree-dbg", "lsp" } if unset
 --   vim.g.iree_dbg_settings  its settings, such as { checkOnSave = true }; the table is in the project's README
 --
--- Keys are Neovim's own affair: see `:help lsp-defaults`, or `:help vim.lsp.buf` for what can be mapped.
+-- This file maps no keys: see `:help lsp-defaults`, or `:help vim.lsp.buf` for functions to map.
 
 if vim.g.loaded_iree_dbg then
   return
@@ -13,7 +13,7 @@ vim.g.loaded_iree_dbg = true
 
 local client_id
 
--- The one server of this editor, started when it is first needed.
+-- The only server of this editor. It starts at its first use.
 local function client()
   local running = client_id and vim.lsp.get_client_by_id(client_id)
   if not running then
@@ -31,14 +31,14 @@ local function client()
   return running
 end
 
--- The text of a module takes the place of its bytes. The server reads the file itself.
+-- The disassembly of a module, for its buffer. The server reads the file itself.
 local function read_module(buffer, path)
   local server = client()
   local ready = server and vim.wait(10000, function()
     return server.initialized
   end, 10)
   if not ready then
-    return nil, "iree-dbg does not run; vim.g.iree_dbg_command says how it is started"
+    return nil, "iree-dbg does not run; vim.g.iree_dbg_command is the command that starts it"
   end
   local uri = vim.uri_from_fname(path):gsub("^file://", "iree-vmfb:") .. ".vmasm"
   local answer, problem = server.request_sync("iree-dbg/textDocumentContent", { uri = uri }, 60000, buffer)
@@ -70,7 +70,7 @@ vim.api.nvim_create_autocmd("BufReadCmd", {
       return
     end
     vim.api.nvim_buf_set_lines(event.buf, 0, -1, false, lines)
-    -- Written back it would be text under a module's name.
+    -- Saving would write the text over the module.
     vim.bo[event.buf].buftype = "nowrite"
     vim.bo[event.buf].modified = false
     vim.bo[event.buf].modifiable = false

@@ -1,5 +1,5 @@
 // Bundles the extension into dist/extension.js, and with --tests the unit tests into dist/test/.
-// esbuild only strips types; `npm run check` (tsc) is what checks them.
+// esbuild only strips types; `npm run check` (tsc) checks them.
 import { readdirSync } from "node:fs";
 import { build } from "esbuild";
 
@@ -16,7 +16,7 @@ if (process.argv.includes("--tests")) {
   await build({
     ...common,
     entryPoints: readdirSync("test").filter((name) => name.endsWith(".test.ts")).map((name) => `test/${name}`),
-    // The test libraries carry WebAssembly next to their code, so they stay where they are.
+    // The test libraries have WebAssembly files beside their code, so they are not bundled.
     external: ["vscode", "vscode-textmate", "vscode-oniguruma"],
     outdir: "dist/test",
     sourcemap: "inline",

@@ -1,5 +1,5 @@
-// Makes iree-dbg.vsix. `IREE_DBG=path/to/iree-dbg npm run package` puts that program inside, and then the
-// package is for this platform only; without it users set `iree-dbg.path` or have iree-dbg on their PATH.
+// Makes iree-dbg.vsix. `IREE_DBG=path/to/iree-dbg npm run package` includes that program, so that the package is for this
+// platform only. Without it, users set `iree-dbg.path` or have iree-dbg on their PATH.
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 
@@ -15,7 +15,7 @@ if (program) {
   flags.push("--target", `${process.platform}-${process.arch}`);
 }
 
-// The licence is the repository's; vsce wants a copy inside the package.
+// vsce needs a copy of the repository's licence in the package.
 if (existsSync("../../LICENSE")) {
   copyFileSync("../../LICENSE", "LICENSE");
 } else {

@@ -1,5 +1,5 @@
-// The debug adapter is the program itself: `iree-dbg dap`, speaking on its standard streams. To attach, it is the one
-// that runs in the program: `iree-dbg run --listen=HOST:PORT`. A configuration with `debugServer: PORT` is VS Code's own way to reach one that listens, and never comes here.
+// Starts the debug adapter: `iree-dbg dap` on its standard streams. To attach, connects to the adapter of a program:
+// `iree-dbg run --listen=HOST:PORT`. VS Code handles configurations with `debugServer: PORT` itself.
 
 import * as vscode from "vscode";
 import type { Binary } from "./binary";
@@ -11,7 +11,7 @@ export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
     if (configuration.request === "attach") {
       return new vscode.DebugAdapterServer(Number(configuration["port"]), String(configuration["host"] ?? "127.0.0.1"));
     }
-    // Directory and environment go with the launch request: a `cwd` that does not exist gets the adapter's own message.
+    // The launch request has the directory and the environment: the adapter reports a `cwd` that does not exist.
     return new vscode.DebugAdapterExecutable(this.binary.path(), ["dap"]);
   }
 }

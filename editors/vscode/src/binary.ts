@@ -1,5 +1,5 @@
-// Where the iree-dbg program is, and what the user hears when it is nowhere. Every other file asks here, so that
-// the debugger, the language server and the disassembly always run the same program.
+// Finds the iree-dbg program, and tells the user if there is none. All other files use this, so that the debugger, the
+// language server and the disassembly always run the same program.
 
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
@@ -9,7 +9,7 @@ import { candidates, expandSetting } from "./paths";
 
 export const SECTION = "iree-dbg";
 
-/** Thrown where iree-dbg is needed and cannot be found; the text says what to do. */
+/** There is no iree-dbg; the text says what to do. */
 export class BinaryMissing extends Error {}
 
 export class Binary {
@@ -34,7 +34,7 @@ export class Binary {
     return found;
   }
 
-  /** Runs iree-dbg to its end and returns what it printed; its standard error becomes the error's text. */
+  /** Runs iree-dbg and returns its output. Its standard error becomes the error's text. */
   run(args: readonly string[], token?: vscode.CancellationToken): Promise<string> {
     const path = this.path();
     return new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ export class Binary {
   }
 }
 
-/** The value of a setting that names a file, with variables expanded; undefined when it is empty. */
+/** A setting that names a file, with variables expanded; undefined if it is empty. */
 export function settingPath(name: "path" | "ireeCompile", scope?: vscode.WorkspaceFolder): string | undefined {
   const value = vscode.workspace.getConfiguration(SECTION, scope?.uri).get<string>(name, "").trim();
   if (value === "") {
@@ -61,7 +61,7 @@ export function settingPath(name: "path" | "ireeCompile", scope?: vscode.Workspa
   return expandSetting(value, folder?.uri.fsPath, process.env["HOME"] ?? process.env["USERPROFILE"]);
 }
 
-/** Shows why iree-dbg cannot be run, with the ways out as buttons. */
+/** Shows why iree-dbg cannot run, with remedies as buttons. */
 export async function explainMissing(error: BinaryMissing): Promise<void> {
   const choose = "Choose iree-dbg…";
   const settings = "Open Settings";

@@ -1,5 +1,5 @@
-// What a debug session is started with. F5 without a launch.json takes the active editor's .mlir or .vmfb; whatever
-// the configuration leaves open is filled in from the settings or asked for, but only when there is a choice to make.
+// The configuration of a debug session. F5 without a launch.json takes the active editor's .mlir or .vmfb. Missing parts
+// come from the settings, or from the user if there is a choice.
 
 import { readFile, stat } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
@@ -8,7 +8,7 @@ import { type Binary, BinaryMissing, explainMissing, SECTION, settingPath } from
 import { type CallableFunction, functionsOfModule, functionsOfMlir, signatureText } from "./functions";
 import { moduleUri } from "./moduleUri";
 
-/** Above this a .mlir is mostly constants, and reading it only to ask a question would be felt. */
+/** A larger .mlir is mostly constants, and reading it only for a question would take too long. */
 const LARGEST_SOURCE_TO_SCAN = 32 * 1024 * 1024;
 
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
@@ -22,7 +22,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     return [{ type: "iree", request: "launch", name: "Debug the open .mlir or .vmfb", program: "${file}" }];
   }
 
-  /** Before variables are replaced: an empty configuration is F5 without a launch.json. */
+  /** Runs before variables are replaced. An empty configuration means F5 without a launch.json. */
   resolveDebugConfiguration(
     _folder: vscode.WorkspaceFolder | undefined,
     configuration: vscode.DebugConfiguration,
@@ -32,7 +32,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     }
     const active = activeProgram();
     const isEmpty = !configuration.type && !configuration.request && !configuration.name;
-    // VS Code knows no file behind the disassembly of a module, so `${file}` is replaced here.
+    // VS Code knows no file for the disassembly of a module, so `${file}` is replaced here.
     const program: unknown = configuration["program"];
     if (!isEmpty && program !== undefined && !(program === "${file}" && active !== undefined)) {
       return configuration;
@@ -47,7 +47,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     return { ...active, ...configuration, ...named(configuration), program: active["program"] };
   }
 
-  /** After variables are replaced: fill in the rest, ask what must be asked. */
+  /** Runs after variables are replaced. Fills in the rest, and asks the user if necessary. */
   async resolveDebugConfigurationWithSubstitutedVariables(
     folder: vscode.WorkspaceFolder | undefined,
     configuration: vscode.DebugConfiguration,
@@ -73,7 +73,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     }
   }
 
-  /** Completes `function` and `inputs`; undefined when the user backed out. */
+  /** Completes `function` and `inputs`; undefined if the user cancelled. */
   private async askForCall(
     launch: vscode.DebugConfiguration,
     token?: vscode.CancellationToken,
@@ -103,7 +103,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     return size > LARGEST_SOURCE_TO_SCAN ? [] : functionsOfMlir(await readFile(program, "utf8"));
   }
 
-  /** One question an argument, with the answers of the last time. */
+  /** Asks for each argument, and offers the last answers. */
   private async askForInputs(program: string, callee: CallableFunction): Promise<string[] | undefined> {
     const key = `inputs:${program}:${signatureText(callee)}`;
     const last = this.memory.get<string[]>(key, []);
@@ -126,18 +126,18 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
   }
 }
 
-/** An attach configuration that can be connected; undefined, and said so, when it names no port. */
+/** A complete attach configuration; undefined, with a message, if it names no port. */
 function withPort(configuration: vscode.DebugConfiguration): vscode.DebugConfiguration | undefined {
   if (Number.isInteger(Number(configuration["port"])) && Number(configuration["port"]) > 0) {
     return configuration;
   }
   void vscode.window.showErrorMessage(
-    'The attach configuration needs "port": the one that `iree-dbg run --listen=HOST:PORT` prints.',
+    'The attach configuration needs "port": the port that `iree-dbg run --listen=HOST:PORT` prints.',
   );
   return undefined;
 }
 
-/** An attach configuration with the token that the program's door asks for; undefined when the user backs out. */
+/** An attach configuration with the token for the program; undefined if the user cancelled. */
 async function withToken(
   configuration: vscode.DebugConfiguration | undefined,
 ): Promise<vscode.DebugConfiguration | undefined> {
@@ -146,7 +146,7 @@ async function withToken(
   }
   const token = await vscode.window.showInputBox({
     title: `Attach to port ${configuration["port"]}`,
-    prompt: "The token that iree-dbg printed when it began to listen; nothing, if it was started with --no-token",
+    prompt: "The token that iree-dbg printed when it began to listen; empty if it was started with --no-token",
     password: true,
     ignoreFocusOut: true,
   });
@@ -159,7 +159,7 @@ function activeProgram(): vscode.DebugConfiguration | undefined {
   return uri && launchOf(uri);
 }
 
-/** The launch of what the user points at; undefined when that is nothing to debug. */
+/** The launch of a file; undefined if it cannot be debugged. */
 export function launchOf(uri: vscode.Uri): vscode.DebugConfiguration | undefined {
   const module = moduleUri(uri);
   const file = module ?? uri;
@@ -167,11 +167,11 @@ export function launchOf(uri: vscode.Uri): vscode.DebugConfiguration | undefined
     return undefined;
   }
   const launch = { type: "iree", request: "launch", name: "Debug", program: file.fsPath };
-  // Who looks at the disassembly wants to stop there, also where the module knows its source.
+  // A user of the disassembly wants to stop there, even if the module knows its source.
   return module === undefined ? launch : { ...launch, disassembly: true };
 }
 
-/** The parts of a configuration that VS Code leaves empty instead of out. */
+/** The parts of a configuration that VS Code leaves empty instead of omitting them. */
 function named(configuration: vscode.DebugConfiguration): vscode.DebugConfiguration {
   return {
     type: configuration.type || "iree",
@@ -180,7 +180,7 @@ function named(configuration: vscode.DebugConfiguration): vscode.DebugConfigurat
   };
 }
 
-/** The configuration with relative paths resolved and the settings where it says nothing. */
+/** The configuration with relative paths resolved, and with settings for missing parts. */
 function withSettings(
   configuration: vscode.DebugConfiguration,
   folder: vscode.WorkspaceFolder | undefined,
@@ -200,7 +200,7 @@ function withSettings(
   return launch;
 }
 
-/** The function to call: the only one, or the user's choice; null when the user backed out. */
+/** The function to call: the only one, or the user's choice; null if the user cancelled. */
 async function choose(functions: readonly CallableFunction[]): Promise<CallableFunction | null | undefined> {
   if (functions.length <= 1) {
     return functions[0];

@@ -1,14 +1,14 @@
-// The extension's parts, put together. Each lives in a file of its own and takes what it needs:
+// Puts together the parts of the extension. Each has a file of its own:
 //
 //   binary.ts              finds and runs iree-dbg
 //   debugConfiguration.ts  F5: what to launch, and the questions before it
 //   adapter.ts             starts `iree-dbg dap`
 //   moduleView.ts          a .vmfb as its disassembly
 //   languageClient.ts      `iree-dbg lsp`
-//   lenses.ts              what the lenses over exports do
+//   lenses.ts              the actions above exports
 //   largeFiles.ts          files that VS Code keeps from extensions
-//   level.ts               the text that a stopped program is shown in
-//   values.ts              values under the pointer and beside the code while debugging
+//   level.ts               the level of a stopped program
+//   values.ts              values in hovers and beside the code while debugging
 
 import * as vscode from "vscode";
 import { AdapterFactory } from "./adapter";
@@ -45,7 +45,7 @@ export function activate(context: vscode.ExtensionContext): void {
   void server.start();
 }
 
-/** The run button of an editor and the explorer's menu, which pass the file they are for. */
+/** Debugs the file of an editor's run button or of the explorer's menu; by default the active editor's. */
 async function debugFile(resource?: vscode.Uri): Promise<void> {
   const uri = resource ?? vscode.window.activeTextEditor?.document.uri;
   const launch = uri && launchOf(uri);

@@ -1,9 +1,9 @@
-// Which functions a program offers to be called, read from the text of a .mlir, or from `iree-dbg dump --output=json` of a module.
-// Only good enough to ask the right question before a launch; the debug adapter decides from the compiled module.
+// The functions of a program that can be called, from the text of a .mlir or from `iree-dbg dump --output=json` of a
+// module. Good enough for the question before a launch; the debug adapter decides from the compiled module.
 
 export interface CallableFunction {
   readonly name: string;
-  /** The arguments as written: `%a: i32`. */
+  /** The arguments as in the text: `%a: i32`. */
   readonly parameters: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export function functionsOfMlir(text: string): CallableFunction[] {
   const source = withoutComments(text);
   const header = new RegExp(String.raw`^[ \t]*(func\.func|util\.func)[ \t]+(?:(public|private|nested)[ \t]+)?${SYMBOL}[ \t]*\(`, "gm");
   for (const match of source.matchAll(header)) {
-    // func.func is public when nothing is said; util.func must say so.
+    // func.func is public by default; util.func has to be marked `public`.
     const isPublic = match[2] === "public" || (match[2] === undefined && match[1] === "func.func");
     const parameters = parametersAt(source, match.index + match[0].length);
     if (isPublic && parameters !== undefined) {
@@ -25,7 +25,7 @@ export function functionsOfMlir(text: string): CallableFunction[] {
   return found;
 }
 
-/** What is used here of the module as JSON. */
+/** The part of the JSON that is used here. */
 interface ModuleJson {
   readonly exports: readonly { readonly name: string; readonly function: number }[];
   readonly functions: readonly {
@@ -37,7 +37,7 @@ interface ModuleJson {
   }[];
 }
 
-/** The exports of a module. `f$async` is left out where it is `f` again for callers that bring fences. */
+/** The exports of a module, without `f$async`, which is `f` for callers with fences. */
 export function functionsOfModule(json: string): CallableFunction[] {
   const { exports, functions } = JSON.parse(json) as ModuleJson;
   const names = new Set(exports.map(({ name }) => name));
@@ -58,18 +58,18 @@ function declared(declaration: string | undefined): string[] | undefined {
 
 const CONVENTIONS: Readonly<Record<string, string>> = { i: "i32", I: "i64", f: "f32", F: "f64", r: "ref" };
 
-/** The parameters of `0iIr_v`, for functions that were exported without a declaration. */
+/** The parameters of `0iIr_v`, for functions without a declaration. */
 function conventional(convention: string): string[] {
   const [parameters = ""] = convention.replace(/^0/, "").split("_");
   return [...parameters].flatMap((letter) => CONVENTIONS[letter] ?? []);
 }
 
-/** How a function looks in a list of choices. */
+/** The label of a function in a list of choices. */
 export function signatureText({ name, parameters }: CallableFunction): string {
   return `@${name}(${parameters.join(", ")})`;
 }
 
-/** The parameters from `start`, just after the `(`, to its `)`; undefined when the text ends before. */
+/** The parameters from `start`, just after the `(`, to its `)`; undefined if the text ends before that. */
 function parametersAt(text: string, start: number): string[] | undefined {
   const parameters: string[] = [];
   let depth = 0;
@@ -107,7 +107,7 @@ function endOfString(text: string, open: number): number {
   return at;
 }
 
-/** The text with comments blanked; strings keep what looks like one. */
+/** The text with comments replaced by blanks, except in strings. */
 function withoutComments(text: string): string {
   return text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*/g, (match) => (match.startsWith("//") ? "" : match));
 }

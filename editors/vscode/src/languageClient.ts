@@ -7,7 +7,7 @@ import { showAbi } from "./lenses";
 
 export class LanguageServer implements vscode.Disposable {
   private client: LanguageClient | undefined;
-  /** Starts and stops wait for each other: a client that is disposed while it starts keeps its listeners. */
+  /** Starts and stops wait for each other: a client that is disposed during its start would keep its listeners. */
   private turn = Promise.resolve();
   private readonly watcher = vscode.workspace.createFileSystemWatcher("**/*.vmfb");
   private readonly settings: vscode.Disposable;
@@ -20,7 +20,7 @@ export class LanguageServer implements vscode.Disposable {
       }
     });
     this.trust = vscode.workspace.onDidGrantWorkspaceTrust(() => {
-      // What the workspace sets counts from now on, and the server may start programs.
+      // The workspace's settings count from now on, and the server may start programs.
       void this.client?.sendNotification("workspace/didChangeConfiguration", { settings: { [SECTION]: settings() } });
     });
   }
@@ -38,7 +38,7 @@ export class LanguageServer implements vscode.Disposable {
       const command = this.binary.path();
       const options: LanguageClientOptions = {
         documentSelector: [{ language: "mlir" }, { language: "vmasm" }],
-        // What a hover says of a function comes from the compiled module beside the source.
+        // Part of the hover of a function comes from the compiled module beside the source.
         synchronize: { fileEvents: this.watcher, configurationSection: SECTION },
         initializationOptions: settings(),
         middleware: {
@@ -64,8 +64,8 @@ export class LanguageServer implements vscode.Disposable {
   }
 
   /**
-   * A document that the server makes of a file which it reads itself. `opened` says that the user has opened that file:
-   * otherwise only files of the workspace are shown.
+   * A document that the server makes from a file. `opened` means that the user has opened that file; other files are
+   * shown only if they belong to the workspace.
    */
   async content(uri: vscode.Uri, opened: boolean, token: vscode.CancellationToken): Promise<string> {
     await this.turn;
@@ -94,7 +94,7 @@ export class LanguageServer implements vscode.Disposable {
   }
 }
 
-/** The settings, and whether the user trusts the folder that some of them come from. */
+/** The settings, and whether the user trusts the workspace that some of them come from. */
 function settings(): object {
   return { ...vscode.workspace.getConfiguration(SECTION), trusted: vscode.workspace.isTrusted };
 }

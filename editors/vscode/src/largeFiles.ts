@@ -1,5 +1,5 @@
-// VS Code gives no extension a file over 50 MB: such a .mlir opens without colours, outline or hovers. The language server
-// reads the file itself and makes a text of it whose long constants are cut, line for line the same; it is offered instead.
+// VS Code hides files over 50 MB from extensions, so such a .mlir opens without colours, outline or hovers. The extension
+// offers a text from the language server instead: the same lines, with long constants cut.
 
 import * as vscode from "vscode";
 import type { LanguageServer } from "./languageClient";
@@ -17,7 +17,7 @@ export function registerLargeFiles(server: LanguageServer): vscode.Disposable {
   );
 }
 
-/** Whether the user has a tab with this file. A link that somebody wrote has none yet. */
+/** Whether the user has a tab with this file. The target of a link has none yet. */
 function hasTab(uri: vscode.Uri): boolean {
   const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
   return tabs.some((tab) => tab.input instanceof vscode.TabInputText && tab.input.uri.path === uri.path);

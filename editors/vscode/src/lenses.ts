@@ -1,5 +1,5 @@
-// What the lenses over an export do. The server draws "Run", "Debug" and "Show ABI", and passes each the document and the
-// function's name. The first two start a session; for the third the server makes a text, and it is shown here.
+// The actions above an export. The server offers "Run", "Debug" and "Show ABI" with the document and the name of the
+// function. The first two start a session; the third shows a text from the server.
 
 import * as vscode from "vscode";
 import { launchOf } from "./debugConfiguration";
@@ -28,10 +28,10 @@ async function start(document: string, name: string, noDebug: boolean): Promise<
   await vscode.debug.startDebugging(folder, { ...launch, function: name }, { noDebug });
 }
 
-/** The texts that are shown, by the name of their document. */
+/** The shown texts, by the name of their document. */
 const texts = new Map<string, string>();
 
-/** Shows what the server answered to `iree-dbg.showAbi`, beside the code. */
+/** Shows the server's answer to `iree-dbg.showAbi` beside the code. */
 export async function showAbi(name: string, markdown: string): Promise<void> {
   const uri = vscode.Uri.from({ scheme: SCHEME, path: `/@${name.replaceAll("/", "_")}.md` });
   texts.set(uri.toString(), markdown);

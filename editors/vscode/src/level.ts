@@ -1,6 +1,5 @@
-// The button that shows a stopped program in another text: what was written, the VM program that the compiler made of
-// it, or the instructions. The debugger does it on a word in its console, and then says that stacks and variables are
-// to be asked for anew.
+// The button for the level of a stopped program: the source, the VM program that the compiler made from it, or the
+// instructions. A command in the debugger's console changes it; then VS Code asks again for stacks and variables.
 
 import * as vscode from "vscode";
 
@@ -14,7 +13,7 @@ export function registerLevel(): vscode.Disposable {
   return vscode.commands.registerCommand("iree-dbg.level", chooseLevel);
 }
 
-/** Keybindings and other extensions may name the level; otherwise there is a question. */
+/** Keybindings and other extensions may name the level; otherwise the user chooses it. */
 async function chooseLevel(named?: unknown): Promise<void> {
   const session = vscode.debug.activeDebugSession;
   if (session?.type !== "iree") {

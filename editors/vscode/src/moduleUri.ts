@@ -1,10 +1,10 @@
-// The name of a module's disassembly as a document: `iree-vmfb:` and the module's path with `.vmasm` after it.
+// The URI of a module's disassembly: `iree-vmfb:`, the module's path, and `.vmasm`.
 //
 //   file:///models/gcd.vmfb   <->   iree-vmfb:/models/gcd.vmfb.vmasm
 //
-// VS Code sends breakpoints of such a document with the whole URI as the source's path, and the debug adapter
-// answers with it in stack frames, so both sides must agree on this rule. The suffix makes it a vmasm document
-// and keeps it out of reach of the editor that opens `*.vmfb`.
+// VS Code sends breakpoints in such a document with the whole URI as the source's path, and the debug adapter
+// puts it into stack frames, so both sides must agree on this rule. The suffix makes it a vmasm document and
+// keeps it from the editor for `*.vmfb`.
 
 export const MODULE_SCHEME = "iree-vmfb";
 const SUFFIX = ".vmasm";
@@ -21,7 +21,7 @@ export function disassemblyUri<U extends UriLike<U>>(module: U): U {
   return module.with({ scheme: MODULE_SCHEME, path: module.path + SUFFIX });
 }
 
-/** The module file whose disassembly `uri` is; undefined for any other document. */
+/** The module file of a disassembly; undefined for other documents. */
 export function moduleUri<U extends UriLike<U>>(uri: U): U | undefined {
   if (uri.scheme !== MODULE_SCHEME || !uri.path.endsWith(SUFFIX)) {
     return undefined;

@@ -1,5 +1,5 @@
-// A .vmfb opens as its disassembly. The custom editor for *.vmfb only redirects: breakpoints, hovers and search need
-// a text editor, so it opens the read-only document of moduleUri.ts in its own place and goes away.
+// A .vmfb opens as its disassembly. Breakpoints, hovers and search need a text editor, so the custom editor for *.vmfb
+// only opens the read-only document of moduleUri.ts in its place, and closes.
 
 import { watch, type FSWatcher } from "node:fs";
 import * as vscode from "vscode";
@@ -17,7 +17,7 @@ export function registerModuleView(binary: Binary): vscode.Disposable {
   );
 }
 
-/** Answers with the text of disassembly documents, and again when their module was compiled anew. */
+/** Provides the text of disassembly documents, and provides it again when their module changes. */
 class DisassemblyProvider implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   private readonly watchers = new Map<string, FSWatcher>();
@@ -43,7 +43,7 @@ class DisassemblyProvider implements vscode.TextDocumentContentProvider, vscode.
     return this.binary.run(["dump", "--output=disassembly", "--bytecode_offsets", module.fsPath], token);
   }
 
-  /** Watches the folder, because compilers replace a module by renaming, which ends a watch on the file itself. */
+  /** Watches the folder: compilers replace a module by renaming, which would end a watch on the file. */
   private watch(uri: vscode.Uri): void {
     const key = uri.toString();
     const module = moduleUri(uri);
@@ -62,7 +62,7 @@ class DisassemblyProvider implements vscode.TextDocumentContentProvider, vscode.
       watcher.on("error", () => this.unwatch(uri));
       this.watchers.set(key, watcher);
     } catch {
-      // Without a watch (the system's limit, a network drive) the text stays as it was when it was opened.
+      // Without a watch (the system's limit, a network drive) the text stays as it is.
     }
   }
 
@@ -97,7 +97,7 @@ class Redirect implements vscode.CustomReadonlyEditorProvider {
       await vscode.window.showTextDocument(text, { viewColumn: panel.viewColumn ?? vscode.ViewColumn.Active, preserveFocus, preview: false });
       panel.dispose();
     } catch (error) {
-      // VS Code hides why a document could not be opened: ask again for the reason, and say it in the editor's place.
+      // VS Code hides why a document could not be opened, so ask for the reason again and show it in the editor.
       const reason = await this.texts.disassemble(uri).then(() => error, (cause: unknown) => cause);
       panel.webview.html = page(reason instanceof Error ? reason.message : String(reason));
       if (reason instanceof BinaryMissing) {

@@ -1,5 +1,5 @@
-// File names without an editor: settings that hold variables, and the places on the PATH where a program may be.
-// Pure, so that the unit tests need no VS Code.
+// Paths: settings with variables, and the places on the PATH where a program may be. Does not use VS Code, so that the
+// unit tests do not need it.
 
 import { delimiter, isAbsolute, join } from "node:path";
 
@@ -24,7 +24,7 @@ export function candidates(
   const file = platform === "win32" ? `${program}.exe` : program;
   return (environment["PATH"] ?? environment["Path"] ?? "")
     .split(delimiter)
-    // A relative one would be found in whatever folder is open.
+    // A relative path would depend on the open folder.
     .filter((directory) => isAbsolute(directory))
     .map((directory) => join(directory, file));
 }

@@ -4,7 +4,7 @@
 export interface ValueName {
   /** What the debugger calls it. */
   readonly name: string;
-  /** Where it stands in the line. */
+  /** Its place in the line. */
   readonly start: number;
   readonly end: number;
 }
@@ -16,7 +16,7 @@ const VALUES: Readonly<Record<string, RegExp>> = {
 
 const FUNCTION_HEAD = /^\s*(?:func\.func|util\.func|util\.initializer|vm\.func|vm\.initializer)\b/;
 
-/** The values that a line names, comments and strings left out. */
+/** The values that a line names, outside comments and strings. */
 export function valuesIn(line: string, languageId: string): ValueName[] {
   const pattern = VALUES[languageId];
   if (pattern === undefined) {
@@ -30,24 +30,24 @@ export function valuesIn(line: string, languageId: string): ValueName[] {
   }));
 }
 
-/** What asks the debugger for a value. Names may have letters that are operators in expressions: `%c-1`, `%a.b`. */
+/** The expression for a value. Names may contain characters that are operators in expressions: `%c-1`, `%a.b`. */
 export function expressionOf({ name }: ValueName): string {
   return /^%[^"]*[-.]/.test(name) ? `%"${name.slice(1)}"` : name;
 }
 
-/** The SSA values that a line of MLIR brings into being: results, arguments of functions and blocks, loop variables. */
+/** The SSA values that a line of MLIR defines: results, arguments of functions and blocks, loop variables. */
 export function definitionsIn(line: string): ValueName[] {
   return valuesIn(line, "mlir").filter(
     ({ start, end }) => start < endOfResults(line) || /^(?::(?!:)|\s*=(?!=))/.test(line.slice(end)),
   );
 }
 
-/** The values that a line needs: not its results, which it has yet to make when the program stops before it. */
+/** The values that a line uses, without its results, which do not exist yet when the program stops before it. */
 export function usesIn(line: string, languageId: string): ValueName[] {
   return valuesIn(line, languageId).filter(({ start }) => start >= endOfResults(line));
 }
 
-/** Where `%a, %b = ` ends, after the offset that a listing puts first. */
+/** The end of `%a, %b = `, after the offset at the beginning of a listing's line. */
 function endOfResults(line: string): number {
   return /^(?:\[[0-9A-F]+\])?\s*%[^=]*=/.exec(line)?.[0].length ?? 0;
 }
@@ -57,7 +57,7 @@ export function valueAt(line: string, column: number, languageId: string): Value
   return valuesIn(line, languageId).find(({ start, end }) => start <= column && column <= end);
 }
 
-/** The line that opens the function around `line`; the line itself when there is none. */
+/** The first line of the function around `line`; `line` itself outside of functions. */
 export function firstLineOfFunction(lineAt: (line: number) => string, line: number): number {
   for (let at = line; at >= 0; at--) {
     if (FUNCTION_HEAD.test(lineAt(at))) {

@@ -1,4 +1,4 @@
-// What a value is called in the text, for the debugger's hover and for the values that VS Code prints beside the code.
+// The expressions for values in the text, for the debugger's hovers and for the values beside the code.
 
 import * as vscode from "vscode";
 import { definitionsIn, expressionOf, firstLineOfFunction, usesIn, type ValueName, valueAt } from "./valueNames";
@@ -12,7 +12,7 @@ export function registerValues(): vscode.Disposable {
   );
 }
 
-/** `%x` under the pointer, and of `%r#1` all of it. */
+/** The expression for the value under the pointer. */
 class HoveredValue implements vscode.EvaluatableExpressionProvider {
   provideEvaluatableExpression(
     document: vscode.TextDocument,
@@ -24,8 +24,8 @@ class HoveredValue implements vscode.EvaluatableExpressionProvider {
 }
 
 /**
- * What the stopped line uses, and above it, up to the head of the function, what each line defined. A register of
- * .vmasm may hold another value by now than the one an earlier line gave it, so there only the stopped line counts.
+ * The values that the stopped line uses, and those that the lines above it in the function have defined. In .vmasm a
+ * register may have changed since an earlier line, so there only the stopped line counts.
  */
 class InlineValues implements vscode.InlineValuesProvider {
   provideInlineValues(

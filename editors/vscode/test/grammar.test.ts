@@ -1,5 +1,5 @@
-// The grammars, run by VS Code's own tokenizer over test/grammar/sample.*; what each token is must stay as in the
-// .tokens file beside it. `UPDATE=1 npm test` writes those files anew: then read the difference.
+// Runs the grammars with VS Code's own tokenizer over test/grammar/sample.* and compares the tokens with the .tokens
+// file beside each sample. `UPDATE=1 npm test` writes those files; then read the difference.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";

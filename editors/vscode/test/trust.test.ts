@@ -8,7 +8,7 @@ interface Manifest {
   contributes: { configuration: { properties: Record<string, { scope?: string }> } };
 }
 
-/** Settings that change what is shown, and nothing else: a workspace may set them before it is trusted. */
+/** Settings that affect only the display: a workspace may set them before it is trusted. */
 const HARMLESS = ["iree-dbg.inlayHints", "iree-dbg.codeLens", "iree-dbg.trace.server"];
 
 const manifest = JSON.parse(readFileSync(join(process.cwd(), "package.json"), "utf8")) as Manifest;
@@ -17,7 +17,7 @@ const { properties } = manifest.contributes.configuration;
 test("a workspace that is not trusted sets nothing but what is harmless", () => {
   const { supported, restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
   assert.equal(supported, "limited");
-  // A new setting is restricted unless it is said to be harmless here.
+  // A new setting has to be restricted, unless this list says that it is harmless.
   const restricted = Object.keys(properties).filter((name) => !HARMLESS.includes(name));
   assert.deepEqual([...restrictedConfigurations].sort(), restricted.sort());
 });

@@ -1,5 +1,4 @@
-//! Tells Zed how the language server of MLIR and VM assembly is started: the `iree-dbg` of the
-//! PATH.
+//! Tells Zed how to start the language server for MLIR and VM assembly: the `iree-dbg` on the PATH.
 
 use zed_extension_api as zed;
 

@@ -1,7 +1,7 @@
 //! Why a command failed. A failed run is one value, printed as text or as JSON (`--error_format`).
 //!
 //! ```text
-//! INVALID_ARGUMENT; input0 shape dimension 0 mismatch; while invoking native function hal.buffer_view.assert; …
+//! INVALID_ARGUMENT; input0 shape dimension 0 mismatch; while invoking native function …
 //!     0 hal.buffer_view.assert (native)
 //!     1 module.main [00000016]
 //!       at model.mlir:12:8 (inlined) in helper

@@ -14,17 +14,16 @@ const VARIABLE: &str = "IREE_DBG_TOKEN";
 #[derive(clap::Args)]
 pub(crate) struct AccessArguments {
     /// The text that clients give as `token` when they launch or attach; by default a random one,
-    /// which is printed. The environment variable IREE_DBG_TOKEN says it too, where other users do
-    /// not see it
+    /// which is printed. The environment variable IREE_DBG_TOKEN sets it too, and other users do
+    /// not see that
     #[arg(long, value_name = "TEXT", requires = "listen", conflicts_with = "no_token")]
     token: Option<String>,
 
-    /// Ask no client for a token: whoever can connect can run programs as you
+    /// Ask clients for no token: anyone who can connect can run programs as you
     #[arg(long = "no-token", requires = "listen")]
     no_token: bool,
 
-    /// Let `--listen` take an address that other machines reach. What is said there is not
-    /// encrypted
+    /// Let `--listen` take an address that other machines reach. The connection is not encrypted
     #[arg(long = "allow-remote", requires = "listen", conflicts_with = "no_token")]
     allow_remote: bool,
 }
@@ -75,12 +74,13 @@ impl AccessArguments {
             Some(_) if self.given().is_some() => {}
             Some(token) => eprintln!("token: {token}"),
             None => eprintln!(
-                "warning: no token is asked for, so whoever can connect can run programs as you"
+                "warning: clients need no token, so anyone who can connect can run programs as you"
             ),
         }
         if !address.ip().is_loopback() {
             eprintln!(
-                "warning: other machines can connect to {address}, and nothing that is said is encrypted"
+                "warning: other machines can connect to {address}, and the connection is not \
+                 encrypted"
             );
         }
     }
@@ -117,6 +117,6 @@ pub(crate) fn run(
         Some(StopReason::Failed(failure)) => {
             Err(format!("{}; invoking function '{name}'", failure.status))
         }
-        _ => Err("the program was ended by its debugger".to_owned()),
+        _ => Err("a debugger ended the program".to_owned()),
     }
 }

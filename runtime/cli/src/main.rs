@@ -12,7 +12,7 @@
 //! | `command_line` | what happens to the command line before clap reads it |
 //! | `modules` | modules and native libraries that the command line names, loaded and linked |
 //! | `failure` | why a command failed, and how the user hears of it |
-//! | `program` | the flags that name a program, its inputs and its outputs; its loading and running |
+//! | `program` | flags for a program, its inputs and its outputs; its loading and running |
 //! | `trace` | `--trace_execution` |
 //! | `measurement` | how long a call takes, and breakpoints that a call does not reach |
 //! | `listening` | `--listen`: who may connect, and running a program that debuggers attach to |

@@ -1,10 +1,10 @@
-//! `iree-dbg bench`: what it prints, with the embedded example as the program. Nothing here asserts
-//! a time; `tests/bench` measures.
+//! The output of `iree-dbg bench` for the embedded example. Nothing here asserts a time;
+//! `tests/bench` measures.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Measures the square root of 2 after some steps.
+/// Measures the square root of 2 with a number of steps.
 fn bench(steps: u32, arguments: &[&str]) -> Output {
     let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("example/newton.vmfb");
     Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
@@ -48,7 +48,7 @@ fn json_has_the_median_and_the_iterations() {
 
 #[test]
 fn breakpoints_are_set_where_the_call_does_not_come() {
-    // Without a step the body of the loop is left out, and the whole function that it calls.
+    // Without a step, the body of the loop does not run, nor does the function that it calls.
     let report = json(0, &["--breakpoints=8"]);
     assert_eq!(report["breakpoints"], 8);
     let in_main = report["breakpoints_in_running_functions"].as_u64().expect("a count");

@@ -1,5 +1,5 @@
-//! Files that are written, cut short, replaced, deleted or touched while they are debugged: the
-//! session goes on with what it has loaded, says so once, and `run` takes what is there then.
+//! Files that are written, cut short, replaced, deleted or touched during a session: the session
+//! continues with the program that it has loaded, says so once, and `run` loads the new files.
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use tempfile::TempDir;
 
-/// A debugger that is told one command after the other.
+/// A debugger that executes one command after the other.
 struct Session {
     child: Child,
     commands: ChildStdin,
@@ -34,9 +34,9 @@ impl Session {
         Self { child, commands, printed }
     }
 
-    /// What a command prints.
+    /// The output of a command.
     fn tell(&mut self, command: &str) -> String {
-        // The mistake prints one line, after all that the command prints.
+        // A wrong command prints one line, after the output of this one.
         writeln!(self.commands, "{command}\nno-command").expect("the debugger listens");
         let mut text = String::new();
         loop {
@@ -57,7 +57,7 @@ impl Session {
     }
 }
 
-/// A module that computes with a number, of so many operations.
+/// A module that computes with a number, in `count` operations.
 fn module(factor: i32, operations: usize) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let mut text = "vm.module @program version 0\nvm.type i32\n\nvm.export @main\n\
@@ -77,7 +77,7 @@ fn module(factor: i32, operations: usize) -> Vec<u8> {
     fs::read(output).expect("a module")
 }
 
-/// A file with a module that is debugged and has stopped in its function.
+/// A file with a module, and a session that has stopped in its function.
 fn stopped() -> (TempDir, PathBuf, Session) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("program.vmfb");
@@ -94,7 +94,7 @@ fn rewrite(path: &Path, bytes: &[u8]) {
     file.write_all(bytes).expect("it is written");
 }
 
-/// The session shows and runs the module that it has loaded, having said what became of the file.
+/// The session has said what became of the file, and still shows and runs the loaded module.
 fn goes_on(mut session: Session, expected: &str) -> Session {
     let printed = session.tell("stepi");
     assert_eq!(printed.matches(expected).count(), 1, "{expected}: {printed}");
@@ -114,7 +114,7 @@ fn a_module_that_is_written_in_place_does_not_change_the_session() {
     let expected = "program.vmfb has changed; the session goes on with what it has loaded; `run`";
     let mut session = goes_on(session, expected);
     let printed = session.tell("run");
-    assert!(printed.contains("program.vmfb has changed and was loaded anew"), "{printed}");
+    assert!(printed.contains("program.vmfb has changed and was loaded again"), "{printed}");
     assert!(printed.contains("i32=5\n"), "{printed}");
     session.quit();
 }
@@ -177,10 +177,10 @@ fn a_companion_that_changes_is_noticed() {
     session.quit();
 }
 
-/// The constants of a large module are read where they are: what is wrong then is said, and nobody
-/// dies.
+/// The constants of a large module stay in its file. The session says that they may be wrong, and
+/// survives.
 #[test]
-fn large_constants_that_are_cut_off_are_told_of() {
+fn large_constants_that_are_cut_off_are_reported() {
     const LENGTH: usize = 40 << 20;
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("large.vmfb");

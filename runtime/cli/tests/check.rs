@@ -1,5 +1,5 @@
-//! `iree-dbg check` on the modules of `tests/check`: each source is made a module of, and what
-//! `check` prints must be what the `.expected` file beside it says.
+//! `iree-dbg check` on the modules of `tests/check`: each source becomes a module, and the output
+//! of `check` must be the text of the `.expected` file beside the source.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -16,7 +16,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check")
 }
 
-/// Makes a module of a source in the folder.
+/// Makes a module from a source in the folder.
 fn module(scratch: &TempDir, source: &str) -> PathBuf {
     let module = scratch.path().join(source).with_extension("vmfb");
     let is_assembly = source.ends_with(".vmasm");
@@ -43,7 +43,7 @@ fn prints_what_is_expected(source: &str) {
     assert_eq!(output.status.code(), Some(1), "some tests in {source} fail");
 }
 
-/// The error of a module that cannot be checked at all.
+/// The error for a module that cannot be checked.
 fn refusal(source: &str) -> String {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let output = check(&[&module(&scratch, source)]);
@@ -86,7 +86,7 @@ fn the_last_module_named_has_the_tests() {
 }
 
 #[test]
-fn expectations_that_nobody_could_check_are_refused() {
+fn unknown_expectations_are_refused() {
     let error = refusal("unknown.vmasm");
     assert!(error.contains("check.expect_almost_eq (0ff_v)"), "{error}");
 }

@@ -1,14 +1,13 @@
-//! Sessions of the terminal debugger on programs that are compiled for it, compared with what they
-//! printed before: a model that a device executes, one whose functions are inlined, and one with
-//! several operations on a line.
+//! Golden sessions of the terminal debugger on compiled programs: a model that a device executes, a
+//! program with inlined functions, one with several operations on a line, and others.
 //!
-//! They are compiled with iree-compile, which must be found; a case is a script beside the program
-//! with its output. To accept new output, run with `UPDATE_EXPECT=1` and read the difference.
+//! They need iree-compile. A case is a script beside the program, with its expected output. To
+//! accept new output, run with `UPDATE_EXPECT=1` and read the difference.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles a program of a directory; tells where its module is.
+/// Compiles a program of a directory. Returns the path of its module.
 fn compile(directory: &Path, program: &str, flags: &[&str]) -> PathBuf {
     let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{program}.vmfb"));
     compile_to(&module, directory, program, flags);
@@ -114,7 +113,7 @@ fn a_listing_is_shown_where_a_module_has_one() {
     compile_to(&module, &scratch, "perceptron", &[flag]);
     check_on(&module, &tests().join("levels"), &scratch, &["4x8xf32=1"], &["listed"]);
 
-    // Without its companion, the database of the module still has the lines of one function.
+    // Without its companion, the module's database still has the lines of one function.
     std::fs::rename(scratch.join("perceptron.vmfb.companion.mlir"), scratch.join("away"))
         .expect("the companion is there");
     check_on(&module, &tests().join("levels"), &scratch, &["4x8xf32=1"], &["database"]);

@@ -1,10 +1,10 @@
-//! What documents show is what one gets: every `console` block of these pages is run in a copy of
-//! the `example` folder, and what it prints is compared.
+//! Transcripts in the documents are real: this test runs every `console` block of these pages in a
+//! copy of the `example` folder and compares the output.
 //!
-//! A block is lines `$ command`, each followed by its output. `iree-dbg debug` may be followed by
-//! lines `(iree-dbg) command` with theirs. In an output `…` stands for any text, and alone on a line
-//! for any number of lines; a command without any output is run and must succeed. The blocks of a
-//! page share one folder, in their order.
+//! A block has lines `$ command`, each followed by its output. `iree-dbg debug` may be followed by
+//! lines `(iree-dbg) command` with their output. In an output `…` stands for any text, and alone on
+//! a line for any number of lines. A command without output must only succeed. The blocks of a page
+//! share one folder, in their order.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,7 +37,7 @@ fn transcripts_in_documents_are_real() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// A command of a page with what it is said to print.
+/// A command of a page with its documented output.
 struct Shown {
     line: usize,
     text: String,
@@ -90,7 +90,7 @@ fn commands_of(page: &str) -> Vec<Shown> {
     commands
 }
 
-/// The words of a command, as a shell splits them; comments are left out.
+/// The words of a command, split as a shell does, without comments.
 fn words_of(command: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;
@@ -109,7 +109,7 @@ fn words_of(command: &str) -> Vec<String> {
     words
 }
 
-/// Whether lines are as shown, where a line `…` stands for any number of them.
+/// Whether lines match the documented ones, where a line `…` stands for any number of lines.
 fn matches(shown: &[&str], printed: &[&str]) -> bool {
     match shown.split_first() {
         None => printed.is_empty(),
@@ -121,7 +121,7 @@ fn matches(shown: &[&str], printed: &[&str]) -> bool {
     }
 }
 
-/// Whether a line is as shown, where `…` stands for any text.
+/// Whether a line matches a documented one, where `…` stands for any text.
 fn is_like(shown: &str, printed: &str) -> bool {
     let Some((start, rest)) = shown.split_once('…') else { return shown == printed };
     let Some(left) = printed.strip_prefix(start) else { return false };

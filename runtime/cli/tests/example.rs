@@ -1,6 +1,6 @@
-//! The embedded example is what its source compiles to.
+//! The embedded example matches its source.
 //!
-//! When it is not any more, compile it again; `src/example.rs` has the command.
+//! If it does not, compile it again; `src/example.rs` has the command.
 
 use std::path::Path;
 use std::process::Command;

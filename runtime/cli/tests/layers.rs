@@ -1,5 +1,5 @@
-//! Models whose layers share dispatches: every line stops in its own layer, whatever executes it,
-//! and steps go from dispatch to dispatch in the order of the source.
+//! Models whose layers share dispatches: every line stops in its own layer, in bytecode and in
+//! machine code, and steps go from dispatch to dispatch in the order of the source.
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`.
 
@@ -7,8 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A model of layers that do the same, with a name that MLIR quotes; and the lines of its
-/// operations.
+/// A model of equal layers, with a name that MLIR quotes, and the lines of its operations.
 fn model(layers: usize) -> (String, Vec<usize>) {
     let square = "tensor<8x8xf32>";
     let mut text = "#id = affine_map<(i, j) -> (i, j)>\n".to_owned();
@@ -47,10 +46,10 @@ fn model(layers: usize) -> (String, Vec<usize>) {
 
 const LAYERS: usize = 3;
 
-/// Lines of a layer.
+/// The number of lines of a layer.
 const LAYER_LINES: usize = 9;
 
-/// Compiles the model; tells where it is and the lines of its operations.
+/// Compiles the model. Returns the path of its module and the lines of its operations.
 fn compiled(folder: &Path, flags: &[&str]) -> (PathBuf, Vec<usize>) {
     let (text, lines) = model(LAYERS);
     std::fs::write(folder.join("model.mlir"), text).expect("the source is written");
@@ -68,7 +67,7 @@ fn compile(folder: &Path, name: &str, flags: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What a session prints that is told these commands.
+/// The output of a session with these commands.
 fn session(module: &Path, inputs: usize, commands: &str) -> String {
     use std::io::Write as _;
     let mut child = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
@@ -87,19 +86,18 @@ fn session(module: &Path, inputs: usize, commands: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The line that a frame is on: `… at model.mlir:12:3`.
+/// The line of a frame: `… at model.mlir:12:3`.
 fn line_of(frame: &str) -> Option<usize> {
     let (_, place) = frame.rsplit_once("model.mlir:")?;
     place.split(':').next()?.parse().ok()
 }
 
-/// The lines of a layer that a line is in, counted from 0.
+/// The layer of a line; the first layer is 0.
 fn layer_of(line: usize) -> usize {
     (line - 5) / LAYER_LINES
 }
 
-/// Each line of an operation stops in the dispatch of its layer; where that is bytecode, on the
-/// line itself.
+/// Each line of an operation stops in the dispatch of its layer; in bytecode, on the line itself.
 fn check_lines(flags: &[&str], is_bytecode: bool) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let (module, lines) = compiled(folder.path(), flags);
@@ -113,7 +111,7 @@ fn check_lines(flags: &[&str], is_bytecode: bool) {
         let command = frames.iter().find(|it| it.contains("command ")).copied();
         let at = command.and_then(line_of).unwrap_or_else(|| panic!("{}", context()));
         assert_eq!(layer_of(at), layer_of(*line), "{}", context());
-        // A multiplication may have become part of the addition behind it.
+        // A multiplication may have become part of the addition after it.
         let innermost = frames.first().copied().filter(|it| !it.contains("command "));
         if let Some(innermost) = innermost {
             assert_eq!(line_of(innermost), Some(*line), "{}", context());
@@ -195,7 +193,7 @@ fn dispatches_of_models_with_odd_names_have_operands() {
     assert!(printed.contains("operand[0] = "), "{printed}");
 }
 
-/// A source with more text than anybody reads for names.
+/// A source that is too large to be searched for names.
 #[test]
 fn long_sources_have_lines() {
     let folder = tempfile::tempdir().expect("a scratch folder");

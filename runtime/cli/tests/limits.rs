@@ -1,5 +1,4 @@
-//! `run --max_…`: programs that want more than they may get end with `RESOURCE_EXHAUSTED` and
-//! status 1.
+//! `run --max_…`: programs that exceed a limit end with `RESOURCE_EXHAUSTED` and exit status 1.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,7 +28,10 @@ vm.func @recurse(%i0: i32) -> () {
 }
 ";
 
-/// Whether the program ends well; its last line if not.
+/// Runs the program.
+///
+/// # Errors
+/// The program fails; its standard error.
 fn run(module: &Path, flags: &[&str]) -> Result<(), String> {
     let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
         .arg("run")
@@ -69,7 +71,7 @@ fn what_goes_past_a_limit_fails() {
         let error = run(&module, &[function, input, too_little]).expect_err(too_little);
         assert!(error.contains("RESOURCE_EXHAUSTED"), "{too_little}: {error}");
     }
-    // Nobody has to ask for a bound: this is more than there is.
+    // Without a flag there is a limit too: this is more memory than the machine has.
     let error = run(&module, &[allocate, "--input=4611686018427387904"]).expect_err("too much");
     assert!(error.contains("(limit ") && error.contains(": --max_memory)"), "{error}");
     std::fs::remove_dir_all(&directory).expect("the directory goes");
@@ -103,7 +105,7 @@ fn workgroups_take_from_the_same_budget() {
             Ok(())
         );
         let cases = [
-            // 27 workgroups cost more than 26 steps, whatever they do.
+            // Each of the 27 workgroups costs at least one step.
             (few, "crowd", "--max_steps=26"),
             ([&crowd[..], &["--input=4294967295", device]].concat(), "crowd", "--max_steps=100000"),
             ([&crowd[..], &["--input=4294967295", device]].concat(), "crowd", "--max_time=200ms"),
@@ -124,7 +126,7 @@ fn workgroups_take_from_the_same_budget() {
     }
 }
 
-/// Programs that run their dispatches without a queue.
+/// A program that runs its dispatches without a queue.
 #[test]
 fn dispatches_without_a_device_take_from_the_same_budget() {
     let folder = tempfile::tempdir().expect("a folder");

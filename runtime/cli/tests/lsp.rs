@@ -1,5 +1,5 @@
-//! `iree-dbg lsp` as a process: it answers on standard output and ends when it is told to, its
-//! input still open.
+//! `iree-dbg lsp` as a process: it answers on standard output, and `exit` ends it while its input
+//! is still open.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};

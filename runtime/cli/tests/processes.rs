@@ -1,4 +1,4 @@
-//! A compiler never outlives the debugger that started it, however that ends.
+//! A compiler never outlives the debugger that started it, however the debugger ends.
 #![cfg(target_os = "linux")]
 
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How many processes have this text in their command line.
+/// How many processes have a text in their command line.
 fn count(marker: &str) -> usize {
     let processes = std::fs::read_dir("/proc").expect("this is Linux").flatten();
     let lines = processes.map(|it| std::fs::read(it.path().join("cmdline")));
@@ -23,7 +23,7 @@ fn wait_for(marker: &str, expected: usize) {
     }
 }
 
-/// A compiler like pip's: a script, whose child does the work, which never ends here.
+/// A compiler like pip's: a script whose child does the work. Here it never ends.
 fn compiler(directory: &Path, seconds: &str) -> String {
     let path = directory.join("iree-compile");
     let script = format!("#!/bin/sh\nsleep {seconds} &\nwait\n");
@@ -54,7 +54,7 @@ fn compilers_end_with_the_debugger() {
     for (index, how) in
         ["disconnect", "cancel", "close", "-TERM", "-INT", "-KILL"].iter().enumerate()
     {
-        // Nobody else sleeps for so long.
+        // No other process sleeps for so long.
         let seconds = format!("7{}{index}", std::process::id());
         let compiler = compiler(directory.path(), &seconds);
         let mut adapter = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))

@@ -1,12 +1,12 @@
-//! `run`, `dump`, `verify` and `abi` as a user calls them, on the embedded example: no tool is
-//! needed.
+//! `run`, `dump`, `verify` and `abi` from the command line, on the embedded example. No other tool
+//! is needed.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Runs the binary; its status and what it wrote.
+/// Runs the binary. Returns its exit status, standard output and standard error.
 fn iree_dbg(arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
         .args(arguments)
@@ -20,7 +20,7 @@ fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("example/newton.vmfb")
 }
 
-/// `run` on the example with further flags.
+/// `run` on the example with more flags.
 fn run(flags: &[&str]) -> (Option<i32>, String, String) {
     let module = format!("--module={}", example().display());
     let arguments: Vec<&str> =
@@ -33,7 +33,7 @@ fn results_are_printed() {
     let (status, stdout, stderr) = run(&["--function=main", "--input=2.0", "--input=5"]);
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
     assert_eq!(stdout, "EXEC @main\nresult[0]: f32=1.41421\n");
-    // A flag may come as two words, and the only function need not be named.
+    // A flag and its value may be two words, and the only function needs no name.
     let (_, without_name, _) = run(&["--input", "2.0", "--input", "5"]);
     assert_eq!(without_name, stdout);
     let (_, routed, _) = run(&["--input=2.0", "--input=5", "--output=-"]);
@@ -95,7 +95,7 @@ fn a_trace_shows_instructions_and_what_they_read() {
 }
 
 #[test]
-fn mistakes_are_told_and_fail() {
+fn mistakes_are_reported_and_fail() {
     for (flags, expected) in [
         (&["--function=nope"][..], "NOT_FOUND; no function `nope` exported by module"),
         (&["--input=x", "--input=1"], "parsing value `x` as f32"),
@@ -181,7 +181,7 @@ fn signatures_are_decoded() {
     assert_eq!(status, Some(0));
     let decoded: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
     assert_eq!(decoded["arguments"][1]["span"][1], "i64");
-    // Until February 2021 `.` stood before the results, and `[` and `]` around a span.
+    // Until February 2021 results began with `.`, and a span was in `[` and `]`.
     let (status, stdout, _) = iree_dbg(&["abi", "decode", "--kind=cconv", "0[i].i"]);
     assert_eq!(status, Some(0));
     let decoded: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
@@ -191,14 +191,15 @@ fn signatures_are_decoded() {
     assert!(stderr.ends_with("\n  0i-i\n    ^\n"), "{stderr}");
 }
 
-/// What the program's door asks for.
+/// The token that clients have to give.
 const TOKEN: &str = "sesame";
 
-/// Says one DAP request and reads until its response. The least of a client.
+/// A minimal client: sends one DAP request and reads until its response.
 fn ask(stream: &mut std::net::TcpStream, seq: u32, command: &str) -> String {
     use std::io::{Read, Write};
     let body = format!(
-        "{{\"seq\":{seq},\"type\":\"request\",\"command\":\"{command}\",\"arguments\":{{\"adapterID\":\"iree\",\"token\":\"{TOKEN}\"}}}}"
+        "{{\"seq\":{seq},\"type\":\"request\",\"command\":\"{command}\",\
+         \"arguments\":{{\"adapterID\":\"iree\",\"token\":\"{TOKEN}\"}}}}"
     );
     stream
         .write_all(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes())
@@ -237,7 +238,7 @@ fn a_program_waits_for_a_debugger_that_attaches() {
         assert!(ask(&mut stream, seq, command).contains("\"success\":true"));
     }
     let mut rest = ask(&mut stream, 3, "configurationDone");
-    // The program ends under its client, who then leaves.
+    // The program ends while its client is attached; then the client leaves.
     while !rest.contains("terminated") {
         let mut bytes = [0; 4096];
         let count = stream.read(&mut bytes).expect("the adapter says that it is over");

@@ -1,8 +1,7 @@
-//! Sessions of the terminal debugger on the embedded example, compared with what they printed
-//! before.
+//! Golden sessions of the terminal debugger on the embedded example.
 //!
-//! A case is a script in `tests/terminal` with its output beside it. To add one, write the script;
-//! to accept new output, run with `UPDATE_EXPECT=1` and read the difference.
+//! A case is a script in `tests/terminal`, with its expected output beside it. To add one, write
+//! the script. To accept new output, run with `UPDATE_EXPECT=1` and read the difference.
 
 use std::path::Path;
 use std::process::Command;

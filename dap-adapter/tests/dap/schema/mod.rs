@@ -1,11 +1,11 @@
-//! Holds messages of the adapter against the protocol's own JSON schema, which lies beside this
+//! Checks messages of the adapter against the protocol's own JSON schema, which is beside this
 //! file.
 //!
 //! The schema uses a small part of JSON schema (draft 4): `$ref`, `allOf`, `oneOf`, `type`, `enum`,
-//! `required`, `properties`, `additionalProperties`, `items`, `minimum`, `maximum`; a keyword that
-//! is none of these fails the test, so that nothing goes unchecked. In one thing the check is
-//! stricter than the schema: a property that the protocol does not know is a mistake of ours,
-//! usually of spelling.
+//! `required`, `properties`, `additionalProperties`, `items`, `minimum`, `maximum`; any
+//! other keyword fails the test, so that nothing stays unchecked. The check is stricter than the
+//! schema in one respect: it rejects properties that the protocol does not have, which are usually
+//! misspelt.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -15,7 +15,10 @@ use serde_json::Value;
 static SCHEMA: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("debugAdapterProtocol.json")).unwrap());
 
-/// What is wrong with a message, if anything is.
+/// Checks a message.
+///
+/// # Errors
+/// The message does not fit the schema; why.
 pub(crate) fn check(message: &Value) -> Result<(), String> {
     let definition = definition_of(message)?;
     let schema = SCHEMA["definitions"]
@@ -30,12 +33,12 @@ pub(crate) fn check(message: &Value) -> Result<(), String> {
     no_others(message, &known, &definition)
 }
 
-/// An answer to a message that had no readable number. The protocol has no way to say that.
+/// Whether a message answers one without a readable number. The schema has no such answer.
 fn is_answer_to_nothing(message: &Value) -> bool {
     message["type"] == "response" && message["request_seq"] == 0 && message["success"] == false
 }
 
-/// The name of the definition that a message must fit.
+/// The name of the definition for a message.
 fn definition_of(message: &Value) -> Result<String, String> {
     let capitalised = |text: &Value| {
         let text = text.as_str().unwrap_or_default();
@@ -145,7 +148,7 @@ fn is_of_type(value: &Value, rule: &Value) -> bool {
     if rule.is_array() { each(rule).any(is) } else { is(rule) }
 }
 
-/// The properties that a schema lists, its parts included. Empty for one that lists none.
+/// The properties that a schema and its parts list.
 fn known_properties<'a>(schema: &'a Value, known: &mut BTreeSet<&'a str>) {
     let schema = resolved(schema);
     if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
@@ -202,7 +205,8 @@ fn the_check_finds_what_is_wrong() {
                 "seq": 1, "type": "response", "request_seq": 1, "command": "scopes",
                 "success": true, "body": {"scopes": [{"name": "a", "variablesReference": 1}]},
             }),
-            "ScopesResponse.body.scopes[0]: no `expensive` in {\"name\":\"a\",\"variablesReference\":1}",
+            "ScopesResponse.body.scopes[0]: no `expensive` in \
+             {\"name\":\"a\",\"variablesReference\":1}",
         ),
     ];
     for (message, expected) in cases {

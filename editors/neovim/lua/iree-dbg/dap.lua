@@ -1,6 +1,6 @@
--- The debugger, for the plugin nvim-dap: `require("iree-dbg.dap")` in init.lua.
+-- The debugger for the plugin nvim-dap: `require("iree-dbg.dap")` in init.lua.
 --
--- `:lua require("dap").continue()` on a .mlir or a .vmfb then asks what to call, and stops at breakpoints.
+-- `:lua require("dap").continue()` on a .mlir or a .vmfb then asks for the function, and stops at breakpoints.
 
 local dap = require("dap")
 
@@ -12,7 +12,7 @@ dap.adapters.iree = function(callback, configuration)
   end
 end
 
--- One argument a line of the prompt, as for `iree-dbg run --input=`.
+-- The arguments from one prompt, written as for `iree-dbg run --input=`.
 local function inputs()
   return vim.split(vim.fn.input("Arguments, separated by spaces: "), " ", { trimempty = true })
 end
@@ -36,7 +36,7 @@ local configurations = {
     port = function()
       return tonumber(vim.fn.input("Port: ", "4711"))
     end,
-    -- What `run --listen` has printed; nothing, if it was started with --no-token.
+    -- The token that `run --listen` has printed; empty if it was started with --no-token.
     token = function()
       return vim.env.IREE_DBG_TOKEN or vim.fn.inputsecret("Token: ")
     end,

@@ -14,16 +14,16 @@ use crate::modules;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Where to write the module
+    /// The module to write
     #[arg(short, long, value_name = "MODULE.vmfb")]
     output: PathBuf,
 
-    /// The module that the text was printed of: what text does not say (attributes, dependencies,
-    /// source locations) is taken from it
+    /// The module that the text was printed from: the parts that text cannot hold (attributes,
+    /// dependencies, source locations) are taken from it
     #[arg(long, value_name = "MODULE.vmfb")]
     original: Option<PathBuf>,
 
-    /// The text; - for standard input
+    /// The text; `-` for standard input
     #[arg(value_name = "TEXT.vmasm")]
     input: PathBuf,
 }
@@ -56,7 +56,8 @@ fn complete(assembly: &mut Assembly, path: &Path) -> Result<(), Failure> {
     let original = modules::open(path)?;
     for ordinal in assembly.complete_from(&original) {
         eprintln!(
-            "warning: function {} has no source locations any more: the bytecode is not that of {}",
+            "warning: function {} has lost its source locations: its bytecode differs from that \
+             in {}",
             ordinal.index(),
             path.display()
         );

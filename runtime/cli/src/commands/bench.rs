@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = parse_seconds)]
     time: f64,
 
-    /// Set this many breakpoints where the call does not come, to see what they cost
+    /// Set this many breakpoints that the call does not reach, to see their cost
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     breakpoints: usize,
 

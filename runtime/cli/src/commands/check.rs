@@ -20,7 +20,7 @@ use crate::program::{DeviceArguments, Program};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A module that later ones import from; the last module named has the tests
+    /// A module that later ones import from; the last module has the tests
     #[arg(long = "module", value_name = "MODULE.vmfb")]
     providers: Vec<PathBuf>,
 
@@ -77,8 +77,8 @@ fn require_expectations(modules: &LoadedModules) -> Result<(), String> {
         let unprovided = check::unprovided(module);
         if !unprovided.is_empty() {
             return Err(format!(
-                "NOT_FOUND; module `{}` imports expectations that this build does not know, its tests \
-                 would pass without them: {}",
+                "NOT_FOUND; module `{}` imports expectations that this build does not know, and \
+                 its tests would pass without them: {}",
                 module.name(),
                 unprovided.join(", ")
             ));
@@ -107,7 +107,7 @@ fn exports(module: &Module) -> (Vec<&Export>, Vec<(&Export, &str)>) {
     (tests, others)
 }
 
-/// Runs a test. Returns its faults: none if it passes.
+/// Runs a test. Returns its faults; none if it passes.
 fn run_test(modules: &LoadedModules, test: &Export, should_fail: bool, host: &Host) -> Vec<String> {
     let started = Program::new(modules, test, host).and_then(|mut program| {
         program.initialize(None).map_err(|failure| failure.to_string())?;

@@ -15,17 +15,17 @@ pub(crate) struct Arguments {
     #[arg(value_name = "INPUT.mlir")]
     input: PathBuf,
 
-    /// The module to write; the debug companion and the sources of dispatches get its name with
-    /// `.companion.mlir` and `.dispatches.mlir` behind it
+    /// The module to write; the debug companion and the sources of dispatches get its name with the
+    /// suffixes `.companion.mlir` and `.dispatches.mlir`
     #[arg(short, long, value_name = "MODULE.vmfb")]
     output: PathBuf,
 
-    /// Which iree-compile to run; otherwise $IREE_COMPILE, or the one on PATH or in the `.venv` of
+    /// Which iree-compile to run; by default $IREE_COMPILE, or the one on PATH or in the `.venv` of
     /// the project
     #[arg(long = "iree-compile", value_name = "FILE")]
     compiler: Option<PathBuf>,
 
-    /// Flags for iree-compile; they win over those that are added here
+    /// Flags for iree-compile; they override the flags that are added here
     #[arg(last = true, value_name = "FLAG")]
     flags: Vec<String>,
 }

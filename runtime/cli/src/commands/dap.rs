@@ -11,7 +11,7 @@ use crate::listening::AccessArguments;
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Serve clients on this TCP address of this machine, one after the other, instead of one on
-    /// standard input and output; port 0 takes any that is free
+    /// standard input and output; port 0 takes any free port
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
 

@@ -23,24 +23,23 @@ const PROMPT: &str = "(iree-dbg) ";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The module, which may also be named by --module=; or a source, which is compiled first
+    /// The module, which --module= can name too; or a source, which is compiled first
     #[arg(value_name = "MODULE.vmfb|INPUT.mlir")]
     module: Option<PathBuf>,
 
-    /// Carry out the commands in this file first
+    /// Execute the commands in this file first
     #[arg(short = 'x', long = "command", value_name = "SCRIPT")]
     script: Option<PathBuf>,
 
-    /// Leave after the script
+    /// Exit after the script
     #[arg(long, requires = "script")]
     batch: bool,
 
-    /// A module; those named later may import from those named before, the last one has the
-    /// function
+    /// A module; each may import from the modules before it, and the last one has the function
     #[arg(long = "module", value_name = "MODULE.vmfb")]
     modules: Vec<PathBuf>,
 
-    /// The exported function to call; may be left out if there is only one
+    /// The exported function to call; optional if there is only one
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
 
@@ -51,7 +50,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     device: DeviceArguments,
 
-    /// A directory to look for source files in
+    /// A directory to search for source files
     #[arg(long = "directory", value_name = "DIRECTORY")]
     directories: Vec<PathBuf>,
 }
@@ -115,7 +114,7 @@ fn compiled(path: PathBuf, scratch: &Path) -> Result<PathBuf, Failure> {
     Ok(made.module)
 }
 
-/// How long the program may take to stop before the terminal says what it is busy with.
+/// How long the program may take to stop before the user hears what it is busy with.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Control-C stops the program, not the debugger.

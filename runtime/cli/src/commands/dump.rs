@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t = Output::All)]
     output: Output,
 
-    /// Disassemble this function only: a name, or an ordinal
+    /// Disassemble only this function: a name or an ordinal
     #[arg(long)]
     function: Option<String>,
 
@@ -46,15 +46,15 @@ pub(crate) struct Arguments {
 enum Output {
     /// Metadata, then disassembly
     All,
-    /// What the module offers, needs and weighs
+    /// The exports, imports and sizes of the module
     Metadata,
     /// VM assembly text (.vmasm)
     Disassembly,
-    /// The FlatBuffer as it is in the file
+    /// The FlatBuffer, byte for byte
     FlatbufferBinary,
     /// The FlatBuffer as JSON, with the keys of IREE's schema
     FlatbufferJson,
-    /// The whole model as JSON, with keys that stay
+    /// The whole model as JSON, with stable keys
     Json,
 }
 

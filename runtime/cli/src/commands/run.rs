@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     #[arg(default_value_t = false, default_missing_value = "true")]
     trace_execution: bool,
 
-    /// How a failure is told on standard error
+    /// The format of a failure on standard error
     #[arg(
         long = "error_format",
         alias = "error-format",
@@ -33,20 +33,20 @@ pub(crate) struct Arguments {
     error_format: ErrorFormat,
 
     /// Let debuggers attach over this TCP address while the program runs, one after the other; port
-    /// 0 takes any that is free
+    /// 0 takes any free port
     #[arg(long, value_name = "HOST:PORT")]
     #[arg(conflicts_with_all = ["trace_execution", "inputs_json", "keywords", "outputs_json"])]
     listen: Option<String>,
 
-    /// Begin when the first debugger is there and has set its breakpoints
+    /// Begin when the first debugger has attached and set its breakpoints
     #[arg(long = "wait-for-debugger", requires = "listen")]
     wait_for_debugger: bool,
 
     #[command(flatten)]
     access: AccessArguments,
 
-    /// Let debuggers that attach read memory of this process by address (`r0 as memref<?xf32>`),
-    /// which leads to more than the program's own
+    /// Let attached debuggers read memory of this process by address (`r0 as memref<?xf32>`), also
+    /// outside the program
     #[arg(long = "foreign-memory", requires = "listen")]
     foreign_memory: bool,
 }
@@ -83,7 +83,8 @@ fn execute(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     };
     for path in program.overwritten_files() {
         eprintln!(
-            "warning: {} was written while the program read its constants from it: the results may be wrong",
+            "warning: {} was written while the program read its constants from it: the results \
+             may be wrong",
             path.display()
         );
     }

@@ -15,12 +15,12 @@ use crate::modules::{ArgumentSnapshot, LoadedModules, link_library, split_librar
 /// The flags that name a program: modules, a function, its inputs.
 #[derive(clap::Args)]
 pub(crate) struct ProgramArguments {
-    /// A module, `-` for standard input; those named later may import from those named before, the
-    /// last one has the function
+    /// A module, `-` for standard input; each may import from the modules before it, and the last
+    /// one has the function
     #[arg(long = "module", value_name = "MODULE.vmfb", required = true)]
     modules: Vec<PathBuf>,
 
-    /// The exported function to call; may be left out if there is only one
+    /// The exported function to call; optional if there is only one
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
 

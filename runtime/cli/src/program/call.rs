@@ -114,7 +114,8 @@ impl Program {
             Ok(true) => Ok(results),
             Ok(false) => Err(RunFailure::outside(
                 Status::failed_precondition(
-                    "the function returned, but nothing that it has submitted will signal its fence",
+                    "the function returned, but nothing that it has submitted will signal its \
+                     fence",
                 ),
                 self.notes(),
             )),

@@ -1,4 +1,4 @@
-//! The flags for what a program runs on.
+//! The flags that the commands with a program share: what it runs on.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use super::limits::LimitArguments;
 /// The flags for what a program runs on: device, parameters, native code, limits.
 #[derive(clap::Args)]
 pub(crate) struct DeviceArguments {
-    /// The device that programs see: local-sync (one thread) or local-task (all cores); given
-    /// several times, they see as many
+    /// The device that programs see: local-sync (one thread) or local-task (all cores); repeat
+    /// the flag for several devices
     #[arg(long = "device", value_name = "NAME", default_values_t = [DeviceKind::default()])]
     devices: Vec<DeviceKind>,
 
@@ -19,40 +19,40 @@ pub(crate) struct DeviceArguments {
     #[arg(long = "no-native")]
     no_native: bool,
 
-    /// An archive of parameters (.irpa, .gguf, .safetensors; .npy, .bin and .raw are one parameter
-    /// each), for the scope that the program knows it by
+    /// An archive of parameters (.irpa, .gguf, .safetensors; a .npy, .bin or .raw file is one
+    /// parameter), and the scope by which the program names it
     #[arg(long = "parameters", value_name = "[SCOPE=]FILE")]
     parameters: Vec<String>,
 
-    /// How many threads local-task runs on; 0 is one for each core
+    /// How many threads local-task runs on; 0 means one per core
     #[arg(long = "task_topology_group_count", alias = "task_topology_max_group_count")]
     #[arg(value_name = "COUNT", default_value_t = 0)]
     threads: usize,
 
-    /// How IREE's tools read modules: accepted for their sake. Modules are read, the constants of
-    /// large ones mapped
+    /// Accepted for compatibility with IREE's tools. Modules are read, and the constants of large
+    /// ones are mapped
     #[arg(long = "module_mode", value_name = "MODE", hide = true)]
     #[arg(value_parser = ["preload", "mmap"])]
     module_mode: Option<String>,
 
-    /// How IREE's tools read parameters: accepted for their sake. Small archives are read, large
-    /// ones mapped
+    /// Accepted for compatibility with IREE's tools. Small archives are read, and large ones are
+    /// mapped
     #[arg(long = "parameter_mode", value_name = "MODE", hide = true)]
     #[arg(value_parser = ["preload", "file"])]
     parameter_mode: Option<String>,
 
-    /// What a function of a native library (--module=lib.so) takes and gives, in MLIR; by default
-    /// the text beside the library says it (lib.mlir)
+    /// The type of a function of a native library (--module=lib.so), in MLIR; by default it is in
+    /// the text beside the library (lib.mlir)
     #[arg(long = "signature", value_name = "FUNC.FUNC", allow_hyphen_values = true)]
     signatures: Vec<String>,
 
-    /// Pass in calls within a module what IREE's runtimes up to 3.12 pass: the lower 32 bits of
-    /// each number
+    /// Pass only the lower 32 bits of each number in calls within a module, as IREE's runtimes up
+    /// to 3.12 do
     #[arg(long = "imitate-narrow-calls", alias = "imitate_narrow_calls")]
     imitate_narrow_calls: bool,
 
-    /// Give the program guarded memory: an access after the end of a buffer fails where it happens,
-    /// and memory that nothing has written is told apart
+    /// Guard the program's memory: an access after the end of a buffer fails where it happens, and
+    /// memory that was never written can be told from memory that was
     #[arg(long = "guard")]
     guard: bool,
 

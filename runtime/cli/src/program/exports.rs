@@ -16,8 +16,8 @@ pub(super) fn choose_export<'a>(
     Ok(match name.filter(|name| !name.is_empty()) {
         Some(name) => module.export_named(name).map(|(_, export)| export).ok_or_else(|| {
             format!(
-                "NOT_FOUND; no function `{name}` exported by module `{}`; it exports {}; looking up \
-                 function '{name}'",
+                "NOT_FOUND; no function `{name}` exported by module `{}`; it exports {}; looking \
+                 up function '{name}'",
                 module.name(),
                 list_exports(module)
             )

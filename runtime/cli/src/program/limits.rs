@@ -8,20 +8,20 @@ use vm::{ExecutionLimits, parse_bytes};
 /// Limits on a program that the user does not trust.
 #[derive(clap::Args)]
 pub(crate) struct LimitArguments {
-    /// How many calls and jumps backwards a call may make, those of its dispatches included
+    /// How many calls and backward jumps a call may make, including those of its dispatches
     #[arg(long = "max_steps", value_name = "COUNT")]
     fuel: Option<u64>,
 
-    /// For how long a call may run, dispatches included: 10s, 500ms, 2min
+    /// How long a call may run, including its dispatches: 10s, 500ms, 2min
     #[arg(long = "max_time", value_name = "DURATION", value_parser = vm::parse_duration)]
     max_time: Option<Duration>,
 
     /// How much memory all buffers and lists of the program may take: 4096, 512MiB, 4GiB; by
-    /// default half of what is available when it begins
+    /// default half of the memory that is available when it begins
     #[arg(long = "max_memory", value_name = "BYTES", value_parser = parse_bytes)]
     memory: Option<usize>,
 
-    /// How deep calls may be nested
+    /// How deeply calls may nest
     #[arg(long = "max_call_depth", value_name = "COUNT")]
     stack_depth: Option<usize>,
 }

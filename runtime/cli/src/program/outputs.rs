@@ -13,8 +13,8 @@ use crate::exit_status::ExitStatus;
 /// The flags for results.
 #[derive(clap::Args)]
 pub(crate) struct OutputArguments {
-    /// What to do with each result, in order: `-` prints it, nothing ignores it, `@file.npy` writes
-    /// a NumPy file, `@file.bin` its bytes; `+` instead of `@` appends
+    /// What to do with each result, in order: `-` prints it, an empty text ignores it, `@file.npy`
+    /// writes a NumPy file, `@file.bin` its bytes; `+` instead of `@` appends
     #[arg(long = "output", value_name = "WHERE", allow_hyphen_values = true)]
     outputs: Vec<String>,
 
@@ -24,12 +24,12 @@ pub(crate) struct OutputArguments {
     #[arg(allow_hyphen_values = true)]
     expected_outputs: Vec<String>,
 
-    /// Print so many elements of a tensor, and dots for the rest
+    /// The most elements of a tensor to print; dots stand for the rest
     #[arg(long = "output_max_element_count", alias = "output-max-element-count")]
     #[arg(value_name = "COUNT", default_value_t = 1024)]
     max_element_count: usize,
 
-    /// How tensors are compared: `approximate` allows floats the tolerances below, `exact` nothing
+    /// How tensors are compared: `approximate` within the tolerances below, or `exact`
     #[arg(long = "equality_mode", value_name = "MODE", default_value = "approximate")]
     #[arg(value_parser = ["approximate", "exact"])]
     equality_mode: String,
@@ -50,7 +50,7 @@ pub(crate) struct OutputArguments {
     #[arg(long = "expected_f64_threshold", value_name = "F", default_value_t = Tolerances::default().f64)]
     f64: f64,
 
-    /// Tolerance relative to what is expected, for all floats
+    /// Tolerance relative to the expected value, for all floats
     #[arg(long = "expected_rtol", value_name = "F", default_value_t = Tolerances::default().relative)]
     relative: f64,
 }
@@ -83,8 +83,8 @@ impl OutputArguments {
     fn route(&self, results: &[Value]) -> Result<(), String> {
         if results.len() != self.outputs.len() {
             return Err(format!(
-                "OUT_OF_RANGE; {} results but {} --output= flags; give one for each result, or none to print \
-                 them all",
+                "OUT_OF_RANGE; {} results but {} --output= flags; give one for each result, or none \
+                 to print them all",
                 results.len(),
                 self.outputs.len()
             ));

@@ -14,16 +14,16 @@ use vmfb::Module;
 #[derive(clap::Args)]
 pub(crate) struct StructuredArguments {
     /// All arguments as JSON: a list, or an object of named ones, or {"args": […], "kwargs": {…}};
-    /// arrays are nested lists, "@file.npy" or "2xf32=1 2". Results are printed as the structure
-    /// that the signature promises
+    /// arrays are nested lists, "@file.npy" or "2xf32=1 2". Results are printed in the structure
+    /// of the signature
     #[arg(long = "inputs-json", visible_alias = "inputs_json", value_name = "JSON or @FILE")]
     inputs_json: Option<String>,
 
-    /// An argument by its name; the value is JSON, @file.npy or text as for --input
+    /// A named argument; the value is JSON, @file.npy or text as for --input
     #[arg(long = "kwarg", value_name = "NAME=VALUE")]
     keywords: Vec<String>,
 
-    /// Print results as JSON, in the structure that the signature promises
+    /// Print results as JSON, in the structure of the signature
     #[arg(long = "outputs-json", visible_alias = "outputs_json")]
     outputs_json: bool,
 }

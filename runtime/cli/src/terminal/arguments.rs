@@ -1,7 +1,4 @@
-//! Parsing the arguments of the terminal debugger's commands.
-//!
-//! # Errors
-//! Each function returns the text that the user sees.
+//! Parsing the arguments of the terminal debugger's commands. The errors are for the user.
 
 use debug::{BreakpointOptions, DispatchMoment, HitCondition};
 use vmfb::BytecodeOffset;
@@ -67,7 +64,8 @@ pub(super) fn read_trap(text: &str) -> Result<Option<Trap>, String> {
         "off" => Trap::Off,
         other => {
             return Err(format!(
-                "cannot catch {other:?}; nan, inf, dispatch nan, dispatch inf, overflow, uninitialised, off"
+                "cannot catch {other:?}; nan, inf, dispatch nan, dispatch inf, overflow, \
+                 uninitialised, off"
             ));
         }
     }))

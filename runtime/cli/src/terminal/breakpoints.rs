@@ -82,7 +82,7 @@ impl<W: Write> Terminal<W> {
             .collect();
         for id in gone {
             self.debugger.remove_breakpoint(id);
-            writeln!(self.out, "note: what breakpoint {} watched is gone", id.0)?;
+            writeln!(self.out, "note: the data of breakpoint {} is gone", id.0)?;
         }
         Ok(())
     }

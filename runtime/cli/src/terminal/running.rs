@@ -30,7 +30,7 @@ impl<W: Write> Terminal<W> {
             self.progress = Progress::NotStarted;
         }
         for file in changed {
-            writeln!(self.out, "note: {} has changed and was loaded anew", file.path.display())?;
+            writeln!(self.out, "note: {} has changed and was loaded again", file.path.display())?;
         }
         Ok(())
     }

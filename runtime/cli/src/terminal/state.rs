@@ -10,7 +10,7 @@ use debug::{
 
 use super::command::{Command, Place};
 
-/// Whether to read another command.
+/// What follows a command: another one, or the end of the session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
     Command,
@@ -24,7 +24,7 @@ pub(crate) struct Terminal<W> {
     pub(super) out: W,
     /// The number of the selected frame in the backtrace, where inlined calls count too.
     pub(super) selected: usize,
-    /// The selected frame, for the debugger.
+    /// The selected frame as the debugger names it.
     pub(super) frame: FrameId,
     pub(super) progress: Progress,
     /// The file that was listed last, and the next line to list.
@@ -176,7 +176,7 @@ impl<W: Write> Terminal<W> {
     /// Prints which files have changed since the program was loaded from them.
     pub(super) fn print_changed_files(&mut self) -> io::Result<()> {
         for file in self.debugger.newly_changed_files() {
-            writeln!(self.out, "note: {file}; `run` loads it anew")?;
+            writeln!(self.out, "note: {file}; `run` loads it again")?;
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ const TABLE: &[Row] = &[
     Row {
         names: &["continue", "c"],
         arguments: "",
-        help: "go on until something stops the program",
+        help: "continue until something stops the program",
         read: |_| Ok(Command::Continue),
     },
     Row {
@@ -65,7 +65,7 @@ const TABLE: &[Row] = &[
     Row {
         names: &["step-statement", "ss"],
         arguments: "[N]",
-        help: "to the next operation, of which a line may have several, into calls",
+        help: "to the next operation (a line may have several), into calls",
         read: |a| Ok(Command::StepStatement { times: read_times(a)? }),
     },
     Row {
@@ -83,49 +83,50 @@ const TABLE: &[Row] = &[
     Row {
         names: &["level"],
         arguments: "[source|vm|disassembly]",
-        help: "show and step what was written, the VM program made of it, or instructions",
+        help: "show and step the source, the VM program or the instructions",
         read: |a| non_empty(a).map(|level| level.parse()).transpose().map(Command::Level),
     },
     Row {
         names: &["until", "advance"],
         arguments: "PLACE",
-        help: "go on to a place, as `break` takes it",
+        help: "continue to a place, as `break` takes it",
         read: |a| read_place(a).map(Command::Until),
     },
     Row {
         names: &["into"],
         arguments: "[FUNCTION]",
-        help: "step into the call of the line that `info calls` names",
+        help: "step into a call of the line; `info calls` lists them",
         read: |a| Ok(Command::Into(non_empty(a))),
     },
     Row {
         names: &["jump"],
         arguments: "PLACE",
-        help: "make the innermost frame go on elsewhere in its function",
+        help: "continue elsewhere in the innermost frame's function",
         read: |a| read_place(a).map(Command::Jump),
     },
     Row {
         names: &["again"],
         arguments: "",
-        help: "begin the selected frame anew, with the same arguments",
+        help: "restart the selected frame with the same arguments",
         read: |_| Ok(Command::RestartFrame),
     },
     Row {
         names: &["break", "b", "br"],
         arguments: "PLACE [if EXPR] [if count COND]",
-        help: "stop at [FILE:]LINE[:COLUMN], FUNCTION, *FUNCTION+OFFSET, *ADDRESS or dispatch 'GLOB' [after]",
+        help: "stop at [FILE:]LINE[:COLUMN], FUNCTION, *FUNCTION+OFFSET, *ADDRESS or dispatch \
+               'GLOB' [after]",
         read: read_break,
     },
     Row {
         names: &["log"],
         arguments: "PLACE, TEXT",
-        help: "write TEXT there, with values for {EXPR}, and go on",
+        help: "print TEXT there, with values for {EXPR}, and continue",
         read: read_log,
     },
     Row {
         names: &["condition"],
         arguments: "N [EXPR]",
-        help: "stop at breakpoint N only where EXPR holds; without one, always",
+        help: "stop at breakpoint N only if EXPR holds; without EXPR, always",
         read: |a| {
             let (number, text) = a.split_once(char::is_whitespace).unwrap_or((a, ""));
             let number = read_number(number)?.ok_or("a condition of which breakpoint?")?;
@@ -135,25 +136,26 @@ const TABLE: &[Row] = &[
     Row {
         names: &["watch"],
         arguments: "EXPR",
-        help: "stop where a register, global, element or memory gets another value",
+        help: "stop when a register, global, element or memory changes",
         read: |a| Ok(Command::Watch(DataAccess::Change, required(a)?)),
     },
     Row {
         names: &["rwatch"],
         arguments: "EXPR",
-        help: "stop where it is read",
+        help: "stop when it is read",
         read: |a| Ok(Command::Watch(DataAccess::Read, required(a)?)),
     },
     Row {
         names: &["awatch"],
         arguments: "EXPR",
-        help: "stop where it is read or written",
+        help: "stop when it is read or written",
         read: |a| Ok(Command::Watch(DataAccess::ReadWrite, required(a)?)),
     },
     Row {
         names: &["catch"],
         arguments: "[[dispatch] nan|inf|overflow|uninitialised [every]|off]",
-        help: "stop where a float goes bad or an integer overflows, once an operation, or each time; `dispatch`: in what dispatches leave",
+        help: "stop at NaN, infinity or overflow, once per operation or every time; `dispatch`: \
+               in results of dispatches",
         read: |a| {
             let every = a.strip_suffix("every");
             let what = read_trap(every.unwrap_or(a).trim())?;
@@ -181,16 +183,11 @@ const TABLE: &[Row] = &[
     Row {
         names: &["frame", "f"],
         arguments: "[N]",
-        help: "look at frame N of the stack",
+        help: "select frame N of the stack",
         read: |a| Ok(Command::Frame(read_number(a)?)),
     },
-    Row { names: &["up"], arguments: "", help: "look at the caller", read: |_| Ok(Command::Up) },
-    Row {
-        names: &["down"],
-        arguments: "",
-        help: "look at the callee",
-        read: |_| Ok(Command::Down),
-    },
+    Row { names: &["up"], arguments: "", help: "select the caller", read: |_| Ok(Command::Up) },
+    Row { names: &["down"], arguments: "", help: "select the callee", read: |_| Ok(Command::Down) },
     Row {
         names: &["regs", "info registers", "info r", "i r"],
         arguments: "",
@@ -212,19 +209,19 @@ const TABLE: &[Row] = &[
     Row {
         names: &["dispatch", "info dispatch"],
         arguments: "",
-        help: "what the frame's dispatch works on: workgroups, operands, bindings, constants",
+        help: "the frame's dispatch: its workgroups, operands, bindings and constants",
         read: |_| Ok(Command::Dispatch),
     },
     Row {
         names: &["allocations", "info allocations"],
         arguments: "",
-        help: "the memory that is alive on the device",
+        help: "the memory that is allocated on the device",
         read: |_| Ok(Command::Allocations),
     },
     Row {
         names: &["args", "info args"],
         arguments: "",
-        help: "what the frame's function was called with",
+        help: "the arguments of the frame's function",
         read: |_| Ok(Command::Arguments),
     },
     Row {
@@ -236,7 +233,8 @@ const TABLE: &[Row] = &[
     Row {
         names: &["print", "p"],
         arguments: "EXPR[,x]",
-        help: "a value: %x, i0, r0[1], binding[0] as 4x8xf32, r0 as memref<?xf32>, max(abs(t[0])), @f(1); ,x in hexadecimal",
+        help: "a value: %x, i0, r0[1], binding[0] as 4x8xf32, r0 as memref<?xf32>, \
+               max(abs(t[0])), @f(1); ,x in hexadecimal",
         read: |a| required(a).map(Command::Print),
     },
     Row {
@@ -248,7 +246,7 @@ const TABLE: &[Row] = &[
     Row {
         names: &["undisplay"],
         arguments: "[N]",
-        help: "do not print value N any more, or any",
+        help: "stop printing value N, or all",
         read: |a| Ok(Command::Undisplay(read_number(a)?)),
     },
     Row {
@@ -260,7 +258,7 @@ const TABLE: &[Row] = &[
     Row {
         names: &["x"],
         arguments: "/COUNT EXPR",
-        help: "the bytes behind a value",
+        help: "the bytes of a value",
         read: read_examine,
     },
     Row {
@@ -272,7 +270,7 @@ const TABLE: &[Row] = &[
     Row {
         names: &["list", "l"],
         arguments: "[LINE|FUNCTION]",
-        help: "source text; again: further down",
+        help: "source text; an empty line shows more",
         read: |a| Ok(Command::List(read_list_target(a))),
     },
     Row { names: &["help", "h"], arguments: "", help: "this text", read: |_| Ok(Command::Help) },

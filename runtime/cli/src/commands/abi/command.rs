@@ -23,10 +23,10 @@ pub(crate) struct Arguments {
 enum Command {
     /// Decode a signature string into JSON
     Decode(DecodeArguments),
-    /// Write the signature that JSON on the command line (or `-`: standard input) describes, as
-    /// `decode` prints it
+    /// Write the signature that JSON describes, as `decode` prints it; `-` reads standard input
     Encode(EncodeArguments),
-    /// Write a signature in the text of another convention; what is lost goes to standard error
+    /// Write a signature in the text of another convention; notes on what is lost go to standard
+    /// error
     Convert(ConvertArguments),
     /// Show the exports of a module under every convention that applies
     Explain(explain::Arguments),
@@ -34,22 +34,22 @@ enum Command {
 
 #[derive(clap::Args)]
 struct DecodeArguments {
-    /// Which kind of signature the text is
+    /// The kind of the signature
     #[arg(long, value_enum)]
     kind: Kind,
 
-    /// The raw signature (attribute `f`) beneath a sip signature, so that its leaves have types
+    /// The raw signature (attribute `f`) of a sip signature, so that its leaves have types
     #[arg(long, value_name = "SIGNATURE")]
     raw: Option<String>,
 
-    /// The text, for example 0rii_r; of a tvm value, its 16 bytes in hexadecimal
+    /// The text, for example 0rii_r; for a tvm value its 16 bytes in hexadecimal
     #[arg(allow_hyphen_values = true)]
     text: String,
 }
 
 #[derive(clap::Args)]
 struct EncodeArguments {
-    /// Which kind of signature to write
+    /// The kind of signature to write
     #[arg(long, value_enum)]
     kind: Kind,
 
@@ -60,15 +60,15 @@ struct EncodeArguments {
 
 #[derive(clap::Args)]
 struct ConvertArguments {
-    /// Which kind of signature the text is
+    /// The kind of the signature
     #[arg(long, value_enum, visible_alias = "kind")]
     from: Kind,
 
-    /// Which kind of signature to write
+    /// The kind of signature to write
     #[arg(long, value_enum)]
     to: Kind,
 
-    /// The raw signature (attribute `f`) beneath a sip signature, so that its leaves have types
+    /// The raw signature (attribute `f`) of a sip signature, so that its leaves have types
     #[arg(long, value_name = "SIGNATURE")]
     raw: Option<String>,
 
@@ -85,7 +85,7 @@ enum Kind {
     Iree,
     /// The raw function ABI of 2019 to 2021
     Raw,
-    /// Structured index paths over it
+    /// Structured index paths (sip) over a raw signature
     Sip,
     /// A TVM FFI type schema, a written type such as (Tensor, int) -> float, or a value
     Tvm,

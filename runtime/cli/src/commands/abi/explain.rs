@@ -13,7 +13,7 @@ use crate::modules::open;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The module, and after a colon the exported function, if not all
+    /// The module, and after a colon the exported function; by default all functions
     #[arg(value_name = "MODULE.vmfb[:FUNCTION]")]
     target: String,
 

@@ -2,12 +2,17 @@
 //!
 //! ```text
 //! function = {"name": …?, "arguments": [slot…], "results": [slot…]}
-//! slot     = {"name": …?, "type": type, "ownership": "copied" | "borrowed" | "owned", "keyword": true?}
-//! type     = "i32" … a scalar | "unknown" | "any" | "string" | "bytes" | "ref" | "function" | null
-//!          | {"array": {"element": type, "shape": [4, null] | null, "strides": […]?, "offset": …?, "layout": …?, "memory_space": …?}}
-//!          | {"vector": {"element": type, "shape": [4], "scalable": [false]}} | {"ref": name} | {"list": type}
-//!          | {"sequence": [type…]} | {"tuple": [type…]} | {"dictionary": {key: type}} | {"map": [type, type]}
-//!          | {"span": [type…]} | {"optional": type} | {"one_of": [type…]} | {"function": function} | {"position": 3}
+//! slot     = {"name": …?, "type": type, "ownership": "copied" | "borrowed" | "owned",
+//!             "keyword": true?}
+//! type     = "i32" … a scalar | "unknown" | "any" | "string" | "bytes" | "ref" | "function"
+//!          | null
+//!          | {"array": {"element": type, "shape": [4, null] | null, "strides": […]?,
+//!                       "offset": …?, "layout": …?, "memory_space": …?}}
+//!          | {"vector": {"element": type, "shape": [4], "scalable": [false]}}
+//!          | {"ref": name} | {"list": type} | {"sequence": [type…]} | {"tuple": [type…]}
+//!          | {"dictionary": {key: type}} | {"map": [type, type]} | {"span": [type…]}
+//!          | {"optional": type} | {"one_of": [type…]} | {"function": function}
+//!          | {"position": 3}
 //! ```
 
 use abi::signature::{

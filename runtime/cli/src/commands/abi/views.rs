@@ -110,7 +110,8 @@ pub(super) fn raw(text: &str) -> View {
 fn raw_type(ty: &RawType) -> Value {
     match ty {
         RawType::Buffer { code, dimensions } => {
-            json!({"buffer": {"element": code.name(), "code": code.number(), "dimensions": dimensions}})
+            let (element, code) = (code.name(), code.number());
+            json!({"buffer": {"element": element, "code": code, "dimensions": dimensions}})
         }
         RawType::Scalar(code) => json!({"scalar": {"element": code.name(), "code": code.number()}}),
         RawType::Object => json!("object"),
@@ -161,7 +162,8 @@ pub(super) fn sip(text: &str, raw: Option<&str>) -> View {
                     .collect();
                 json!({"path": keys, "text": text, "raw": index})
             };
-            json!({"paths": tree.paths().into_iter().map(path).collect::<Vec<_>>(), "rendered": tree.render()})
+            let paths: Vec<Value> = tree.paths().into_iter().map(path).collect();
+            json!({"paths": paths, "rendered": tree.render()})
         }
     };
     let own = json!({
@@ -241,9 +243,10 @@ pub(super) fn memref(text: &str) -> View {
 
 fn signature(of: &lowering::Signature) -> Value {
     let parameters = of.parameters.iter();
+    let parameters = parameters.map(|it| json!({"role": it.role, "type": it.ty.to_string()}));
     json!({
         "llvm": of.to_string(),
-        "parameters": parameters.map(|parameter| json!({"role": parameter.role, "type": parameter.ty.to_string()})).collect::<Vec<_>>(),
+        "parameters": parameters.collect::<Vec<_>>(),
         "result": of.result.to_string(),
     })
 }
@@ -254,11 +257,15 @@ fn descriptor(ty: &Type) -> Option<Value> {
     let llvm = lowering::convert(ty).ok()?;
     let size = llvm.size_and_alignment().map(|(size, _)| size);
     let ownership = if array.shape.is_some() {
-        "the caller keeps the data; as a result, whoever frees it frees `allocated`"
+        "the caller keeps the data; for a result, the owner frees `allocated`"
     } else {
-        "as an argument, the ranked descriptor is the caller's; as a result, the caller frees the ranked descriptor"
+        "for an argument, the ranked descriptor is the caller's; for a result, the caller frees the \
+         ranked descriptor"
     };
-    Some(
-        json!({"type": ty.to_string(), "llvm": llvm.to_string(), "size": size, "ownership": ownership}),
-    )
+    Some(json!({
+        "type": ty.to_string(),
+        "llvm": llvm.to_string(),
+        "size": size,
+        "ownership": ownership,
+    }))
 }

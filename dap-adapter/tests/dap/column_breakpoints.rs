@@ -1,4 +1,4 @@
-//! One of several operations on a line.
+//! Breakpoints on one of several operations of a line.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::program::{columns, columns_source};
 /// The line with three operations.
 const LINE: u32 = 8;
 
-/// The columns on that line where a text begins, and behind its end.
+/// The columns on that line where a text begins and after its end.
 fn columns_of(text: &str) -> (u32, u32) {
     let source = fs::read_to_string(columns_source()).unwrap();
     let at = source.lines().nth(LINE as usize - 1).unwrap().find(text).unwrap() as u32 + 1;
@@ -84,7 +84,7 @@ fn a_column_between_operations_moves_and_says_so() {
     );
     assert_eq!([message(1), message(2)], ["", ""]);
     assert!(message(3).ends_with(&format!("the last operation of the line is at {last}")));
-    // Where the line has no code, its columns mean nothing.
+    // On a line without code, columns do not matter.
     let arguments = json!({
         "source": {"path": columns_source()}, "breakpoints": [{"line": LINE - 1, "column": 30}],
     });

@@ -1,11 +1,11 @@
-//! Values, memory and places of a stopped program are changed; conditions and messages.
+//! Changes of values, memory and places in a stopped program; conditions and log messages.
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::program::{call, line, perceptron, source};
 
-/// A client that shows memory and asks again for what has changed.
+/// A client that shows memory and handles `invalidated` events.
 fn watchful(arguments: &Value) -> Client {
     let mut client = Client::new();
     client.request(
@@ -44,7 +44,7 @@ fn evaluate(client: &mut Client, expression: &str, context: &str) -> Value {
     )
 }
 
-/// Sets the one breakpoint of the program's source, with more than a line.
+/// Sets the only breakpoint of the program's source, with more than a line.
 #[track_caller]
 fn set(client: &mut Client, mut breakpoint: Value, line: u32) -> Value {
     breakpoint["line"] = line.into();
@@ -73,7 +73,7 @@ fn a_variable_that_is_set_is_what_the_program_goes_on_with() {
     let arguments = json!({"expression": "%double", "value": "%double + 100", "frameId": frame});
     assert_eq!(client.request("setExpression", &arguments)["value"], "142");
     everything_is_asked_again(&mut client);
-    // The console knows assignments too.
+    // The console takes assignments too.
     assert_eq!(evaluate(&mut client, "%double = 1000", "repl")["result"], "1000");
     everything_is_asked_again(&mut client);
     for (name, value) in [("%double", "\"text\""), ("%double", "1 +"), ("%nothing", "1")] {
@@ -83,7 +83,7 @@ fn a_variable_that_is_set_is_what_the_program_goes_on_with() {
     client.request("setBreakpoints", &json!({"source": {"path": source()}}));
     client.request("continue", &json!({"threadId": 1}));
     client.ends(0);
-    // 2 * (0 + 1 + 2 + 3), and 1000 for the first of them.
+    // 2 * (0 + 1 + 2 + 3), and 1000 for the first element.
     assert!(client.printed("stdout").contains("i32=1012"), "{}", client.printed("stdout"));
     client.disconnect();
 }
@@ -114,7 +114,7 @@ fn memory_is_read_and_written_where_a_value_is() {
     assert_eq!(client.event("memory"), changed);
     everything_is_asked_again(&mut client);
     assert_eq!(evaluate(&mut client, "binding[0][0][1]", "watch")["result"], "2");
-    // An element that is set changes the memory that the client looks at.
+    // Setting an element changes the memory that the client shows.
     let frame = frame(&mut client, 0)["id"].clone();
     let arguments = json!({"expression": "binding[0][0][2]", "value": "3", "frameId": frame});
     assert_eq!(client.request("setExpression", &arguments)["value"], "3");
@@ -154,7 +154,7 @@ fn a_tensor_says_what_it_is_like_as_a_whole_when_asked() {
     let summary = summary["variables"].as_array().unwrap();
     assert_eq!(summary.len(), 1);
     assert_eq!(summary[0]["value"], "min 1, max 1, mean 1, 0 zero, 0 NaN, 0 inf");
-    // An element is named by what it is an element of.
+    // The expression for an element consists of the whole and the index.
     let rows = ask(&mut client, &binding["variablesReference"], "indexed");
     assert_eq!(rows[3]["evaluateName"], "binding[0][3]");
     let elements = ask(&mut client, &rows[3]["variablesReference"], "indexed");
@@ -164,7 +164,7 @@ fn a_tensor_says_what_it_is_like_as_a_whole_when_asked() {
     client.request("setVariable", &arguments);
     everything_is_asked_again(&mut client);
     assert_eq!(evaluate(&mut client, "nan(binding[0])", "watch")["result"], "1");
-    // What is copied is whole.
+    // The clipboard gets all elements.
     let ones = |count: usize| vec!["1"; count].join(", ");
     let whole = format!("[[{0}], [{0}], [{0}], [{1}, nan]]", ones(8), ones(7));
     let copied = evaluate(&mut client, "binding[0]", "clipboard")["result"].clone();
@@ -178,7 +178,7 @@ fn conditions_decide_and_messages_are_printed() {
     client.launch(&call("sum", &["10"]));
     for (wrong, expected) in [
         (json!({"condition": "%double =="}), "the condition is wrong"),
-        (json!({"condition": "%nobody == 3"}), "the condition is wrong"),
+        (json!({"condition": "%nothing == 3"}), "the condition is wrong"),
         (json!({"logMessage": "{%double"}), "the log message is wrong"),
     ] {
         let refused = set(&mut client, wrong, line("adding"));
@@ -242,7 +242,7 @@ fn the_console_calls_what_is_pure_and_a_watch_calls_nothing() {
     client.launch_to_line(&call("sum", &["3"]), &source(), line("adding"));
     let frame = frame(&mut client, 0)["id"].clone();
     let arguments = |text: &str, context: &str| json!({"expression": text, "frameId": frame, "context": context});
-    // It stores a global.
+    // The function stores a global.
     let error = client.fails("evaluate", &arguments("@twice(3)", "repl"));
     assert!(error.contains("is not pure"), "{error}");
     client.fails("evaluate", &arguments("@twice(3)", "watch"));
@@ -289,7 +289,7 @@ fn the_program_goes_on_elsewhere() {
 }
 
 #[test]
-fn a_frame_begins_anew() {
+fn a_frame_restarts() {
     let mut client = Client::new();
     client.launch_to_line(&call("sum", &["3"]), &source(), line("back"));
     let frames = client.request("stackTrace", &json!({"threadId": 1}))["stackFrames"].clone();

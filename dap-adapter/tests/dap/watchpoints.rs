@@ -1,4 +1,4 @@
-//! Stops without a place: data that changes, failures, floats that go bad.
+//! Stops without a place: changes of data, failures, NaN.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn scope(client: &mut Client, name: &str) -> Value {
     scope.unwrap_or_else(|| panic!("no {name} in {scopes:?}"))["variablesReference"].clone()
 }
 
-/// Stands at the first call of `twice`, with nothing else to stop the program.
+/// Stops at the first call of `twice`, then removes the breakpoint.
 fn in_twice(n: &str) -> Client {
     let mut client = Client::new();
     client.launch_to_line(&call("sum", &[n]), &source(), line("doubling"));
@@ -61,7 +61,7 @@ fn what_cannot_be_watched_says_why() {
     let info = client.request("dataBreakpointInfo", &json!({"name": "%x + 1"}));
     assert_eq!(info["dataId"], Value::Null);
     assert!(info["description"].as_str().unwrap().contains("computed"), "{info}");
-    let info = client.request("dataBreakpointInfo", &json!({"name": "%nobody"}));
+    let info = client.request("dataBreakpointInfo", &json!({"name": "%nothing"}));
     assert_eq!(info["dataId"], Value::Null);
     let set = json!({"breakpoints": [{"dataId": "4711"}, {"dataId": "%x"}]});
     for breakpoint in client.request("setDataBreakpoints", &set)["breakpoints"].as_array().unwrap()
@@ -132,7 +132,7 @@ fn failures_stop_if_they_are_to() {
     client.disconnect();
 }
 
-/// Stands before the first dispatch of the model, which writes `binding[1]`, a tensor of 4x256xf32.
+/// Stops before the first dispatch of the model, which writes `binding[1]`, a tensor of 4x256xf32.
 fn before_dispatch() -> Client {
     let mut client = Client::new();
     client.launch(&perceptron());
@@ -144,7 +144,7 @@ fn before_dispatch() -> Client {
     client
 }
 
-/// Watches what was asked about, goes on, and gives what the stop says.
+/// Watches the data that was asked about and continues. Returns the text of the stop.
 #[track_caller]
 fn watched(client: &mut Client, asked: &Value, access: &str) -> String {
     let info = client.request("dataBreakpointInfo", asked);
@@ -206,7 +206,7 @@ fn rows_in_the_variables_view_and_addresses_are_watched() {
     );
     client.disconnect_from_stop();
 
-    // An address that the client was never shown.
+    // An address that the client has never seen.
     let mut client = before_dispatch();
     let shown = client.request("evaluate", &json!({"expression": "binding[1]"}));
     let address = shown["memoryReference"].clone();

@@ -1,4 +1,4 @@
-//! What a launched program finds around it: device, parameters, limits, native code.
+//! What a launched program runs on: device, parameters, limits, native code.
 
 use std::fs;
 
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::program::{call, perceptron, perceptron_source};
 
-/// Launch fields, and more of them.
+/// The arguments of a launch, with more fields.
 fn with(mut launch: Value, more: &Value) -> Value {
     let more = more.as_object().unwrap().clone();
     launch.as_object_mut().unwrap().extend(more);
     launch
 }
 
-/// Runs a program to its end, and gives what it printed.
+/// Runs a program to its end. Returns its output.
 #[track_caller]
 fn runs(launch: &Value) -> String {
     let mut client = Client::new();
@@ -26,7 +26,7 @@ fn runs(launch: &Value) -> String {
     printed
 }
 
-/// Runs a program to its failure, and gives what is said of that.
+/// Runs a program to its failure. Returns the message.
 #[track_caller]
 fn fails(launch: &Value) -> String {
     let mut client = Client::new();

@@ -1,5 +1,4 @@
-//! What the program is made of: modules, sources, places for breakpoints; on modules with and
-//! without debug information.
+//! Modules, sources, and places for breakpoints, for modules with and without debug information.
 
 use std::fs;
 
@@ -64,8 +63,8 @@ fn places_for_breakpoints_are_those_where_breakpoints_stay() {
         assert!(place["column"].as_u64().unwrap() > 0);
         let breakpoint = client.set_line(&source(), line);
         assert_eq!(breakpoint["line"], json!(line));
-        // What only another function runs can take a breakpoint, but this program will not come
-        // there.
+        // Code that only another function runs can take a breakpoint, but this program will not
+        // reach it.
         let is_elsewhere =
             breakpoint["message"].as_str().is_some_and(|it| it.starts_with("only @"));
         assert_ne!(breakpoint["verified"], json!(is_elsewhere), "{breakpoint}");
@@ -79,7 +78,7 @@ fn places_for_breakpoints_are_those_where_breakpoints_stay() {
     client.disconnect();
 }
 
-/// The module alone, without the companion beside it, in a directory without its source.
+/// The module alone, in a directory without its companion and its source.
 fn bare() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     fs::copy(module(), directory.path().join("bare.vmfb")).unwrap();
@@ -112,7 +111,7 @@ fn without_debug_information_there_is_the_disassembly() {
     client.disconnect_from_stop();
 }
 
-/// The disassembly keeps its number, and the breakpoints in it.
+/// The disassembly keeps its reference number, and the breakpoints in it.
 fn restart_here(client: &mut Client) {
     let trace = client.request("stackTrace", &json!({"threadId": 1}));
     let frame = trace["stackFrames"][0].clone();

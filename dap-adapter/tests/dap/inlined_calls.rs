@@ -1,4 +1,4 @@
-//! Calls that were inlined: frames of their own, which steps pass and leave.
+//! Inlined calls have frames of their own, and steps pass and leave them.
 
 use std::collections::BTreeSet;
 
@@ -84,7 +84,7 @@ fn every_frame_has_its_own_values() {
     };
     assert_eq!([evaluate(0, "%x + %square"), evaluate(2, "%a")], ["56", "7"]);
     step(&mut client, "stepOut");
-    // What the call has returned has the name of its result.
+    // The result of the call has its name after the return.
     assert_eq!(values(&mut client, 0, "Locals"), ["%x = 7", "%once = 54"]);
     step(&mut client, "stepIn");
     assert_eq!(values(&mut client, 0, "Arguments"), ["%x = 54"]);

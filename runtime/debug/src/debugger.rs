@@ -1,4 +1,4 @@
-//! The debugger: a program, how far it has come, and where it is to stop.
+//! The debugger: the façade over a machine and its control.
 //!
 //! ```text
 //!   load ──> standing before the initialisers
@@ -6,13 +6,13 @@
 //!                 v
 //!             running ──> Breakpoint, Step, Pause, Entry ──> resume again
 //!                 │
-//!                 ├─────> Failed       frames stay for inspection; cannot go on
+//!                 ├─────> Failed       frames stay for inspection; cannot resume
 //!                 └─────> Completed    no frames
 //! ```
 //!
-//! [`Debugger::resume`] blocks until the program stands still, so whoever wants to do something
-//! else meanwhile moves the debugger to a thread of its own and keeps an [`InterruptHandle`].
-//! Everything else needs the program to stand still, which the borrow checker sees to.
+//! [`Debugger::resume`] blocks until the program stops. A caller with other work to do moves the
+//! debugger to a thread of its own and keeps an [`InterruptHandle`]. Everything else needs a
+//! stopped program, which the borrow checker enforces.
 
 use crate::control::breakpoints::hits::HitCondition;
 use crate::control::breakpoints::log::{LogMessage, LogSink};
@@ -37,7 +37,7 @@ use vm::{FrameIndex, Position};
 /// A program under the debugger.
 pub struct Debugger {
     runner: Runner,
-    /// The files of the program whose change was reported.
+    /// The changed files that were reported.
     reported_files: Vec<ChangedFile>,
 }
 
@@ -70,12 +70,13 @@ impl Debugger {
         self.runner.interrupt.clone()
     }
 
-    /// Runs until something stops the program. A program that has failed or completed stays so.
+    /// Runs until something stops the program. A program that has failed or completed does not run
+    /// again.
     pub fn resume(&mut self, how: Resume) -> StopReason {
         self.runner.resume(how)
     }
 
-    /// Runs to a place, or to whatever stops the program before.
+    /// Runs to a place, unless something stops the program earlier.
     ///
     /// # Errors
     /// The place is nowhere; the message says why.
@@ -83,7 +84,7 @@ impl Debugger {
         self.runner.run_to(spec)
     }
 
-    /// The instructions at which the innermost frame can be made to resume, for a place.
+    /// The instructions of a place at which the innermost frame can resume.
     ///
     /// # Errors
     /// The place is nowhere, or not in the frame's function.
@@ -117,7 +118,8 @@ impl Debugger {
         self.runner.machine.set_level(level)
     }
 
-    /// Sets what one expression names to the value of another; the new value, as it is shown.
+    /// Sets what one expression names to the value of another, and returns the new value as it is
+    /// shown.
     ///
     /// # Errors
     /// One of them is no expression or does not make sense here, the first names nothing that can
@@ -151,13 +153,13 @@ impl Debugger {
         &self.runner.breakpoints.table
     }
 
-    /// A breakpoint by its name.
+    /// The breakpoint with an identifier.
     #[must_use]
     pub fn breakpoint(&self, id: BreakpointId) -> Option<&Breakpoint> {
         self.breakpoints().get(id)
     }
 
-    /// Adds a breakpoint. It exists even where nothing matches it; it then says why.
+    /// Adds a breakpoint. It exists even if nothing matches it; its message then says why.
     pub fn add_breakpoint(&mut self, spec: BreakpointSpec) -> BreakpointId {
         let resolution = spec.resolve(self.program());
         let id = self.runner.breakpoints.table.add(spec, resolution);
@@ -165,7 +167,7 @@ impl Debugger {
         id
     }
 
-    /// Removes a breakpoint; tells whether it was there.
+    /// Removes a breakpoint. Returns whether it existed.
     pub fn remove_breakpoint(&mut self, id: BreakpointId) -> bool {
         let removed = self.runner.breakpoints.table.remove(id);
         self.runner.arm_breakpoints();
@@ -188,7 +190,7 @@ impl Debugger {
         Ok(())
     }
 
-    /// Makes only some hits of a breakpoint stop; tells whether it was there.
+    /// Makes only some hits of a breakpoint stop. Returns whether the breakpoint exists.
     pub fn set_hit_condition(&mut self, id: BreakpointId, condition: HitCondition) -> bool {
         let breakpoint = self.runner.breakpoints.table.get_mut(id);
         let is_there = breakpoint.map(|breakpoint| breakpoint.hit_condition = condition).is_some();
@@ -196,8 +198,8 @@ impl Debugger {
         is_there
     }
 
-    /// Changes many breakpoints. Instructions are armed once, at the end, as that looks at all
-    /// breakpoints.
+    /// Changes many breakpoints. Instructions are armed once, at the end, because arming looks at
+    /// all breakpoints.
     pub fn edit_breakpoints<R>(&mut self, edit: impl FnOnce(&mut Self) -> R) -> R {
         self.runner.defer_arming(true);
         let result = edit(self);
@@ -205,15 +207,15 @@ impl Debugger {
         result
     }
 
-    /// Takes the breakpoints away, to be adopted by another run of the program.
+    /// Takes the breakpoints away, for another run of the program to adopt.
     pub fn take_breakpoints(&mut self) -> BreakpointTable {
         let taken = std::mem::take(&mut self.runner.breakpoints.table);
         self.runner.arm_breakpoints();
         taken
     }
 
-    /// Takes over the breakpoints of an earlier run: they keep their names, have not been hit, and
-    /// are resolved again in this program.
+    /// Takes over the breakpoints of an earlier run: they keep their identifiers, have not been
+    /// hit, and are resolved again in this program.
     pub fn adopt_breakpoints(&mut self, table: BreakpointTable) {
         let Runner { machine, breakpoints, .. } = &mut self.runner;
         breakpoints.table = table;
@@ -221,7 +223,7 @@ impl Debugger {
         self.runner.arm_breakpoints();
     }
 
-    /// Sets the receiver of the messages of breakpoints that log, while the program runs.
+    /// Sets the receiver of log messages, which arrive while the program runs.
     pub fn set_log_sink(&mut self, sink: impl FnMut(LogMessage) + Send + 'static) {
         self.runner.breakpoints.log = LogSink::new(sink);
     }
@@ -237,7 +239,7 @@ impl Debugger {
         self.runner.watcher.traps
     }
 
-    /// What [`Traps`] look for now, in one line each.
+    /// What [`Traps`] look for now, one line each.
     #[must_use]
     pub fn catches(&self) -> Vec<String> {
         self.runner.catches()
@@ -261,7 +263,7 @@ impl Debugger {
         self.runner.failed_condition()
     }
 
-    /// The files that have changed since the program was loaded, each once.
+    /// The files that have changed since the program was loaded. Each is returned once.
     pub fn newly_changed_files(&mut self) -> Vec<ChangedFile> {
         let mut changed = self.program().changed_files();
         changed.retain(|file| self.reported_files.iter().all(|known| known.path != file.path));

@@ -11,7 +11,7 @@ pub struct InterruptHandle(Arc<Mutex<InterruptState>>);
 #[derive(Debug, Default)]
 struct InterruptState {
     requested: bool,
-    /// The invocation that runs now: first the initialisers, then the function.
+    /// The invocation that runs now: first that of the initialisers, then that of the function.
     current: Interrupt,
     /// The names of native functions, by module.
     natives: Vec<Vec<String>>,
@@ -26,14 +26,14 @@ impl InterruptHandle {
         state.current.request();
     }
 
-    /// Whether an interrupt was asked for that the program has not come back for yet.
+    /// Whether an interrupt was requested that has not stopped the program yet.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.lock().requested
     }
 
-    /// What the program is busy with that an interrupt may have to wait for: a sentence without its
-    /// full stop. None: the program itself runs.
+    /// What keeps the program from stopping at once: a sentence without its full stop. None: the
+    /// program itself runs.
     #[must_use]
     pub fn busy(&self) -> Option<String> {
         let state = self.lock();
@@ -51,7 +51,7 @@ impl InterruptHandle {
         })
     }
 
-    /// Learns the names of native functions.
+    /// Takes the names of native functions from a context.
     pub(crate) fn learn(&self, context: &Context) {
         let names = context.modules().map(|(_, module, kind)| match kind {
             ModuleKind::Native(native) => {
@@ -66,8 +66,7 @@ impl InterruptHandle {
         self.lock().current = interrupt;
     }
 
-    /// Whether an interrupt was asked for since the last call. The invocation then need not stop
-    /// for it any more.
+    /// Whether an interrupt was requested since the last call. The request is withdrawn.
     pub(crate) fn take(&self) -> bool {
         let mut state = self.lock();
         state.current.clear();

@@ -20,15 +20,15 @@ use crate::view::frame::SourceLine;
 pub(crate) enum Phase {
     /// In the modules' initialisers.
     Initializing(Invocation),
-    /// In the function that was asked for.
+    /// In the function under the debugger.
     Running(Invocation),
-    /// Failed; the frames are for looking at.
+    /// Failed; the frames stay for inspection.
     Failed(Invocation),
     /// Over.
     Completed,
 }
 
-/// A program that runs, and is stopped while this can be looked at.
+/// A program with the context that it runs in. It is stopped whenever this can be reached.
 pub struct Machine {
     pub(crate) program: Program,
     pub(crate) context: Context,
@@ -39,8 +39,8 @@ pub struct Machine {
     pub(crate) reads_foreign_memory: bool,
     /// Inlined calls that the program stands before, although their code runs next.
     pub(crate) hidden_calls: usize,
-    /// The instruction that has just run, where its line is shown rather than the next one's: it
-    /// did what the stop is for.
+    /// The instruction that has just run, if its line is shown rather than the next one's because
+    /// it caused the stop.
     pub(crate) stands_after: Option<Position>,
 }
 
@@ -133,7 +133,7 @@ impl Machine {
 
     fn no_listing(&self) -> String {
         let modules = self.program.modules.iter();
-        // Modules inside of others name the same one.
+        // Modules inside others name the same listing.
         let missing: BTreeSet<&str> = modules.flat_map(|it| it.info.missing_listings()).collect();
         if missing.is_empty() {
             "no module has its VM program as text; compile it with `iree-dbg compile`, or with \

@@ -1,5 +1,5 @@
-//! What is computed in blocks is what is computed of one element after the other: for all types of
-//! elements, all ways in which they can lie in memory, and the numbers that differ from others.
+//! Computing in blocks gives the same results as computing one element after the other: for all
+//! element types, all layouts in memory, and special numbers.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ const TYPES: [&str; 25] = [
     "f8E8M0FNU",
 ];
 
-/// Numbers without an order, the same ones each time.
+/// Pseudorandom numbers, the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -60,7 +60,7 @@ impl Random {
         (self.next() >> 11) as usize % end
     }
 
-    /// The bits of an element: often 0, -0, an infinity, a NaN, a denormal number, a limit; often
+    /// The bits of an element: often 0, -0, an infinity, a NaN, a denormal number or a limit; often
     /// small.
     fn bits(&mut self, scalar: &TensorType) -> u64 {
         let bits = u32::from(scalar.element_type.bits);
@@ -106,7 +106,7 @@ fn slice(start: usize, end: usize, step: usize) -> Slice {
     Slice { start, end, step }
 }
 
-/// Tensors of a type that lie in memory in all sorts of ways.
+/// Tensors of a type with all kinds of layouts in memory.
 fn tensors(random: &mut Random, scalar: &str) -> Vec<TensorView> {
     let lengths = [0, 1, 2, 15, 16, 17, 31, 1023, 1024, 1025, 2500];
     let mut all: Vec<_> = lengths.iter().map(|length| random.tensor(&[*length], scalar)).collect();
@@ -127,7 +127,7 @@ fn tensors(random: &mut Random, scalar: &str) -> Vec<TensorView> {
     all
 }
 
-/// The elements of a tensor, each read for itself.
+/// The elements of a tensor, each read by itself.
 fn elements(tensor: &TensorView) -> Vec<Number> {
     let mut found = Vec::new();
     tensor.each(|number| {
@@ -138,7 +138,7 @@ fn elements(tensor: &TensorView) -> Vec<Number> {
     found
 }
 
-/// Sums as they are defined: sixteen a block of 1,024, added half to half.
+/// The sum as it is defined: sixteen sums per block of 1,024, added half to half.
 fn sum(numbers: &[f64]) -> f64 {
     numbers.chunks(1024).fold(0.0, |sum, block| {
         let mut lanes: Vec<f64> = (0..16)
@@ -243,7 +243,7 @@ fn operand(tensor: &TensorView) -> Computation {
     Operand::Datum(Datum::Tensor(tensor.clone())).computation().unwrap()
 }
 
-/// The type and the bytes of a computed tensor, or the error; of NaN, that it is one.
+/// The type and the bytes of a computed tensor, or the error. All NaNs are alike.
 fn outcome(result: Result<Datum, super::ExpressionError>) -> Result<(String, Vec<String>), String> {
     let tensor = result.map_err(|error| error.message)?.tensor().unwrap();
     let text = |number: &Number| match number {
@@ -300,7 +300,7 @@ fn operators_are_those_on_single_numbers() {
             }
         }
     }
-    // Most of this test must not be about what is left to single numbers.
+    // Most cases of this test must be computed in blocks, not left to single numbers.
     assert!(regular * 2 > all, "{regular} of {all}");
 }
 

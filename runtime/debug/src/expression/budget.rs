@@ -1,4 +1,4 @@
-//! How long an evaluation may take: an editor that shows a value must not freeze on one.
+//! Budgets of evaluations: an editor that shows a value must not freeze.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,19 +17,19 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether that was asked for.
+    /// Whether it was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What an evaluation may use up.
+/// Limits of an evaluation.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// How long it may take.
+    /// The longest time.
     pub time: Duration,
-    /// Elements that a computed tensor may have.
+    /// Most elements of a computed tensor.
     pub elements: usize,
     /// Ends it early.
     pub cancel: Cancel,
@@ -56,14 +56,14 @@ impl Budget {
         Self { limits, deadline, left: QUANTUM }
     }
 
-    /// One element was looked at; why to stop, if so.
+    /// Counts one element; fails if the evaluation has to end.
     #[inline]
     pub(crate) fn step(&mut self) -> Result<(), String> {
         self.left -= 1;
         if self.left == 0 { self.look() } else { Ok(()) }
     }
 
-    /// So many elements were looked at; why to stop, if so.
+    /// Counts `count` elements; fails if the evaluation has to end.
     pub(crate) fn steps(&mut self, count: usize) -> Result<(), String> {
         match u32::try_from(count).ok().and_then(|count| self.left.checked_sub(count)) {
             Some(left @ 1..) => {
@@ -87,7 +87,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Whether a computed tensor may have so many elements.
+    /// Fails if a computed tensor may not have `count` elements.
     pub(crate) fn check_elements(&self, count: usize) -> Result<(), String> {
         if count > self.limits.elements {
             return Err(format!(

@@ -1,4 +1,4 @@
-//! What can be found out about an expression before it is evaluated.
+//! Checks of an expression before it is evaluated.
 
 use super::datum::Family;
 use super::error::ExpressionError;
@@ -7,7 +7,7 @@ use super::reduce;
 use super::syntax::{Binary, Expr, Kind, Subscript, Unary};
 
 impl Expression {
-    /// Whether all names in it stand for something, as `is_known` says.
+    /// Checks that all names stand for something, as `is_known` says.
     pub(crate) fn check_names(
         &self,
         is_known: &dyn Fn(&str) -> bool,
@@ -17,8 +17,8 @@ impl Expression {
 }
 
 impl Expression {
-    /// Whether it may be a condition: a text is neither true nor false, which needs no program to
-    /// see.
+    /// Checks that the expression may be a condition. A text is neither true nor false, which can
+    /// be seen without a program.
     ///
     /// # Errors
     /// It is a text.
@@ -38,7 +38,7 @@ impl Expression {
         })
     }
 
-    /// The names in it that are spelled as values.
+    /// The names that are spelled as values.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let mut found = Vec::new();
         names_in(self.root(), &mut found);

@@ -1,10 +1,10 @@
-//! What can be written at a place of an expression.
+//! Completions of expressions.
 
 use super::datum::Family;
 use super::evaluate::FIELDS;
 use super::reduce::FUNCTIONS;
 
-/// What a completion is.
+/// The kinds of completions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CompletionKind {
     /// A value of the program.
@@ -15,27 +15,27 @@ pub enum CompletionKind {
     Function,
     /// A function of the program.
     Export,
-    /// Something about a value.
+    /// A field of a value.
     Field,
 }
 
-/// Something that can be written.
+/// A text that can be inserted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Completion {
-    /// What to write.
+    /// The text to insert.
     pub text: String,
-    /// What it is, in short.
+    /// A short description.
     pub detail: String,
-    /// Of which kind it is.
+    /// Its kind.
     pub kind: CompletionKind,
     /// The bytes of the expression that it replaces.
     pub replaces: std::ops::Range<usize>,
 }
 
-/// What can be written in an expression at `cursor`, a byte of it.
+/// What can be inserted into an expression at `cursor`, a byte offset.
 ///
-/// `values` are the values that have names there, each with a short text and its kind; `functions`
-/// are the functions that the program exports.
+/// `values` are the names of values there, each with a short text and its kind; `functions` are the
+/// functions that the program exports.
 pub(crate) fn completions(
     text: &str,
     cursor: usize,

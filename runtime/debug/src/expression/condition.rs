@@ -1,11 +1,11 @@
-//! Conditions on registers, compiled to closures that the interpreter asks by itself.
+//! Conditions on registers, compiled to closures that the interpreter calls.
 //!
-//! A condition in a hot loop is nearly always false. If the program had to be stopped to find that
-//! out, most of the time would go into stopping. So what only compares and computes with registers
-//! becomes a closure over [`GuardFrame`], which the interpreter calls at the breakpoint and goes on
-//! if it says no. Everything else (tensors, lists, dispatches, functions) is evaluated by the
-//! debugger, as are the cases in which a closure cannot decide: an integer too large, a division by
-//! zero.
+//! A condition in a hot loop is nearly always false. If finding that out stopped the program, most
+//! of the time would go into stopping. So a condition that only compares and computes with
+//! registers becomes a closure over [`GuardFrame`], which the interpreter calls at the breakpoint;
+//! it resumes if the answer is no. Everything else (tensors, lists, dispatches, functions) is
+//! evaluated by the debugger, and so are the cases that a closure cannot decide: an integer that is
+//! too large, a division by zero.
 
 use debuginfo::{Recipe, RecipeInput, RegisterSlot, Scalar};
 use vm::GuardFrame;
@@ -16,7 +16,7 @@ use super::scalars::Each;
 use super::syntax::{Binary, Expr, Kind, Unary};
 use crate::tensor::Number;
 
-/// Undecided is `None`: the debugger has to look.
+/// `None` is undecided: the debugger has to evaluate the condition.
 type Fun<T> = Box<dyn Fn(&GuardFrame) -> Option<T> + Send + Sync>;
 
 /// A compiled expression, by the type of its value.
@@ -29,14 +29,14 @@ enum Compiled {
 /// What a name stands for.
 pub(crate) enum NumberSource {
     Register(RegisterSlot),
-    /// What follows from registers.
+    /// A recipe over registers.
     Computed(Recipe, Scalar),
 }
 
 /// What names stand for.
 type Names<'n> = dyn Fn(&str) -> Option<NumberSource> + 'n;
 
-/// The closure for a condition, if it is about registers and numbers alone.
+/// The closure for a condition, if it uses only registers and numbers.
 pub(crate) fn compile(condition: &Expression, names: &Names<'_>) -> Option<Fun<bool>> {
     Some(expression(condition.root(), names)?.truth())
 }
@@ -90,8 +90,8 @@ fn expression(expr: &Expr, names: &Names<'_>) -> Option<Compiled> {
     })
 }
 
-/// A function of numbers. Where they are of both kinds, the kind of the result is only known when
-/// it runs.
+/// A function of numbers. If the arguments are of both kinds, the kind of the result is known only
+/// when it runs.
 fn call(function: OnNumbers, mut arguments: Vec<Compiled>) -> Option<Compiled> {
     let pick = match function {
         OnNumbers::Pick(pick) => pick,
@@ -130,7 +130,7 @@ fn call(function: OnNumbers, mut arguments: Vec<Compiled>) -> Option<Compiled> {
     Some(Compiled::Float(Box::new(move |it| {
         others.iter().try_fold(first(it)?, |best, other| {
             let other = other(it)?;
-            // NaN is left out.
+            // NaN is ignored.
             let is_better =
                 other.partial_cmp(&best).map_or(best.is_nan(), |order| pick.prefers(order));
             Some(if is_better { other } else { best })
@@ -181,7 +181,7 @@ fn computed(recipe: Recipe, scalar: Scalar) -> Compiled {
     }
 }
 
-/// The commonest condition by far, without a call inside: `i3 == 7`.
+/// By far the commonest condition, `i3 == 7`, without a call inside.
 fn register_with_constant(
     operator: Binary,
     left: &Expr,
@@ -313,7 +313,7 @@ impl Compiled {
         match self {
             Self::Integer(run) => run,
             Self::Bool(test) => Box::new(move |it| Some(i64::from(test(it)?))),
-            // Only where the other is one, and then `binary` does not ask.
+            // Reached only if the other operand is a float, and then `binary` does not call this.
             Self::Float(_) => Box::new(|_| None),
         }
     }

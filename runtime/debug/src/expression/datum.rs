@@ -1,4 +1,4 @@
-//! What an expression's value can be, and where it is kept, if it can be changed.
+//! The values of expressions, and the places that keep them, so that they can be changed.
 
 use std::sync::Arc;
 
@@ -22,27 +22,27 @@ pub(crate) enum Datum {
     Tensor(TensorView),
     /// A buffer's bytes as numbers of one type.
     Buffer(Arc<Buffer>, BufferView),
-    /// Some elements of a list: from, to.
+    /// Some elements of a list: first and end.
     ListPart(Arc<List>, usize, usize),
     Text(String),
     /// A name that is in scope and has no value.
     Missing(MissingReason),
-    /// Things that only make sense with an index: `binding`, `rwdata`.
+    /// Several values that need an index: `binding`, `rwdata`.
     Family(Family),
 }
 
-/// Names that stand for several things.
+/// Names that stand for several values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Family {
-    /// The memory that a dispatch is given.
+    /// The memory of a dispatch.
     Binding,
-    /// The tensors in it that the dispatch reads and writes.
+    /// The tensors in that memory that the dispatch reads and writes.
     Operand,
-    /// The numbers that a dispatch was given.
+    /// The constants of a dispatch.
     Constant,
-    /// Primitive globals, by offset.
+    /// Primitive globals, by byte offset.
     GlobalBytes,
-    /// Ref globals.
+    /// Reference globals, by ordinal.
     GlobalRefs,
 }
 
@@ -64,7 +64,7 @@ impl Family {
     }
 }
 
-/// Where a value is kept.
+/// The place that keeps a value.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
     Register(FrameIndex, RegisterSlot),
@@ -75,12 +75,12 @@ pub(crate) enum Place {
     Element(TensorView),
 }
 
-/// A value with where it is kept.
+/// A value with the place that keeps it.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) datum: Datum,
     pub(crate) place: Option<Place>,
-    /// What the debug information calls its type.
+    /// Its type in the debug information.
     pub(crate) declared: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl Item {
         Self { datum, place: Some(place), declared: None }
     }
 
-    /// The value as people see it.
+    /// The value as it is shown.
     pub(crate) fn variable(&self, name: &str) -> Variable {
         let shown = self.datum.variable(name);
         let type_name = self.declared.clone().unwrap_or_else(|| shown.type_name.clone());
@@ -104,7 +104,7 @@ impl Item {
 }
 
 impl Datum {
-    /// A buffer as a reference.
+    /// A reference to a buffer.
     pub(crate) fn buffer(buffer: Arc<Buffer>) -> Self {
         Self::Value(Value::Ref(Ref::Buffer(buffer)))
     }
@@ -117,7 +117,7 @@ impl Datum {
         Self::Number(Number::Float(value))
     }
 
-    /// The number that it is; single elements of tensors are numbers, and truth is 0 or 1.
+    /// The value as a number; single elements of tensors are numbers, and truth is 0 or 1.
     pub(crate) fn number(&self) -> Option<Number> {
         match self {
             Self::Bool(value) => Some(Number::Integer((*value).into())),
@@ -131,7 +131,7 @@ impl Datum {
         }
     }
 
-    /// The tensor that it is: also the one behind a buffer view.
+    /// The value as a tensor, including the tensor of a buffer view.
     pub(crate) fn tensor(&self) -> Option<TensorView> {
         match self {
             Self::Tensor(tensor) => Some(tensor.clone()),
@@ -141,7 +141,7 @@ impl Datum {
         }
     }
 
-    /// The memory that it is, from its first byte on.
+    /// The memory of the value, from its first byte on.
     pub(crate) fn memory(&self) -> Option<Arc<Buffer>> {
         match self {
             Self::Buffer(buffer, _) | Self::Value(Value::Ref(Ref::Buffer(buffer))) => {
@@ -164,7 +164,7 @@ impl Datum {
         }
     }
 
-    /// What people call its kind, for messages.
+    /// A description of the value's kind, for messages.
     pub(crate) fn kind(&self) -> String {
         match self {
             Self::Bool(_) => "true or false".to_owned(),
@@ -181,7 +181,7 @@ impl Datum {
         }
     }
 
-    /// The value as people see it.
+    /// The value as it is shown.
     pub(crate) fn variable(&self, name: &str) -> Variable {
         let plain = |value: String, type_name: &str| Variable::plain(name, value, type_name);
         match self {

@@ -1,11 +1,11 @@
-//! What is computed element by element: operators on tensors, and functions of each element.
+//! Computing element by element: operators on tensors, and functions of each element.
 //!
-//! `max(abs(t - u))` never makes the tensor `t - u`. Operators and functions of elements are
-//! collected ([`Computation`]) until somebody needs their elements, and then done block by block:
-//! by a reduction, which keeps none of them, or to store the whole result. A block is of f64 or of
-//! i64. What these cannot hold (an integer that is too large, a division by zero) is met by the
-//! operators of [`super::scalars`] on single numbers instead, which define what everything means
-//! ([`Stop::Irregular`]).
+//! `max(abs(t - u))` never stores the tensor `t - u`. Operators and functions of elements are
+//! collected ([`Computation`]) until the elements are needed. Then they are computed block by
+//! block, either by a reduction, which keeps no elements, or to store the whole result. A block is
+//! of f64 or of i64. Values that fit neither (an integer that is too large, a division by zero) are
+//! left to [`super::scalars`], whose operators on single numbers define the meaning of everything
+//! here ([`Stop::Irregular`]).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use crate::tensor::TensorView;
 use crate::tensor::{BLOCK, Block, Reader};
 use crate::tensor::{Statistics, Wanted};
 
-/// A value, or a tensor whose elements are still to be computed.
+/// A value, or a tensor whose elements are not computed yet.
 #[derive(Clone, Debug)]
 pub(crate) enum Operand {
     Datum(Datum),
     Computation(Computation),
 }
 
-/// A tensor whose elements are still to be computed: steps on a stack of blocks.
+/// A tensor whose elements are not computed yet: steps on a stack of blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Computation {
     shape: Vec<u64>,
@@ -41,7 +41,7 @@ pub(crate) struct Computation {
 #[derive(Clone, Debug)]
 enum Step {
     Tensor(TensorView),
-    /// A number that goes with every element.
+    /// A number that pairs with every element.
     Number(Number),
     Binary(Binary, Range<usize>),
     Each(Each, Range<usize>),
@@ -50,9 +50,9 @@ enum Step {
 /// Why elements were not computed.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// They are no f64 and no i64.
+    /// They fit neither f64 nor i64.
     Irregular,
-    /// They must not be.
+    /// They must not be computed, for this reason.
     Message(String),
 }
 
@@ -70,7 +70,7 @@ impl Operand {
         }
     }
 
-    /// The tensor that it is, if its elements are there.
+    /// The tensor, if its elements are stored.
     pub(crate) fn tensor(&self) -> Option<TensorView> {
         match self {
             Self::Datum(datum) => datum.tensor(),
@@ -78,7 +78,7 @@ impl Operand {
         }
     }
 
-    /// What people call its kind, for messages.
+    /// A description of the operand's kind, for messages.
     pub(crate) fn kind(&self) -> String {
         match self {
             Self::Datum(datum) => datum.kind(),
@@ -88,7 +88,7 @@ impl Operand {
         }
     }
 
-    /// The value; elements are computed now.
+    /// The value. Elements are computed now.
     pub(crate) fn value(self, budget: &mut Budget) -> Result<Datum, ExpressionError> {
         match self {
             Self::Datum(datum) => Ok(datum),
@@ -96,7 +96,7 @@ impl Operand {
         }
     }
 
-    /// As a part of a computation: a number, or a tensor.
+    /// The operand as a part of a computation, if it is a number or a tensor.
     pub(crate) fn computation(&self) -> Option<Computation> {
         match self {
             Self::Computation(computation) => Some(computation.clone()),
@@ -156,7 +156,7 @@ impl Computation {
         }
     }
 
-    /// Adds the elements to a summary.
+    /// Adds the elements to statistics.
     pub(crate) fn summarize(
         &self,
         wanted: Wanted,
@@ -178,7 +178,7 @@ impl Computation {
         }
     }
 
-    /// What the result is, if it is regular: of f64, of i64, or for truth of i8.
+    /// The type of a regular result: f64, i64, or i8 for truth.
     fn tensor_type(&self) -> TensorType {
         let mut kinds: Vec<(NumericalKind, u8)> = Vec::new();
         for step in &self.steps {
@@ -206,7 +206,7 @@ impl Computation {
         TensorType { shape: self.shape.clone(), element_type: ElementType { kind, bits } }
     }
 
-    /// Where the last step is in the text.
+    /// The place of the last step in the text.
     fn span(&self) -> Range<usize> {
         match self.steps.last() {
             Some(Step::Binary(_, span) | Step::Each(_, span)) => span.clone(),
@@ -249,7 +249,7 @@ fn is_of_integers(tensor: &TensorView) -> bool {
 }
 
 impl Computation {
-    /// Computes the elements in order, a block at a time.
+    /// Computes the elements in order, one block at a time.
     fn run(
         &self,
         budget: &mut Budget,
@@ -297,7 +297,7 @@ impl Computation {
         Ok(())
     }
 
-    /// The tensor, by the operators on single numbers.
+    /// The tensor, computed by the operators on single numbers.
     pub(super) fn one_by_one(&self, budget: &mut Budget) -> Result<Datum, ExpressionError> {
         let mut stack: Vec<Datum> = Vec::new();
         for step in &self.steps {
@@ -322,7 +322,7 @@ impl Computation {
     }
 }
 
-/// A computation always has its operands.
+/// An operand is missing. That never happens, as steps are only added with their operands.
 fn broken(span: &Range<usize>) -> ExpressionError {
     ExpressionError::new(span.clone(), "the computation has no operand")
 }
@@ -335,12 +335,12 @@ struct Slot {
     truths: Vec<u8>,
 }
 
-/// Which of a slot's numbers are the results.
+/// Which numbers of a slot are its results.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Filled {
     Integers,
     Floats,
-    /// Integers that are 0 or 1.
+    /// Integers that are all 0 or 1.
     Truths,
 }
 
@@ -362,11 +362,12 @@ impl Slot {
         }
     }
 
-    /// Takes elements in.
+    /// Loads elements.
     fn take(&mut self, block: Block<'_>) -> Result<(), Stop> {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what it is compiled for.
+            // SAFETY: the processor has AVX2, as was just detected, which is all that the function
+            // requires.
             return unsafe { self.load_wide(block) };
         }
         self.load(block)
@@ -419,7 +420,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Makes integers of truths.
+    /// Converts truths to integers.
     #[inline(always)]
     fn make_numbers(&mut self, count: usize) {
         if self.kind == Filled::Truths {
@@ -428,7 +429,7 @@ impl Slot {
         }
     }
 
-    /// Makes floats of integers.
+    /// Converts integers to floats.
     #[inline(always)]
     fn make_floats(&mut self, count: usize) {
         self.make_numbers(count);
@@ -464,7 +465,8 @@ impl Slot {
     fn compute(&mut self, operator: Binary, other: &mut Self, count: usize) -> Result<(), Stop> {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what it is compiled for.
+            // SAFETY: the processor has AVX2, as was just detected, which is all that the function
+            // requires.
             return unsafe { self.apply_wide(operator, other, count) };
         }
         self.apply(operator, other, count)
@@ -588,8 +590,7 @@ fn integers(operator: Binary, left: &mut [i64], right: &[i64]) -> Result<(), Sto
     Ok(())
 }
 
-/// Sums or differences; `lost` is negative where the result was too large. It is asked once a
-/// block.
+/// Sums or differences. `lost` is negative if a result was too large; it is checked once per block.
 #[inline(always)]
 fn sums(
     left: &mut [i64],

@@ -1,11 +1,11 @@
-//! What is wrong with an expression, and where in its text.
+//! Errors in expressions, with their place in the text.
 
 use std::ops::Range;
 
-/// A mistake in an expression, or something in the program that it meets.
+/// A mistake in an expression, or a problem that it meets in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpressionError {
-    /// The bytes of the text that it is about.
+    /// The bytes of the text at fault.
     pub span: Range<usize>,
     /// What is wrong.
     pub message: String,

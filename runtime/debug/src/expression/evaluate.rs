@@ -1,5 +1,5 @@
-//! Walking a tree with the program at hand. Nothing here changes the program; calls of its
-//! functions are made by whoever asks, and only where that was allowed.
+//! Evaluating a tree with the help of a [`Scope`]. Nothing here changes the program; a scope that
+//! can call functions of the program does so itself.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use crate::tensor::Number;
 use crate::tensor::{Slice, TensorView};
 use crate::view::variable::BufferView;
 
-/// Evaluates.
+/// Evaluates trees.
 pub(crate) struct Evaluator<'a> {
     pub(crate) scope: &'a mut dyn Scope,
     pub(crate) budget: Budget,
@@ -57,7 +57,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The value of a tree that is kept nowhere.
+    /// The value of a tree whose value no place keeps.
     fn computed(&mut self, expr: &Expr) -> Result<Datum, ExpressionError> {
         let at = |message: String| ExpressionError::new(expr.span.clone(), message);
         match &expr.kind {
@@ -81,8 +81,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The value of a tree for an operator or a function; elements that are computed may still be
-    /// to be.
+    /// The value of a tree as an operand; its elements may not be computed yet.
     fn operand(&mut self, expr: &Expr) -> Result<Operand, ExpressionError> {
         let at = |message: String| ExpressionError::new(expr.span.clone(), message);
         match &expr.kind {
@@ -107,7 +106,7 @@ impl Evaluator<'_> {
         self.item(expr).map(|item| Operand::Datum(item.datum))
     }
 
-    /// Whether a tree holds.
+    /// Whether a tree is true.
     pub(crate) fn truth(&mut self, expr: &Expr) -> Result<bool, ExpressionError> {
         let value = self.item(expr)?.datum;
         scalars::truth(&value).map_err(|message| ExpressionError::new(expr.span.clone(), message))
@@ -232,7 +231,7 @@ impl Evaluator<'_> {
         Ok(Item { datum: Datum::Tensor(view), place, declared: None })
     }
 
-    /// An integer.
+    /// The value of an index.
     fn whole(&mut self, expr: &Expr) -> Result<i128, ExpressionError> {
         let value = self.item(expr)?.datum;
         match value.number() {
@@ -254,7 +253,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// A range; its ends are cut to what is there.
+    /// A range; its ends are clipped to the elements that exist.
     fn slice(&mut self, subscript: &Subscript, length: usize) -> Result<Slice, ExpressionError> {
         let Subscript::Range(start, end, step) = subscript else {
             return Ok(Slice { start: 0, end: length, step: 1 });
@@ -278,7 +277,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Something about a value, or another way to look at it.
+/// A property of a value, or another view of it.
 fn field(base: &Datum, name: &str) -> Result<Datum, String> {
     if let Some(view) = BufferView::named(name) {
         return match base.memory() {
@@ -335,7 +334,7 @@ pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("f64", "memory as 64-bit floats"),
 ];
 
-/// Memory as a tensor of a type, or a number as one of another type.
+/// Memory as a tensor of a type, or a number converted to another type.
 fn cast(base: &Datum, type_name: &str) -> Result<Item, String> {
     if foreign::is_type(type_name) {
         return foreign::cast(base, type_name);

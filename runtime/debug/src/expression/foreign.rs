@@ -1,6 +1,6 @@
 //! Bytes of a program as values of native libraries: `r0 as any` is a tagged value of TVM FFI,
-//! `r0 as memref<?xf32>` the tensor behind a descriptor. [`abi::native_values`] knows the forms; here is
-//! the memory that their addresses lead to.
+//! `r0 as memref<?xf32>` the tensor of a descriptor. [`abi::native_values`] knows these forms; this file
+//! reads the memory at their addresses.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ pub(crate) fn is_type(name: &str) -> bool {
     name == "any" || name.starts_with("memref<")
 }
 
-/// What a session is told that may not: a word of the program would lead to any memory of this
-/// process.
+/// The refusal in sessions without the permission: with it, a word of the program leads to any
+/// memory of this process.
 pub(crate) const REFUSED: &str = "this reads the debugger's own memory by address, which this session may not; allow it \
                                   with `\"foreignMemory\": true` in the launch, or `--foreign-memory` of `run --listen`";
 
-/// The most bytes that a descriptor has.
+/// The largest descriptor, in bytes.
 const LARGEST_VALUE: usize = 4096;
 
-/// The value that a buffer begins with.
+/// The value at the start of a buffer.
 ///
 /// # Errors
-/// It holds no such value.
+/// The buffer holds no such value.
 pub(crate) fn cast(base: &Datum, type_name: &str) -> Result<Item, String> {
     let memory = base.memory();
     let buffer =
@@ -44,8 +44,8 @@ pub(crate) fn cast(base: &Datum, type_name: &str) -> Result<Item, String> {
     Ok(Item { datum, place: None, declared: Some(shown.type_name) })
 }
 
-/// The memory of this process, where native libraries live, too. The system does the reading: a
-/// wrong address is an answer, not a fault.
+/// The memory of this process, which native libraries share. The system does the reading, so a
+/// wrong address is an error and not a fault.
 struct ProcessMemory;
 
 #[cfg(unix)]
@@ -54,7 +54,8 @@ impl Memory for ProcessMemory {
         use std::os::unix::fs::FileExt;
 
         let file = std::fs::File::open("/proc/self/mem").ok()?;
-        // Room is made as bytes come: the length is what a word in memory claims.
+        // Memory is reserved as bytes arrive: the length comes from a word in memory, which may be
+        // wrong.
         let mut bytes = Vec::new();
         while bytes.len() < length {
             let at = bytes.len();
@@ -98,7 +99,7 @@ mod tests {
         assert_eq!(type_name, "memref<?x?xf32>");
         assert_eq!(value, "[2, 3, 5, 6]");
         assert_eq!(text(&[1, 7], "any").unwrap(), ("int".to_owned(), "7".to_owned()));
-        // `ffi.String`: a header, then where the text is.
+        // `ffi.String`: a header, then the address of the text.
         let content = *b"a string that is not small";
         let object = [1, 0, 0, content.as_ptr() as u64, content.len() as u64];
         let (type_name, value) = text(&[65, object.as_ptr() as u64], "any").unwrap();

@@ -1,4 +1,4 @@
-//! How numbers are written: a letter behind the expression.
+//! Number formats: a letter after the expression.
 
 use vm::Value;
 
@@ -6,17 +6,17 @@ use super::datum::Datum;
 use crate::tensor::Number;
 use crate::view::variable::Variable;
 
-/// How to write numbers.
+/// A number format.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Format {
-    /// Each as its type is written.
+    /// As numbers of its type are written.
     #[default]
     Natural,
     Hexadecimal,
     Binary,
     Octal,
     Decimal,
-    /// Integers as the floats that have these bits.
+    /// Integers as the floats with the same bits.
     Float,
 }
 
@@ -35,7 +35,7 @@ impl Format {
         (body, format)
     }
 
-    /// Writes a value this way, if it is a number.
+    /// Writes a value in this format, if it is a number.
     pub(crate) fn apply(self, variable: Variable, datum: &Datum) -> Variable {
         match self.text(datum) {
             Some(value) => Variable { value, bits: None, ..variable },

@@ -11,7 +11,7 @@
 //!
 //! The language is described for its users in `runtime/debug/expressions.md`; `reduce::FUNCTIONS`
 //! and `evaluate::FIELDS` are its tables. Evaluating never changes a value. The folder uses only
-//! `tensor` and `view`: what it has to know of a program it asks a [`Scope`].
+//! `tensor` and `view`; it asks a [`Scope`] about the program.
 
 #[cfg(test)]
 mod block_tests;

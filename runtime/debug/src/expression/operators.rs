@@ -9,8 +9,8 @@ use super::scalars::{ambiguous, scalars, truth};
 use super::syntax::{Binary, Unary};
 use crate::tensor::Number;
 
-/// Applies an operator to two values; `&&` and `||` are the evaluator's, which skips the second.
-/// Elements of tensors are computed later.
+/// Applies an operator to two values. The evaluator handles `&&` and `||` itself, as they may skip
+/// the second. Elements of tensors are computed later.
 pub(crate) fn binary(
     operator: Binary,
     left: &Operand,
@@ -36,14 +36,14 @@ pub(crate) fn binary(
     }
 }
 
-/// References and text can be the same or not.
+/// References and texts can only be equal or unequal.
 fn identities(operator: Binary, left: &Datum, right: &Datum) -> Result<Datum, String> {
     let is_same = match (left, right) {
         (Datum::Value(vm::Value::Ref(left)), Datum::Value(vm::Value::Ref(right))) => {
             Some(left.is_same(right))
         }
         (Datum::Text(left), Datum::Text(right)) => Some(left == right),
-        // null may be written as 0.
+        // `null` may be written as 0.
         (Datum::Value(vm::Value::Ref(value)), other)
         | (other, Datum::Value(vm::Value::Ref(value)))
             if other.number().is_some_and(Number::is_zero) =>
@@ -66,7 +66,7 @@ fn mismatch(operator: Binary, left: &Operand, right: &Operand) -> String {
     format!("`{}` does not take {} and {}", operator.text(), left.kind(), right.kind())
 }
 
-/// Applies a sign to a value.
+/// Applies a unary operator to a value.
 pub(crate) fn unary(
     operator: Unary,
     operand: &Operand,

@@ -1,4 +1,4 @@
-//! An expression that was read, and what can be asked of it.
+//! Parsed expressions, and their evaluation.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::scope::Scope;
 use super::syntax::Expr;
 use crate::view::variable::Variable;
 
-/// An expression that was read.
+/// A parsed expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     text: String,
@@ -21,32 +21,32 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Reads an expression. Behind a comma a letter says how numbers are written: `x` hexadecimal,
-    /// `b` binary, `o` octal, `d` decimal, `f` the bits as a float.
+    /// Parses an expression. A letter after a comma is the format of numbers: `x` hexadecimal, `b`
+    /// binary, `o` octal, `d` decimal, `f` the bits as a float.
     ///
     /// # Errors
-    /// The text is none; the error says where.
+    /// The text is not an expression; the error says where.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         let (body, format) = Format::split(text);
         Ok(Self { text: text.to_owned(), root: parser::parse(body)?, format })
     }
 
-    /// Reads an expression without a format letter.
+    /// Parses an expression without a format letter.
     ///
     /// # Errors
-    /// The text is none; the error says where.
+    /// The text is not an expression; the error says where.
     pub(crate) fn parse_without_format(text: &str) -> Result<Self, ExpressionError> {
         let root = parser::parse(text)?;
         Ok(Self { text: text.to_owned(), root, format: Format::Natural })
     }
 
-    /// The text that it was read from.
+    /// The text that it was parsed from.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The bytes of the text that the expression itself takes.
+    /// The bytes of the text that the expression covers.
     pub(crate) fn span(&self) -> Range<usize> {
         self.root.span.clone()
     }
@@ -81,7 +81,7 @@ impl Expression {
         Ok(self.format.apply(item.variable(name), &item.datum))
     }
 
-    /// Whether it holds.
+    /// Whether it is true.
     ///
     /// # Errors
     /// The expression does not make sense there, or takes too long.

@@ -1,16 +1,16 @@
-//! From text to trees: a scanner and operator precedence in one, since what a character means
-//! depends on what is expected (`%` begins a name where a value may stand, and is the remainder
-//! behind one; what follows `as` is a type).
+//! From text to trees: a scanner and operator precedence in one, because the meaning of a character
+//! depends on what is expected. `%` begins a name where a value may stand, and is the remainder
+//! after a value; a type follows `as`.
 
 use super::error::ExpressionError;
 use super::syntax::{Binary, COMPARISON, Expr, Kind, OPERATORS, POWER, Subscript, Unary};
 
-/// Nesting that is followed; more is refused, as the walk over the tree recurses.
+/// Deepest nesting. More is refused, because evaluation recurses.
 const MAX_DEPTH: usize = 64;
-/// Bytes that an expression may have.
+/// Longest expression, in bytes.
 const MAX_LENGTH: usize = 1 << 16;
 
-/// Reads all of a text as one expression.
+/// Parses a whole text as one expression.
 pub(crate) fn parse(text: &str) -> Result<Expr, ExpressionError> {
     let mut parser = Parser::new(text, 0)?;
     let expr = parser.expression(0)?;
@@ -20,7 +20,7 @@ pub(crate) fn parse(text: &str) -> Result<Expr, ExpressionError> {
     }
 }
 
-/// Reads an expression from a place in a text on; tells where it ends.
+/// Parses an expression from a place in a text on. Returns where it ends.
 pub(crate) fn parse_prefix(text: &str, start: usize) -> Result<(Expr, usize), ExpressionError> {
     let mut parser = Parser::new(text, start)?;
     let expr = parser.expression(0)?;
@@ -72,7 +72,7 @@ impl<'t> Parser<'t> {
         if self.eat(symbol) { Ok(()) } else { Err(self.unexpected(&format!("`{symbol}`"))) }
     }
 
-    /// A keyword, which no name goes on behind.
+    /// Takes a keyword, unless it is the beginning of a longer name.
     fn eat_word(&mut self, word: &str) -> bool {
         self.skip_space();
         let rest = self.rest().strip_prefix(word);
@@ -104,7 +104,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// An expression of operators that bind more tightly than `above`.
+    /// An expression whose operators bind more tightly than `above`.
     fn expression(&mut self, above: u8) -> Result<Expr, ExpressionError> {
         self.enter()?;
         let mut left = self.unary()?;
@@ -170,7 +170,7 @@ impl<'t> Parser<'t> {
         let operand = if is_word { self.expression(2)? } else { self.unary()? };
         self.depth -= 1;
         let span = start..operand.span.end;
-        // Where `**` follows, the sign is of the power.
+        // Before `**`, the sign applies to the power.
         if operator == Unary::Negate && self.peek_operator().is_some_and(|(_, _, it)| it == POWER) {
             self.eat("**");
             let exponent = self.expression(POWER - 1)?;
@@ -197,14 +197,14 @@ impl<'t> Parser<'t> {
         Ok(value)
     }
 
-    /// `4x8xf32`, `f16[4,4]`, `tensor<4x8xf32>`; the second and third as the first. `memref<…>`
-    /// stays as it is.
+    /// `4x8xf32`, `f16[4,4]`, `tensor<4x8xf32>`. The second and the third are turned into the form
+    /// of the first; `memref<…>` stays as it is.
     fn type_name(&mut self) -> Result<String, ExpressionError> {
         self.skip_space();
         if self.rest().starts_with("memref<") {
             let (mut depth, mut before) = (0_usize, ' ');
             let end = self.rest().find(|c| {
-                // `->` of a map closes nothing.
+                // The `>` of `->` in a map closes nothing.
                 let closes = c == '>' && before != '-';
                 depth =
                     if closes { depth.saturating_sub(1) } else { depth + usize::from(c == '<') };
@@ -342,8 +342,7 @@ impl<'t> Parser<'t> {
         word
     }
 
-    /// A name behind its sigil: `sum`, `"a name with spaces"`, with `#1` for one of several
-    /// results.
+    /// A name after its sigil: `sum`, `"a name with spaces"`, with `#1` for one of several results.
     fn sigil_name(&mut self) -> Result<String, ExpressionError> {
         if self.rest().starts_with('"') {
             return self.quoted('"');
@@ -492,7 +491,7 @@ fn is_callable(value: &Expr) -> bool {
     matches!(value.kind, Kind::Name(_) | Kind::Function(_))
 }
 
-/// How deep a chain of operators is nested to the left, which the parser builds without recursion.
+/// The nesting of a chain of operators to the left, which the parser builds without recursion.
 fn left_depth(expr: &Expr) -> usize {
     let mut depth = 0;
     let mut at = expr;
@@ -507,7 +506,7 @@ fn left_depth(expr: &Expr) -> usize {
 mod tests {
     use super::*;
 
-    /// The tree, written with all its parentheses.
+    /// The tree as text with all its parentheses.
     fn tree(text: &str) -> String {
         fn write(expr: &Expr) -> String {
             match &expr.kind {

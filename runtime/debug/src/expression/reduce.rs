@@ -1,4 +1,4 @@
-//! Functions: reductions of tensors, and what is done to each element.
+//! Functions of the language: reductions of tensors, and functions of each element.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -32,14 +32,14 @@ enum Run {
     Other(fn(&[Datum], &mut Budget) -> Result<Datum, String>),
 }
 
-/// What a function is of numbers alone, for conditions that the interpreter asks.
+/// A function of numbers alone, for conditions that the interpreter checks.
 #[derive(Clone, Copy)]
 pub(crate) enum OnNumbers {
     Each(Each),
     Pick(Pick),
 }
 
-/// One of several numbers.
+/// Picks one of several numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pick {
     Smallest,
@@ -47,7 +47,7 @@ pub(crate) enum Pick {
 }
 
 impl Pick {
-    /// Whether a number is taken rather than one that it compares with like this.
+    /// Whether a number is preferred to another one, given how it compares with it.
     pub(crate) fn prefers(self, order: Ordering) -> bool {
         match self {
             Self::Smallest => order == Ordering::Less,
@@ -56,7 +56,7 @@ impl Pick {
     }
 }
 
-/// A function of each element, given as a function of a float.
+/// A function of each element, from a function of one float.
 macro_rules! each {
     ($name:literal, $help:literal, $run:expr) => {
         Function {
@@ -164,13 +164,13 @@ const fn other(
     Function { name, arguments, help, run: Run::Other(run) }
 }
 
-/// The function of a name.
+/// The function with a name.
 pub(crate) fn named(name: &str) -> Option<&'static Function> {
     FUNCTIONS.iter().find(|function| function.name == name)
 }
 
 impl Function {
-    /// What it is of numbers, if that is simple.
+    /// The function of numbers alone, if it has a simple form.
     pub(crate) fn on_numbers(&self) -> Option<OnNumbers> {
         match (self.name, &self.run) {
             ("min", _) => Some(OnNumbers::Pick(Pick::Smallest)),
@@ -180,7 +180,7 @@ impl Function {
         }
     }
 
-    /// Calls it. [`Stop::Irregular`]: with the values of its operands it may be possible.
+    /// Calls it. [`Stop::Irregular`]: the call may succeed with the values of its operands.
     pub(crate) fn call(
         &self,
         operands: &[Operand],
@@ -257,7 +257,7 @@ fn summarize(
     Ok(summary)
 }
 
-/// A function of each element; those of tensors are computed later.
+/// A function of each element; elements of tensors are computed later.
 fn map(
     operand: &Operand,
     each: Each,
@@ -309,12 +309,12 @@ fn integer_argument(arguments: &[Datum]) -> Result<i128, String> {
     }
 }
 
-/// Converts a number to a type of the program's, as a cast writes it.
+/// Converts a number to an element type, as a cast does.
 pub(crate) fn convert(number: Number, element_type: ElementType) -> Option<Datum> {
     use abi::element_type::NumericalKind as Kind;
     let integer = || match number {
         Number::Integer(value) => Some(value),
-        // The cast saturates, and makes NaN 0.
+        // The conversion saturates, and turns NaN into 0.
         Number::Float(value) => Some(value as i128),
     };
     Some(match (element_type.kind, element_type.bits) {
@@ -329,7 +329,7 @@ pub(crate) fn convert(number: Number, element_type: ElementType) -> Option<Datum
         (Kind::UnsignedInteger | Kind::Boolean, bits) if bits <= 64 && bits > 0 => {
             Datum::integer(integer()? & (u128::MAX >> (128 - u32::from(bits))).cast_signed())
         }
-        // Any other float: by way of its bytes.
+        // Other floats are converted by way of their bytes.
         _ => {
             let text = format!("{element_type}={}", number.float());
             let parsed = abi::tensor::Tensor::parse(&text, 16).ok()?;

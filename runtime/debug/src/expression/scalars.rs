@@ -1,4 +1,4 @@
-//! What operators mean: on two numbers, and one element after the other.
+//! The meaning of operators: on two numbers, and one element after the other.
 //!
 //! Integers are exact (a result beyond 128 bits is an error), `/` between integers truncates, and
 //! floats are f64; an integer beside a float becomes a float. A number beside a tensor pairs with
@@ -18,12 +18,12 @@ use crate::tensor::{Number, TensorView};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Each {
     Magnitude,
-    /// Of one float, and of many.
+    /// A function of one float, and the same on many.
     Float(fn(f64) -> f64, fn(&mut [f64])),
 }
 
 impl Each {
-    /// Applied to one number.
+    /// Applies it to one number.
     pub(crate) fn of(self, number: Number) -> Number {
         match (self, number) {
             (Self::Magnitude, Number::Integer(value)) => Number::Integer(value.saturating_abs()),
@@ -115,7 +115,7 @@ pub(super) fn is_comparison(operator: Binary) -> bool {
     )
 }
 
-/// Whether a value counts as true: numbers but 0, and refs but null.
+/// Whether a value counts as true: every number except 0, and every reference except null.
 pub(crate) fn truth(value: &Datum) -> Result<bool, String> {
     match value {
         Datum::Value(vm::Value::Ref(value)) => Ok(!value.is_null()),
@@ -131,7 +131,7 @@ pub(super) fn ambiguous(kind: &str) -> String {
     format!("{kind} is neither true nor false; any(…) or all(…) of it is")
 }
 
-/// The same on tensors, and numbers that go with every element, by the operators on single numbers.
+/// Applies an operator to tensors, or to a number and a tensor, one element after the other.
 pub(super) fn one_by_one(
     operator: Binary,
     left: &Datum,
@@ -153,7 +153,7 @@ pub(super) fn one_by_one(
     computed(shape, &results, is_comparison(operator))
 }
 
-/// A function of each element, one by one.
+/// Applies a function to each element, one after the other.
 pub(super) fn each_one_by_one(
     each: Each,
     operand: &Datum,
@@ -164,7 +164,7 @@ pub(super) fn each_one_by_one(
     computed(shape, &numbers, false)
 }
 
-/// All elements of a tensor, or the number that goes with every one.
+/// All elements of a tensor, or the number that pairs with every one.
 struct Elements {
     shape: Vec<u64>,
     numbers: Vec<Number>,
@@ -188,7 +188,7 @@ impl Elements {
     }
 }
 
-/// A tensor of computed numbers: of f64, i64, or for truth of i8.
+/// A tensor of computed numbers: of f64, of i64, or of i8 for truth.
 pub(crate) fn computed(
     shape: Vec<u64>,
     numbers: &[Number],

@@ -1,10 +1,10 @@
-//! What an expression needs of the program: what its names stand for.
+//! What an expression has to know of the program: what its names stand for.
 
 use super::datum::{Datum, Family, Item};
 
-/// What names mean where an expression is evaluated.
+/// The meaning of names where an expression is evaluated.
 pub(crate) trait Scope {
-    /// What a name stands for.
+    /// The value of a name.
     fn find(&self, name: &str) -> Option<Item>;
 
     /// The global variable with a symbol.
@@ -12,10 +12,10 @@ pub(crate) trait Scope {
         None
     }
 
-    /// One of a family.
+    /// One member of a family.
     fn member(&self, family: Family, index: usize) -> Result<Item, String>;
 
-    /// What could have been meant by a name that stands for nothing.
+    /// A message about a name that stands for nothing, with a similar name if there is one.
     fn suggest(&self, name: &str) -> String;
 
     /// Whether this process's memory may be read by address.

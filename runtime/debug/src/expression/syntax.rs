@@ -1,25 +1,24 @@
-//! Expressions as trees. Every node knows the bytes of the text that it was read from, so that an
-//! error can point at them.
+//! Syntax trees. Every node knows its bytes in the text, so that an error can point at them.
 
 use std::ops::Range;
 
-/// A node with its place in the text.
+/// A node, with its place in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expr {
     pub(crate) kind: Kind,
     pub(crate) span: Range<usize>,
 }
 
-/// What a node is.
+/// The kinds of nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     Integer(i128),
     Float(f64),
     Bool(bool),
     Text(String),
-    /// `%sum`, `sum`, `i0`, `i2:3`, `r0`: without the `%`.
+    /// `%sum`, `sum`, `i0`, `i2:3`, `r0`: the name without its `%`.
     Name(String),
-    /// `@main`: a function, for calls and addresses only.
+    /// `@main`: a function, or a global.
     Function(String),
     Unary(Unary, Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),
@@ -35,11 +34,11 @@ pub(crate) enum Kind {
     Cast(Box<Expr>, String),
 }
 
-/// What stands between the brackets of an index.
+/// One subscript of an index.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Subscript {
     At(Expr),
-    /// `start:end:step`, each of which may be missing.
+    /// `start:end:step`; each may be missing.
     Range(Option<Expr>, Option<Expr>, Option<Expr>),
 }
 
@@ -74,13 +73,14 @@ pub(crate) enum Binary {
 }
 
 impl Binary {
-    /// How it is written.
+    /// The operator as text.
     pub(crate) fn text(self) -> &'static str {
         OPERATORS.iter().find(|(_, operator, _)| *operator == self).map_or("", |(text, ..)| text)
     }
 }
 
-/// The operators with how tightly they bind; a longer one comes before one that it begins with.
+/// The operators and how tightly they bind. A longer operator stands before one that is its
+/// beginning.
 pub(crate) const OPERATORS: [(&str, Binary, u8); 21] = [
     ("||", Binary::Or, 1),
     ("or", Binary::Or, 1),
@@ -105,7 +105,7 @@ pub(crate) const OPERATORS: [(&str, Binary, u8); 21] = [
     ("%", Binary::Remainder, 9),
 ];
 
-/// The level of comparisons, which do not chain.
+/// The precedence of comparisons, which do not chain.
 pub(crate) const COMPARISON: u8 = 3;
-/// The level of `**`, which groups to the right.
+/// The precedence of `**`, which groups to the right.
 pub(crate) const POWER: u8 = 11;

@@ -1,8 +1,8 @@
 //! Log messages: text with expressions in braces.
 //!
-//! `n is {%n}, norm {norm(x)}` becomes `n is 3, norm 2.5`. A format letter may stand behind a comma
-//! (`{i0,x}`); `{{` and `}}` are braces. What cannot be evaluated is written as the reason, in
-//! place.
+//! `n is {%n}, norm {norm(x)}` becomes `n is 3, norm 2.5`. A format letter may follow a comma
+//! (`{i0,x}`); `{{` and `}}` are braces. An expression that cannot be evaluated is replaced by the
+//! reason.
 
 use super::budget::Limits;
 use super::error::ExpressionError;
@@ -10,7 +10,7 @@ use super::parsed::Expression;
 use super::parser;
 use super::scope::Scope;
 
-/// A log message that was read.
+/// A parsed log message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Template {
     text: String,
@@ -24,7 +24,7 @@ enum Part {
 }
 
 impl Template {
-    /// Reads a message.
+    /// Parses a message.
     pub(crate) fn parse(text: &str) -> Result<Self, ExpressionError> {
         let mut parts = Vec::new();
         let mut plain = String::new();
@@ -62,7 +62,7 @@ impl Template {
         Ok(Self { text: text.to_owned(), parts })
     }
 
-    /// The text that it was read from.
+    /// The text that it was parsed from.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -88,9 +88,9 @@ impl Template {
     }
 }
 
-/// Where the braces that open at a place close.
+/// The end of the value in braces that open at `open`.
 fn value_end(text: &str, open: usize) -> Result<usize, ExpressionError> {
-    // Behind the expression stand a brace, or a comma and a format letter and a brace.
+    // A brace follows the expression, or a comma, a format letter and a brace.
     let (_, end) = parser::parse_prefix(text, open + 1)?;
     let rest = &text[end..];
     let letter = rest.strip_prefix(',').and_then(|rest| rest.find('}'));

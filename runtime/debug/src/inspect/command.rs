@@ -1,4 +1,4 @@
-//! The command of a device that a frame belongs to, and where it was written.
+//! The command of a device that a frame belongs to, and its place in the source.
 
 use debuginfo::SourcePosition;
 use hal::{QueueActivity, Step};
@@ -15,7 +15,7 @@ impl Machine {
         self.queue_activity(frame).and_then(QueueActivity::step)
     }
 
-    /// Where the command was written that a frame belongs to: where it was recorded.
+    /// The place in the source where a frame's command was recorded.
     pub(crate) fn command_source(&self, frame: FrameIndex) -> Option<SourceLine> {
         let recorded_at = self.command(frame)?.recorded_at?;
         let module = self.program.module(recorded_at.function.module)?;
@@ -26,8 +26,11 @@ impl Machine {
         Some(module.source_line(*path.last()?))
     }
 
-    /// Where an instruction of a dispatch was written, in terms of what its command is for: a
-    /// module with places in it, from the function inwards. None: just where it says.
+    /// The places of an instruction of a dispatch as its command has them in the source, with their
+    /// module. None: the instruction's own places are right.
+    ///
+    /// Several commands may share a dispatch; the code of the dispatch has the places of the first
+    /// one only.
     pub(crate) fn own_path(
         &self,
         level: Level,
@@ -57,7 +60,7 @@ impl Machine {
         let interface = module.interfaces.of(export);
         let is_first_user = match interface {
             Some(interface) => interface.work().any(|work| *work == command),
-            // All that is left to ask is whether the dispatch has code of what the command is for.
+            // All that remains is whether the dispatch has code with the place of the command.
             None => {
                 let rows = nested.info.rows(position.function.function).iter();
                 let mut places = rows.filter_map(|row| row.position);

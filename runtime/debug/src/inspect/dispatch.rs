@@ -1,20 +1,21 @@
-//! What a device works on: the dispatch that a frame belongs to, with its bindings as tensors.
+//! The dispatch that a frame belongs to, with its bindings as tensors.
 //!
 //! Where the sources of dispatches lie beside the module ([`debuginfo::DispatchInterfaces`]), they
-//! say which tensors are where in the bindings: these are the operands.
+//! say which tensors are in which bindings: these are the operands.
 //!
-//! A binding by itself is bytes. What they mean is put together from what is known, the surest
-//! first:
+//! A binding by itself is bytes. Their type is taken from the best information there is, in this
+//! order:
 //!
-//! 1. the only operand in it, if it begins where the binding does;
-//! 2. a buffer view of the very same memory that the program has: an input, or a ref in a register;
-//! 3. the name of the dispatch, which the compiler makes of the loop bounds and the element type
+//! 1. the only operand in the binding, if it begins where the binding does;
+//! 2. a buffer view of the same memory that the program has: an input, or a reference in a register
+//!    or a global;
+//! 3. the name of the dispatch, which the compiler builds from the loop bounds and the element type
 //!    (`matmul_4x16x8_f32` multiplies 4x8 by 8x16): the bounds whose product is the number of
 //!    elements, in the order that the kind of operation has them;
-//! 4. the element type alone, from the name, or from what its bytecode loads and stores;
-//! 5. bytes.
+//! 4. the element type alone, from the name, or from the loads and stores of its bytecode;
+//! 5. none: the binding is bytes.
 //!
-//! A cast in an expression (`binding[0] as 4x8xf32`) overrides all of it.
+//! A cast in an expression (`binding[0] as 4x8xf32`) overrides all of this.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -41,7 +42,7 @@ pub(crate) enum DispatchUse {
 }
 
 impl Machine {
-    /// The activity of a device's queue that a frame belongs to: as a part of it, or as bytecode
+    /// The activity of a device's queue that a frame belongs to, as a part of it or as bytecode
     /// that it runs.
     pub(crate) fn queue_activity(&self, frame: FrameIndex) -> Option<&QueueActivity> {
         let invocation = self.invocation()?;
@@ -66,7 +67,7 @@ impl Machine {
         self.queue_activity(frame)?.dispatch().ok().flatten()
     }
 
-    /// The function that a dispatch runs, where it is bytecode in the program's context.
+    /// The function that a dispatch runs, if it is bytecode in the program's context.
     pub(crate) fn dispatch_function(&self, dispatch: &ResolvedDispatch) -> Option<FunctionId> {
         let device = self.program.host().device();
         let module = device.nested_modules().module_of(&dispatch.executable)?;
@@ -75,8 +76,7 @@ impl Machine {
         Some(FunctionId { module, function })
     }
 
-    /// Where a command was written; of one that nobody knows where it was recorded, the function
-    /// that it runs.
+    /// The source of a command: where it was recorded, or else the function that it runs.
     pub(crate) fn dispatch_source(&self, frame: FrameIndex) -> Option<SourceLine> {
         if let Some(recorded) = self.command_source(frame) {
             return Some(recorded);
@@ -95,13 +95,13 @@ impl Machine {
         self.program.source_named(&source.file, source.line)
     }
 
-    /// Where a command was written, for sentences: `a.mlir:5`.
+    /// The source of a command as text for sentences: `a.mlir:5`.
     pub(crate) fn dispatch_place(&self, frame: FrameIndex) -> Option<String> {
         let source = self.dispatch_source(frame)?;
         Some(format!("{}:{}", source.file, source.line))
     }
 
-    /// What a dispatch works on.
+    /// The variables of a dispatch: workgroup, operands, bindings and constants.
     pub(crate) fn dispatch_variables(&self, frame: FrameIndex) -> Vec<Variable> {
         let Some(dispatch) = self.dispatch(frame) else { return Vec::new() };
         let workgroup = self.queue_activity(frame).and_then(QueueActivity::workgroup);
@@ -128,14 +128,14 @@ impl Machine {
         variables
     }
 
-    /// The id of the workgroup that a frame belongs to, and how many there are.
+    /// The workgroup that a frame belongs to, if any, and the workgroup count.
     pub(crate) fn workgroup(&self, frame: FrameIndex) -> Option<(Option<[u32; 3]>, [u32; 3])> {
         let activity = self.queue_activity(frame)?;
         let dispatch = activity.dispatch().ok().flatten()?;
         Some((activity.workgroup(), dispatch.dispatch.workgroup_count))
     }
 
-    /// A binding of the dispatch that a frame belongs to: a tensor, or just memory.
+    /// A binding of the dispatch that a frame belongs to: a tensor, or plain memory.
     pub(crate) fn binding_value(&self, frame: FrameIndex, index: usize) -> Result<Datum, String> {
         let dispatch = self.dispatch(frame).ok_or("this frame belongs to no dispatch")?;
         let count = dispatch.buffers.len();
@@ -147,7 +147,7 @@ impl Machine {
         Ok(tensor.map_or_else(|| Datum::buffer(buffer.storage()), Datum::Tensor))
     }
 
-    /// A tensor that the dispatch which a frame belongs to reads or writes.
+    /// An operand of the dispatch that a frame belongs to.
     pub(crate) fn operand_value(&self, frame: FrameIndex, index: usize) -> Result<Datum, String> {
         let dispatch = self.dispatch(frame).ok_or("this frame belongs to no dispatch")?;
         let mut operands = self.operands(&dispatch);
@@ -167,8 +167,8 @@ impl Machine {
         })
     }
 
-    /// The tensors that a dispatch reads and writes, as far as its source says which; `None` for
-    /// what is not in the memory that it was given.
+    /// The operands of a dispatch, as far as its source is known; without a tensor if the memory of
+    /// the dispatch does not contain it.
     pub(crate) fn operands(
         &self,
         dispatch: &ResolvedDispatch,
@@ -191,8 +191,8 @@ impl Machine {
         with_tensor.collect()
     }
 
-    /// The operands that a dispatch reads, or those that it writes, each with its number; only
-    /// those that are in the memory that the dispatch was given.
+    /// The operands that a dispatch reads, or those that it writes, each with its number. Operands
+    /// outside the memory of the dispatch are left out.
     pub(crate) fn operands_used(
         &self,
         dispatch: &ResolvedDispatch,
@@ -207,8 +207,8 @@ impl Machine {
         used.filter_map(|(index, (_, tensor))| Some((index, tensor?))).collect()
     }
 
-    /// What a dispatch may write, by the names that expressions have for it: its operands, or all
-    /// of its bindings that are tensors.
+    /// The tensors that a dispatch may write, with their names in expressions: its operands, or all
+    /// bindings that are tensors.
     pub(crate) fn written_tensors(&self, dispatch: &ResolvedDispatch) -> Vec<(String, TensorView)> {
         let hints = self.hints(dispatch);
         if !hints.operands.is_empty() {
@@ -223,7 +223,7 @@ impl Machine {
         named.collect()
     }
 
-    /// What is known of the tensors of a dispatch, gathered once for all of its bindings.
+    /// What is known about the tensors of a dispatch, gathered once for all bindings.
     fn hints(&self, dispatch: &ResolvedDispatch) -> Hints {
         Hints { operands: self.operands(dispatch), views: self.known_views() }
     }
@@ -282,7 +282,7 @@ impl Machine {
         Some(TensorType { shape, element_type })
     }
 
-    /// The buffer views that the program has: its inputs, and refs in registers and globals.
+    /// The program's buffer views: its inputs, and references in registers and globals.
     fn known_views(&self) -> Vec<BufferView> {
         let mut views = Vec::new();
         let mut add = |value: &Ref| views.extend(value.downcast::<BufferView>().cloned());
@@ -305,12 +305,12 @@ impl Machine {
         views
     }
 
-    /// Whether anything is alive on the device.
+    /// Whether the device has live allocations.
     pub(crate) fn has_allocations(&self) -> bool {
         !self.program.host().device().allocator().live().is_empty()
     }
 
-    /// What is alive on the device, oldest first.
+    /// The live allocations of the device, oldest first.
     #[must_use]
     pub fn allocations(&self) -> Vec<Variable> {
         let live = self.program.host().device().allocator().live();
@@ -332,10 +332,10 @@ impl Machine {
     }
 }
 
-/// What tells of the tensors in the bindings of a dispatch.
+/// What is known about the tensors of a dispatch.
 struct Hints {
     operands: Vec<(DispatchOperand, Option<TensorView>)>,
-    /// The buffer views that the program has.
+    /// The program's buffer views.
     views: Vec<BufferView>,
 }
 
@@ -378,13 +378,13 @@ fn is_same_memory(one: &Buffer, other: &Buffer) -> bool {
         && one.len() == other.len()
 }
 
-/// A device buffer, to be looked at in any way.
+/// A device buffer, which can be viewed as any element type.
 pub(crate) fn buffer_variable(name: &str, buffer: &Buffer) -> Variable {
     let value = Value::Ref(Ref::Buffer(buffer.storage()));
     Variable { type_name: "!hal.buffer".to_owned(), ..variable(name, &value) }
 }
 
-/// What the compiler put into the name of a dispatch.
+/// The shape in the name of a dispatch.
 struct NamedShape {
     is_matmul: bool,
     /// Loop bounds and element type.
@@ -392,8 +392,8 @@ struct NamedShape {
 }
 
 impl NamedShape {
-    /// Reads `…_matmul_4x16x8_f32` or `…_4x16x8_f32xi8xf32`; where there are several element types,
-    /// nobody knows whose they are.
+    /// Reads `…_matmul_4x16x8_f32`. A name with several element types (`…_4x16x8_f32xi8xf32`) is
+    /// not read, as it does not say which tensor has which.
     fn of(export: &Export) -> Option<Self> {
         let (rest, element_type) = export.name.rsplit_once('_')?;
         let (rest, bounds) = rest.rsplit_once('_')?;
@@ -412,7 +412,7 @@ impl NamedShape {
             let batch = &bounds[..bounds.len() - 3];
             return fitting.next().filter(|_| batch.is_empty()).map(|shape| shape.to_vec());
         }
-        // Few bounds have few subsets; the longest that fits says most.
+        // There are few bounds, so few subsets; the longest that fits is the most specific.
         let subsets = 1_u32..1 << bounds.len().min(8);
         let picked = subsets.map(|subset| -> Vec<u64> {
             let is_in = |index: &usize| subset & (1 << index) != 0;
@@ -423,7 +423,7 @@ impl NamedShape {
     }
 }
 
-/// The element type that the function of a dispatch loads and stores, if there is one only.
+/// The element type that a dispatch's function loads and stores, if there is only one.
 fn accessed_type(module: &Module, function: FunctionId) -> Option<&'static str> {
     let code = module.function_bytecode(function.function);
     let mut types = BTreeSet::new();

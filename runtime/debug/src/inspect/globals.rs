@@ -1,4 +1,4 @@
-//! The globals of a module with their values.
+//! The globals of a module, with their values.
 
 use vm::{Context, ModuleIndex, Ref, Value};
 use vmfb::isa::Bank;
@@ -7,8 +7,8 @@ use crate::target::globals::{Globals, Named};
 use crate::view::value::variable;
 use crate::view::variable::Variable;
 
-/// The globals with their values: those of the source first, then those that have no name, then
-/// the compiler's own.
+/// The globals with their values: first those of the source, then those without a name, then the
+/// compiler's own.
 pub(crate) fn variables(
     globals: &Globals,
     context: &Context,

@@ -1,4 +1,4 @@
-//! What has a name in a frame: for expressions, for completions, for the scope of arguments.
+//! Lookup of names in a frame, for expressions, completions and the scope of arguments.
 
 use vm::{FrameIndex, Value};
 use vmfb::isa::Bank;
@@ -14,7 +14,7 @@ use crate::view::value::variable;
 use crate::view::variable::{Node, ScopeKind, Variable};
 
 impl Machine {
-    /// What a name means that debug information gives: `%sum` in the source, `%7` in the VM
+    /// The meaning of a name in the debug information: `%sum` in the source, `%7` in the VM
     /// program.
     pub(crate) fn meaning(&self, level: Level, frame: FrameId, name: &str) -> Option<Meaning> {
         let position = self.position_in(frame.index)?;
@@ -28,14 +28,14 @@ impl Machine {
         self.program.meaning(level, position, frame.calls, name, knows_arguments)
     }
 
-    /// An argument that the entry function was called with, by the name that its ABI gives it.
+    /// An argument of the entry function, by its name in the ABI.
     pub(crate) fn argument_named(&self, frame: FrameId, name: &str) -> Option<Datum> {
         let arguments = self.entry_arguments(frame.index);
         let found = arguments.into_iter().find(|(known, _)| known == name);
         found.map(|(_, value)| Datum::Value(value))
     }
 
-    /// What the entry function was called with, if the frame is its own.
+    /// The arguments of the entry function with their names, if the frame is its own.
     fn entry_arguments(&self, frame: FrameIndex) -> Vec<(String, Value)> {
         let is_entry = self.position_in(frame).is_some_and(|position| {
             position.function == self.program.entry()
@@ -53,8 +53,8 @@ impl Machine {
         named.collect()
     }
 
-    /// The arguments of a frame's function: of the entry function what it was called with, of
-    /// others those that are still alive.
+    /// The arguments of a frame's function. Those of the entry function are always known, others
+    /// only while they are alive.
     pub(crate) fn arguments(&self, level: Level, frame: FrameId) -> Vec<Variable> {
         if let Some(named) = self.scope_variables(level, frame) {
             let arguments = named.into_iter().filter(|(argument, _)| argument.is_some());
@@ -74,7 +74,7 @@ impl Machine {
         self.vm_values(level, frame, &|local| local.argument.is_some())
     }
 
-    /// One of a family of things that are told apart by number.
+    /// A member of a family, by its number.
     pub(crate) fn member(
         &self,
         frame: FrameIndex,
@@ -119,7 +119,7 @@ impl Machine {
         }
     }
 
-    /// The global variable with a symbol, of the module that a frame is in.
+    /// The global variable with a symbol, in the module of a frame.
     pub(crate) fn global_named(&self, frame: FrameIndex, symbol: &str) -> Option<Item> {
         let position = self.position_in(frame);
         let module = position.map_or(self.program.entry().module, |at| at.function.module);
@@ -141,7 +141,7 @@ impl Machine {
         }
     }
 
-    /// What has a name in a frame, with its value in short.
+    /// The names in a frame, each with its value as a short text and its kind.
     pub(crate) fn named_values(
         &self,
         level: Level,
@@ -166,7 +166,7 @@ impl Machine {
         found
     }
 
-    /// The names alone.
+    /// The names in a frame.
     pub(crate) fn names(&self, level: Level, frame: FrameId) -> Vec<String> {
         self.named_values(level, frame).into_iter().map(|(name, ..)| name).collect()
     }

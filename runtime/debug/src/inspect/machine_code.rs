@@ -1,8 +1,8 @@
-//! Machine code that stopped inside a workgroup: its registers, and the element that it wanted.
+//! Machine code that stopped inside a workgroup: its registers, and the element that it accessed.
 //!
-//! There are no lines here: the line tables that iree-compile writes give every instruction of a
-//! dispatch the line of the function that the dispatch was taken from. The line of the dispatch's
-//! operation, which the frame has, says more.
+//! Line numbers would not help here: the line tables of iree-compile give every instruction of a
+//! dispatch the line of the function that the dispatch was taken from. The frame shows the line of
+//! the dispatch's operation instead.
 
 use hal::MachineState;
 use hal::QueueActivity;
@@ -15,27 +15,27 @@ use crate::tensor::TensorView;
 use crate::view::variable::Variable;
 
 impl Machine {
-    /// Where machine code stopped, for a frame of its dispatch.
+    /// The state of stopped machine code, for a frame of its dispatch.
     pub(crate) fn machine_state(&self, frame: FrameIndex) -> Option<&MachineState> {
         self.queue_activity(frame).and_then(QueueActivity::machine_state)
     }
 
-    /// What the processor held when machine code stopped.
+    /// The processor's registers when machine code stopped.
     pub(crate) fn machine_registers(&self, frame: FrameIndex) -> Vec<Variable> {
         let Some(machine) = self.machine_state(frame) else { return Vec::new() };
         let registers = machine.registers.general.iter();
         let registers = registers.map(|(name, value)| Variable {
             bits: Some(*value),
-            ..Variable::plain(&format!("${name}"), format!("{value:#x}"), "i64")
+            ..Variable::plain(format!("${name}"), format!("{value:#x}"), "i64")
         });
         registers.collect()
     }
 
-    /// Which element an address would be that a dispatch failed for:
-    /// `; that would be element 90 of operand[0] : 16xf32`. It names every tensor that the dispatch
-    /// may use so, as only the code knows which it meant.
+    /// The element at the address for which a dispatch failed:
+    /// `; that would be element 90 of operand[0] : 16xf32`. The text names every tensor that the
+    /// dispatch may access in that way, as only the code knows which one it meant.
     pub(crate) fn faulting_elements(&self) -> Option<String> {
-        /// More are no help.
+        /// A longer list is no help.
         const MOST: usize = 3;
         let frame = FrameIndex(0);
         let fault = self.machine_state(frame)?.fault?;
@@ -55,8 +55,8 @@ impl Machine {
     }
 }
 
-/// The index of the element that a contiguous tensor would have at an address, if it went on for
-/// ever; `None` if that is before the tensor or between two elements.
+/// The index of the element at an address if a contiguous tensor had no end; `None` before the
+/// tensor or between two elements.
 fn element_at(tensor: &TensorView, address: usize) -> Option<usize> {
     let element = tensor.tensor_type().element_type;
     let offset = address.checked_sub(tensor.buffer().address().addr())?;

@@ -1,8 +1,7 @@
 //! Looking at a stopped program: its stack, scopes, values, dispatches, and expressions in frames.
 //!
-//! All of it are methods of [`Machine`](crate::machine::Machine) that take `&self`: nothing here
-//! changes the program. The folder uses everything below it, and must not know breakpoints, steps or
-//! traps.
+//! The files add methods with `&self` to [`Machine`](crate::machine::Machine): nothing here changes
+//! the program. The folder uses everything below it, and must not know breakpoints, steps or traps.
 
 pub(crate) mod command;
 pub(crate) mod dispatch;

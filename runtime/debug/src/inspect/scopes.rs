@@ -21,7 +21,7 @@ impl Machine {
         let frame = id.index;
         let position = self.position_in(frame);
         let module = position.and_then(|it| self.program.module(it.function.module));
-        // What stands in them need not be worked out to know whether they are empty.
+        // Whether scopes are empty can be seen without evaluating their contents.
         let named = position.and_then(|position| {
             self.scope_of(self.level, id, position, self.knows_arguments(frame))
         });
@@ -37,7 +37,7 @@ impl Machine {
             state.global_bytes > 0 || state.global_refs > 0
         });
         let kinds = [
-            // Tensors are what dispatches are about, and views may unfold the first scope only.
+            // Dispatches are about tensors, and views may expand only the first scope.
             (self.dispatch(frame).is_some(), ScopeKind::Dispatch),
             (has_locals, ScopeKind::Locals),
             (has_arguments, ScopeKind::Arguments),
@@ -83,8 +83,8 @@ impl Machine {
         }
     }
 
-    /// The values of a frame by name: those of the source, or of the VM program where that is shown
-    /// or the source is not at hand.
+    /// The values of a frame by name: those of the source, or those of the VM program if that is
+    /// shown or the source is not available.
     fn locals(&self, level: Level, frame: FrameId) -> Vec<Variable> {
         match self.scope_variables(level, frame) {
             Some(named) => named.into_iter().map(|(_, shown)| shown).collect(),
@@ -92,7 +92,7 @@ impl Machine {
         }
     }
 
-    /// What the compiler has made beside the names of the source.
+    /// Values of the compiler that have no name in the source.
     fn compiler_values(&self, level: Level, frame: FrameId) -> Vec<Variable> {
         let position = self.position_in(frame.index);
         let scope = position.and_then(|it| self.program.scope(level, it, frame.calls, false));
@@ -125,8 +125,8 @@ impl Machine {
         module.map_or_else(Vec::new, |it| globals::variables(it.globals(), &self.context, index))
     }
 
-    /// The memory that an address is in, and how far: of what the stopped program's frames, globals
-    /// and device hold.
+    /// The memory that contains an address, and the offset of the address: memory of the stopped
+    /// program's frames, globals and device.
     #[must_use]
     pub fn memory_at(&self, address: u64) -> Option<(Memory, usize)> {
         let address = usize::try_from(address).ok()?;

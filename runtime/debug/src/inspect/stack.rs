@@ -16,8 +16,8 @@ impl Machine {
         self.frames_in(0..usize::MAX)
     }
 
-    /// Some frames of it, by their numbers from the innermost. Only these are made: a program that
-    /// calls itself without an end has thousands of frames.
+    /// Some frames of the call stack, numbered from the innermost. Only these are built, because
+    /// endless recursion has thousands of frames.
     #[must_use]
     pub fn frames_in(&self, range: Range<usize>) -> Vec<Frame> {
         self.frames_by(&mut KnownFrames::default(), range)
@@ -40,8 +40,8 @@ impl Machine {
         frames
     }
 
-    /// The innermost frame that is shown: before inlined calls that the program has not gone into
-    /// yet.
+    /// The innermost frame that is shown. It excludes inlined calls that the program has not
+    /// entered yet.
     #[must_use]
     pub fn innermost_frame(&self) -> FrameId {
         let shown = self.position().map(|at| self.shown_at(FrameIndex(0), at));
@@ -50,7 +50,7 @@ impl Machine {
         FrameId { index: FrameIndex(0), calls: calls.filter(|_| path.len() > 1) }
     }
 
-    /// How many frames there are, without making them.
+    /// The number of frames, without building them all.
     #[must_use]
     pub fn frame_count(&self) -> usize {
         let Some(invocation) = self.invocation() else { return 0 };
@@ -59,13 +59,13 @@ impl Machine {
         frames.map(|(index, frame)| known.shown(self, index, &frame).len()).sum()
     }
 
-    /// The frame of a number from the innermost.
+    /// The frame with a number, counted from the innermost.
     #[must_use]
     pub fn frame_at(&self, number: usize) -> Option<Frame> {
         self.frames_in(number..number.saturating_add(1)).pop()
     }
 
-    /// A frame of the machine with the calls that were inlined where it stands, innermost first.
+    /// A frame of the machine, together with the inlined calls at its instruction; innermost first.
     fn with_inlined_calls(&self, index: FrameIndex, frame: Frame) -> Vec<Frame> {
         if let Some(own) =
             frame.position.and_then(|position| self.own_path(self.level, index, position))
@@ -97,8 +97,8 @@ impl Machine {
         frames.rev().collect()
     }
 
-    /// The places of the calls that lead to an instruction of a frame, without those that the
-    /// program stands before.
+    /// The places of the calls that lead to an instruction of a frame, without calls that the
+    /// program has not entered yet.
     fn shown_path(&self, index: FrameIndex, position: Position) -> Vec<SourcePosition> {
         let mut path = self.path_of(position);
         if index == FrameIndex(0) && path.len() > 1 {
@@ -142,7 +142,7 @@ impl Machine {
         }
     }
 
-    /// The instruction whose line is shown for a frame that stands at another.
+    /// The instruction whose line is shown for a frame.
     pub(crate) fn shown_at(&self, index: FrameIndex, position: Position) -> Position {
         let just_ran = self.stands_after.filter(|it| it.function == position.function);
         just_ran.filter(|_| index == FrameIndex(0)).unwrap_or(position)
@@ -157,24 +157,23 @@ impl Machine {
     }
 }
 
-/// Frames that were shown already, by the instruction that they stand at: what is recursive stands
-/// at the same ones again and again. The innermost frame may stand before inlined calls, and is
-/// made for itself.
+/// Frames that were built already, by their instruction: recursive calls all stand at the same
+/// instructions. The innermost frame may stand before inlined calls, and is built separately.
 #[derive(Default)]
 pub(crate) struct KnownFrames {
-    /// Frames of the machine that were looked at, and those that were made to be shown.
+    /// Frames of the machine that were visited, and how many of them were built.
     #[cfg(test)]
     pub(crate) visited: usize,
     #[cfg(test)]
     pub(crate) made: usize,
     by_position: HashMap<Position, Vec<Frame>>,
-    /// What another one was shown as.
+    /// The frames of the last one that was built separately.
     other: Vec<Frame>,
 }
 
 impl KnownFrames {
-    /// What a frame of the machine is shown as, innermost first; one of the same instruction may
-    /// have made it.
+    /// A frame of the machine as it is shown, innermost first; taken over from a frame at the same
+    /// instruction, if there is one.
     fn shown(&mut self, machine: &Machine, index: FrameIndex, frame: &vm::Frame) -> &[Frame] {
         #[cfg(test)]
         {

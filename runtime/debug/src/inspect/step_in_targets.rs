@@ -8,29 +8,29 @@ use crate::machine::Machine;
 use crate::target::calls::callee;
 use crate::view::frame::{FrameId, SourceLine};
 
-/// A call that can be gone into.
+/// A call that can be stepped into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Call {
-    /// The instruction that calls, or the first one of a call that was inlined.
+    /// The calling instruction, or the first instruction of an inlined call.
     pub position: Position,
     /// How many inlined calls lead into it from the function of the machine's frame; none for a
-    /// call that is one of the machine.
+    /// call of the machine.
     pub(crate) inlined: Option<usize>,
 }
 
 /// A call of a line that can be stepped into.
 #[derive(Clone, Debug)]
 pub struct StepInTarget {
-    /// The call: for [`crate::Resume::StepInto`].
+    /// The call, for [`crate::Resume::StepInto`].
     pub call: Call,
-    /// What is called.
+    /// The name of the called function.
     pub label: String,
-    /// Where the call came from.
+    /// The source of the call.
     pub source: Option<SourceLine>,
 }
 
 impl Machine {
-    /// The calls of the line that the innermost frame stands on, those too that were inlined.
+    /// The calls on the line where the innermost frame stands, including inlined calls.
     #[must_use]
     pub fn step_in_targets(&self, frame: impl Into<FrameId>) -> Vec<StepInTarget> {
         let (frame, innermost) = (frame.into(), self.innermost_frame());
@@ -75,8 +75,8 @@ impl Machine {
         path.len().saturating_sub(1 + self.hidden_calls)
     }
 
-    /// How many inlined calls lead to the innermost frame, if an instruction with a path is on the
-    /// line where that stands, or in a call there.
+    /// How many inlined calls lead to the innermost frame, if an instruction with this path is on
+    /// the line of that frame, or in a call on it.
     fn calls_on_line(
         &self,
         here: Position,

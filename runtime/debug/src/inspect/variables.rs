@@ -1,8 +1,8 @@
 //! The names of the source in a frame, each with its value or with the reason why it has none.
 //!
-//! What a name means is worked out by [`debuginfo`] and does not change while the program runs;
-//! here the registers are read. Where a source is not at hand, the values of the VM program stand
-//! in its place, by the names that they have there.
+//! [`debuginfo`] works out what a name means, which does not change while the program runs; this
+//! file reads the registers. If a source is not available, the values of the VM program take its
+//! place, under their own names.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn number(scalar: Scalar, bits: u64) -> Value {
     }
 }
 
-/// The bits that a register holds.
+/// The bits in a register.
 fn bits(invocation: &Invocation, frame: FrameIndex, slot: RegisterSlot) -> Option<u64> {
     Some(match slot {
         RegisterSlot::I32(at) | RegisterSlot::F32(at) => {
@@ -44,7 +44,7 @@ fn bits(invocation: &Invocation, frame: FrameIndex, slot: RegisterSlot) -> Optio
 }
 
 impl Machine {
-    /// The value of a name of the source in a frame, or why there is none.
+    /// The value of a source name in a frame, or why there is none.
     pub(crate) fn scoped_value(
         &self,
         frame: FrameIndex,
@@ -71,9 +71,9 @@ impl Machine {
         found.ok_or(MissingReason::OptimizedOut)
     }
 
-    /// Whether a frame is that of the function which the program was called with.
+    /// Whether a frame is the outermost one and runs the entry function, whose arguments are known.
     pub(crate) fn knows_arguments(&self, frame: FrameIndex) -> bool {
-        // A function that calls itself has frames that were called with something else.
+        // A recursive function has other frames with other arguments.
         let outermost = self.depth().checked_sub(1);
         outermost == Some(frame.0)
             && self
@@ -91,14 +91,14 @@ impl Machine {
         })
     }
 
-    /// A tensor that the program was called with.
+    /// A tensor among the program's arguments.
     fn tensor_argument(&self, frame: FrameIndex, value: &ScopedValue) -> Option<Value> {
         let index = value.argument.filter(|_| self.knows_arguments(frame))?;
         let arguments = self.program.arguments();
         arguments.get(index).filter(|it| matches!(it, Value::Ref(_))).cloned()
     }
 
-    /// A name of the source with its value, as it is shown.
+    /// A source name with its value, as it is shown.
     pub(crate) fn scoped_variable(&self, frame: FrameIndex, value: &ScopedValue) -> Variable {
         let type_name = value.type_text.clone();
         let expression = expression_of(&value.name);
@@ -119,8 +119,8 @@ impl Machine {
         }
     }
 
-    /// The names of the source in a frame. In a dispatch that several operations share they are
-    /// those of the operation that it runs for, which its registers are not known for.
+    /// The names of the source in a frame. In a dispatch that several operations share, they are
+    /// the names of the operation for which it runs; their registers are not known.
     pub(crate) fn scope_of(
         &self,
         level: Level,
@@ -134,7 +134,7 @@ impl Machine {
         self.program.scope(level, position, frame.calls, knows_arguments)
     }
 
-    /// The names of the source in a frame, with their values.
+    /// The names of the source in a frame, with their values and their argument numbers.
     pub(crate) fn scope_variables(
         &self,
         level: Level,
@@ -143,7 +143,8 @@ impl Machine {
         let position = self.position_in(frame.index)?;
         let knows_arguments = self.knows_arguments(frame.index);
         let scope = self.scope_of(level, frame, position, knows_arguments)?;
-        // A model has hundreds of tensors without a value here; they would hide the rest.
+        // A model has hundreds of tensors without a value here. They come last, so that they do not
+        // hide the rest.
         let is_elsewhere = |value: &&ScopedValue| {
             matches!(value.location, ValueLocation::Missing(MissingReason::Tensor))
         };
@@ -153,7 +154,7 @@ impl Machine {
         Some(shown.collect())
     }
 
-    /// Values of the VM program that are alive in a frame: all of them, or those that no name of
+    /// The live values of the VM program in a frame that `is_wanted` selects and that no name of
     /// the source stands for.
     pub(crate) fn vm_values(
         &self,
@@ -184,7 +185,7 @@ impl Machine {
         let variables = wanted.filter_map(|local| {
             let value = register::value(invocation, frame.index, local.register)?;
             let name = level.name_of(local);
-            // A name of the VM program may be that of another value in the source.
+            // The same name may mean another value in the source.
             let expression = match scope {
                 Some(_) => register::name(local.register),
                 None => expression_of(name),
@@ -198,7 +199,7 @@ impl Machine {
     }
 }
 
-/// How an expression spells a name.
+/// The name as an expression spells it.
 fn expression_of(name: &str) -> String {
     let bare = name.trim_start_matches('%');
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '#');

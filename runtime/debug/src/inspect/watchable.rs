@@ -1,4 +1,4 @@
-//! Data that can be watched: what an expression or an address stands for, settled when it is named.
+//! Data that can be watched. An expression or an address names it once; from then on it is fixed.
 
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
@@ -26,65 +26,66 @@ use crate::view::frame::FrameId;
 use crate::view::memory::Memory;
 use crate::view::{register, value};
 
-/// Memory up to this size is compared byte by byte; of more, nobody would see what changed.
+/// Largest memory that can be watched, in bytes: it is compared byte by byte.
 const MAX_BYTES: usize = 1 << 20;
 
-/// A slice with more gaps is not watched: each is asked about for every access to memory.
+/// Most gaps in a slice that can be watched: every access to memory is compared with each range.
 const MAX_RANGES: usize = 1024;
 
-/// Memory up to this size is looked at before every instruction, more only where it may be written.
+/// Largest memory, in bytes, that is read before every instruction; larger memory is read only
+/// after instructions that may have written it.
 const LARGE: usize = 64;
 
-/// How many bytes of plain memory are shown.
+/// Bytes of plain memory that are shown.
 const SHOWN_BYTES: usize = 8;
 
-/// A value in a register: SSA values share registers, so that not every write to one is a change of
+/// A value in a register. SSA values share registers, so not every write to the register changes
 /// the value.
 #[derive(Clone, Debug)]
 struct NamedValue {
-    /// Without its `%`.
+    /// The name without its `%`.
     name: String,
-    /// Whose name it is: the level, and how many inlined calls lead to the frame.
+    /// Where the name has its meaning: the level, and how many inlined calls lead to the frame.
     level: Level,
     calls: usize,
-    /// Where it was when it was named.
+    /// The instruction at which it was named.
     named_at: Position,
 }
 
-/// Whose value is in a watched register after a write.
+/// The value in a watched register after a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WhoseRegister {
-    /// That which was asked about, or nobody asked about one.
+    /// The watched value, or any value if a plain register is watched.
     Its,
-    /// Another; that may come back, in a loop.
+    /// Another value; the watched one may come back, in a loop.
     AnothersForNow,
-    /// Another, for the rest of the call.
+    /// Another value, for the rest of the call.
     Anothers,
 }
 
-/// What is kept of data to notice a change.
+/// The bytes that are kept to notice a change.
 pub(crate) type Snapshot = Option<Vec<u8>>;
 
-/// Data that can be watched. What it is was settled when it was named: a register of one call of a
-/// function, an element of one list.
+/// Data that is watched: a register of one call of a function, an element of one list, a global, or
+/// memory.
 #[derive(Clone, Debug)]
 pub struct WatchTarget {
-    /// What named it: an expression, or a range of memory.
+    /// The expression or the range of memory that named it.
     pub name: String,
     place: Watched,
-    /// The memory with its type, to show it.
+    /// The memory with its type, for its text.
     view: Option<TensorView>,
-    /// Whether the name is an expression, of which elements have names.
+    /// Whether the name is an expression, so that elements can be named with an index.
     is_expression: bool,
-    /// The value that was named, of a register that may hold others too.
+    /// The watched value, if the register may hold others, too.
     value: Option<NamedValue>,
-    /// Whether the frame has returned whose register it is, or the value does not come back.
+    /// Whether the register's frame has returned, or the value does not come back.
     is_gone: Arc<AtomicBool>,
 }
 
 #[derive(Clone, Debug)]
 enum Watched {
-    /// A register of the frame so far from the outermost.
+    /// A register of a frame, which is counted from the outermost.
     Register(FunctionId, usize, RegisterSlot),
     GlobalBytes(ModuleIndex, usize, Bank),
     GlobalRef(ModuleIndex, usize),
@@ -114,17 +115,17 @@ impl PartialEq for WatchTarget {
 impl Eq for WatchTarget {}
 
 impl Hash for WatchTarget {
-    /// By its name, which equal ones share.
+    /// Equal targets have equal names.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
     }
 }
 
 impl Machine {
-    /// What an expression names in a frame, to be watched.
+    /// The data that an expression names in a frame.
     ///
     /// # Errors
-    /// It names nothing that stays where it is; the message says what does.
+    /// It names nothing that stays in place; the message says what does.
     pub fn watch_target(
         &self,
         frame: impl Into<FrameId>,
@@ -141,7 +142,7 @@ impl Machine {
             }
             (None, None) => None,
         };
-        // A value that has a name keeps its reference; what is there to see is what it refers to.
+        // A named value keeps its reference, so its contents are watched.
         let by_name = memory().filter(|_| item.declared.is_some());
         let place = match (by_name, &item.place) {
             (Some(place), _) => place?,
@@ -158,10 +159,10 @@ impl Machine {
         Ok(WatchTarget { name, place, view, is_expression: true, value, is_gone: Arc::default() })
     }
 
-    /// So many bytes from what an expression names in a frame on, to be watched.
+    /// The first `count` bytes of the data that an expression names in a frame.
     ///
     /// # Errors
-    /// It names no memory, or not so much of it.
+    /// It names no memory, or less memory.
     pub fn watch_bytes(
         &self,
         frame: impl Into<FrameId>,
@@ -199,10 +200,10 @@ impl Machine {
         of_bytes(&buffer, start, count, name, view)
     }
 
-    /// So many bytes of memory from an offset on, to be watched.
+    /// The `count` bytes of memory from an offset on.
     ///
     /// # Errors
-    /// There are not so many.
+    /// The memory has fewer bytes.
     pub fn watch_memory(
         &self,
         memory: &Memory,
@@ -238,7 +239,7 @@ impl Machine {
 }
 
 impl Machine {
-    /// The value in a register that a name means in a frame.
+    /// The value in a register, if the name is one in the frame.
     fn value_of_register(&self, place: &Watched, frame: FrameId, name: &str) -> Option<NamedValue> {
         let Watched::Register(_, _, slot) = place else { return None };
         let named_at = self.position_in(frame.index)?;
@@ -266,7 +267,7 @@ impl Machine {
         held.is_some_and(|held| held.ordinal() == slot.ordinal() && held.is_ref() == slot.is_ref())
     }
 
-    /// Whose value is in a register that somebody has written.
+    /// Whose value a watched register holds after a write.
     pub(crate) fn whose_register(&self, target: &WatchTarget) -> WhoseRegister {
         let (Watched::Register(function, depth, slot), Some(value)) =
             (&target.place, &target.value)
@@ -291,7 +292,7 @@ impl Machine {
     }
 }
 
-/// Whether control may come from one instruction of a function to another.
+/// Whether control can flow from one instruction of a function to another.
 fn reaches(code: &[u8], from: BytecodeOffset, to: BytecodeOffset) -> bool {
     let mut seen = BTreeSet::new();
     let mut pending = vec![from];
@@ -350,35 +351,34 @@ fn of_ranges(
 }
 
 impl WatchTarget {
-    /// The same under the name that a view has for it.
+    /// The target under another name, which a view has for it.
     #[must_use]
     pub fn called(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }
     }
 
-    /// Whether it is memory, which devices may write too.
+    /// Whether it is memory, which devices may write, too.
     pub(crate) fn is_memory(&self) -> bool {
         matches!(self.place, Watched::Memory(..))
     }
 
-    /// Whether it is no more.
+    /// Whether it no longer exists.
     pub(crate) fn is_gone(&self) -> bool {
         self.is_gone.load(Ordering::Relaxed)
     }
 
-    /// It is no more.
+    /// Marks it as gone.
     pub(crate) fn end(&self) {
         self.is_gone.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it is there in another run of the program too: globals are, what is made on the way
-    /// is not.
+    /// Whether it exists in every run of the program: globals do, objects do not.
     #[must_use]
     pub fn is_global(&self) -> bool {
         matches!(self.place, Watched::GlobalBytes(..) | Watched::GlobalRef(..))
     }
 
-    /// How many bytes of memory it is; of a number, how many it takes.
+    /// Its size in bytes; 0 for a reference global.
     #[must_use]
     pub fn width(&self) -> usize {
         match &self.place {
@@ -393,12 +393,12 @@ impl WatchTarget {
         }
     }
 
-    /// Whether looking at it before every instruction would take forever.
+    /// Whether it is too large to be read before every instruction.
     pub(crate) fn is_large(&self) -> bool {
         matches!(self.place, Watched::Memory(..)) && self.width() > LARGE
     }
 
-    /// Its bytes and its text; no bytes where it is no more.
+    /// Its bytes and its text; no bytes if it is gone.
     pub(crate) fn look(&self, context: &Context, invocation: &Invocation) -> (Snapshot, String) {
         let value = |value: Option<Value>| match value {
             Some(value) => (Some(bits(&value)), value::value_text(&value)),
@@ -407,7 +407,7 @@ impl WatchTarget {
         match &self.place {
             Watched::Register(..) if self.is_gone.load(Ordering::Relaxed) => value(None),
             Watched::Register(function, depth, slot) => {
-                // Another call may come to the same depth, and is another frame all the same.
+                // Another call may reach the same depth; it has another frame all the same.
                 self.is_gone.store(invocation.depth() <= *depth, Ordering::Relaxed);
                 let found = frame_of(context, invocation, *function, *depth);
                 value(found.and_then(|frame| register::value(invocation, frame, *slot)))
@@ -434,8 +434,7 @@ impl WatchTarget {
         }
     }
 
-    /// Of memory, the first part that has another value than before: what it is called, its old
-    /// value and its new one.
+    /// The first part of memory that has changed: its name, its old text and its new text.
     pub(crate) fn changed_part(&self, old: &[u8], new: &[u8]) -> Option<(String, String, String)> {
         let Watched::Memory(..) = self.place else { return None };
         let first = old.iter().zip(new).position(|(old, new)| old != new)?;
@@ -457,7 +456,8 @@ impl WatchTarget {
         Some((format!("{part}{more}"), text(old)?, text(new)?))
     }
 
-    /// Whether an instruction that is about to run in the innermost frame touches it.
+    /// Whether the instruction that runs next in the innermost frame accesses it, and then whether
+    /// it writes.
     pub(crate) fn is_touched(
         &self,
         context: &Context,
@@ -470,7 +470,7 @@ impl WatchTarget {
                 && frame_of(context, invocation, *function, *depth) == Some(FrameIndex(0));
             let uses =
                 effects.registers.iter().filter(|(used, _)| is_here && overlap(*used, *slot));
-            // An instruction that reads and writes it is told as a write.
+            // An instruction that reads and writes it counts as a write.
             return uses.map(|(_, is_write)| *is_write).max();
         }
         let access = effects.object?;
@@ -498,7 +498,7 @@ impl WatchTarget {
     }
 }
 
-/// The first of some bytes.
+/// The first bytes as hexadecimal text.
 fn hexadecimal(bytes: &[u8]) -> String {
     let shown: Vec<String> =
         bytes.iter().take(SHOWN_BYTES).map(|byte| format!("{byte:02x}")).collect();
@@ -506,7 +506,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     format!("{}{more}", shown.join(" "))
 }
 
-/// The bits that a value is compared by.
+/// The bits by which values are compared.
 fn bits(value: &Value) -> Vec<u8> {
     match value {
         Value::I32(value) => value.to_le_bytes().to_vec(),
@@ -517,7 +517,7 @@ fn bits(value: &Value) -> Vec<u8> {
     }
 }
 
-/// The frame so far from the outermost, if it still runs the function.
+/// The frame at a depth, counted from the outermost; the innermost only if it runs the function.
 fn frame_of(
     context: &Context,
     invocation: &Invocation,
@@ -525,7 +525,8 @@ fn frame_of(
     depth: usize,
 ) -> Option<FrameIndex> {
     let index = invocation.depth().checked_sub(depth + 1)?;
-    // Looking for the function each time would cost a walk over all frames; the innermost is known.
+    // Finding the function of an outer frame would walk over all frames; that of the innermost is
+    // at hand.
     let is_it = if index == 0 {
         invocation.position(context).is_some_and(|position| position.function == function)
     } else {
@@ -534,7 +535,7 @@ fn frame_of(
     is_it.then_some(FrameIndex(index))
 }
 
-/// The bytes that a use of a buffer is about: where the buffer's memory starts, and which of it.
+/// The addresses that a use of a buffer covers: first and end.
 fn buffer_range(invocation: &Invocation, kind: AccessKind) -> Option<(usize, usize)> {
     let AccessKind::Buffer { buffer, index, width, count } = kind else { return None };
     let frame = FrameIndex(0);

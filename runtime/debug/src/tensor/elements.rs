@@ -1,23 +1,23 @@
-//! The elements of a tensor in order, a block at a time, in numbers of the host.
+//! The elements of a tensor in order, one block at a time, as numbers of the host.
 //!
 //! ```text
 //!  tensor view --Rows--> runs of elements at one distance --Reader--> blocks: &[f32], &[i8], …
 //! ```
 //!
-//! What is computed of a block depends on the elements and their order alone, never on how they lie
-//! in memory. Floats of 16 and 8 bits come as f32, which has all of their values; packed integers
-//! come one a word.
+//! What is computed from a block depends only on the elements and their order, never on their
+//! layout in memory. Floats of 16 and 8 bits are read as f32, which can hold all of their values;
+//! packed integers are read one per word.
 
 use abi::element_type::{ElementType, NumericalKind};
 use bytemuck::Pod;
 
 use super::view::TensorView;
 
-/// Elements of a block; the last one of a tensor may have fewer.
+/// Elements per block; the last block of a tensor may have fewer.
 pub(crate) const BLOCK: usize = 1024;
 
-/// Elements of a column that are taken out of the memory around them have at most so many bytes
-/// between them; those farther apart are read one by one.
+/// Largest distance, in bytes, between the elements of a column for which the memory around them is
+/// copied as well; elements farther apart are read one by one.
 const NEAR: usize = 128;
 
 /// Some elements.
@@ -35,7 +35,7 @@ pub(crate) enum Block<'b> {
     F64(&'b [f64]),
 }
 
-/// The same, to be filled.
+/// The elements of a block, to be filled.
 #[derive(Debug)]
 enum Scratch {
     I8(Vec<i8>),
@@ -50,20 +50,20 @@ enum Scratch {
     F64(Vec<f64>),
 }
 
-/// What is between memory and numbers.
+/// How elements are stored, where that differs from the numbers they are read as.
 #[derive(Debug)]
 enum Stored {
-    /// Nothing.
+    /// As the numbers themselves.
     AsIs,
-    /// Floats of 16 bits.
+    /// Floats of 16 bits, with the function that widens them.
     Wide(Vec<u16>, Widen),
-    /// Floats of 8 bits, with the value of each.
+    /// Floats of 8 bits, with the value of each bit pattern.
     Small(Vec<u8>, Box<[f32; 256]>),
-    /// Several integers share a byte.
+    /// Integers of which several share a byte.
     Packed(Vec<u8>),
 }
 
-/// Makes f32 of floats of 16 bits.
+/// Widens floats of 16 bits to f32.
 type Widen = fn(&[u16], &mut [f32]);
 
 /// Reads a tensor from its first element to the last.
@@ -83,7 +83,7 @@ impl Reader {
         Ok(Self { view: view.clone(), rows: Rows::new(view), stored, scratch })
     }
 
-    /// The next elements, as many as there are of so many; none at the end.
+    /// The next elements, at most `most`; none at the end.
     pub(crate) fn read(&mut self, most: usize) -> Result<Option<Block<'_>>, String> {
         let count = most.min(BLOCK).min(self.rows.left);
         if count == 0 {
@@ -125,7 +125,7 @@ impl Reader {
     }
 }
 
-/// How elements of a type are read; none for those that are no numbers.
+/// How elements of a type are read; none if they are not numbers.
 fn form(element_type: ElementType) -> Option<(Stored, Scratch)> {
     use NumericalKind as Kind;
     let is_signed = matches!(element_type.kind, Kind::Integer | Kind::SignedInteger);
@@ -174,8 +174,9 @@ fn each(raw: &[u16], values: &mut [f32], widen: impl Fn(u16) -> f32) {
     }
 }
 
-/// The value of an f16. Its exponent is made that of an f32 by a multiplication, which is right for
-/// denormal numbers too; all of them by the same instructions, so that several are done at once.
+/// The value of an f16. A multiplication adjusts the exponent to that of an f32, which is right for
+/// denormal numbers, too. All values take the same instructions, so the compiler can vectorise
+/// them.
 #[inline(always)]
 fn widen_half(raw: u16) -> f32 {
     const INFINITE: u32 = 31 << 23;
@@ -224,7 +225,7 @@ impl Scratch {
     }
 }
 
-/// Reads elements that have their own bytes.
+/// Reads elements that do not share bytes.
 fn gather<T: Pod>(view: &TensorView, rows: &mut Rows, target: &mut [T]) -> Option<()> {
     let size = size_of::<T>();
     let mut around: Vec<T> = Vec::new();
@@ -250,7 +251,7 @@ fn gather<T: Pod>(view: &TensorView, rows: &mut Rows, target: &mut [T]) -> Optio
     Some(())
 }
 
-/// Reads neighbours.
+/// Reads adjacent elements.
 fn read<T: Pod>(view: &TensorView, first: usize, target: &mut [T]) -> Option<()> {
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(target);
     let is_there = view.buffer().read_to(first * size_of::<T>(), bytes);
@@ -289,7 +290,7 @@ fn unpack<T: Copy>(
             }
             continue;
         }
-        // From the last element before them that begins with a byte.
+        // Starts at the nearest earlier element that begins a byte.
         let skipped = first % 8;
         let start = (first - skipped) / 8 * bits;
         bytes.resize(((skipped + count) * bits).div_ceil(8), 0);
@@ -323,7 +324,7 @@ fn unpack<T: Copy>(
     Some(())
 }
 
-/// Gives elements of so many bits a byte each.
+/// Expands elements of `BITS` bits to one byte each.
 fn expand<const BITS: usize>(bytes: &[u8], apart: &mut [u8; BLOCK + 16]) {
     for (byte, apart) in bytes.iter().zip(apart.chunks_exact_mut(8 / BITS)) {
         for (index, value) in apart.iter_mut().enumerate() {
@@ -332,18 +333,18 @@ fn expand<const BITS: usize>(bytes: &[u8], apart: &mut [u8; BLOCK + 16]) {
     }
 }
 
-/// Where the elements of a tensor are, in order.
+/// The positions of a tensor's elements, in order.
 #[derive(Debug)]
 struct Rows {
-    /// Elements that are left.
+    /// Elements not yet given out.
     left: usize,
-    /// How many there are in an innermost row, how far apart, and how many of this one were given.
+    /// Elements in an innermost row, their distance, and how many of this row were given out.
     length: usize,
     stride: usize,
     within: usize,
-    /// Where the row begins.
+    /// The first element of the row.
     row: usize,
-    /// The dimensions around it, outermost first.
+    /// The outer dimensions, outermost first.
     outer: Vec<Dimension>,
 }
 
@@ -354,7 +355,7 @@ struct Dimension {
     at: usize,
 }
 
-/// Elements at one distance.
+/// Elements at equal distances.
 struct Run {
     first: usize,
     count: usize,
@@ -368,7 +369,7 @@ impl Rows {
             let (length, stride) = (usize::try_from(*length).unwrap_or(usize::MAX), *stride);
             match outer.last_mut() {
                 _ if length == 1 => {}
-                // Its rows lie one behind the other: they are one.
+                // Rows that follow each other without a gap are one row.
                 Some(last) if last.stride == stride.saturating_mul(length) => {
                     last.length = last.length.saturating_mul(length);
                     last.stride = stride;
@@ -387,7 +388,7 @@ impl Rows {
         }
     }
 
-    /// At most so many of the next elements.
+    /// The next run, of at most `most` elements.
     fn next(&mut self, most: usize) -> Option<Run> {
         let count = (self.length - self.within).min(most).min(self.left);
         if count == 0 {
@@ -403,7 +404,7 @@ impl Rows {
         Some(run)
     }
 
-    /// Counts on like an odometer.
+    /// Advances like an odometer.
     fn next_row(&mut self) {
         for dimension in self.outer.iter_mut().rev() {
             dimension.at += 1;

@@ -1,6 +1,6 @@
-//! Tensors in memory: their elements as numbers, statistics of these, and their text.
+//! Tensors in memory: their elements as numbers, statistics of them, and their text.
 //!
-//! Knows buffers and element types, and nothing of programs: it uses no other folder.
+//! Knows buffers and element types, and nothing about programs: it uses no other folder.
 
 mod elements;
 mod number;

@@ -1,4 +1,4 @@
-//! Numbers as expressions compute with them: integers of any width without loss, and floats.
+//! Numbers as expressions compute with them: exact integers of any width, and floats.
 
 use abi::element_type::{ElementType, NumericalKind};
 
@@ -10,7 +10,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// The element that the first of these bytes hold.
+    /// The element in the first of these bytes.
     #[inline]
     pub(crate) fn of_element(element_type: ElementType, bytes: &[u8]) -> Self {
         if element_type.kind == NumericalKind::Float
@@ -50,7 +50,7 @@ impl Number {
         }
     }
 
-    /// The text that an element of a type is written with.
+    /// The text of the number as an element of a type.
     pub(crate) fn text_for(self, element_type: ElementType) -> String {
         let takes_integers = matches!(
             element_type.kind,

@@ -1,9 +1,9 @@
-//! What is to be known of many numbers, from one pass over them.
+//! Statistics of many numbers, from one pass over them.
 //!
-//! The order of additions is fixed, so that the same elements give the same sum however they lie in
-//! memory and whatever made them: of each block of 1,024 elements there are sixteen sums, the first
-//! of every sixteenth element from the first on, the second of those behind them and so on; these
-//! are added pairwise (halves to halves), and the blocks one after the other.
+//! The order of additions is fixed, so the same elements give the same sum, whatever their layout
+//! in memory. Each block of 1,024 elements has sixteen sums: the first adds elements 0, 16, 32 and
+//! so on, the second elements 1, 17, 33 and so on. These are added pairwise (halves to halves), and
+//! the blocks one after the other.
 
 use bytemuck::Pod;
 
@@ -11,10 +11,10 @@ use super::elements::{BLOCK, Block, Reader};
 use super::number::Number;
 use super::view::TensorView;
 
-/// Sums that are made at the same time, so that one does not wait for the other.
+/// Sums that are made at the same time, so that no addition waits for another.
 const LANES: usize = 16;
 
-/// What somebody wants to know.
+/// Which statistics are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Wanted(u8);
 
@@ -37,7 +37,7 @@ impl Wanted {
     }
 }
 
-/// What is known of many numbers; what nobody wanted to know stays as it is for none.
+/// Statistics of many numbers. A statistic that is not wanted keeps its value for no numbers.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Statistics {
     pub(crate) count: usize,
@@ -45,14 +45,14 @@ pub(crate) struct Statistics {
     pub(crate) infinities: usize,
     pub(crate) zeros: usize,
     pub(crate) squares: f64,
-    /// The sum of the integers while no sum of them was too large.
+    /// The exact sum of the integers, unless it became too large.
     exact: Option<i128>,
-    /// The same, of any size.
+    /// The sum of the integers as a float, whatever its size.
     rounded: f64,
     /// The sum of the floats.
     floats: f64,
     has_floats: bool,
-    /// The first of the smallest, with its index; no NaN.
+    /// The first of the smallest numbers, with its index; never NaN.
     pub(crate) smallest: Option<(usize, Number)>,
     pub(crate) largest: Option<(usize, Number)>,
 }
@@ -76,7 +76,7 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Of the first elements of a tensor, no more than so many.
+    /// Statistics of at most `most` elements of a tensor, from the first on.
     pub(crate) fn of(tensor: &TensorView, most: usize, wanted: Wanted) -> Result<Self, String> {
         let mut found = Self::default();
         let mut reader = Reader::new(tensor)?;
@@ -86,7 +86,7 @@ impl Statistics {
         Ok(found)
     }
 
-    /// One more number.
+    /// Adds a number.
     pub(crate) fn add(&mut self, number: Number) {
         match number {
             Number::Float(value) => self.add_all(&[value], Wanted::ALL),
@@ -106,11 +106,12 @@ impl Statistics {
         }
     }
 
-    /// More elements.
+    /// Adds a block of elements.
     pub(crate) fn add_block(&mut self, block: Block<'_>, wanted: Wanted) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what it is compiled for.
+            // SAFETY: the processor has AVX2, as was just detected, which is all that the function
+            // requires.
             return unsafe { self.add_block_wide(block, wanted) };
         }
         self.add_block_by(block, wanted);
@@ -175,7 +176,7 @@ impl Statistics {
         self.count += values.len();
     }
 
-    /// The first of some elements that is this one, with its index; none where all are NaN.
+    /// The first of `values` that equals `wanted`, with its index; none if all are NaN.
     fn first<T: Element>(&self, values: &[T], wanted: T) -> Option<(usize, Number)> {
         let index = values.iter().position(|value| *value == wanted)?;
         Some((self.count + index, values[index].number()))
@@ -186,7 +187,7 @@ impl Statistics {
         self.rounded += value as f64;
     }
 
-    /// The sum as a number: of integers alone an integer.
+    /// The sum: an integer if all numbers are integers.
     pub(crate) fn sum(&self) -> Number {
         match self.exact {
             Some(exact) if !self.has_floats => Number::Integer(exact),
@@ -209,7 +210,7 @@ impl Statistics {
     }
 }
 
-/// Whether a number is smaller than another; NaN is not.
+/// Whether a number is less than another; NaN never is.
 fn is_less(left: Number, right: Number) -> bool {
     match (left, right) {
         (Number::Integer(left), Number::Integer(right)) => left < right,
@@ -223,15 +224,15 @@ enum Sum {
     Float(f64),
 }
 
-/// A number of the host that elements are, and what is to be known of a block of them.
+/// A number of the host, with statistics of a block of them.
 trait Element: Pod + PartialOrd {
     const IS_FLOAT: bool;
 
     fn float(self) -> f64;
     fn number(self) -> Number;
-    /// No element is smaller; the largest number there is, if none is a number.
+    /// The least element; the largest number of the type if no element is a number.
     fn least(values: &[Self]) -> Self;
-    /// No element is larger; the smallest number there is, if none is a number.
+    /// The greatest element; the smallest number of the type if no element is a number.
     fn greatest(values: &[Self]) -> Self;
     fn sum(values: &[Self]) -> Sum;
     fn zeros(values: &[Self]) -> usize;
@@ -239,8 +240,8 @@ trait Element: Pod + PartialOrd {
     fn infinities(values: &[Self]) -> usize;
 }
 
-/// How many of a block fit a test. They are counted in numbers as wide as the elements, which the
-/// count of one of so many lanes fits.
+/// Counts the elements of a block that fit a test. Each lane counts in an integer as wide as the
+/// elements, which is wide enough for a lane's share of a block.
 macro_rules! count {
     ($values:ident, $lanes:literal, $counter:ty, $test:expr) => {{
         const { assert!(BLOCK / $lanes < u8::MAX as usize) };
@@ -301,7 +302,7 @@ macro_rules! integers {
     };
 }
 
-// The sum of a block of narrow integers is one of 64 bits.
+// The sum of a block of narrow integers has 64 bits.
 integers! {
     i8, 64, u8 => narrow,
     i16, 32, u16 => narrow,
@@ -339,7 +340,7 @@ macro_rules! floats {
 
             #[inline(always)]
             fn least(values: &[Self]) -> Self {
-                // NaN is less than nothing.
+                // NaN compares as not less, so the other number is kept.
                 let smaller = |a: Self, b: Self| if b < a { b } else { a };
                 join(lanes::<$lanes, _, _>(values, Self::INFINITY, smaller), smaller)
             }
@@ -378,14 +379,14 @@ floats! {
     f64, 16, u64,
 }
 
-/// The sum of what is made of each, in the order that the module tells.
+/// The sum of a function of each element, in the order given in the module's documentation.
 #[inline(always)]
 fn sum_of<T: Copy>(values: &[T], make: impl Fn(T) -> f64) -> f64 {
     let sums = lanes::<LANES, _, _>(values, 0.0, |sum: f64, value| sum + make(value));
     join(sums, |a, b| a + b)
 }
 
-/// Folds every so manyth value for itself, so that one does not wait for the other.
+/// Folds each lane by itself, so that no step waits for another.
 #[inline(always)]
 fn lanes<const N: usize, T: Copy, R: Copy>(
     values: &[T],
@@ -405,7 +406,7 @@ fn lanes<const N: usize, T: Copy, R: Copy>(
     lanes
 }
 
-/// Joins the upper half with the lower one, until one is left.
+/// Adds the upper half to the lower half until one value is left.
 #[inline(always)]
 fn join<const N: usize, R: Copy>(mut lanes: [R; N], join: impl Fn(R, R) -> R) -> R {
     let mut half = N / 2;

@@ -1,10 +1,10 @@
-//! Tensors as text: all that prints one is here.
+//! Tensors as text. Everything that prints a tensor is here.
 //!
 //! - [`TensorView::short`]: the first elements on one line, as lists of variables show them;
 //! - [`Summary`]: smallest, largest and mean element, and how many are 0, NaN or infinite;
-//! - single elements and indices, which messages about them name.
+//! - single elements and indices, for messages.
 //!
-//! Results of a program are printed by `abi::tensor`, as IREE's tools print them.
+//! A program's results are printed by the `values` crate, as IREE's tools print them.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl TensorView {
         format!("[{}{more}]", shown.join(", "))
     }
 
-    /// The same with integers in hexadecimal; none for a tensor of others.
+    /// The same with integers in hexadecimal; none for a tensor of anything else.
     pub(crate) fn short_hexadecimal(&self) -> Option<String> {
         let mut shown = Vec::new();
         self.is_of_integers().then(|| {
@@ -56,14 +56,15 @@ impl TensorView {
         text
     }
 
-    /// The text of an element that has these bytes.
+    /// The text of an element with these bytes.
     pub(crate) fn element_text(&self, bytes: &[u8]) -> String {
         let mut text = String::new();
         self.tensor_type().element_type.format_element(bytes, &mut text);
         text
     }
 
-    /// The indices of an element by its number in order; none if there are no dimensions.
+    /// The indices of the element with a number, counted in order; none for a tensor without
+    /// dimensions.
     pub(crate) fn index_text(&self, number: usize) -> Option<String> {
         let mut rest = number;
         let shape = &self.tensor_type().shape;
@@ -98,18 +99,18 @@ impl TensorView {
     }
 }
 
-/// What a tensor is like as a whole.
+/// A tensor as a whole.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// Elements that were looked at.
+    /// Elements that were read.
     pub count: usize,
-    /// Elements that there are.
+    /// Elements of the tensor.
     pub total: usize,
-    /// The smallest that is no NaN, as text.
+    /// The smallest element that is not NaN, as text.
     pub minimum: Option<String>,
-    /// The largest that is no NaN, as text.
+    /// The largest element that is not NaN, as text.
     pub maximum: Option<String>,
-    /// The mean.
+    /// The mean of the elements that were read.
     pub mean: f64,
     /// How many are 0.
     pub zeros: usize,

@@ -1,4 +1,4 @@
-//! A part of a buffer as a tensor: its shape, where its elements are, slices of it.
+//! Tensor views: parts of buffers with a shape, and their slices.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use super::number::Number;
 /// Bytes that are copied out of a buffer at once.
 const CHUNK: usize = 1 << 16;
 
-/// A part of a buffer as a tensor. Indexing its outermost dimension gives another one.
+/// A part of a buffer as a tensor. Indexing its outermost dimension gives another view.
 #[derive(Clone, Debug)]
 pub struct TensorView {
     buffer: Arc<Buffer>,
     tensor_type: TensorType,
-    /// For each dimension, how many elements of the buffer lie between neighbours.
+    /// Strides: for each dimension, the distance between neighbours, in elements of the buffer.
     strides: Vec<usize>,
-    /// The element of the buffer that it starts with.
+    /// The first element, by its index in the buffer.
     first: usize,
 }
 
@@ -32,10 +32,10 @@ pub(crate) struct Slice {
 }
 
 impl TensorView {
-    /// A buffer from its start.
+    /// A tensor at the start of a buffer.
     ///
     /// # Errors
-    /// The buffer has fewer bytes than the tensor, or elements are of no kind that has values.
+    /// The buffer has fewer bytes than the tensor, or the element type has no values.
     pub fn new(buffer: Arc<Buffer>, tensor_type: TensorType) -> Result<Self, String> {
         let is_truth = tensor_type.element_type.kind == NumericalKind::Boolean;
         if !tensor_type.element_type.has_numbers() && !is_truth {
@@ -68,12 +68,12 @@ impl TensorView {
         &self.buffer
     }
 
-    /// For each dimension, how many elements of the buffer lie between neighbours.
+    /// Strides: for each dimension, the distance between neighbours, in elements of the buffer.
     pub(crate) fn strides(&self) -> &[usize] {
         &self.strides
     }
 
-    /// The element of the buffer that it starts with.
+    /// The first element, by its index in the buffer.
     pub(crate) fn first(&self) -> usize {
         self.first
     }
@@ -84,7 +84,7 @@ impl TensorView {
         self.tensor_type.element_count().unwrap_or(0)
     }
 
-    /// Whether its elements lie one behind the other.
+    /// Whether its elements follow each other without gaps.
     pub(crate) fn is_contiguous(&self) -> bool {
         self.strides == row_major(&self.tensor_type.shape) || self.count() < 2
     }
@@ -94,12 +94,12 @@ impl TensorView {
         self.tensor_type.element_type.is_packed()
     }
 
-    /// How many bytes an element takes where it is alone.
+    /// How many bytes an unpacked element takes.
     pub(crate) fn element_width(&self) -> usize {
         self.tensor_type.element_type.byte_count().max(1)
     }
 
-    /// The bytes of its elements in order, none sharing one.
+    /// The bytes of its elements in order, unpacked.
     pub(crate) fn unpacked(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let width = self.element_width();
@@ -110,7 +110,7 @@ impl TensorView {
         bytes
     }
 
-    /// The bytes of the buffer that it takes, in so many ranges at most.
+    /// The bytes of the buffer that it covers, if these are at most `most` ranges.
     pub(crate) fn byte_ranges(&self, most: usize) -> Option<Vec<Range<usize>>> {
         let bits = match self.is_packed() {
             true => usize::from(self.tensor_type.element_type.bits),
@@ -133,13 +133,13 @@ impl TensorView {
         (ranges.len() <= most).then_some(ranges)
     }
 
-    /// The buffer, and the byte in it where the first element starts.
+    /// The buffer, and the byte at which the first element starts.
     pub(crate) fn memory_from(&self) -> (&Arc<Buffer>, usize) {
         let start = self.tensor_type.element_type.packed_byte_count(self.first).unwrap_or(0);
         (&self.buffer, start)
     }
 
-    /// The memory from its first element on.
+    /// The memory from the first element on.
     pub(crate) fn memory(&self) -> Result<Arc<Buffer>, vm::Status> {
         let (buffer, start) = self.memory_from();
         if start == 0 {
@@ -148,7 +148,7 @@ impl TensorView {
         Ok(Arc::new(buffer.subspan(start, buffer.len() - start)?))
     }
 
-    /// How many there are along the outermost dimension; None for a single element.
+    /// The length of the outermost dimension; none for a single element.
     #[must_use]
     pub fn length(&self) -> Option<usize> {
         let outermost = self.tensor_type.shape.first()?;
@@ -166,11 +166,11 @@ impl TensorView {
         u64::from_le_bytes(self.raw(index)) << unused >> unused
     }
 
-    /// The bytes of the element at an index of the buffer, with its own bits lowest.
+    /// The bytes of the element at an index of the buffer, with the element's bits lowest.
     pub(crate) fn raw(&self, index: usize) -> [u8; 8] {
         let element_type = self.tensor_type.element_type;
         let per_byte = if element_type.is_packed() { 8 } else { 1 };
-        // Elements narrower than a byte share one, so what is read begins with a whole byte.
+        // Elements narrower than a byte share one, so the read starts at a whole byte.
         let start = index / per_byte * per_byte;
         let from = element_type.packed_byte_count(start).unwrap_or(usize::MAX);
         let length = element_type.packed_byte_count(index - start + 1).unwrap_or(0);
@@ -202,7 +202,7 @@ impl TensorView {
             return Err("only single elements can be set".to_owned());
         }
         let text = match (element_type.kind, value) {
-            // What is neither 0 nor 1 is not written.
+            // Any other value is refused.
             (NumericalKind::Boolean, Number::Integer(bit @ 0..=1)) => format!("{bit:02}"),
             (NumericalKind::Boolean, _) => "neither 0 nor 1".to_owned(),
             _ => value.text_for(element_type),
@@ -229,7 +229,7 @@ impl TensorView {
         written.map_err(|status| status.to_string())
     }
 
-    /// What is at an index of the outermost dimension, which has it.
+    /// The part at an index of the outermost dimension. The index must be in range.
     pub(crate) fn at(&self, index: usize) -> Self {
         let shape = self.tensor_type.shape.get(1..).unwrap_or_default().to_vec();
         let tensor_type = TensorType { shape, ..self.tensor_type.clone() };
@@ -242,7 +242,7 @@ impl TensorView {
         }
     }
 
-    /// A part of one dimension, with all of the others. The slice is inside.
+    /// A slice of one dimension, with all of the others. The slice must be in range.
     pub(crate) fn slice(&self, dimension: usize, slice: Slice) -> Self {
         let mut view = self.clone();
         let stride = self.strides[dimension];
@@ -253,7 +253,7 @@ impl TensorView {
         view
     }
 
-    /// An index of one dimension, which has it; the dimension is gone.
+    /// The part at an index of one dimension, without that dimension. The index must be in range.
     pub(crate) fn pick(&self, dimension: usize, index: usize) -> Self {
         let mut view = self.clone();
         view.first += index * self.strides[dimension];
@@ -262,13 +262,14 @@ impl TensorView {
         view
     }
 
-    /// Calls `visit` with the index in the buffer of each element in order, until it says false.
+    /// Calls `visit` with the index in the buffer of each element, in order, until it returns
+    /// false.
     pub(super) fn each_offset(&self, mut visit: impl FnMut(usize) -> bool) {
         self.each_row(|first, count, stride| (0..count).all(|index| visit(first + index * stride)));
     }
 
-    /// Calls `visit` with the first index in the buffer, the number of elements and the distance
-    /// between them of each innermost row, until it says false.
+    /// Calls `visit` for each innermost row with the row's first index in the buffer, its number of
+    /// elements and their distance, until it returns false.
     fn each_row(&self, mut visit: impl FnMut(usize, usize, usize) -> bool) {
         if self.count() == 0 {
             return;
@@ -287,7 +288,7 @@ impl TensorView {
             if !visit(self.first + place, *length, stride) {
                 return;
             }
-            // Counts on like an odometer.
+            // Advances like an odometer.
             let Some(dimension) = (0..outer.len()).rev().find(|it| counters[*it] + 1 < outer[*it])
             else {
                 return;
@@ -297,7 +298,7 @@ impl TensorView {
         }
     }
 
-    /// Calls `visit` with each element in order, until it says false.
+    /// Calls `visit` with each element, in order, until it returns false.
     pub(crate) fn each(&self, mut visit: impl FnMut(Number) -> bool) {
         let element_type = self.tensor_type.element_type;
         let size = element_type.byte_count();
@@ -325,7 +326,7 @@ impl TensorView {
     }
 }
 
-/// Strides of elements that lie one behind the other.
+/// Strides of elements that follow each other without gaps.
 fn row_major(shape: &[u64]) -> Vec<usize> {
     let mut strides = vec![1_usize; shape.len()];
     for index in (1..shape.len()).rev() {

@@ -1,20 +1,19 @@
 //! Addresses of instructions as single numbers.
 //!
-//! [`vm::Position`] is the debugger's own identity of an instruction. Clients that want one number
+//! [`vm::Position`] is the debugger's own identity of an instruction. Clients that need one number
 //! (disassembly views sort and subtract addresses) get a [`LinearAddress`]: the bytecode blocks of
-//! all modules laid out far apart in one space, in which neighbouring instructions are neighbours.
+//! all modules, laid out far apart in one space in which neighbouring instructions are neighbours.
 
 use std::fmt;
 
 use vm::{ModuleIndex, Position};
 use vmfb::Module;
 
-/// A position in the space that all bytecode is laid out in. Printed as `0x` and hexadecimal
-/// digits.
+/// A position in the one space that holds all bytecode. Printed as `0x` and hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinearAddress(pub u64);
 
-/// A module's bytecode is smaller than this (its length has 31 bits), so modules never touch.
+/// A module's bytecode is smaller than this (its length has 31 bits), so modules never overlap.
 const MODULE_STRIDE: u64 = 1 << 32;
 
 impl LinearAddress {
@@ -32,14 +31,14 @@ impl LinearAddress {
         LinearAddress((u64::from(module.0) + 1) * MODULE_STRIDE + byte as u64)
     }
 
-    /// The module that the address falls into, and the byte within its bytecode.
+    /// The module that contains the address, and the byte within its bytecode.
     #[must_use]
     pub fn split(self) -> Option<(ModuleIndex, usize)> {
         let module = u32::try_from((self.0 / MODULE_STRIDE).checked_sub(1)?).ok()?;
         Some((ModuleIndex(module), (self.0 % MODULE_STRIDE) as usize))
     }
 
-    /// Reads the printed form; decimal digits are accepted too.
+    /// Reads the printed form, or decimal digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

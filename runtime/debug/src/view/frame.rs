@@ -9,23 +9,23 @@ use vm::{FrameIndex, Position};
 /// A place in a source file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceLine {
-    /// As the compiler was given it.
+    /// The name that the compiler was given.
     pub file: String,
-    /// Where it is on this machine, if it was found.
+    /// Where the file is on this machine, if it was found.
     pub path: Option<PathBuf>,
-    /// From 1.
+    /// Counted from 1.
     pub line: u32,
-    /// From 1.
+    /// Counted from 1.
     pub column: u32,
 }
 
-/// A frame as the user sees it.
+/// Identifies a frame as the user sees it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FrameId {
     /// The frame of the machine.
     pub index: FrameIndex,
-    /// How many inlined calls lead to it from there; not said where the innermost is meant, or none
-    /// is told from the others.
+    /// How many inlined calls lead to it from there. None: the innermost one, or there are no
+    /// inlined calls.
     pub calls: Option<usize>,
 }
 
@@ -35,30 +35,30 @@ impl From<FrameIndex> for FrameId {
     }
 }
 
-/// A frame of the call stack. A call that was inlined is a frame of its own, inside of the one that
-/// executes its code.
+/// A frame of the call stack. An inlined call is a frame of its own, inside the frame that executes
+/// its code.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// The frame of the machine that it is or belongs to.
+    /// The frame of the machine that executes it.
     pub index: FrameIndex,
-    /// How many inlined calls lead to it, where any are told apart.
+    /// How many inlined calls lead to it; none if there are no inlined calls.
     pub calls: Option<usize>,
-    /// `function` or, for another module than the program's main one, `module.function`.
+    /// `function`, or `module.function` in any module except the program's main one.
     pub name: String,
     /// The module's name.
     pub module: String,
-    /// The instruction that runs next, in outer frames the call. None in native code.
+    /// The instruction that runs next; in outer frames, the call. None in native code.
     pub position: Option<Position>,
-    /// Where that came from.
+    /// Where that instruction came from.
     pub source: Option<SourceLine>,
-    /// Whether it is a call that the compiler has inlined.
+    /// Whether it is an inlined call.
     pub is_inlined: bool,
-    /// Whether it is a part of what a native function does: a command, a workgroup.
+    /// Whether it is a part of what a native function does: a command, or a workgroup.
     pub is_part: bool,
 }
 
 impl Frame {
-    /// What names it to whoever asks about its values.
+    /// The identifier with which to ask for the frame's values.
     #[must_use]
     pub fn id(&self) -> FrameId {
         FrameId { index: self.index, calls: self.calls }

@@ -1,4 +1,4 @@
-//! Memory of the program, byte by byte: what memory views read and write.
+//! Memory of the program, byte by byte, for memory views.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use vm::Buffer;
 
 use super::variable::{Children, Node};
 
-/// The bytes behind a value. Offsets count from where the value begins.
+/// The memory that holds a value. Offsets count from the start of the value.
 #[derive(Clone, Debug)]
 pub struct Memory {
     buffer: Arc<Buffer>,
@@ -14,7 +14,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The memory that something expandable shows, if it shows any.
+    /// The memory that an expandable value shows, if any.
     #[must_use]
     pub fn of(children: &Children) -> Option<Self> {
         match &children.node {
@@ -27,37 +27,38 @@ impl Memory {
         }
     }
 
-    /// The buffer that it is part of, and where in it.
+    /// The buffer that it is part of, and its start in there.
     pub(crate) fn place(&self) -> (&Arc<Buffer>, usize) {
         (&self.buffer, self.start)
     }
 
-    /// How far into the memory an address leads, if it is one of its bytes.
+    /// The offset of an address in this memory, if the address is inside.
     pub(crate) fn offset_of(&self, address: usize) -> Option<usize> {
         let begin = (self.buffer.address() as usize).wrapping_add(self.start);
         address.checked_sub(begin).filter(|offset| *offset < self.len())
     }
 
-    /// Names the memory for as long as it lives: the same value has the same one at the next stop.
+    /// Identifies the memory as long as it lives: the same value has the same reference at the next
+    /// stop.
     #[must_use]
     pub fn reference(&self) -> String {
         format!("{:#x}", (self.buffer.address() as usize).wrapping_add(self.start))
     }
 
-    /// How many bytes there are from where the value begins.
+    /// How many bytes there are from the start of the value.
     #[must_use]
     pub fn len(&self) -> usize {
         self.buffer.len().saturating_sub(self.start)
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// As many of `count` bytes as there are from an offset on, which may be negative; and how many
-    /// come before the first byte that there is.
+    /// Reads `count` bytes from an offset, which may be negative. Returns how many of them come
+    /// before the first byte of the buffer, and the bytes that exist.
     #[must_use]
     pub fn read(&self, offset: i64, count: usize) -> (usize, Vec<u8>) {
         let from = self.start as i128 + i128::from(offset);
@@ -66,10 +67,10 @@ impl Memory {
         (missing, self.buffer.read(from, count - missing))
     }
 
-    /// Changes bytes from an offset on.
+    /// Writes bytes at an offset.
     ///
     /// # Errors
-    /// The memory does not have the range or may not be written.
+    /// The memory does not have the range, or is read-only.
     pub fn write(&self, offset: i64, bytes: &[u8]) -> Result<(), String> {
         let from = usize::try_from(self.start as i128 + i128::from(offset));
         let from = from.map_err(|_| format!("there is no byte {offset}"))?;

@@ -13,7 +13,7 @@ use vm::{Access, Buffer, List, Ref, Value};
 use super::variable::{BufferView, Children, Node, Variable};
 use crate::tensor::TensorView;
 
-/// The most elements of an indexed node that are shown when nobody says how many.
+/// Elements of an indexed node that are shown if the client gives no range.
 const DEFAULT_PAGE: usize = 1000;
 
 /// The text of a value.
@@ -40,7 +40,7 @@ fn ref_text(value: &Ref) -> String {
     }
 }
 
-/// What a native object is, in short.
+/// A native object, in short.
 fn object_text(value: &Ref) -> String {
     if let Some(tensor) = tensor_of(value) {
         return format!("{} {}", tensor.type_name(), tensor.short());
@@ -82,13 +82,13 @@ fn dispatches(count: usize) -> &'static str {
     if count == 1 { "dispatch" } else { "dispatches" }
 }
 
-/// A buffer view as a tensor, if it is one that its buffer has room for.
+/// A buffer view as a tensor, if its buffer is large enough.
 pub(crate) fn tensor_of(value: &Ref) -> Option<TensorView> {
     let view: &hal::BufferView = value.downcast()?;
     TensorView::new(view.buffer().storage(), tensor_type_of(view)?).ok()
 }
 
-/// The type of a buffer view's elements, with its shape.
+/// The type of a buffer view: element type and shape.
 pub(crate) fn tensor_type_of(view: &hal::BufferView) -> Option<TensorType> {
     Some(TensorType { shape: view.shape().to_vec(), element_type: view.element_type().ok()? })
 }
@@ -148,7 +148,8 @@ pub(crate) fn variable(name: impl Into<String>, value: &Value) -> Variable {
     }
 }
 
-/// Those of some elements of a list that are within `range`, which counts from the first of them.
+/// The elements of `part` of a list; `range` picks some of them, counted from the first of the
+/// part.
 #[must_use]
 pub(crate) fn list_children(
     list: &List,
@@ -174,7 +175,7 @@ pub(crate) fn list_children(
         .collect()
 }
 
-/// The ways to look at a buffer, or its elements in one of them.
+/// The ways to view a buffer, or its elements in one of them.
 #[must_use]
 pub(crate) fn buffer_children(
     buffer: &Arc<Buffer>,
@@ -213,7 +214,7 @@ pub(crate) fn page(range: Option<Range<usize>>, length: usize) -> Range<usize> {
 }
 
 impl TensorView {
-    /// Under a name.
+    /// The tensor as a variable.
     #[must_use]
     pub fn variable(&self, name: impl Into<String>) -> Variable {
         let children = self
@@ -229,7 +230,7 @@ impl TensorView {
         }
     }
 
-    /// What is inside, within `range`.
+    /// The parts at indices of the outermost dimension.
     pub(crate) fn children(&self, range: Range<usize>) -> Vec<Variable> {
         range.map(|index| self.at(index).variable(format!("[{index}]"))).collect()
     }

@@ -15,24 +15,24 @@ use crate::tensor::{Summary, TensorView};
 /// The kinds of scopes, in the order in which they are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ScopeKind {
-    /// What the dispatch works on that the frame belongs to.
+    /// Inputs and outputs of the dispatch that the frame belongs to.
     Dispatch,
     /// The names of the source that are in scope, or the values of the VM program that are alive.
     Locals,
     /// What the function was called with.
     Arguments,
-    /// Values of the VM program that no name of the source stands for.
+    /// Values of the VM program that have no name in the source.
     Compiler,
     /// The frame's registers, typed by the instructions that wrote them.
     Registers,
     /// The module's globals.
     Globals,
-    /// What is alive on the device.
+    /// Live allocations of the device.
     Device,
 }
 
 impl ScopeKind {
-    /// What people call it.
+    /// The name that is shown.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -47,14 +47,14 @@ impl ScopeKind {
     }
 }
 
-/// Something that can be expanded.
+/// A value that can be expanded.
 #[derive(Clone, Debug)]
 pub enum Node {
     /// A scope of a frame.
     Scope(FrameId, ScopeKind),
     /// A list's elements.
     List(Arc<List>),
-    /// A list's elements: from, to.
+    /// Some elements of a list: first and end.
     ListPart(Arc<List>, usize, usize),
     /// A buffer's contents.
     Buffer(Arc<Buffer>, BufferView),
@@ -65,9 +65,9 @@ pub enum Node {
 /// How a buffer's bytes are read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BufferView {
-    /// The choice of views itself.
+    /// The choice of the views below.
     Choice,
-    /// One element a byte, unsigned.
+    /// Unsigned 8-bit integers.
     U8,
     /// Signed 32-bit integers.
     I32,
@@ -107,7 +107,7 @@ impl BufferView {
         Self::ELEMENTS.into_iter().find(|view| view.name() == name)
     }
 
-    /// Its elements as a tensor type names them.
+    /// The element type, as tensor types name it.
     pub(crate) fn element_type(self) -> Option<&'static str> {
         match self {
             Self::Choice => None,
@@ -124,7 +124,7 @@ impl BufferView {
         TensorView::new(Arc::clone(buffer), tensor_type).ok()
     }
 
-    /// The element that the first bytes hold.
+    /// The element in the first bytes.
     pub(crate) fn decode(self, bytes: &[u8]) -> Value {
         let mut padded = [0; 8];
         padded[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
@@ -148,17 +148,16 @@ pub struct Variable {
     pub value: String,
     /// Its type.
     pub type_name: String,
-    /// An expression that names it anywhere in the frame, where there is one.
+    /// An expression for it that works anywhere in the frame, if there is one.
     pub evaluate_name: Option<String>,
-    /// What is inside it.
+    /// What is inside.
     pub children: Option<Children>,
-    /// The bits of the integer that it is, in its own width; none where its value is to be written
-    /// as it is.
+    /// The bits of an integer, in its own width; none for values that have no hexadecimal form.
     pub bits: Option<u64>,
 }
 
 impl Variable {
-    /// A name with a text that has no children, bits or expression.
+    /// A variable with a text alone: no children, bits or expression.
     pub(crate) fn plain(name: impl Into<String>, value: String, type_name: &str) -> Self {
         Self {
             name: name.into(),
@@ -170,13 +169,13 @@ impl Variable {
         }
     }
 
-    /// The same with an expression that names it anywhere in the frame.
+    /// The same with an expression that works anywhere in the frame.
     pub(crate) fn evaluated_as(self, expression: &str) -> Self {
         Self { evaluate_name: Some(expression.to_owned()), ..self }
     }
 
-    /// With its integers in hexadecimal. Floats stay as they are: their bits are asked for one by
-    /// one, with a format letter behind an expression.
+    /// The variable with its integers in hexadecimal. Floats stay as they are; a format letter
+    /// after an expression shows their bits.
     #[must_use]
     pub fn in_hexadecimal(mut self) -> Self {
         if let Some(bits) = self.bits {
@@ -196,7 +195,7 @@ impl Variable {
 pub struct Children {
     /// What to expand.
     pub node: Node,
-    /// How many elements an indexed node has; None for named children.
+    /// The number of elements of an indexed node; none if the children have names.
     pub indexed: Option<usize>,
 }
 

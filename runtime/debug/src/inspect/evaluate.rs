@@ -10,7 +10,7 @@ use crate::view::frame::FrameId;
 use crate::view::variable::Variable;
 
 impl Machine {
-    /// The names of a frame at a level.
+    /// A frame as a scope of expressions, with the names of a level.
     pub(crate) fn scope_at(&self, level: Level, frame: impl Into<FrameId>) -> FrameScope<'_> {
         FrameScope { machine: self, frame: frame.into(), level }
     }
@@ -18,7 +18,7 @@ impl Machine {
     /// The value of an expression in a frame, within five seconds.
     ///
     /// # Errors
-    /// The text is no expression, or does not make sense here.
+    /// The text is not an expression, or does not make sense here.
     pub fn evaluate(
         &self,
         frame: impl Into<FrameId>,
@@ -30,7 +30,7 @@ impl Machine {
     /// The same within other limits.
     ///
     /// # Errors
-    /// The text is no expression, does not make sense here, or takes too long.
+    /// The text is not an expression, does not make sense here, or takes too long.
     pub fn evaluate_within(
         &self,
         frame: impl Into<FrameId>,
@@ -39,7 +39,7 @@ impl Machine {
     ) -> Result<Variable, ExpressionError> {
         let mut scope = self.scope_at(self.level, frame);
         let trimmed = expression.trim();
-        // `%x-1` may be a name; then it is no subtraction.
+        // `%x-1` may be a name rather than a subtraction.
         let (body, format) = Format::split(expression);
         let name = body.trim().strip_prefix('%');
         let shown = match name.and_then(|name| scope.local(name)) {
@@ -58,7 +58,7 @@ impl Machine {
         expression.item(&mut self.scope_at(self.level, frame), Limits::default())
     }
 
-    /// What can be written in an expression at `cursor`, a byte of it.
+    /// What can be inserted into an expression at `cursor`, a byte offset.
     #[must_use]
     pub fn completions(
         &self,

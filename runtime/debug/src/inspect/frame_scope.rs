@@ -1,8 +1,8 @@
-//! What names mean in a frame of the stopped program.
+//! A frame of the stopped program as a scope of expressions.
 //!
-//! In this order: values by their names in the source and in the VM program, arguments of the entry
-//! function by the names of its ABI, what a dispatch works on, registers. Families (`binding[0]`,
-//! `rwdata[8]`) are looked up when their index is known.
+//! A name is looked up in this order: values by their names in the source or in the VM program,
+//! arguments of the entry function by their names in the ABI, the workgroup of a dispatch,
+//! registers. Families (`binding[0]`, `rwdata[8]`) are looked up once their index is known.
 
 use debuginfo::RegisterSlot;
 use vm::Invocation;
@@ -15,11 +15,11 @@ use crate::tensor::Number;
 use crate::view::frame::FrameId;
 use crate::view::register;
 
-/// A frame of a program that stands still.
+/// A frame of a stopped program.
 pub(crate) struct FrameScope<'m> {
     pub(crate) machine: &'m Machine,
     pub(crate) frame: FrameId,
-    /// The level whose names are meant.
+    /// The level whose names count.
     pub(crate) level: Level,
 }
 
@@ -34,7 +34,7 @@ impl FrameScope<'_> {
         Some(Item { datum: Datum::Value(value), place, declared })
     }
 
-    /// A value that the debug information names.
+    /// A value with a name in the debug information.
     pub(super) fn local(&self, name: &str) -> Option<Item> {
         let meaning = self.machine.meaning(self.level, self.frame, name)?;
         let declared = Some(meaning.type_name().to_owned()).filter(|it| !it.is_empty());
@@ -49,8 +49,8 @@ impl FrameScope<'_> {
         Some(Item { datum, place: None, declared })
     }
 
-    /// A register, as the disassembly writes it; typed by the instructions where it is an i32 that
-    /// they use as a float.
+    /// A register by its name in the disassembly. The instructions say whether an i32 is used as a
+    /// float.
     fn register_named(&self, name: &str) -> Option<Item> {
         let position = self.machine.position_in(self.frame.index)?;
         let module = self.machine.program().module(position.function.module)?;
@@ -58,7 +58,7 @@ impl FrameScope<'_> {
         if let Some(slot) = typed.iter().find(|slot| register::name(**slot) == name) {
             return self.register(*slot, None);
         }
-        // Nothing was written to it yet; it exists all the same.
+        // Nothing has written it yet, but it exists.
         self.register(register::parse(name)?, None)
     }
 
@@ -114,7 +114,7 @@ impl Scope for FrameScope<'_> {
     }
 }
 
-/// Whether one of two names begins with the other, or they differ in one letter.
+/// Whether two names are similar: one begins with the other, or they differ in one letter.
 fn is_close(known: &str, name: &str) -> bool {
     let known = known.trim_start_matches('%');
     if name.len() < 2 {

@@ -1,4 +1,4 @@
-//! Integer arithmetic of the VM, and what goes wrong in it.
+//! Integer arithmetic of the VM, and its overflows.
 
 use debuginfo::RegisterSlot;
 use vmfb::Instruction;
@@ -6,7 +6,7 @@ use vmfb::isa::Bank;
 
 use super::registers::registers_read;
 
-/// What an instruction computes.
+/// The kinds of integer arithmetic that can overflow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Add,
@@ -28,16 +28,16 @@ pub(crate) struct Integer {
     pub(crate) operands: Vec<RegisterSlot>,
 }
 
-/// What goes wrong.
+/// The kinds of errors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wrong {
     Overflow,
-    /// A shift by so much.
+    /// A shift by this many bits.
     Shift(u64),
 }
 
 impl Integer {
-    /// What an instruction computes, if it is integer arithmetic that can overflow.
+    /// The integer arithmetic of an instruction, if it can overflow.
     pub(crate) fn of(instruction: &Instruction<'_>) -> Option<Self> {
         let mut parts = instruction.op.mnemonic().split('.');
         let kind = match parts.next()? {
@@ -45,7 +45,7 @@ impl Integer {
             "sub" => Kind::Subtract,
             "mul" => Kind::Multiply,
             "fma" => Kind::MultiplyAdd,
-            // Only the signed ones have a quotient that does not fit.
+            // Only signed division has a quotient that does not fit.
             "div" | "rem" if instruction.op.mnemonic().ends_with(".s") => Kind::Divide,
             "abs" => Kind::Absolute,
             "shl" | "shr" => Kind::Shift,
@@ -62,7 +62,7 @@ impl Integer {
     }
 }
 
-/// What is wrong with a computation in so many bits. Operands may have any bits above them.
+/// The error in a computation with `bits` bits, if there is one. Bits above them are ignored.
 pub(crate) fn wrong(kind: Kind, bits: u32, operands: [i64; 3]) -> Option<Wrong> {
     let unused = 64 - bits;
     let narrow = |value: i64| value << unused >> unused;
@@ -75,7 +75,7 @@ pub(crate) fn wrong(kind: Kind, bits: u32, operands: [i64; 3]) -> Option<Wrong> 
             let product = a.checked_mul(b).filter(|product| narrow(*product) == *product);
             product.and_then(|product| product.checked_add(c))
         }
-        // By zero, the instruction fails by itself.
+        // A division by zero fails by itself.
         Kind::Divide if b == 0 => return None,
         Kind::Divide => a.checked_div(b),
         Kind::Absolute => a.checked_abs(),
@@ -92,7 +92,7 @@ pub(crate) fn wrong(kind: Kind, bits: u32, operands: [i64; 3]) -> Option<Wrong> 
 mod tests {
     use super::*;
 
-    /// The exact result, in more bits than there are.
+    /// The exact result, in a wider type.
     fn exact(kind: Kind, [a, b, c]: [i128; 3]) -> Option<i128> {
         Some(match kind {
             Kind::Add => a + b,
@@ -147,7 +147,7 @@ mod tests {
                 let expected = (!is_fine).then_some(Wrong::Overflow);
                 counts[usize::from(is_fine)] += 1;
                 assert_eq!(wrong(kind, bits, words), expected, "{kind:?} {operands:?} in {bits}");
-                // What is above the bits that count says nothing.
+                // Bits above those that count change nothing.
                 if bits < 64 {
                     let dirty = words.map(|it| it ^ (state as i64) << bits);
                     assert_eq!(wrong(kind, bits, dirty), expected, "{kind:?} {dirty:?} in {bits}");

@@ -1,8 +1,8 @@
-//! What is asked about the same instructions again and again: by a log message at every visit, by
-//! an editor that asks for scopes, then for variables, then for watches, and by whoever steps
-//! through a loop.
+//! Cached answers about instructions. A log message asks the same at every visit, an editor asks
+//! for scopes, then for variables, then for watches, and stepping through a loop asks about the
+//! same instructions again and again.
 //!
-//! All of it follows from the module and its debug information alone, which do not change.
+//! All answers depend only on the module and its debug information, which do not change.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -12,29 +12,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use debuginfo::{FileId, LocalValue, RegisterSlot, ScopedValue};
 use vmfb::{BytecodeOffset, FunctionOrdinal};
 
-/// The most instructions that something is remembered of. A function may have thousands of values
-/// at each.
+/// Most answers per cache. A function may have thousands of values at each instruction.
 const MOST: usize = 256;
 
 /// An instruction of a module.
 type Instruction = (FunctionOrdinal, BytecodeOffset);
 
-/// The names of a source that are in scope, where it tells.
+/// The names of the source that are in scope, if the source is known.
 pub(super) type Scope = Option<Arc<[ScopedValue]>>;
 
-/// Answers that were given.
+/// The caches of a module.
 #[derive(Default)]
 pub(crate) struct Cache {
     pub(super) locals: Answers<Instruction, Arc<[LocalValue]>>,
     pub(super) scopes: Answers<(Instruction, usize, bool), Scope>,
     pub(super) registers: Answers<Instruction, Arc<[RegisterSlot]>>,
     pub(super) paths: Answers<FileId, Option<PathBuf>>,
-    /// Where the blocks of a function begin: asked for each place of each line that a breakpoint is
-    /// on.
+    /// The block starts of a function; resolving a line asks for them at each of its places.
     pub(crate) block_starts: Answers<FunctionOrdinal, Arc<[BytecodeOffset]>>,
 }
 
-/// Answers by their questions, as far as there are not too many.
+/// Answers by question. The cache is emptied when it is full.
 pub(crate) struct Answers<Q, A>(Mutex<HashMap<Q, A>>);
 
 impl<Q, A> Default for Answers<Q, A> {

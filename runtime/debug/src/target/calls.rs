@@ -3,7 +3,7 @@
 use vmfb::decode::{Instruction, Operand};
 use vmfb::{Callee, Op};
 
-/// What an instruction calls, if it is a call.
+/// The callee of an instruction, if it is a call.
 pub(crate) fn callee(instruction: &Instruction<'_>) -> Option<Callee> {
     let is_call = matches!(
         instruction.op,

@@ -1,4 +1,4 @@
-//! What a program is made of, for lists of it: modules, source files, lines that have code.
+//! Lists of a program's parts: modules, source files, lines with code.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,53 +12,54 @@ use super::module::LoadedModule;
 use super::program::Program;
 use crate::view::address::LinearAddress;
 
-/// A module, and how much is known of where its code came from.
+/// A module, and how much of its origin is known.
 #[derive(Clone, Debug)]
 pub struct ModuleDetails {
-    /// Its place in the program.
+    /// Its index in the program.
     pub index: ModuleIndex,
     /// Its name.
     pub name: String,
     /// Its file, if it was loaded from one.
     pub path: Option<PathBuf>,
-    /// Whether it came out of another module, as code for a device.
+    /// Whether it is code for a device, from inside another module.
     pub is_nested: bool,
-    /// How many functions it has.
+    /// The number of its functions.
     pub functions: usize,
-    /// How many of them have a source map.
+    /// The number of functions with a source map.
     pub mapped: usize,
     /// Whether a debug companion was found.
     pub has_companion: bool,
 }
 
-/// A source file that code came from.
+/// A source file of the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceFile {
-    /// As the compiler was given it.
+    /// The name that the compiler was given.
     pub file: String,
-    /// Where it is on this machine, if it was found.
+    /// Where the file is on this machine, if it was found.
     pub path: Option<PathBuf>,
 }
 
 /// An operation of a source file that has code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct CodeSite {
-    /// From 1.
+    /// Counted from 1.
     pub line: u32,
-    /// That of its name, from 1.
+    /// The column of its name, counted from 1.
     pub column: u32,
-    /// The one behind it, as far as it is on the line.
+    /// The column after its end, if it ends on this line; else the column after the end of the
+    /// line.
     pub end_column: u32,
 }
 
 impl Program {
-    /// The modules of the program, those for devices included as far as they are loaded.
+    /// The modules of the program, including modules for devices that were loaded.
     #[must_use]
     pub fn catalog(&self) -> Vec<ModuleDetails> {
         self.modules.iter().map(details).collect()
     }
 
-    /// Where a module's bytecode lies: its first address, and the one behind its last.
+    /// The addresses of a module's bytecode: the first, and the one after the last.
     #[must_use]
     pub fn address_range(&self, module: ModuleIndex) -> Option<(LinearAddress, LinearAddress)> {
         let functions = self.module(module)?.module.functions_with_ordinals();
@@ -66,7 +67,7 @@ impl Program {
         Some((LinearAddress::at(module, 0), LinearAddress::at(module, end)))
     }
 
-    /// The source files that code came from, each once.
+    /// The source files of the program, each once.
     #[must_use]
     pub fn source_files(&self) -> Vec<SourceFile> {
         let mut found: Vec<SourceFile> = Vec::new();
@@ -82,7 +83,7 @@ impl Program {
         found
     }
 
-    /// The operations of a file, in a range of lines, that have code; in order, each once.
+    /// The operations in a range of lines that have code; in order, each once.
     #[must_use]
     pub fn code_sites(&self, file: &str, lines: &RangeInclusive<u32>) -> Vec<CodeSite> {
         let mut found = BTreeSet::new();
@@ -109,14 +110,14 @@ impl Program {
         sites
     }
 
-    /// The text of a source file, by the name that the module knows it by.
+    /// The text of a source file, by its name in the modules.
     #[must_use]
     pub fn source_text(&self, file: &str) -> Option<String> {
         let mut named = self.files_named(file);
         named.find_map(|(info, id)| info.source(id).map(|source| source.text().to_owned()))
     }
 
-    /// One line of a source file, counted from 1.
+    /// A line of a source file; lines are counted from 1.
     #[must_use]
     pub fn line_of_source(&self, file: &str, line: u32) -> Option<String> {
         let mut named = self.files_named(file);
@@ -131,7 +132,7 @@ impl Program {
 }
 
 impl Program {
-    /// The operation of a line that is what a command does.
+    /// The operation of a line that a command executes.
     fn command_site(&self, file: &str, line: u32) -> Option<CodeSite> {
         self.modules.iter().find_map(|module| {
             let (_, files) = module.info.match_file(file)?;

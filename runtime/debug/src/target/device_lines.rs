@@ -1,11 +1,11 @@
-//! Commands of devices, and the lines that they came from.
+//! Commands of devices, and the source lines that they came from.
 //!
-//! A dispatch is shared by all that computes the same, so its own code says little of what it is
-//! being used for. The instruction that recorded the command says it: each has one, with the place
-//! of what it records. So lines stand for recording instructions, and a command for the line of the
-//! one that it comes from. Where the compiler's account of the calls is there
-//! ([`debuginfo::DispatchCall`]), it tells for each operation inside of the dispatch what it is in
-//! that call.
+//! All operations that compute the same share one dispatch, so the code of a dispatch says little
+//! about the operation for which it runs. The instruction that recorded the command does: there is
+//! one per command, with the place of the operation. So a line stands for the instructions that
+//! record its commands, and a command has the line of its recording instruction. The compiler's
+//! account of the calls ([`debuginfo::DispatchCall`]), if there is one, maps each operation inside
+//! a dispatch to the operation of the call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,12 +16,12 @@ use vm::{FunctionId, Position};
 use super::module::{LoadedModule, Recorded};
 use super::program::Program;
 
-/// Commands that a line stands for.
+/// The commands of a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandPlace {
-    /// The instruction that records them; not known where there is no debug information.
+    /// The instruction that records them; not known without debug information.
     recorded_at: Option<Position>,
-    /// What they dispatch, where not everything that is recorded there is meant.
+    /// The exports that they dispatch, if the instruction records other commands, too.
     exports: Vec<String>,
 }
 
@@ -29,12 +29,12 @@ pub(crate) struct CommandPlace {
 #[derive(Default, Debug)]
 pub(crate) struct DeviceLine {
     pub(crate) commands: Vec<CommandPlace>,
-    /// Where the line has bytecode in dispatches, with the instructions that record them if others
-    /// use them, too.
+    /// The line's bytecode in dispatches. If other lines share a place, it comes with the
+    /// instructions that record this line's commands.
     pub(crate) inside: BTreeMap<Position, Option<BTreeSet<Position>>>,
-    /// The dispatches that have no bytecode of it, by name.
+    /// The dispatches without bytecode of the line, by name.
     pub(crate) outside: BTreeSet<String>,
-    /// Whether only calls around the dispatches are on the line.
+    /// Whether the line has only calls that lead to dispatches.
     pub(crate) is_call: bool,
 }
 
@@ -73,7 +73,7 @@ impl LoadedModule {
         })
     }
 
-    /// Places of this module by the names of their files.
+    /// Places of this module with the names of their files.
     fn written(&self, chain: &[SourcePosition]) -> CallChain {
         chain.iter().map(|at| self.written_at(*at)).collect()
     }
@@ -83,7 +83,7 @@ impl LoadedModule {
         NamedPosition { file, line: at.line, column: at.column }
     }
 
-    /// A place by the name of its file, if the module has a file of that name.
+    /// A place by the name of its file, if the module has that file.
     pub(crate) fn place_of(&self, at: &NamedPosition) -> Option<SourcePosition> {
         let files = self.info.locations().files();
         let index = files.iter().position(|name| **name == *at.file)?;
@@ -108,7 +108,7 @@ fn keys(path: &CallChain) -> Vec<(&str, u32, u32)> {
     path.iter().map(|at| (at.file.as_str(), at.line, at.column)).collect()
 }
 
-/// The commands on a line while they are gathered.
+/// The commands of a line while they are gathered.
 #[derive(Default)]
 struct Gathered<'p> {
     dispatches: Vec<Found<'p>>,
@@ -120,7 +120,7 @@ struct Gathered<'p> {
 struct Found<'p> {
     place: CommandPlace,
     calls: Vec<&'p DispatchCall>,
-    /// Names of what it dispatches, for people.
+    /// The names of its dispatches, for messages.
     names: Vec<String>,
 }
 
@@ -167,7 +167,7 @@ impl Program {
         let on_line: Vec<&str> = module.interfaces.on_line(name, line).collect();
         let recorded = module.recorded();
         if recorded.iter().all(|it| it.recording.chain.is_empty()) && !on_line.is_empty() {
-            // Nothing tells them apart.
+            // Nothing distinguishes the recording instructions.
             let names: Vec<String> = on_line.iter().map(|name| (*name).to_owned()).collect();
             let place = CommandPlace { recorded_at: None, exports: names.clone() };
             gathered.dispatches.push(Found { place, calls: Vec::new(), names });
@@ -195,8 +195,8 @@ impl Program {
                 gathered.dispatches.push(Found { place, calls, names });
                 continue;
             }
-            // What is not in the account has its own place, and the dispatch's where it is its
-            // first user.
+            // A dispatch without an account of its calls has its own place, and for its first user
+            // the place of the dispatch.
             let used: Vec<String> = match it.recording.chain.first() {
                 Some(at) if all.is_empty() && it.recording.is_dispatch => {
                     let at = module.written_at(*at);
@@ -233,7 +233,7 @@ impl Program {
         }
     }
 
-    /// Finds where a line has bytecode in dispatches.
+    /// Finds the bytecode of a line in dispatches.
     fn look_inside(
         &self,
         file: &str,
@@ -287,8 +287,8 @@ impl Program {
         }
     }
 
-    /// The instructions that record a dispatch for what it was first made of, as far as its source
-    /// tells.
+    /// The instructions that record a dispatch for the operation that it was first made for, as far
+    /// as its source says.
     fn users_of(&self, export: &str) -> BTreeSet<Position> {
         let mut users = BTreeSet::new();
         for module in &self.modules {
@@ -305,14 +305,14 @@ impl Program {
         users
     }
 
-    /// The name that a function of a module for a device is exported by.
+    /// The export of a function in a module for a device.
     pub(crate) fn export_of(&self, function: FunctionId) -> Option<&str> {
         let module = self.module(function.module)?;
         let mut exports = module.module.exports().iter();
         exports.find(|it| it.function == function.function).map(|it| it.name.as_str())
     }
 
-    /// The lines of a file, in a range, that are what commands do.
+    /// The lines of a file, in a range, that have commands.
     pub(crate) fn lines_of_commands(
         &self,
         file: &str,
@@ -336,7 +336,7 @@ impl Program {
     }
 }
 
-/// The name that the account has for a file which a user names in another way.
+/// The account's name for a file that the user names differently.
 fn file_of<'f>(call: &'f DispatchCall, line: u32, file: &'f str) -> &'f str {
     let mut work = call.work().filter_map(|path| path.first());
     work.find(|at| at.line == line).map_or(file, |at| at.file.as_str())

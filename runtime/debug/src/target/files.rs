@@ -1,22 +1,22 @@
-//! The files that a program was read from, which may change while it is debugged.
+//! The files that a program was read from. They may change while it is debugged.
 //!
-//! A session goes on with what it has loaded; see `vmfb::FileBytes` for what that means for
-//! constants of large modules. That a file is another one now is told once.
+//! A session continues with what it has loaded; `vmfb::FileBytes` says what that means for
+//! constants of large modules.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use vmfb::{FileBytes, FileChange};
 
-/// What has become of a file that a program was read from.
+/// A change of a file that a program was read from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChangedFile {
-    /// Where it is, or was.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Whether it is not there any more.
+    /// Whether the file no longer exists.
     pub is_gone: bool,
-    /// Whether the running program reads from it, so that what it computes may be wrong from here
-    /// on.
+    /// Whether the running program reads its constants from the file, so that values may be wrong
+    /// from now on.
     pub spoils_values: bool,
 }
 

@@ -1,10 +1,10 @@
-//! What a name stands for where a program is to stop: functions, calls of imports, inlined calls.
+//! Names of functions in breakpoints: functions, calls of imports, inlined calls.
 //!
-//! A name is that of an export, of an internal function, or `module.function`; that of an import,
-//! whose calls are meant because native code has no instruction to stop at; or that of a function
-//! which the compiler has inlined, whose copies are meant. With `*` or `?` in it, it means all that
-//! it fits. Only a pattern with a dot means imports, so that `*` does not stop at every call of the
-//! runtime.
+//! A name is one of an export, an internal function, or `module.function`. The name of an import
+//! stands for its calls, because native code has no instruction to stop at. The name of an inlined
+//! function stands for its copies. A name with `*` or `?` is a pattern and stands for everything
+//! that fits. Only patterns with a dot include imports, so that `*` does not stop at every call of
+//! the runtime.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use super::module::LoadedModule;
 use super::program::Program;
 use super::symbol::bare_symbol;
 
-/// A name, or a pattern for names.
+/// A name, or a pattern of names.
 struct Wanted {
     text: String,
     is_pattern: bool,
@@ -35,7 +35,7 @@ impl Wanted {
         self.text == name || (self.is_pattern && abi::glob::matches(&self.text, name))
     }
 
-    /// Whether a function of a module is meant, whose name may stand before it.
+    /// Whether a function of a module fits, with or without the module's name.
     fn fits_function(&self, module: &str, name: &str) -> bool {
         self.fits(name) || (self.text.contains('.') && self.fits(&format!("{module}.{name}")))
     }
@@ -46,7 +46,7 @@ impl Wanted {
 }
 
 impl Program {
-    /// The instructions to stop before, for a name or a pattern.
+    /// The instructions before which to stop, for a name or a pattern.
     pub(crate) fn places_named(&self, name: &str) -> Vec<Position> {
         let wanted = Wanted::new(name);
         let mut places = BTreeSet::new();
@@ -62,7 +62,7 @@ impl Program {
         places.into_iter().collect()
     }
 
-    /// Which frame of an instruction's path a breakpoint by name means that has stopped there.
+    /// The index in an instruction's path of the frame that a breakpoint by name means.
     pub(crate) fn frame_named(
         &self,
         name: &str,
@@ -85,7 +85,8 @@ impl Program {
         self.modules.iter().find_map(|module| functions(module, &wanted).first().copied())
     }
 
-    /// The calls of imports. Those of functions in bytecode are met where the function begins.
+    /// The calls of imports. An import that is a bytecode function stops where that function
+    /// begins.
     fn calls_of_imports(&self, module: &LoadedModule, wanted: &Wanted) -> Vec<Position> {
         let is_bytecode = |name: &str| {
             name.split_once('.').is_some_and(|(provider, function)| {
@@ -135,7 +136,7 @@ fn inlined_copies(module: &LoadedModule, wanted: &Wanted) -> Vec<Position> {
     let info = &module.info;
     let mut found = Vec::new();
     for (ordinal, _) in module.module.functions_with_ordinals() {
-        // A copy is told by the calls that lead to it.
+        // The calls that lead to a copy distinguish it.
         let mut met: BTreeSet<Vec<SourcePosition>> = BTreeSet::new();
         let mut instance = None;
         for row in info.rows(ordinal) {
@@ -155,8 +156,8 @@ fn inlined_copies(module: &LoadedModule, wanted: &Wanted) -> Vec<Position> {
     found
 }
 
-/// Where a function begins as its user sees it: behind constants, or else behind the entry block's
-/// marker.
+/// Where a function begins as its user sees it: after constants, or else after the marker of the
+/// entry block.
 pub(crate) fn first_instruction(
     module: &LoadedModule,
     ordinal: FunctionOrdinal,

@@ -1,12 +1,12 @@
 //! The globals of a module, found in its instructions.
 //!
-//! A module says how many bytes and refs of globals it has, not what they are. The loads and stores
-//! in its functions do: each names an offset and a type. Beside them the companion has the same
-//! operations with symbols, which are the names that the source has.
+//! A module declares how many bytes and references of globals it has, and not what they are. The
+//! loads and stores in its functions say that: each has an offset and a type. The companion has the
+//! same operations with symbols, which are the names in the source.
 //!
-//! The compiler has globals of its own, which begin with two underscores: devices, executables,
-//! what it has asked devices. They come last. A parameter is one of them that people look for: it
-//! is a tensor of the shape that its name ends with.
+//! The compiler adds globals of its own, which begin with two underscores: devices, executables,
+//! results of queries. They come last, except parameters, which users look for. A parameter is a
+//! tensor of the shape that its name ends with.
 
 use std::collections::BTreeMap;
 
@@ -19,34 +19,34 @@ use vmfb::{Module, instructions};
 
 use crate::tensor::TensorView;
 
-/// How the compiler names the globals that hold parameters, before scope, key and type.
+/// The prefix of globals that hold parameters; scope, key and type follow.
 const PARAMETER: &str = "__parameter_";
 
-/// The globals of a module, by where they are.
+/// The globals of a module, by place.
 #[derive(Debug, Default)]
 pub(crate) struct Globals {
-    /// By offset in bytes.
+    /// Numbers, by offset in bytes.
     pub(crate) primitives: BTreeMap<u32, Primitive>,
-    /// Those references that have names, by ordinal.
+    /// References with names, by ordinal.
     pub(crate) refs: BTreeMap<u32, Named>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Primitive {
-    /// What instructions use it as.
+    /// The type that instructions use.
     pub(crate) bank: Bank,
     pub(crate) named: Option<Named>,
 }
 
-/// What the companion says of a global.
+/// The companion's description of a global.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Named {
-    /// Without `@` and quotes.
+    /// The symbol without `@` and quotes.
     symbol: String,
     pub(crate) mlir_type: Option<String>,
 }
 
-/// Where a global is.
+/// The place of a global.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum GlobalPlace {
     /// A number at an offset in bytes.
@@ -90,12 +90,12 @@ impl Globals {
         self.primitives.insert(at, Primitive { bank, named: named.or(known) });
     }
 
-    /// The type of the primitive global at an offset, as instructions use it.
+    /// The type of the number at an offset, as instructions use it.
     pub(crate) fn bank_at(&self, at: usize) -> Option<Bank> {
         Some(self.primitives.get(&u32::try_from(at).ok()?)?.bank)
     }
 
-    /// Where the global with a symbol is.
+    /// The place of the global with a symbol.
     pub(crate) fn named(&self, symbol: &str) -> Option<GlobalPlace> {
         let mut primitives = self.primitives.iter();
         let is_it = |named: &Option<Named>| named.as_ref().is_some_and(|it| it.symbol == symbol);
@@ -105,7 +105,7 @@ impl Globals {
         number.or_else(|| reference().map(|(index, _)| GlobalPlace::Ref(*index as usize)))
     }
 
-    /// The tensor that a reference is, where its name says so.
+    /// The tensor in a reference, if its name has a shape.
     pub(crate) fn tensor(&self, index: usize, value: &Ref) -> Option<TensorView> {
         self.refs.get(&u32::try_from(index).ok()?)?.tensor(value)
     }
@@ -118,7 +118,7 @@ impl Named {
         Self { symbol: symbol.to_owned(), mlir_type }
     }
 
-    /// As MLIR writes it.
+    /// The symbol as MLIR writes it.
     pub(crate) fn printed(&self) -> String {
         let is_plain = |it: char| it.is_ascii_alphanumeric() || "_$.-".contains(it);
         let begins = self.symbol.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_');
@@ -134,7 +134,8 @@ impl Named {
         if is_own { 2 } else { 0 }
     }
 
-    /// A parameter has its type at the end of its name: `__parameter_model_w_tensor_16x16xf32`.
+    /// The tensor of a parameter; the name ends with its type:
+    /// `__parameter_model_w_tensor_16x16xf32`.
     pub(crate) fn tensor(&self, value: &Ref) -> Option<TensorView> {
         let rest = self.symbol.strip_prefix(PARAMETER)?;
         let (_, shape) = rest.rsplit_once("_tensor_")?;

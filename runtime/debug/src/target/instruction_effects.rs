@@ -1,5 +1,5 @@
-//! What an instruction is about to read and write, apart from what control does: found once for
-//! each, for those who watch data.
+//! What instructions read and write, except control flow. Watchpoints and traps ask once per
+//! instruction.
 
 use debuginfo::RegisterSlot;
 use vmfb::BytecodeOffset;
@@ -9,32 +9,33 @@ use vmfb::isa::Bank;
 use super::arithmetic::Integer;
 use super::registers::slot;
 
-/// What an instruction does to data.
+/// The effects of an instruction on data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effects {
-    /// Registers, and whether they are written.
+    /// Registers, each with whether it is written.
     pub(crate) registers: Vec<(RegisterSlot, bool)>,
-    /// Something else that it reads or writes.
+    /// Another place that it reads or writes.
     pub(crate) object: Option<Access>,
-    /// Whether it may change memory or objects in ways that are not told here: calls.
+    /// Whether it is a call, which may change memory or objects in any way.
     pub(crate) is_call: bool,
-    /// The register that a float is computed into from others.
+    /// The register that receives a float computed from other floats.
     pub(crate) float: Option<RegisterSlot>,
-    /// The integer arithmetic that it is.
+    /// Its integer arithmetic, if it is any.
     pub(crate) integer: Option<Integer>,
 }
 
-/// A use of something that is no register.
+/// An access to something that is not a register.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) is_write: bool,
     pub(crate) kind: AccessKind,
 }
 
-/// Registers say which: they are read when the instruction is about to run.
+/// The place of an access. Registers that say which one are read just before the instruction runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AccessKind {
-    /// A buffer, an index of elements of so many bytes, and how many: none for one.
+    /// Elements of a buffer: the element width in bytes and the register of the count, which is one
+    /// if there is none.
     Buffer { buffer: u16, index: u16, width: usize, count: Option<u16> },
     /// A list and an index.
     List { list: u16, index: u16 },
@@ -45,7 +46,7 @@ pub(crate) enum AccessKind {
 }
 
 impl Effects {
-    /// Those of the instruction at an offset.
+    /// The effects of the instruction at an offset.
     pub(crate) fn of(code: &[u8], offset: BytecodeOffset) -> Self {
         vmfb::decode(code, offset).map_or_else(|_| Self::default(), |it| Self::of_instruction(&it))
     }

@@ -1,4 +1,4 @@
-//! What to debug, and why a program cannot be debugged.
+//! Launch options, and the errors of a launch.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use vmfb::LoadError;
 
 use crate::interrupt::InterruptHandle;
 
-/// Where a module comes from.
+/// The origin of a module.
 #[derive(Clone, Debug)]
 pub enum ModuleSource {
     /// A file; its debug companion, if any, lies beside it.
     Path(PathBuf),
     /// Bytes in memory.
     Memory {
-        /// What to call it in messages.
+        /// Its name in messages.
         name: String,
         /// The module.
         bytes: Vec<u8>,
@@ -31,21 +31,21 @@ pub struct LaunchOptions {
     /// The modules in the order of registration: later ones see earlier ones. The last one is the
     /// main module.
     pub modules: Vec<ModuleSource>,
-    /// The function to call; may be left out if the main module exports one only.
+    /// The function to call; not needed if the main module exports only one.
     pub function: Option<String>,
-    /// Its inputs as `iree-run-module` takes them.
+    /// The inputs, in the syntax of `iree-run-module`.
     pub inputs: Vec<String>,
     /// Directories in which source files are looked for, in order.
     pub source_directories: Vec<PathBuf>,
-    /// Where directories are now that the compiler knew by other names.
+    /// Where directories are now that had other names when the program was compiled.
     pub source_map: SourceMap,
-    /// Source files in memory, by the name that the modules know them by.
+    /// Source files in memory, by their names in the modules.
     pub sources: HashMap<String, String>,
     /// The device that the program sees.
     pub host: Config,
     /// Whether expressions may read this process's memory by address: `r0 as memref<?xf32>`.
     pub foreign_memory: bool,
-    /// What will stop the running program. A restarted program keeps listening to the same one.
+    /// The handle that stops the running program. A restarted program uses the same handle.
     pub interrupt: InterruptHandle,
 }
 
@@ -63,33 +63,33 @@ pub enum LaunchError {
         /// Why.
         source: LoadError,
     },
-    /// A module's bytecode breaks the rules.
+    /// A module's bytecode does not verify.
     #[error("{name} does not verify:{}", list(defects))]
     Verify {
         /// The module.
         name: String,
-        /// One line a defect.
+        /// One line per defect.
         defects: Vec<String>,
     },
     /// The modules do not fit together.
     #[error(transparent)]
     Link(#[from] vm::LinkError),
-    /// No function was named, and there is not exactly one.
+    /// No function was named, and the main module does not export exactly one.
     #[error("name the function to debug; {module} exports:{}", list(exports))]
     WhichFunction {
         /// The main module.
         module: String,
-        /// What could be named.
+        /// The functions that could be named.
         exports: Vec<String>,
     },
     /// There is no such function.
     #[error("there is no function {function:?}; {module} exports:{}", list(exports))]
     NoFunction {
-        /// What was named.
+        /// The name that was given.
         function: String,
         /// The main module.
         module: String,
-        /// What could be named.
+        /// The functions that could be named.
         exports: Vec<String>,
     },
     /// The inputs do not fit the function.

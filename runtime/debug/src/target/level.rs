@@ -1,5 +1,5 @@
-//! Which text of a program is shown and stepped: what the user wrote, the VM program that the
-//! compiler made of it, or the instructions.
+//! Levels: the texts in which a program is shown and stepped. These are the source that the user
+//! wrote, the VM program that the compiler made of it, and the instructions.
 //!
 //! A level decides where instructions are (and so what frames show, and where steps end) and which
 //! names values have. Everything else is the same at all levels; in particular, breakpoints stay
@@ -12,23 +12,23 @@ use std::str::FromStr;
 
 use debuginfo::LocalValue;
 
-/// See the module.
+/// A text in which a program is shown and stepped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Level {
-    /// What the user wrote, with the calls that were inlined.
+    /// The source that the user wrote, with the calls that were inlined.
     #[default]
     Source,
-    /// The VM program as text, one operation a line.
+    /// The VM program as text, one operation per line.
     Vm,
     /// Instructions.
     Disassembly,
 }
 
 impl Level {
-    /// All of them, from the user's to the machine's.
+    /// All levels, from the user's to the machine's.
     pub const ALL: [Self; 3] = [Self::Source, Self::Vm, Self::Disassembly];
 
-    /// What people call it.
+    /// The name of the level in commands and settings.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -38,13 +38,13 @@ impl Level {
         }
     }
 
-    /// What a value of the VM program is called.
+    /// The name of a value of the VM program.
     pub(crate) fn name_of(self, local: &LocalValue) -> &str {
         let in_listing = local.listing_name.as_deref().filter(|_| self == Self::Vm);
         in_listing.unwrap_or(&local.name)
     }
 
-    /// The value of the VM program that a name means, without its `%`.
+    /// The value of the VM program with a name, which is given without its `%`.
     pub(crate) fn named<'l>(self, locals: &'l [LocalValue], name: &str) -> Option<&'l LocalValue> {
         let is_it = |text: &str| text.trim_start_matches('%') == name;
         let is_in_listing = |it: &LocalValue| is_it(it.listing_name.as_ref().unwrap_or(&it.name));

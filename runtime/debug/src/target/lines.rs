@@ -1,4 +1,4 @@
-//! Lines: where instructions are in the text of a level, for frames and for steps.
+//! Lines: the places of instructions in the text of a level, for frames and for steps.
 
 use debuginfo::{FileId, SourcePosition};
 use vm::{FunctionId, Position};
@@ -7,8 +7,8 @@ use super::level::Level;
 use super::program::Program;
 use crate::view::frame::SourceLine;
 
-/// What makes two instructions belong to the same line: the file, the line, and which inlined copy
-/// of it. To the same statement, if the column is that of both, too.
+/// The identity of a line: the file, the line, and the inlined copy. With a column, the identity of
+/// a statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LineKey {
     file: FileId,
@@ -18,13 +18,13 @@ pub(crate) struct LineKey {
 }
 
 impl LineKey {
-    /// Whether it is the same line of text, wherever it was inlined.
+    /// Whether it is the same line of text, in any inlined copy.
     pub(crate) fn is_same_line(&self, other: &Self) -> bool {
         (self.file, self.line) == (other.file, other.line)
     }
 }
 
-/// A program as the text of one level.
+/// A program in the text of one level.
 #[derive(Clone, Copy)]
 pub(crate) struct Lines<'p> {
     pub(crate) program: &'p Program,
@@ -40,13 +40,12 @@ impl Lines<'_> {
         entry.is_some_and(|entry| position.offset < entry)
     }
 
-    /// The line that an instruction belongs to for stepping.
+    /// The line of an instruction, for stepping.
     pub(crate) fn line_of(self, position: Position) -> Option<LineKey> {
         Some(LineKey { column: None, ..self.statement_of(position)? })
     }
 
-    /// The operation that an instruction belongs to for stepping: the line, and where on it the
-    /// operation is.
+    /// The statement of an instruction, for stepping: the line, and the column of the operation.
     pub(crate) fn statement_of(self, position: Position) -> Option<LineKey> {
         let module = self.program.module(position.function.module)?;
         let (function, offset) = (position.function.function, position.offset);
@@ -72,8 +71,8 @@ impl Lines<'_> {
         }
     }
 
-    /// Where a function is, in the text of the level; of an operation that only the source has,
-    /// there.
+    /// Where a function begins in the text of the level; at the VM level, a function that is not in
+    /// that text is looked up in the source.
     pub(crate) fn source_of(self, function: FunctionId) -> Option<SourceLine> {
         let module = self.program.module(function.module)?;
         let info = &module.info;
@@ -90,19 +89,19 @@ impl Lines<'_> {
         Some(module.source_line(place?))
     }
 
-    /// Where an instruction is, from its function inwards through the calls that were inlined.
+    /// The path of an instruction: its places from the function inwards, through inlined calls.
     pub(crate) fn path_of(self, position: Position) -> Vec<SourcePosition> {
         self.program.path_at(self.level, position)
     }
 }
 
 impl Program {
-    /// The program as the text of a level.
+    /// The program in the text of a level.
     pub(crate) fn lines(&self, level: Level) -> Lines<'_> {
         Lines { program: self, level }
     }
 
-    /// Whether two functions are one in the source.
+    /// Whether two functions are one function of the source.
     pub(crate) fn is_same_source(&self, one: FunctionId, other: FunctionId) -> bool {
         let Some(module) = self.module(one.module).filter(|_| one.module == other.module) else {
             return false;
@@ -111,8 +110,8 @@ impl Program {
         place(one).is_some_and(|at| place(other) == Some(at))
     }
 
-    /// Where an instruction is at a level, from its function inwards through the calls that were
-    /// inlined.
+    /// The path of an instruction at a level: its places from the function inwards, through inlined
+    /// calls.
     pub(crate) fn path_at(&self, level: Level, position: Position) -> Vec<SourcePosition> {
         let Some(module) = self.module(position.function.module) else { return Vec::new() };
         let (function, offset) = (position.function.function, position.offset);
@@ -123,11 +122,11 @@ impl Program {
         }
     }
 
-    /// Where an instruction came from, in the text of a level.
+    /// The place of an instruction in the text of a level.
     #[must_use]
     pub fn source_line_at(&self, level: Level, position: Position) -> Option<SourceLine> {
         let module = self.module(position.function.module)?;
-        // Instructions of a dispatch that come from no line belong to the operation as a whole.
+        // Instructions of a dispatch without a line belong to the operation as a whole.
         let whole = || {
             let known = module.info.function_position(position.function.function);
             known.filter(|_| module.is_nested && level == Level::Source)
@@ -136,7 +135,7 @@ impl Program {
         Some(module.source_line(place))
     }
 
-    /// Whether a file is the text of the VM program, wherever modules know it.
+    /// Whether a file is the text of the VM program in all modules that have it.
     pub(crate) fn is_listing(&self, file: &str) -> bool {
         self.modules.iter().any(|module| {
             let files = module.info.match_file(file).map(|(_, files)| files);

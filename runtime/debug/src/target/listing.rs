@@ -1,8 +1,9 @@
-//! Instructions around an address, for views that scroll through code.
+//! Disassembly: rows around an address, for views that scroll through code, and listings of
+//! modules.
 //!
-//! Such a view asks for so many instructions from so many before or after an address, and wants
-//! exactly that many. Instructions count across the functions of a module in layout order, block
-//! markers left out; where the code ends, rows without an instruction fill up.
+//! Such a view asks for a number of instructions before or after an address, and needs exactly that
+//! many rows. Instructions are counted across the functions of a module in layout order, without
+//! block markers; rows without an instruction fill up the view beyond the ends of the code.
 
 use std::ops::RangeInclusive;
 
@@ -16,24 +17,24 @@ use super::program::Program;
 use crate::view::address::LinearAddress;
 use crate::view::frame::SourceLine;
 
-/// One line of a disassembly view.
+/// A row of a disassembly view.
 #[derive(Clone, Debug)]
 pub struct DisassembledInstruction {
     /// Its address.
     pub address: LinearAddress,
-    /// Its bytes in hexadecimal; empty where there is no instruction.
+    /// Its bytes in hexadecimal; empty if there is no instruction.
     pub bytes: String,
     /// Its text.
     pub text: String,
     /// The function's name, on the function's first instruction.
     pub symbol: Option<String>,
-    /// Where it came from.
+    /// Its source.
     pub source: Option<SourceLine>,
-    /// Whether there is an instruction at all; views ask beyond the ends of the code.
+    /// Whether the row has an instruction; views ask beyond the ends of the code.
     pub is_valid: bool,
 }
 
-/// The most lines of a disassembly that are looked at for one question. Views ask for a few.
+/// Most lines of a disassembly that one query examines. Views ask for a few.
 const MAX_LISTING_LINES: u32 = 10_000;
 
 /// An instruction's place in its module.
@@ -45,21 +46,21 @@ struct Place {
 }
 
 impl Program {
-    /// The address of an instruction, for views that want a number.
+    /// The address of an instruction as a single number.
     #[must_use]
     pub fn linear(&self, position: Position) -> Option<LinearAddress> {
         let module = self.module(position.function.module)?;
         Some(LinearAddress::of(position, &module.module))
     }
 
-    /// The disassembly of a module, as `iree-dbg dump --output=disassembly --bytecode_offsets`
-    /// prints it.
+    /// The disassembly of a module, as printed by
+    /// `iree-dbg dump --output=disassembly --bytecode_offsets`.
     #[must_use]
     pub fn listing(&self, module: ModuleIndex) -> Option<&str> {
         self.module(module).map(|module| module.listing().text.as_str())
     }
 
-    /// The line of an instruction in its module's disassembly, from 1.
+    /// The line of an instruction in its module's disassembly, counted from 1.
     #[must_use]
     pub fn listing_line(&self, position: Position) -> Option<u32> {
         let module = self.module(position.function.module)?;
@@ -67,7 +68,7 @@ impl Program {
         Some(line + 1)
     }
 
-    /// `count` instructions, beginning `offset` instructions after `address` (before it, if
+    /// The `count` instructions that begin `offset` instructions after `address` (before it, if
     /// negative).
     #[must_use]
     pub(crate) fn disassemble(
@@ -77,7 +78,8 @@ impl Program {
         offset: i64,
         count: usize,
     ) -> Vec<DisassembledInstruction> {
-        // Views show a text between the instructions; the source, if it is they that are shown.
+        // Views show a text between the instructions: that of the level, or the source if the level
+        // is the disassembly itself.
         let level = if level == Level::Vm { Level::Vm } else { Level::Source };
         let place = address.split();
         let found = place.and_then(|(index, byte)| Some((index, byte, self.module(index)?)));
@@ -101,7 +103,7 @@ impl Program {
             .collect()
     }
 
-    /// The instructions of a function, block markers left out.
+    /// The instructions of a function, without block markers.
     #[must_use]
     pub fn function_instructions(&self, function: FunctionId) -> Vec<(Position, String)> {
         let Some(module) = self.module(function.module) else { return Vec::new() };
@@ -114,7 +116,7 @@ impl Program {
             .collect()
     }
 
-    /// A row with the line of the text that is shown between the instructions.
+    /// The row of an instruction, with the line that is shown beside it.
     fn row(
         &self,
         level: Level,
@@ -134,7 +136,7 @@ impl Program {
             }
             Err(error) => (error.to_string(), String::new()),
         };
-        // The first instruction stands right behind the entry block's marker of one byte.
+        // The first instruction follows the marker of the entry block, which takes one byte.
         let symbol = (place.offset.0 <= 1).then(|| self.function_name(function)).flatten();
         DisassembledInstruction {
             address: LinearAddress::at(module.index, place.byte),
@@ -146,7 +148,7 @@ impl Program {
         }
     }
 
-    /// The lines of a module's disassembly, in a range, that a breakpoint can be on.
+    /// The lines of a module's disassembly, in a range, where a breakpoint can be set.
     #[must_use]
     pub fn listing_sites(&self, module: ModuleIndex, lines: &RangeInclusive<u32>) -> Vec<u32> {
         let last = lines.start().saturating_add(MAX_LISTING_LINES);

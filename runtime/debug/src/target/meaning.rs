@@ -1,6 +1,6 @@
-//! What a name means to the code at an instruction: a value of the source, or of the VM program.
+//! Meanings of names at an instruction: a value of the source, or of the VM program.
 //!
-//! [`debuginfo`] works that out; it does not change while the program runs.
+//! [`debuginfo`] works them out; they do not change while the program runs.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::level::Level;
 use super::program::Program;
 use crate::view::register;
 
-/// What a name means to the code at an instruction.
+/// The meaning of a name at an instruction.
 #[derive(Clone, Debug)]
 pub(crate) enum Meaning {
     /// A value of the source.
@@ -23,8 +23,8 @@ pub(crate) enum Meaning {
 }
 
 impl Program {
-    /// The names of the source that are in scope, in the frame that so many inlined calls lead to,
-    /// or in the innermost one. None where the source does not tell.
+    /// The names of the source that are in scope in the frame to which `calls` inlined calls lead,
+    /// or in the innermost frame. None if the source does not say.
     pub(crate) fn scope(
         &self,
         level: Level,
@@ -40,8 +40,8 @@ impl Program {
         self.module(position.function.module)?.scope(position, calls, knows_arguments)
     }
 
-    /// What a name, without its `%`, means to the code at an instruction. At the level of the
-    /// source only what is in scope there; a name of the VM program might be that of another value.
+    /// The meaning of a name, without its `%`, at an instruction. At the level of the source, only
+    /// names in scope count: the same name in the VM program may be another value.
     pub(crate) fn meaning(
         &self,
         level: Level,
@@ -59,8 +59,8 @@ impl Program {
         level.named(&locals, name).cloned().map(Meaning::Local)
     }
 
-    /// The register that a name stands for before an instruction, if it is one: a value that debug
-    /// information names, or a register itself.
+    /// The register that a name stands for before an instruction, if it does: a value with a name
+    /// in the debug information, or a register by its own name.
     pub(crate) fn name_slot(
         &self,
         level: Level,
@@ -95,7 +95,7 @@ impl Program {
 }
 
 impl Meaning {
-    /// The register that holds the value as it is, if one does.
+    /// The register that holds the value unchanged, if there is one.
     pub(crate) fn register(&self) -> Option<RegisterSlot> {
         match self {
             Self::Local(local) => Some(local.register),
@@ -108,7 +108,7 @@ impl Meaning {
         }
     }
 
-    /// How the value follows from registers, if it is a number that does.
+    /// The recipe of the value from registers, if it is such a number.
     pub(crate) fn computed(&self) -> Option<(Recipe, Scalar)> {
         let Self::Scoped(ScopedValue { location, scalar: Some(scalar), .. }) = self else {
             return None;
@@ -120,7 +120,7 @@ impl Meaning {
         }
     }
 
-    /// Why there is no value, if there is none.
+    /// The reason why there is no value, if there is none.
     pub(crate) fn missing(&self) -> Option<MissingReason> {
         match self {
             Self::Scoped(ScopedValue { location: ValueLocation::Missing(reason), .. }) => {
@@ -143,7 +143,7 @@ fn is_whole(scalar: Option<Scalar>) -> bool {
     scalar.is_none_or(|scalar| matches!(scalar.width(), 32 | 64))
 }
 
-/// A register, looked at as a number of a type.
+/// A register as a number of a type.
 fn typed(slot: RegisterSlot, scalar: Option<Scalar>) -> RegisterSlot {
     match (slot, scalar) {
         (RegisterSlot::I32(at), Some(Scalar::F32)) => RegisterSlot::F32(at),

@@ -1,9 +1,9 @@
-//! The program under the debugger, as it was loaded: modules with their debug information, which
-//! text and which lines their instructions have, and what names mean there.
+//! The program under the debugger, as it was loaded: modules with their debug information, the
+//! texts and lines of their instructions, and the meanings of names there.
 //!
-//! Nothing here changes while the program runs, except that modules for devices are added as they
-//! are loaded ([`Program::meet_modules`]). The folder uses only `tensor`, `view` and `interrupt`;
-//! it must not look at a running program.
+//! Nothing here changes while the program runs, except that modules for devices are added when they
+//! are loaded (`Program::meet_modules`). The folder uses only `tensor`, `view` and `interrupt`; it
+//! must not look at a running program.
 
 pub(crate) mod arithmetic;
 pub(crate) mod cache;

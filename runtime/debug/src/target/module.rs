@@ -1,4 +1,4 @@
-//! A bytecode module of the program, with what is known of its origin.
+//! A bytecode module of the program, with its debug information.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -23,11 +23,11 @@ pub(crate) struct LoadedModule {
     pub(crate) module: Arc<Module>,
     pub(crate) path: Option<PathBuf>,
     pub(crate) info: DebugInfo,
-    /// Whether it came out of another module, as code for a device.
+    /// Whether it is code for a device, from inside another module.
     pub(crate) is_nested: bool,
-    /// The debug companions of the modules inside of it, by the segment that holds the module.
+    /// The debug companions of the modules inside it, by the rodata segment of the module.
     pub(super) nested: Vec<(RodataOrdinal, ReadCompanion)>,
-    /// What its dispatches read and write.
+    /// The tensors that its dispatches read and write.
     pub(crate) interfaces: DispatchInterfaces,
     listing: OnceLock<Disassembly>,
     globals: OnceLock<Globals>,
@@ -37,13 +37,13 @@ pub(crate) struct LoadedModule {
     pub(crate) recorded: OnceLock<Vec<Recorded>>,
 }
 
-/// An instruction that records a command, and what is known of it.
+/// An instruction that records a command.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(super) recording: Recording,
-    /// The places of its path from its function inwards.
+    /// Its path: its places from the function inwards.
     pub(crate) path: Vec<SourcePosition>,
-    /// What the compiler's account says of the calls at its place, by index.
+    /// The calls at its place in the compiler's account, by index.
     pub(super) calls: Vec<usize>,
 }
 
@@ -65,12 +65,12 @@ impl LoadedModule {
         }
     }
 
-    /// A place in its bytecode.
+    /// The position of one of its instructions.
     pub(crate) fn position(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Position {
         Position { function: FunctionId { module: self.index, function }, offset }
     }
 
-    /// The disassembly, as `iree-dbg dump --output=disassembly --bytecode_offsets` prints it.
+    /// The disassembly, as printed by `iree-dbg dump --output=disassembly --bytecode_offsets`.
     pub(crate) fn listing(&self) -> &Disassembly {
         self.listing.get_or_init(|| {
             let options =
@@ -92,22 +92,22 @@ impl LoadedModule {
         }
     }
 
-    /// The types of a function's registers, from instruction to instruction.
+    /// The types of a function's registers at each instruction.
     pub(crate) fn register_types(&self, function: FunctionOrdinal) -> Arc<RegisterTypes> {
         let mut cache = self.register_types.lock().unwrap_or_else(PoisonError::into_inner);
         let infer = || Arc::new(RegisterTypes::infer(&self.module, function));
         Arc::clone(cache.entry(function).or_insert_with(infer))
     }
 
-    /// The named values that can be read before an instruction.
+    /// The values of the VM program that can be read before an instruction.
     pub(crate) fn locals(&self, position: Position) -> Arc<[LocalValue]> {
         let (function, offset) = (position.function.function, position.offset);
         let answer = || self.info.live_values(function, offset).into();
         self.cache.locals.get((function, offset), answer)
     }
 
-    /// The names of the source that are in scope before an instruction, in the frame that so many
-    /// inlined calls lead to. None where the source does not tell.
+    /// The names of the source that are in scope before an instruction, in the frame to which
+    /// `calls` inlined calls lead. None if the source does not say.
     pub(crate) fn scope(&self, position: Position, calls: usize, knows_arguments: bool) -> Scope {
         let (function, offset) = (position.function.function, position.offset);
         let answer = || {
@@ -117,14 +117,14 @@ impl LoadedModule {
         self.cache.scopes.get(((function, offset), calls, knows_arguments), answer)
     }
 
-    /// The typed registers that hold something before an instruction.
+    /// The registers that hold a value before an instruction, with their types.
     pub(crate) fn registers(&self, position: Position) -> Arc<[RegisterSlot]> {
         let (function, offset) = (position.function.function, position.offset);
         let answer = || self.register_types(function).before(&self.module, function, offset).into();
         self.cache.registers.get((function, offset), answer)
     }
 
-    /// Where a source file is on this machine, by its whole path.
+    /// The absolute path of a source file on this machine.
     pub(crate) fn source_path(&self, file: FileId) -> Option<PathBuf> {
         let answer = || {
             let path = self.info.source_path(file)?;

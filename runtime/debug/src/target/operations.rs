@@ -1,9 +1,9 @@
-//! Several operations on one line: where each of them has code.
+//! Several operations on one line: where the code of each is entered.
 //!
-//! The index of lines in the debug information says where a line is entered. For one of its
-//! operations the same is found here, when somebody asks: in the functions that have the line, an
-//! operation is entered at an instruction whose path (the calls that were inlined, and the
-//! operation at last) has it where not all the code has it that control comes from.
+//! The line index of the debug information says where a line is entered. This file finds the same
+//! for one operation on the line, when it is asked for. An operation is entered at an instruction
+//! if the instruction's path (the inlined calls, and the operation last) contains it, and the paths
+//! of the code from which control comes do not all contain it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -16,12 +16,12 @@ use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
 use super::module::LoadedModule;
 use super::program::Program;
 
-/// An operation on a line, and where its code is entered.
+/// An operation on a line, and the instructions where its code is entered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Operation {
-    /// That of its name, from 1.
+    /// The column of its name, counted from 1.
     pub(crate) column: u32,
-    /// From its results to its end, as far as the source can be read and on this line.
+    /// Its columns on this line, from its results to its end, as far as the source can be read.
     pub(crate) extent: Range<u32>,
     pub(crate) places: Vec<Position>,
 }
@@ -34,8 +34,7 @@ impl LoadedModule {
             BTreeMap::new();
         let mut functions = BTreeSet::new();
         for place in found {
-            // Of operations that were fused, those that are not on the path are known from here
-            // alone.
+            // Fused operations that are on no path are known only from the line index.
             let column = entered.entry(place.position.column).or_default();
             column.insert((place.function, place.offset));
             functions.insert(place.function);
@@ -60,7 +59,7 @@ impl LoadedModule {
         entered.into_iter().map(operation).collect()
     }
 
-    /// Where the operations of a function are entered, and the calls that were inlined in it.
+    /// Where the operations of a function and its inlined calls are entered.
     fn entries(&self, function: FunctionOrdinal) -> Vec<(SourcePosition, BytecodeOffset)> {
         let paths = self.paths(function);
         let path_at = |offset| paths.get(&offset).map_or(&[][..], Vec::as_slice);
@@ -83,7 +82,7 @@ impl LoadedModule {
         entries
     }
 
-    /// Where the blocks of a function begin, ascending.
+    /// The block starts of a function, ascending.
     pub(crate) fn block_starts(&self, function: FunctionOrdinal) -> Arc<[BytecodeOffset]> {
         let blocks = || self.code(function).filter(|it| it.op == Op::Block).map(|it| it.offset);
         self.cache.block_starts.get(function, || blocks().collect())
@@ -93,14 +92,13 @@ impl LoadedModule {
         vmfb::instructions(self.module.function_bytecode(function)).map_while(Result::ok)
     }
 
-    /// The paths of the instructions that some line has.
+    /// The paths of the instructions that have a line.
     fn paths(&self, function: FunctionOrdinal) -> HashMap<BytecodeOffset, Vec<SourcePosition>> {
         let rows = self.info.rows(function).iter().filter(|row| row.position.is_some());
         rows.map(|row| (row.offset, self.info.path_at(function, row.offset))).collect()
     }
 
-    /// What the ends of all blocks have in common from which control comes to a block, by its
-    /// marker.
+    /// For each block, by its marker, the common part of the paths at the ends of its predecessors.
     fn paths_entering<'p>(
         &self,
         function: FunctionOrdinal,
@@ -131,7 +129,7 @@ impl LoadedModule {
 }
 
 impl Program {
-    /// The operations on a line of a file, each with whether it is of a dispatch.
+    /// The operations on a line of a file, each with whether it belongs to a dispatch.
     pub(crate) fn operations_on(&self, file: &str, line: u32) -> Vec<(bool, Operation)> {
         let mut found = Vec::new();
         for module in &self.modules {
@@ -144,7 +142,7 @@ impl Program {
     }
 }
 
-/// What two paths have in common from the function inwards.
+/// The common part of two paths, from the function inwards.
 fn shared<'p>(one: &'p [SourcePosition], other: &[SourcePosition]) -> &'p [SourcePosition] {
     let length = one.iter().zip(other).take_while(|(one, other)| one == other).count();
     &one[..length]

@@ -1,8 +1,7 @@
-//! The program under the debugger: modules linked to each other, with what is known of their
-//! origin.
+//! The program: modules linked to each other, with their debug information.
 //!
-//! A [`Program`] does not change while it runs; what changes (globals, breakpoints, frames) is in
-//! the machine. So the stepping rules can read it while the machine is borrowed.
+//! A [`Program`] does not change while it runs; everything that does (globals, breakpoints, frames)
+//! is elsewhere. So it can be read while an invocation is borrowed.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
@@ -25,11 +24,11 @@ use crate::view::frame::SourceLine;
 /// The functions of a program by what runs them.
 #[derive(Debug, Default)]
 pub(crate) struct Reach {
-    /// What the function that is debugged runs, itself included.
+    /// The functions that the entry function runs, including itself.
     pub(crate) running: HashSet<FunctionId>,
-    /// What initialisers run.
+    /// The functions that initialisers run.
     pub(crate) initializing: HashSet<FunctionId>,
-    /// The exported functions that run each function, found when somebody asks.
+    /// The exported functions that run each function; computed on demand.
     pub(super) exports: OnceLock<HashMap<FunctionId, BTreeSet<String>>>,
 }
 
@@ -44,7 +43,7 @@ pub struct Program {
     arguments: Vec<Value>,
     argument_names: OnceLock<Vec<String>>,
     pub(crate) reach: OnceLock<Reach>,
-    /// The lines of files that have code, while no more modules come.
+    /// The lines of each file that have code; cleared when modules are added.
     pub(crate) coded: Mutex<HashMap<String, Arc<BTreeSet<u32>>>>,
     notes: Vec<String>,
     pub(crate) files: Vec<ReadFile>,
@@ -123,24 +122,24 @@ impl Program {
         Ok((program, context))
     }
 
-    /// What the function is called with.
+    /// The arguments of the entry function.
     pub(crate) fn arguments(&self) -> &[Value] {
         &self.arguments
     }
 
-    /// What surrounds the program.
+    /// The host of the program: its device and native modules.
     #[must_use]
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// Whether memory is guarded: whether dispatches are checked for what they read and write.
+    /// Whether memory is guarded, so that the reads and writes of dispatches are checked.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
         self.host().device().allocator().is_guarding()
     }
 
-    /// Takes in modules that were attached to the context; tells whether there were any.
+    /// Adds modules that were attached to the context. Returns whether there were any.
     pub(crate) fn meet_modules(&mut self, context: &Context) -> bool {
         let known = self.modules.len();
         for (index, _, kind) in context.modules() {
@@ -157,7 +156,7 @@ impl Program {
         has_more
     }
 
-    /// A module for a device, with what the companion of the module around it says of it.
+    /// A module for a device, with its part of the outer module's companion.
     fn attached_module(
         &self,
         context: &Context,
@@ -185,14 +184,14 @@ impl Program {
         attached
     }
 
-    /// The dispatches that are known by name, loaded or not.
+    /// The names of known dispatches, loaded or not.
     pub(crate) fn dispatch_names(&self) -> impl Iterator<Item = &str> {
         let nested = self.modules.iter().filter(|module| module.is_nested);
         let loaded = nested.flat_map(|module| module.module.exports()).map(|it| it.name.as_str());
         loaded.chain(self.modules.iter().flat_map(|module| module.interfaces.names()))
     }
 
-    /// What the dispatch that is exported by a name reads and writes.
+    /// The tensors that the dispatch with an export name reads and writes.
     pub(crate) fn dispatch_interface(&self, export: &str) -> Option<&DispatchInterface> {
         self.modules.iter().find_map(|module| module.interfaces.of(export))
     }
@@ -203,13 +202,13 @@ impl Program {
         &self.notes
     }
 
-    /// The function that is debugged.
+    /// The entry function: the one that is debugged.
     #[must_use]
     pub fn entry(&self) -> FunctionId {
         self.entry
     }
 
-    /// The name that it is exported by.
+    /// The export name of the entry function.
     #[must_use]
     pub fn entry_name(&self) -> &str {
         let exports = self.module(self.entry.module).map_or(&[][..], |it| it.module.exports());
@@ -217,8 +216,8 @@ impl Program {
         named.next().map_or("", |export| &export.name)
     }
 
-    /// The names that the ABI gives the arguments of the entry function; those of its fences and of
-    /// unnamed ones, too.
+    /// The names of the entry function's arguments in its ABI, including fences and unnamed
+    /// arguments.
     pub(crate) fn argument_names(&self) -> &[String] {
         self.argument_names.get_or_init(|| {
             let module = self.module(self.entry.module).map(|loaded| &loaded.module);
@@ -235,7 +234,7 @@ impl Program {
         })
     }
 
-    /// The functions that modules export by name, but for those that the runtime calls.
+    /// The exported functions, except those that the runtime calls.
     #[must_use]
     pub fn export_names(&self) -> Vec<String> {
         let programs = self.modules.iter().filter(|module| !module.is_nested);
@@ -243,7 +242,7 @@ impl Program {
         names.filter(|name| !name.starts_with("__")).collect()
     }
 
-    /// What modules know of a file, by the name that they have for it.
+    /// The modules' information about a file, by its name in the modules.
     pub(crate) fn files_named(&self, file: &str) -> impl Iterator<Item = (&DebugInfo, FileId)> {
         self.modules.iter().filter_map(move |module| {
             let (id, _) = module.info.files().find(|(_, name)| *name == file)?;
@@ -260,7 +259,7 @@ impl Program {
         let mut arguments = self.arguments.clone();
         let module = self.module(self.entry.module).map(|loaded| &loaded.module);
         if let Some(function) = module.and_then(|module| module.function(self.entry.function)) {
-            // A device that is done with everything at once needs no wait for the fence.
+            // The device finishes everything at once, so nothing has to wait for the fences.
             hal::append_fences(function, &mut arguments);
         }
         Invocation::new(context, self.entry, arguments)
@@ -270,21 +269,21 @@ impl Program {
         self.modules.iter().find(|module| module.index == index)
     }
 
-    /// Whether a position is that of a block marker. A call executes the marker of the entry block;
-    /// nobody wants to stop there.
+    /// Whether an instruction is a block marker. A call executes the marker of the entry block,
+    /// which is no place to stop.
     pub(crate) fn is_marker(&self, position: Position) -> bool {
         let Some(module) = self.module(position.function.module) else { return false };
         let code = module.module.function_bytecode(position.function.function);
         vmfb::decode(code, position.offset).is_ok_and(|it| it.op == vmfb::Op::Block)
     }
 
-    /// What people call a function, whether it is known by name or not.
+    /// The name of a function, or `(native)`.
     #[must_use]
     pub fn function_label(&self, function: FunctionId) -> String {
         self.function_name(function).unwrap_or_else(|| "(native)".to_owned())
     }
 
-    /// A line of a file that one of the modules was compiled from.
+    /// A line of a file, by the file's name in the modules or by any other name.
     pub(crate) fn source_named(&self, file: &str, line: u32) -> Option<SourceLine> {
         let found = self.modules.iter().find_map(|module| {
             let (_, files) = module.info.match_file(file)?;
@@ -303,7 +302,7 @@ impl Program {
         self.files.iter().filter_map(ReadFile::change).collect()
     }
 
-    /// What people call a function.
+    /// The name of a bytecode function.
     pub(crate) fn function_name(&self, function: FunctionId) -> Option<String> {
         let module = self.module(function.module)?;
         let known = module.info.function_name(function.function).map(str::to_owned);
@@ -321,7 +320,7 @@ fn set_sources(info: &mut DebugInfo, sources: &HashMap<String, String>) {
     }
 }
 
-/// What to call the listing of a module; several may have the same name.
+/// The file name of a module's listing. It is unique, as modules may share a name.
 fn listing_name(known: &[LoadedModule], module: &str) -> String {
     match known.iter().filter(|it| it.module.name() == module).count() {
         0 => format!("{module}.vm.mlir"),

@@ -1,5 +1,5 @@
-//! Which functions can run: those that the function under the debugger calls, those that they call,
-//! and what runs before it.
+//! Which functions can run: those that the entry function calls, directly or not, and those that
+//! initialisers call.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use vmfb::Callee;
 use super::calls::callee;
 use super::program::{Program, Reach};
 
-/// The function that a runtime calls before all others.
+/// The function that the runtime calls before all others.
 const INITIALIZER: &str = "__init";
 
 impl Program {
@@ -42,7 +42,7 @@ impl Program {
         exports.get(&function).into_iter().flatten().map(String::as_str)
     }
 
-    /// The exported functions whose names are wanted, of modules that are not for devices.
+    /// The exported functions that `is_wanted` selects, except those of modules for devices.
     fn exported(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<(&str, FunctionId)> {
         let programs = self.modules.iter().filter(|module| !module.is_nested);
         let exports = programs.flat_map(|module| {
@@ -55,7 +55,7 @@ impl Program {
         exports.filter(|(name, _)| is_wanted(name)).collect()
     }
 
-    /// The function in bytecode that an import means.
+    /// The bytecode function that provides an import.
     fn provider(&self, import: &str) -> Option<FunctionId> {
         let (provider, name) = import.split_once('.')?;
         let mut modules = self.modules.iter().rev();
@@ -67,7 +67,7 @@ impl Program {
     }
 }
 
-/// Who calls whom, as far as it was asked.
+/// The call graph, as far as it was explored.
 struct CallGraph<'p> {
     program: &'p Program,
     callees: HashMap<FunctionId, Vec<FunctionId>>,
@@ -86,7 +86,7 @@ impl CallGraph<'_> {
     }
 }
 
-/// The functions in bytecode that a function calls.
+/// The bytecode functions that a function calls.
 fn callees(program: &Program, function: FunctionId) -> Vec<FunctionId> {
     let Some(module) = program.module(function.module) else { return Vec::new() };
     let code = vmfb::instructions(module.module.function_bytecode(function.function));

@@ -1,4 +1,4 @@
-//! Reading a module, and what lies beside it, before anything is linked.
+//! Reading a module and the files beside it, before anything is linked.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,18 +11,18 @@ use vmfb::{FileBytes, LoadError, Module, RodataOrdinal};
 use super::files::ReadFile;
 use super::launch::{LaunchError, ModuleSource};
 
-/// What there is to know of a module before it is linked.
+/// A module before it is linked.
 pub(crate) struct LoadedParts {
     pub(crate) verified: VerifiedModule,
     pub(crate) path: Option<PathBuf>,
     pub(crate) companion: Option<Companion>,
     pub(crate) companion_text: Option<CompanionText>,
-    /// The debug companions of the modules inside of it, by the segment that holds the module.
+    /// The debug companions of the modules inside it, by the rodata segment of the module.
     pub(crate) nested: Vec<(RodataOrdinal, ReadCompanion)>,
-    /// What its dispatches read and write.
+    /// The tensors that its dispatches read and write.
     pub(crate) interfaces: DispatchInterfaces,
     pub(crate) notes: Vec<String>,
-    /// What all of that was read from.
+    /// The files that all of this was read from.
     pub(crate) files: Vec<ReadFile>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn load_module(source: ModuleSource) -> Result<LoadedParts, LaunchErr
     Ok(parts)
 }
 
-/// A companion with the text that it was read from.
+/// A companion with its text.
 pub(crate) struct ReadCompanion {
     pub(crate) companion: Companion,
     pub(crate) text: CompanionText,
@@ -86,7 +86,7 @@ impl ReadCompanion {
         }
     }
 
-    /// The companions of the modules inside of its module, whose texts are inside of its own.
+    /// The companions of the modules inside its module. Their texts are parts of its own.
     fn nested(&self, notes: &mut Vec<String>) -> Vec<(RodataOrdinal, Self)> {
         let read = |nested: &NestedText| {
             let text = self.text.of_nested(nested);

@@ -1,4 +1,4 @@
-//! From what somebody asked for to instructions.
+//! Resolving breakpoints: from a line, name or address to instructions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, PoisonError};
@@ -12,7 +12,7 @@ use super::module::LoadedModule;
 use super::program::Program;
 use crate::view::address::LinearAddress;
 
-/// What resolving a spec gave.
+/// The result of resolving a breakpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resolution {
     /// See [`crate::Breakpoint::locations`].
@@ -37,7 +37,7 @@ impl Resolution {
         Self { message: Some(message.into()), ..Self::default() }
     }
 
-    /// Whether there is anything to stop at.
+    /// Whether there is any place to stop.
     #[must_use]
     pub fn is_anywhere(&self) -> bool {
         !self.locations.is_empty() || !self.commands.is_empty()
@@ -48,7 +48,7 @@ impl Resolution {
     }
 }
 
-/// What stands for a line without code.
+/// The lines that stand for a line without code.
 #[derive(Default)]
 struct Instead {
     lines: Vec<u32>,
@@ -112,8 +112,8 @@ impl Program {
         self.reachable(Resolution { message: Some(message), ..found })
     }
 
-    /// The places of a line: where it is in dispatches, the commands that it is, or else the
-    /// statements of the program around them.
+    /// The places of a line: its code in dispatches, its commands, or else its statements in the
+    /// program around dispatches.
     fn on_line(&self, file: &str, line: u32) -> Resolution {
         let nowhere = Resolution { line: Some(line), ..Resolution::default() };
         let by_hand = self.written_by_hand(file, line);
@@ -141,7 +141,7 @@ impl Program {
         }
     }
 
-    /// Why a stop is before a dispatch and not in it.
+    /// Why a stop is before a dispatch rather than in it.
     fn why_before(&self, dispatches: &BTreeSet<String>) -> &'static str {
         let mut nested = self.modules.iter().filter(|module| module.is_nested);
         let is_bytecode = nested.any(|module| {
@@ -167,7 +167,7 @@ impl Program {
         found
     }
 
-    /// What prepares devices on a line because the source says so itself.
+    /// Instructions that prepare devices and that the source itself has on a line.
     fn written_by_hand(&self, file: &str, line: u32) -> Vec<Position> {
         let mut found = Vec::new();
         for module in self.modules.iter().filter(|module| !module.is_nested) {
@@ -182,7 +182,7 @@ impl Program {
         found
     }
 
-    /// The lines of a file that have code of whatever kind.
+    /// The lines of a file that have code of any kind.
     fn coded_lines(&self, file: &str) -> Arc<BTreeSet<u32>> {
         let mut known = self.coded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lines) = known.get(file) {
@@ -200,7 +200,7 @@ impl Program {
         lines
     }
 
-    /// What stands for a line without code, as far as the modules' sources tell.
+    /// The lines that stand for a line without code, as far as the sources say.
     fn lines_instead(&self, file: &str, line: u32) -> Instead {
         for module in &self.modules {
             for id in module.info.match_file(file).map(|(_, files)| files).unwrap_or_default() {
@@ -214,7 +214,7 @@ impl Program {
         Instead::default()
     }
 
-    /// Why a line without code has nothing that stands for it.
+    /// Why no line stands for a line without code.
     fn why_not(&self, file: &str, line: u32) -> String {
         let mut modules = self.modules.iter().filter_map(|module| {
             let (_, files) = module.info.match_file(file)?;
@@ -241,7 +241,7 @@ impl Program {
         format!("line {line} has no code of its own{why}")
     }
 
-    /// Keeps to the functions that can run, or says that none of them can.
+    /// Restricts places to functions that can run, or reports that none of them can.
     fn reachable(&self, found: Resolution) -> Resolution {
         let reach = self.reach();
         let recorded = found.commands.iter().filter_map(CommandPlace::recorded_at);
@@ -286,9 +286,9 @@ impl Program {
         self.module(function.module).is_some_and(|module| module.is_nested)
     }
 
-    /// Places without those that control only reaches from another of them: the compiler moves the
-    /// code of a line about within a block, and to have been there once is enough. Copies of a line
-    /// that were inlined from different calls are different places.
+    /// Drops places that control reaches only from another place. The compiler moves the code of a
+    /// line about within a block, and one stop there is enough. Copies of a line that were inlined
+    /// from different calls count as different places.
     fn first_in_blocks(&self, places: &[Position]) -> Vec<Position> {
         let mut met = HashSet::new();
         let mut starts: HashMap<FunctionId, Arc<[BytecodeOffset]>> = HashMap::new();
@@ -307,8 +307,8 @@ impl Program {
         places.iter().filter(is_first).copied().collect()
     }
 
-    /// Of the places of a line, those of one operation: the one that a column is in, or the next to
-    /// the right, or the last.
+    /// Restricts the places of a line to one operation: the one at a column, or else the next one
+    /// to the right, or the last one.
     fn narrowed(&self, whole: Resolution, file: &str, line: u32, column: u32) -> Resolution {
         let found = self.operations_on(file, line);
         let inside = found.iter().filter(|(_, it)| it.extent.contains(&column));
@@ -338,7 +338,8 @@ impl Program {
         }
     }
 
-    /// Dispatches have no instruction of their own; the message says if none is known by now.
+    /// Dispatches have no instruction of their own; the message says if none with the name is known
+    /// yet.
     pub(crate) fn resolve_dispatch(&self, pattern: &str) -> Resolution {
         if self.dispatch_names().any(|name| abi::glob::matches(pattern, name)) {
             return Resolution::default();
@@ -372,8 +373,8 @@ impl Program {
         Resolution { locations, ..Resolution::default() }
     }
 
-    /// The address of the instruction at an offset of a function, named as in a breakpoint. Whether
-    /// an instruction starts there is for [`crate::BreakpointSpec::Instruction`] to find out.
+    /// The address at an offset of a function, which is named as in a breakpoint.
+    /// [`crate::BreakpointSpec::Instruction`] checks whether an instruction starts there.
     #[must_use]
     pub fn address_in(&self, function: &str, offset: BytecodeOffset) -> Option<LinearAddress> {
         let entry = self.function_named(function)?;
@@ -404,7 +405,8 @@ fn resolve_listing_line(module: &LoadedModule, line: u32) -> Resolution {
     let Some(origin) = listing.at_or_after_line(line.saturating_sub(1)) else {
         return Resolution::nowhere(format!("no instruction is on line {line} or after it"));
     };
-    // A label's line stands for its block marker; the stop is before the block's first instruction.
+    // The line of a label stands for its block marker; the stop is before the first instruction of
+    // the block.
     let code = module.module.function_bytecode(origin.function);
     let mut offset = origin.offset;
     while let Ok(instruction) = vmfb::decode(code, offset)

@@ -1,7 +1,7 @@
-//! Names of symbols as MLIR writes them, and without its quotes.
+//! Symbol names, as MLIR writes them and without quotes.
 
-/// The name that a symbol has: without its sigil, and without the quotes and escapes that MLIR
-/// writes around names with blanks and the like.
+/// The name of a symbol: without its sigil, and without the quotes and escapes that MLIR writes
+/// around unusual names.
 #[must_use]
 pub fn bare_symbol(text: &str) -> String {
     let text = text.strip_prefix('@').unwrap_or(text);

@@ -1,12 +1,12 @@
 //! Which operation of the source an instruction is.
 //!
-//! The place of an instruction alone does not say: the compiler folds and fuses, and arithmetic of
-//! its own has the place of what it is for. So an instruction is an operation only if both do the
-//! same.
+//! The place of an instruction alone does not say: the compiler folds and fuses, and its own
+//! arithmetic has the place of the operation that needs it. So an instruction counts as an
+//! operation only if both do the same.
 //!
-//! The compiler fuses a product and a sum to one instruction, and gives that the places of their
-//! operands. Which sum it is follows from the name of its result; in a dispatch, whose results have
-//! no names, those of 32 bits count, as addresses have 64.
+//! The compiler fuses a product and a sum to one instruction, and gives it the places of their
+//! operands. The name of its result tells which sum it is. In a dispatch results have no names;
+//! there, sums of 32 bits count, as addresses have 64.
 
 use debuginfo::{SourceText, ValueLocation};
 use vm::Position;
@@ -17,21 +17,21 @@ use super::level::Level;
 use super::lines::Lines;
 use super::registers::writes_register;
 
-/// An operation as it was written.
+/// An operation as it is written in the source.
 pub(crate) struct Written {
     pub(crate) line: u32,
-    /// Without types and attributes.
+    /// The operation without types and attributes.
     pub(crate) text: String,
     /// The names of its operands.
     pub(crate) operands: Vec<String>,
 }
 
-/// What the source says of an instruction.
+/// What the source says about an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Meant {
-    /// The user has not written it.
+    /// It is not in the source.
     Nothing,
-    /// It computes with so many bits, or with those of the instruction.
+    /// It computes with this many bits, or with those of the instruction.
     Bits(Option<u32>),
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Meant {
 const NAMED_WITHIN: usize = 32;
 
 impl Lines<'_> {
-    /// The operation of the source that an instruction is, where they do the same.
+    /// The operation of the source that an instruction is, if both do the same.
     pub(crate) fn written_operation(self, at: Position) -> Option<Written> {
         let module = self.program.module(at.function.module)?;
         let place = *self.path_of(at).last()?;
@@ -66,7 +66,7 @@ impl Lines<'_> {
         Some(Written { line, text, operands })
     }
 
-    /// What the source says of an instruction of integer arithmetic.
+    /// What the source says about an instruction of integer arithmetic.
     pub(crate) fn meant(self, at: Position) -> Meant {
         let anything = Meant::Bits(None);
         let module = self.program.module(at.function.module);
@@ -92,8 +92,8 @@ impl Lines<'_> {
         self.fused_sum(at).map_or(Meant::Nothing, |(line, column)| bits(line, column))
     }
 
-    /// The line and the column of the sum that a fused multiply-add of integers is: the operation
-    /// that makes the value which is in its result afterwards.
+    /// The line and the column of the sum that a fused multiply-add of integers computes: the
+    /// operation whose result is in its result register afterwards.
     pub(crate) fn fused_sum(self, at: Position) -> Option<(u32, u32)> {
         let module = self.program.module(at.function.module)?;
         let code = module.module.function_bytecode(at.function.function);
@@ -105,7 +105,7 @@ impl Lines<'_> {
         let place = *self.path_of(at).last()?;
         let source = module.info.source(place.file)?;
         let lines = source.function_extent(place.line)?;
-        // What is in scope depends on the line, so the name may come to light later.
+        // The names in scope depend on the line, so the name may appear only later.
         let mut offset = instruction.end;
         for _ in 0..NAMED_WITHIN {
             let after = Position { function: at.function, offset };
@@ -132,7 +132,7 @@ impl Lines<'_> {
     }
 }
 
-/// The place of a sum that is written on a line and has this name.
+/// The place of the sum with a name on a line.
 fn sum_at(source: &SourceText, line: u32, name: &str) -> Option<(u32, u32)> {
     let text = source.line(line)?;
     let rest = text.trim_start().strip_prefix(name)?.strip_prefix(" = ")?;
@@ -140,26 +140,25 @@ fn sum_at(source: &SourceText, line: u32, name: &str) -> Option<(u32, u32)> {
     rest.starts_with("arith.addi ").then_some((line, column))
 }
 
-/// The width of the elements of an operation's type, as `: tensor<4xi8>` behind its operands says
-/// it.
+/// The width of an operation's elements, from the type after its operands: 8 for `: tensor<4xi8>`.
 fn written_bits(line: &str, column: u32) -> Option<u32> {
     let rest = line.get((column as usize).checked_sub(1)?..)?;
     let (_, type_text) = rest.split_once(" : ")?;
     let word = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let mut words = type_text.split(|it| !word(it)).filter(|it| !it.is_empty());
-    // `i8`, or what follows the extents of a shape: `4x8xi8`.
+    // `i8`, or the part after the extents of a shape: `4x8xi8`.
     let first = words.next()?;
     let element = if matches!(first, "tensor" | "vector") { words.next_back()? } else { first };
     let bits = element.rsplit('x').next()?.strip_prefix('i')?.parse().ok()?;
     (1..=64).contains(&bits).then_some(bits)
 }
 
-/// What an instruction does: `div` of `div.f32`.
+/// The kind of an instruction: `div` of `div.f32`.
 fn kind_of(op: Op) -> &'static str {
     op.mnemonic().split('.').next().unwrap_or_default()
 }
 
-/// Whether an instruction gives the same with its operands swapped.
+/// Whether swapping the operands of an instruction does not change its result.
 pub(crate) fn is_commutative(op: Op) -> bool {
     matches!(kind_of(op), "add" | "mul" | "min" | "max" | "fma")
 }

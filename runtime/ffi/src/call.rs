@@ -1,14 +1,14 @@
-//! Calls of C functions whose parameter types are known at run time only.
+//! Calls of C functions whose parameter types are known only at run time.
 //!
-//! On the platforms here, integers and floats take registers of their own kinds, each in order, and
-//! what finds none goes to the stack in words of 8 bytes. So one prototype that has all registers
-//! and then words on the stack fits any function of scalars and addresses: registers that a
-//! function does not look at hurt nobody, and the caller cleans the stack.
+//! On the supported platforms, integers and floats take registers of their own kinds, in order, and
+//! the remaining arguments go to the stack in words of 8 bytes. So one prototype with all
+//! registers, and then words on the stack, fits any function of scalars and addresses: a function
+//! ignores the registers that it does not use, and the caller cleans the stack.
 //!
 //! # Soundness
 //!
-//! [`call`] is unsafe: the caller vouches for the address, the types and whatever the function
-//! does.
+//! [`call`] is unsafe: the caller vouches for the address, the types and the effects of the
+//! function.
 
 use std::ffi::c_void;
 
@@ -32,9 +32,8 @@ pub(crate) enum Returns {
     Float,
 }
 
-/// Words on the stack that a call can have: a struct of them is passed there as it is. The
-/// convention of 64-bit ARM passes such structs in another way, so calls there have what registers
-/// hold.
+/// The most words on the stack of a call. They are passed as a struct by value, which lies there as
+/// it is. 64-bit Arm passes large structs by address, so calls there have register arguments only.
 #[cfg(target_arch = "x86_64")]
 const STACK: usize = 48;
 #[cfg(not(target_arch = "x86_64"))]
@@ -46,7 +45,7 @@ const INTEGERS: usize = 6;
 const INTEGERS: usize = 8;
 const FLOATS: usize = 8;
 
-/// Whether calls work here: the conventions of other platforms were not tried.
+/// Whether calls are supported here. The conventions of other platforms have not been tested.
 pub(crate) const IS_SUPPORTED: bool =
     cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
 
@@ -64,7 +63,7 @@ struct Sorted {
 }
 
 impl Sorted {
-    /// `None` if there are more than fit.
+    /// Sorts arguments; `None` if there are too many.
     fn new(arguments: &[Argument]) -> Option<Self> {
         let mut sorted = Self { integers: [0; INTEGERS], floats: [0.0; FLOATS], stack: [0; STACK] };
         let (mut integers, mut floats, mut stack) = (0, 0, 0);
@@ -119,8 +118,7 @@ macro_rules! universal {
         // SAFETY: an address of code is a function pointer on this platform; the caller vouches for
         // it.
         let function = unsafe { std::mem::transmute::<*const c_void, Universal>($function) };
-        // SAFETY: as the head of the file argues, the prototype fits; the caller vouches for the
-        // rest.
+        // SAFETY: the prototype fits, see the top of the file; the caller vouches for the rest.
         unsafe { function(a, b, c, d, e, f, s, t, u, v, w, x, y, z, Stack(stack)) }
     }};
 }
@@ -151,18 +149,17 @@ macro_rules! universal {
         // SAFETY: an address of code is a function pointer on this platform; the caller vouches for
         // it.
         let function = unsafe { std::mem::transmute::<*const c_void, Universal>($function) };
-        // SAFETY: as the head of the file argues, the prototype fits; the caller vouches for the
-        // rest.
+        // SAFETY: the prototype fits, see the top of the file; the caller vouches for the rest.
         unsafe { function(a, b, c, d, e, f, g, h, s, t, u, v, w, x, y, z) }
     }};
 }
 
-/// Calls a function; gives the bits of what it returns, 0 for nothing, `None` if it takes more than
-/// can be passed.
+/// Calls a function. Returns the bits of its result, 0 if it has none; `None` if there are too many
+/// arguments.
 ///
 /// # Safety
-/// `function` is the address of a C function that takes such arguments and returns that, and it may
-/// be called now.
+/// `function` is the address of a C function that takes these arguments and returns such a result,
+/// and it may be called now.
 pub(crate) unsafe fn call(
     function: *const c_void,
     arguments: &[Argument],
@@ -223,7 +220,7 @@ mod tests {
             f32(0.125),
             integer(8),
         ];
-        // SAFETY: these are its types.
+        // SAFETY: the arguments have the types of the function.
         let bits = unsafe { call(mixed as *const c_void, &arguments, Returns::Float) };
         if cfg!(target_arch = "x86_64") {
             assert_eq!(

@@ -1,12 +1,12 @@
 //! Calls of native libraries whose faults end the program, not the debugger.
 //!
-//! A library may call back, into C++, Python or Rust, before it faults, so nothing of the call can
-//! be unwound: it stays for ever on the stack where it faulted, as if its thread slept there. What
-//! the library has locked stays locked, and what it has changed stays half changed. So the program
-//! is over, but it can be looked at.
+//! A library may call back into C++, Python or Rust before it faults, so the call cannot be
+//! unwound: it stays for ever on the stack where it faulted, as if its thread slept there. The
+//! library's locks stay locked, and its data may be inconsistent. So the program is over, but it
+//! can be inspected.
 //!
-//! That is for a process that is ours. Others that load this crate have their own ideas of faults
-//! and of stacks, and Python measures its own; they do not call [`catch_faults`].
+//! Only this project's own processes call [`catch_faults`]. Other processes that load this crate
+//! may handle faults and stacks in their own way: Python measures its stack.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -18,20 +18,20 @@ use vm::{Status, StatusCode, Value};
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
-/// From now on a fault in a native library fails the call of it, in the whole process.
+/// Makes faults in native libraries fail the call, from now on and in the whole process.
 pub fn catch_faults() {
     IS_ON.store(true, Ordering::Relaxed);
 }
 
 thread_local! {
-    /// A stack that is free.
+    /// A stack that is not in use.
     static IDLE: Cell<Option<Stack>> = const { Cell::new(None) };
 }
 
 /// Runs `body`, which calls a function of a library.
 ///
 /// # Errors
-/// It faulted. What `body` had at that time is never dropped.
+/// It faulted. Values of `body` that were alive at that time are never dropped.
 pub(crate) fn guarded<T>(
     library: &str,
     function: &str,
@@ -62,7 +62,7 @@ enum Why {
     Fault(String),
 }
 
-/// A call in both directions: what to do, then what came of it.
+/// A call: the function to run, then its result.
 struct Call<F, T> {
     body: Option<F>,
     result: Option<Result<T, Box<dyn Any + Send>>>,
@@ -70,7 +70,7 @@ struct Call<F, T> {
 
 fn on_own_stack<T, F: FnOnce() -> T>(body: F) -> Result<T, Why> {
     extern "C" fn run<T, F: FnOnce() -> T>(call: *mut Call<F, T>, _: usize, _: usize) -> u64 {
-        // SAFETY: the address that is passed below, of a call that nothing else uses meanwhile.
+        // SAFETY: the address that is passed below, of a call that nothing else accesses meanwhile.
         let call = unsafe { &mut *call };
         call.result = call.body.take().map(|body| catch_unwind(AssertUnwindSafe(body)));
         0
@@ -84,14 +84,15 @@ fn on_own_stack<T, F: FnOnce() -> T>(body: F) -> Result<T, Why> {
         address: (function as *const ()).expose_provenance(),
         arguments: [call.expose_provenance(), 0, 0],
     };
-    // SAFETY: a C function of three addresses, the first of which is that of the call. Where it
-    // stops, stack and call are leaked below.
+    // SAFETY: a C function of three addresses, the first of which is the address of the call. If it
+    // stops for good, stack and call are leaked below.
     let mut outcome = unsafe { stack.call(ready, entry) };
     loop {
         let stopped = match (outcome, stack) {
             (Outcome::Returned(_), free) => {
                 IDLE.set(Some(free));
-                // SAFETY: made by `Box::into_raw` above, and given back by the function.
+                // SAFETY: made by `Box::into_raw` above; the function has returned, so nothing else
+                // uses it.
                 let call = unsafe { Box::from_raw(call) };
                 return match call.result {
                     Some(Ok(result)) => Ok(result),
@@ -102,9 +103,9 @@ fn on_own_stack<T, F: FnOnce() -> T>(body: F) -> Result<T, Why> {
             (Outcome::Stopped(_), stack) => stack.into_stopped(),
         };
         match (outcome, stopped) {
-            // A signal that came late, or was not for this call.
+            // The signal came late, or was meant for another call.
             (Outcome::Stopped(Cause::Pause), Some(stopped)) => {
-                // SAFETY: the same thread, and nothing has changed.
+                // SAFETY: on the same thread, with everything that the call uses still alive.
                 (stack, outcome) = unsafe { stopped.resume(ready) };
             }
             (Outcome::Stopped(Cause::Fault(fault)), stopped) => {
@@ -116,9 +117,9 @@ fn on_own_stack<T, F: FnOnce() -> T>(body: F) -> Result<T, Why> {
     }
 }
 
-/// An argument in short.
+/// A short text of an argument.
 fn argument_text(value: &Value) -> String {
-    /// Elements that are shown of a tensor.
+    /// The most elements of a tensor in the text.
     const ELEMENTS: usize = 8;
     vm::value_text::format_value(value, ELEMENTS).trim().replace('\n', " ")
 }

@@ -1,5 +1,4 @@
-//! Native libraries as modules: their functions satisfy imports of programs, and can be called by
-//! themselves.
+//! Native libraries as modules: their functions satisfy imports of programs.
 //!
 //! | module | what lives there |
 //! | --- | --- |
@@ -12,10 +11,9 @@
 //!
 //! A room uses only rooms above it in this table.
 //!
-//! Running a native library is running its code with all rights of the process: whoever loads one
-//! was asked by the user. Unsafe code is in `call`, in `shared_library`, in `guarded`, in
-//! `memref::memory` (`memref::convert` says why it may call it), in `tvm::core` and in
-//! `tvm::object`, each with its argument.
+//! A native library runs with all rights of the process, so one is loaded only if the user asks for
+//! it. Unsafe code is in `call`, `shared_library`, `guarded`, `memref::memory` (which
+//! `memref::convert` calls), and in `tvm`.
 
 mod call;
 mod guarded;

@@ -7,15 +7,15 @@ use hal::NativeLibrary;
 
 use crate::{memref, tvm};
 
-/// Whether a file is a native library, by its name.
+/// Whether a file is a native library, by its extension.
 #[must_use]
 pub fn is_library(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| matches!(extension.to_str(), Some("so" | "dylib" | "dll")))
 }
 
-/// Loads a library, by the convention that it follows. `signatures` are declarations of its
-/// functions, if they do not lie beside it.
+/// Loads a library by the convention that it follows. `signatures` declare its functions, instead
+/// of a file beside it.
 ///
 /// # Errors
 /// It cannot be loaded, or nothing says what its functions take.

@@ -1,4 +1,4 @@
-//! Native libraries, compiled here: what is wrong with one function is wrong with that one only.
+//! Native libraries, compiled here: a faulty declaration affects only its own function.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What tests expected and did not get.
+//! Expectations of a program's tests that did not hold.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Expectations(Arc<Mutex<Vec<String>>>);
 
 impl Expectations {
-    /// The notes since the last time, in order; they are forgotten.
+    /// Takes the notes since the last call, in order.
     #[must_use]
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.notes())
@@ -22,7 +22,7 @@ impl Expectations {
     }
 
     fn notes(&self) -> MutexGuard<'_, Vec<String>> {
-        // A list of texts is whole at any time, so another thread's panic does not spoil it.
+        // The list is consistent at any time, so a panic in another thread does not spoil it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

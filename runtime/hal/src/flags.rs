@@ -1,7 +1,7 @@
 //! Sets of flags that programs pass as bits: kinds of memory, rights, intended uses.
 //!
 //! The bits and their names are IREE's. Text lists names that cover several bits before those of
-//! single ones, as IREE does, so that messages are the same.
+//! single bits, as IREE's does, so that messages are the same.
 
 use std::fmt;
 use std::ops::BitOr;
@@ -44,7 +44,7 @@ macro_rules! flags {
     };
 }
 
-/// Names between `|`; bits without a name in hexadecimal behind them.
+/// Names between `|`; bits without a name come last, in hexadecimal.
 fn write_names(f: &mut fmt::Formatter<'_>, bits: u32, names: &[(&str, u32)]) -> fmt::Result {
     let mut remaining = bits;
     let mut separator = "";
@@ -132,7 +132,7 @@ impl BufferUsage {
 }
 
 flags! {
-    /// What an allocator can do with a buffer, and queues with it.
+    /// What an allocator can do with a buffer, and what queues can do with it.
     pub(crate) Compatibility {
         ALLOCATABLE = 1;
         IMPORTABLE = 1 << 1;

@@ -12,48 +12,49 @@ use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 use crate::memory::{Allocator, BufferParameters, BufferView, Encoding};
 use crate::parameters::Parameters;
 
-/// What programs find around them.
+/// The configuration of a [`Host`].
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// The device they see.
+    /// The device that the program sees.
     pub device: DeviceKind,
-    /// Further ones, for programs that are spread over several.
+    /// Further devices, for programs that are spread over several.
     pub more_devices: Vec<DeviceKind>,
-    /// How many threads run dispatches where they run on many; 0 is one for each core.
+    /// The number of threads that run dispatches of a `local-task` device; 0 is one for each core.
     pub threads: usize,
-    /// Whether their machine code runs.
+    /// Whether machine code runs.
     pub native_code: NativeCode,
-    /// The parameters that they can ask for.
+    /// The parameters that the program can ask for.
     pub parameters: Arc<Parameters>,
-    /// Native libraries that they can import from.
+    /// Native libraries that the program can import from.
     pub libraries: Vec<Arc<dyn NativeLibrary>>,
-    /// How much they may use.
+    /// The limits of the program.
     pub limits: ExecutionLimits,
-    /// Whether calls within modules pass as little as on runtimes up to 3.12: see
+    /// Whether calls within modules pass only 32 bits of each value, as runtimes up to 3.12 do: see
     /// [`vm::ContextBuilder::imitate_narrow_calls`].
     pub imitates_narrow_calls: bool,
-    /// Whether device memory is guarded: see [`crate::guard`].
+    /// Whether device memory is guarded: each buffer ends at inaccessible pages, and fresh memory
+    /// holds poison.
     pub is_guarded: bool,
 }
 
-/// A library of the user's whose functions satisfy imports. How they are called is its own
-/// business.
+/// A native library of the user, whose functions satisfy imports of programs. The implementation
+/// knows how to call them.
 pub trait NativeLibrary: std::fmt::Debug + Send + Sync {
     /// The name that programs import from.
     fn name(&self) -> &str;
 
-    /// The library as a module. `imports` are the functions that the program asks of it, each with
-    /// its calling convention.
+    /// The library as a module. `imports` are the functions that the program imports from it: name
+    /// and calling convention.
     fn module(&self, host: &Host, imports: &[(&str, &str)]) -> NativeModule;
 
-    /// The functions that it has but that cannot be called, and why.
+    /// The functions that cannot be called: name and reason.
     fn unusable(&self) -> &[(String, String)] {
         &[]
     }
 }
 
-/// The surroundings of one program: its device, its parameters, and what its tests expected in
-/// vain.
+/// The surroundings of one program: its devices, its parameters, and the failed expectations of its
+/// tests.
 #[derive(Clone, Debug)]
 pub struct Host {
     device: Arc<Device>,
@@ -66,7 +67,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Surroundings as configured.
+    /// A host with this configuration.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let pool = config.device.pool(config.threads);
@@ -85,21 +86,21 @@ impl Host {
         }
     }
 
-    /// Whether calls within modules pass as little as on runtimes up to 3.12: see
+    /// Whether calls within modules pass only 32 bits of each value, as runtimes up to 3.12 do: see
     /// [`vm::ContextBuilder::imitate_narrow_calls`].
     #[must_use]
     pub fn imitates_narrow_calls(&self) -> bool {
         self.imitates_narrow_calls
     }
 
-    /// A context to be linked, with what programs may use.
+    /// A builder of a context with the host's limits.
     #[must_use]
     pub fn context(&self) -> ContextBuilder {
         let builder = Context::builder().limits(self.limits.clone());
         if self.imitates_narrow_calls { builder.imitate_narrow_calls() } else { builder }
     }
 
-    /// How much programs may use.
+    /// The limits of programs.
     #[must_use]
     pub(crate) fn limits(&self) -> &ExecutionLimits {
         &self.limits
@@ -116,13 +117,13 @@ impl Host {
         std::iter::once(&self.device).chain(&self.more_devices)
     }
 
-    /// The device, the first if there are several.
+    /// The first device.
     #[must_use]
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
-    /// What tests expected in vain.
+    /// The failed expectations of tests.
     #[must_use]
     pub fn expectations(&self) -> &Expectations {
         &self.expectations
@@ -134,7 +135,7 @@ impl Host {
         &self.libraries
     }
 
-    /// A tensor in new memory of the device, with the bytes of `bytes`, which fit its type.
+    /// A tensor in new device memory. `bytes` are its elements in row-major order.
     ///
     /// # Errors
     /// There is no memory.

@@ -80,8 +80,8 @@ fn is_sent(code: c_int) -> bool {
     cfg!(target_os = "linux") && code <= 0
 }
 
-/// Installs a handler for a signal. It runs on the thread's signal stack, if the thread has one, and
-/// system calls that it interrupts are started again.
+/// Installs a handler for a signal. It runs on the thread's signal stack, if the thread has one,
+/// and system calls that it interrupts are started again.
 ///
 /// # Errors
 /// There is no such signal.

@@ -1,58 +1,58 @@
-//! Why machine code stopped, and what the processor held then.
+//! Why machine code stopped, and the processor's registers at that time.
 
 use std::fmt;
 
 /// Why a call did not return.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Somebody asked for it.
+    /// A pause was requested.
     Pause,
-    /// It cannot go on.
+    /// It faulted and cannot continue.
     Fault(Fault),
 }
 
-/// What machine code did wrong.
+/// A fault of machine code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// The kind, named by the signal.
+    /// The kind of fault, which follows from the signal.
     pub kind: FaultKind,
-    /// The address that it wanted, if the processor tells.
+    /// The address that was accessed, if the processor reports it.
     pub address: Option<usize>,
-    /// What it wanted there.
+    /// How it was accessed.
     pub access: Option<Access>,
 }
 
 /// The kinds of faults.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FaultKind {
-    /// Memory that is not there, or not allowed (SIGSEGV).
+    /// An access to memory that is not mapped, or not allowed (SIGSEGV).
     Memory,
-    /// Memory of a file that has become shorter, or an address that is not aligned (SIGBUS).
+    /// An access to a mapped file after its end, or to an address that is not aligned (SIGBUS).
     Bus,
-    /// A division by zero, or one whose quotient does not fit (SIGFPE).
+    /// A division by zero, or with a quotient that does not fit (SIGFPE).
     Arithmetic,
-    /// Bytes that are no instruction of this processor (SIGILL).
+    /// Bytes that are not an instruction of this processor (SIGILL).
     IllegalInstruction,
-    /// A breakpoint instruction, which compilers put where control cannot come (SIGTRAP).
+    /// A breakpoint instruction, which compilers put into unreachable code (SIGTRAP).
     Trap,
-    /// A call of `abort`, as a failed assertion makes it (SIGABRT).
+    /// A call of `abort`, as by a failed assertion (SIGABRT).
     Abort,
-    /// The stack is used up.
+    /// The stack is full.
     StackOverflow,
 }
 
-/// What was wanted of an address.
+/// How memory is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Its bytes.
+    /// Reading.
     Read,
-    /// To change its bytes.
+    /// Writing.
     Write,
-    /// To run what is there.
+    /// Executing.
     Execute,
 }
 
-/// General registers and the program counter, by the processor's names for them.
+/// General registers and the program counter, under the processor's names for them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Registers {
     /// The program counter.

@@ -9,17 +9,17 @@
 //!                              └──────────── registers put back ──── Stopped::resume
 //! ```
 //!
-//! A signal handler cannot repair a fault, but it chooses where the thread goes on: here in Rust,
+//! A signal handler cannot repair a fault, but it chooses where the thread continues: here in Rust,
 //! at the instruction after the call, on Rust's own stack. The machine code stays where it was,
-//! with its frames on its own stack and its registers in [`Stopped`], so it can be looked at, and,
-//! after a pause, go on.
+//! with its frames on its own stack and its registers in [`Stopped`], so it can be inspected and,
+//! after a pause, resumed.
 //!
 //! | module | what lives there |
 //! | --- | --- |
-//! | `fault` | why machine code stopped, and what the processor held |
+//! | `fault` | why machine code stopped, and the processor's registers |
 //! | `call` | what to call, and how a call ended |
 //! | `chain` | signal handlers in front of those that were installed before them |
-//! | `switch` | the instructions that change stacks, and what the signal handler knows of a call |
+//! | `switch` | the instructions that change stacks, and the record of a call, which the signal handler reads |
 //! | `signals` | the signal handler |
 //! | `stack` | the stack, and calls on it |
 //! | `straight` | the same interface for other systems: calls on the thread's own stack |
@@ -29,14 +29,15 @@
 //!
 //! # Soundness
 //!
-//! Calling machine code is trusting it, and that is the caller's promise ([`Stack::call`]). This
+//! Calling machine code means trusting it, which is the caller's promise ([`Stack::call`]). This
 //! crate adds one argument: *no frame of Rust is ever skipped*. A call that stops leaves its frames
-//! untouched on a stack that nothing else uses. It goes on later, or its frames are forgotten,
-//! which is safe because they are frames of machine code without destructors, or because the stack
-//! is leaked with all that lives on it ([`Stopped::leak`]), as if its thread slept for ever.
+//! untouched on a stack that nothing else uses. It is resumed later, or its frames are abandoned.
+//! That is safe if they are frames of machine code, which has no destructors; or if the stack is
+//! leaked with everything on it ([`Stopped::leak`]), as if its thread slept for ever.
 //!
-//! Processors and systems other than Linux on x86-64 call straight: [`IS_SUPPORTED`] is false
-//! there, nothing is paused, and a fault ends the process as it would without this crate.
+//! On processors and systems other than Linux on x86-64, calls run on the thread's own stack:
+//! [`IS_SUPPORTED`] is false there, nothing is paused, and a fault ends the process as it would
+//! without this crate.
 
 mod call;
 #[cfg(unix)]

@@ -1,19 +1,20 @@
 //! Asking threads in machine code to stop.
 //!
-//! A thread in machine code looks at no flag. While it is there, one thread of this process looks
-//! for it, and sends a signal to those that should stop. A signal can come too late, when the
-//! thread has left the machine code; it is ignored then. It can also stop a later call, so whoever
-//! calls machine code asks itself after each pause whether one is wanted, and goes on if not.
+//! A thread in machine code checks no flag. So a monitor, one thread for the whole process, checks
+//! the wishes of all threads in machine code, and sends a signal to those that should stop. A
+//! signal may come too late, after the thread has left the machine code, and is ignored then. It
+//! may also stop a later call, so callers of machine code check after each pause whether one is
+//! wanted, and resume if not.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often is looked: how late a pause comes.
+/// The time between two checks, and so the latency of a pause.
 const INTERVAL: Duration = Duration::from_millis(5);
 
-/// How long is looked for more after the last one.
+/// How long the monitor keeps checking after it last saw a watched thread.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Something that can ask for a pause.
@@ -22,7 +23,7 @@ pub trait Wish: Send + 'static {
     fn is_wanted(&self) -> bool;
 }
 
-/// A thread that can be asked to stop. It stays with its thread.
+/// The handle for pausing a thread. It stays on its thread.
 #[derive(Debug)]
 pub struct Pausable<W: Wish> {
     slot: Arc<Slot<W>>,
@@ -30,13 +31,13 @@ pub struct Pausable<W: Wish> {
     _stays: std::marker::PhantomData<*const ()>,
 }
 
-/// From now until this is dropped, machine code on the thread is paused if the wish says so.
+/// Until this is dropped, machine code on the thread is paused when the wish asks for it.
 #[derive(Debug)]
 #[must_use]
 pub struct Watching<'a, W: Wish>(&'a Slot<W>);
 
 impl<W: Wish> Pausable<W> {
-    /// This thread.
+    /// A handle for this thread.
     #[must_use]
     pub fn current_thread() -> Self {
         let slot = Arc::new(Slot { thread: Thread::current(), wish: Mutex::new(None) });
@@ -44,7 +45,7 @@ impl<W: Wish> Pausable<W> {
         Self { slot, _stays: std::marker::PhantomData }
     }
 
-    /// Looks after the thread while it runs machine code.
+    /// Pauses machine code on the thread when `wish` asks for it, until the result is dropped.
     pub fn watch(&self, wish: W) -> Watching<'_, W> {
         *lock(&self.slot.wish) = Some(wish);
         if MONITOR.is_asleep.load(Ordering::SeqCst) {
@@ -56,7 +57,7 @@ impl<W: Wish> Pausable<W> {
 
 impl<W: Wish> Drop for Pausable<W> {
     fn drop(&mut self) {
-        // Signals are sent under this lock, so none is sent to the thread after it.
+        // Signals are sent under this lock, so none is sent to the thread afterwards.
         let mine = Arc::as_ptr(&self.slot).cast::<()>();
         lock(&MONITOR.slots).retain(|slot| Arc::as_ptr(slot).cast::<()>() != mine);
     }
@@ -68,14 +69,14 @@ impl<W: Wish> Drop for Watching<'_, W> {
     }
 }
 
-/// A thread, and the wish that it obeys if it is in machine code.
+/// A thread, and the wish that it obeys while it is in machine code.
 #[derive(Debug)]
 struct Slot<W> {
     thread: Thread,
     wish: Mutex<Option<W>>,
 }
 
-/// A slot of any kind.
+/// A slot with any type of wish.
 trait AnySlot: Send + Sync {
     fn is_watched(&self) -> bool;
     fn pause_if_wanted(&self);
@@ -93,7 +94,7 @@ impl<W: Wish> AnySlot for Slot<W> {
     }
 }
 
-/// Who looks after the threads.
+/// The thread that pauses other threads, and what it watches.
 #[derive(Default)]
 struct Monitor {
     slots: Mutex<Vec<Arc<dyn AnySlot>>>,
@@ -114,13 +115,13 @@ impl Monitor {
     }
 
     fn wake(&self) {
-        // With the lock, it cannot be between its last look and its sleep.
+        // While this lock is held, the monitor is not between its last check and its sleep.
         let _slots = lock(&self.slots);
         self.changed.notify_one();
     }
 }
 
-/// What the monitor's thread does all its life.
+/// The main loop of the monitor's thread.
 fn monitor() {
     let mut last_seen = Instant::now();
     loop {
@@ -144,7 +145,8 @@ fn monitor() {
 }
 
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What these locks hold is whole at any time.
+    // The data under these locks is consistent at any time, so a panic in another thread does not
+    // spoil it.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -158,13 +160,13 @@ struct Thread {
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 impl Thread {
     fn current() -> Self {
-        // SAFETY: asks only.
+        // SAFETY: has no preconditions.
         Self { handle: unsafe { libc::pthread_self() } }
     }
 
     fn pause(self) {
-        // SAFETY: the thread lives: its `Pausable` waits for the monitor's lock, which is held
-        // here, before the thread ends.
+        // SAFETY: the thread is alive: before it ends, its `Pausable` takes the monitor's lock,
+        // which is held here.
         unsafe { libc::pthread_kill(self.handle, crate::signals::PAUSE) };
     }
 }

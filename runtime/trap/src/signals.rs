@@ -1,18 +1,18 @@
 //! The signal handler.
 //!
-//! It is installed once for the process, by the first call of machine code. What is not a fault of
-//! machine code that *this thread* is in goes to the handler that was there before, such as that of
-//! the standard library, which tells of stack overflows, or of Python.
+//! It is installed once for the process, by the first call of machine code. Signals that are not
+//! faults of machine code on *this thread* go to the previous handler, such as that of the standard
+//! library, which reports stack overflows, or of Python.
 //!
 //! # Soundness
 //!
 //! The handler runs between any two instructions of the machine code, so it uses only what is safe
-//! in a signal handler: the thread's current [`Record`], whose memory was made before the call, and
-//! the context that the kernel hands over. It allocates nothing, locks nothing, and calls nothing
-//! but the handler before it.
+//! in a signal handler: the thread's current [`Record`], whose memory was allocated before the
+//! call, and the context that the kernel passes. It allocates nothing, locks nothing, and calls
+//! nothing but the previous handler.
 //!
-//! It touches the record only while the thread is in machine code or at the trap of a resume. The
-//! Rust code that owns the record waits in [`crate::switch::run`] then.
+//! It touches the record only while the thread is in machine code or at the trap of a resume. At
+//! those times the Rust code that owns the record waits in [`crate::switch::run`].
 
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, zeroed};
@@ -28,17 +28,17 @@ use crate::switch::{self, INSIDE, OUTSIDE, RESUMING, Record};
 const FAULTS: [i32; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGABRT];
 
-/// Asks a thread in machine code to stop. The system ignores it where nobody handles it, and no
-/// library uses it for itself.
+/// The signal that pauses a thread in machine code. The system ignores it unless it is handled, and
+/// libraries do not use it.
 pub(crate) const PAUSE: i32 = libc::SIGURG;
 
-/// The actions of [`FAULTS`] before the handler was installed, in that order.
+/// The previous actions of [`FAULTS`], in that order.
 static PREVIOUS: OnceLock<Vec<PreviousAction>> = OnceLock::new();
 
 /// Installs the handler for the process and a stack for it in this thread, once each.
 ///
 /// # Errors
-/// The system refuses.
+/// The system does not install them.
 pub(crate) fn install() -> io::Result<()> {
     if PREVIOUS.get().is_none() {
         install_handlers()?;
@@ -60,7 +60,7 @@ fn install_handlers() -> io::Result<()> {
     for signal in FAULTS {
         previous.push(PreviousAction::of(signal)?);
     }
-    // Known before the first signal can come.
+    // Set before the first signal can come.
     let _ = PREVIOUS.set(previous);
     for signal in FAULTS.into_iter().chain([PAUSE]) {
         // SAFETY: the handler does what signal handlers may do: see the top of the file.
@@ -74,12 +74,12 @@ thread_local! {
 }
 
 /// Gives this thread a stack for signal handlers if it has none: the standard library gives its
-/// threads one, other languages do not. It stays for the life of the process, as a signal may come
-/// until the thread's very end.
+/// threads one, other languages do not. The stack is never freed, as a signal may come until the
+/// very end of the thread.
 fn ensure_signal_stack() -> io::Result<()> {
     // SAFETY: all zeros is a valid `stack_t`.
     let mut stack: libc::stack_t = unsafe { zeroed() };
-    // SAFETY: asks only.
+    // SAFETY: only reads the present setting.
     if unsafe { libc::sigaltstack(null(), &raw mut stack) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -96,13 +96,14 @@ fn ensure_signal_stack() -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes that a signal frame takes on this processor.
+/// The size of a signal frame on this processor, in bytes; 0 if unknown.
 fn minimum_signal_stack() -> usize {
-    // SAFETY: reads the auxiliary vector; what is not there is 0.
+    // SAFETY: reads the auxiliary vector; a missing entry gives 0.
     unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) as usize }
 }
 
-/// Bytes that floating-point and vector registers take in a signal frame: at most all of it.
+/// Enough bytes for the floating-point and vector registers in a signal frame: the size of the
+/// whole frame.
 pub(crate) fn vector_state_bytes() -> usize {
     minimum_signal_stack().max(16 << 10)
 }
@@ -110,8 +111,8 @@ pub(crate) fn vector_state_bytes() -> usize {
 /// Handles a signal.
 unsafe extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     let record = switch::current();
-    // SAFETY: the kernel passes a context that is ours until we return. The record is valid while
-    // it is current, and its owner waits for us: see the top of the file.
+    // SAFETY: the context is the handler's until it returns. The record is valid while it is
+    // current, and its owner waits meanwhile: see the top of the file.
     let is_handled = !record.is_null()
         && unsafe {
             let context = context.cast::<libc::ucontext_t>();
@@ -132,8 +133,8 @@ unsafe extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *m
     }
 }
 
-/// Leaves machine code: keeps what the processor held, and sends the thread to its landing. Whether
-/// the signal is one that machine code causes.
+/// Leaves machine code: saves the processor's registers, and sends the thread to its landing.
+/// Returns whether the signal came from machine code.
 unsafe fn stop(
     record: &mut Record,
     signal: i32,
@@ -147,10 +148,10 @@ unsafe fn stop(
     // SAFETY: the kernel's pointer to the registers that it saved.
     let bytes = unsafe { vector_bytes(vectors) }.min(record.context.vectors.len());
     record.context.vector_bytes = bytes;
-    // SAFETY: the kernel saved that many bytes, and the copy has room for them.
+    // SAFETY: the kernel saved at least that many bytes, and the copy has room for them.
     unsafe { std::ptr::copy_nonoverlapping(vectors, record.context.vectors.as_mut_ptr(), bytes) };
-    // Rust expects the old floating-point stack to be empty: its control word is the default one,
-    // its status and its tags are 0. SAFETY: the first bytes of what the kernel saved.
+    // Rust expects the x87 stack to be empty: the default control word, and 0 for status and tags.
+    // SAFETY: these are the first bytes of the saved registers.
     unsafe { vectors.cast::<[u8; 5]>().write([0x7F, 0x03, 0, 0, 0]) };
     record.place = OUTSIDE;
     let registers = &mut context.uc_mcontext.gregs;
@@ -164,26 +165,27 @@ unsafe fn resume(record: &mut Record, context: &mut libc::ucontext_t) {
     let vectors = context.uc_mcontext.fpregs.cast::<u8>();
     // SAFETY: the kernel's pointer to the registers that it saved.
     let bytes = unsafe { vector_bytes(vectors) }.min(record.context.vector_bytes);
-    // SAFETY: the kernel restores that many bytes from there, and laid them out as those that were
-    // copied: the layout is that of the processor.
+    // SAFETY: the kernel's area has at least that many bytes. Their layout is that of the copied
+    // ones, as it depends only on the processor.
     unsafe { std::ptr::copy_nonoverlapping(record.context.vectors.as_ptr(), vectors, bytes) };
     context.uc_mcontext.gregs = record.context.general;
     record.stopped = None;
     record.place = INSIDE;
 }
 
-/// Bytes of floating-point and vector registers in a signal frame: 512 of `fxsave`, or what the
-/// kernel notes in the bytes that this leaves to software.
+/// The size of the floating-point and vector registers in a signal frame: 512 bytes of `fxsave`, or
+/// the size that the kernel notes in the bytes that `fxsave` reserves for software.
 unsafe fn vector_bytes(state: *const u8) -> usize {
     const LEGACY: usize = 512;
     const MAGIC: u32 = 0x4650_5853;
     const NOTE: usize = 464;
-    // SAFETY: the caller's pointer is to at least the legacy area, which has the note in it.
+    // SAFETY: the caller's pointer is to at least the 512 bytes of `fxsave`, which contain the
+    // note.
     let [magic, size] = unsafe { state.add(NOTE).cast::<[u32; 2]>().read_unaligned() };
     if magic == MAGIC { size as usize } else { LEGACY }
 }
 
-/// Why machine code stops with this signal; `None` if somebody else sent it.
+/// The cause of a signal in machine code; `None` if another process or thread sent it.
 fn cause(
     record: &Record,
     signal: i32,
@@ -193,7 +195,7 @@ fn cause(
     if signal == PAUSE {
         return Some(Cause::Pause);
     }
-    // What processes send each other, except `abort`, which is a signal to the own thread.
+    // Signals that were sent, except by `abort`, which sends one to its own thread.
     if info.si_code <= 0 && signal != libc::SIGABRT {
         return None;
     }
@@ -207,9 +209,9 @@ fn cause(
         _ => FaultKind::Abort,
     };
     if matches!(fault.kind, FaultKind::Memory | FaultKind::Bus) {
-        // Addresses that no memory can have come as a general protection fault, which tells none.
+        // An address that is not canonical raises a general protection fault, which has no address.
         const SI_KERNEL: i32 = 0x80;
-        // SAFETY: a fault of memory has an address.
+        // SAFETY: the field is valid for these signals.
         let address = unsafe { info.si_addr() }.addr();
         if info.si_code != SI_KERNEL {
             fault.address = Some(address);

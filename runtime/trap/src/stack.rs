@@ -13,11 +13,11 @@ use crate::fault::Registers;
 use crate::signals;
 use crate::switch::{self, Record};
 
-/// Bytes of a stack: what the main thread has by default. Pages that nothing touches take no
-/// memory.
+/// The size of a stack in bytes: the default of a main thread. Untouched pages take no memory.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Bytes below it that may not be touched: more than a function takes at a time without probing.
+/// The size of the inaccessible pages below it, in bytes: more than a function takes at once
+/// without probing.
 const GUARD_BYTES: usize = 1 << 20;
 
 /// A stack that machine code can run on.
@@ -28,22 +28,22 @@ pub struct Stack {
     record: NonNull<Record>,
 }
 
-// SAFETY: a stack owns its memory. Machine code that stopped on it may go on in another thread: the
-// caller of `resume` vouches for that.
+// SAFETY: a stack owns its memory. The caller of `resume` vouches that machine code which stopped
+// on it may continue on another thread.
 unsafe impl Send for Stack {}
 
-/// A thread that is ready for machine code. It stays with its thread.
+/// Proof that this thread is ready for machine code. It stays on its thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready {
     _stays: PhantomData<*const ()>,
 }
 
 impl Ready {
-    /// Makes this thread ready. The first one prepares the process: signals of faults are handled
+    /// Makes this thread ready. The first call prepares the process: signals of faults are handled
     /// from then on.
     ///
     /// # Errors
-    /// The system does not let signals be handled.
+    /// The system does not install the signal handler or its stack.
     pub fn this_thread() -> io::Result<Self> {
         signals::install()?;
         Ok(Self { _stays: PhantomData })
@@ -69,24 +69,26 @@ impl Stack {
         let guard_start = mapping.as_ptr().expose_provenance();
         let guard = guard_start..guard_start + GUARD_BYTES;
         let record = Box::new(Record::new(guard, signals::vector_state_bytes(), is_flushing));
-        // Frees the mapping where what comes next fails.
+        // From here on, an error frees the mapping.
         let stack = Self { mapping, record: NonNull::from(Box::leak(record)) };
         // SAFETY: the start of the mapping above, which nothing uses yet.
         unsafe { rustix::mm::mprotect(mapping.as_ptr(), GUARD_BYTES, MprotectFlags::empty())? };
         Ok(stack)
     }
 
-    /// Calls machine code. What stopped here before is given up: its frames are forgotten.
+    /// Calls machine code. Machine code that stopped on this stack before is abandoned, with its
+    /// frames.
     ///
     /// # Safety
-    /// The address is that of a C function that takes these arguments, and it is trusted. What it
-    /// uses lives until it has returned or, if it stops, until it is given up. Where it calls back
-    /// into Rust and stops there, the stack must be leaked.
+    /// The entry is the address of a C function that takes these arguments, and is trusted. The
+    /// data that it uses lives until it has returned or, if it stops, until it is abandoned. If it
+    /// calls back into Rust and stops there, the stack must be leaked.
     #[inline]
     pub unsafe fn call(&mut self, _ready: Ready, entry: Entry) -> Outcome {
         let end = self.mapping.as_ptr().expose_provenance() + GUARD_BYTES + STACK_BYTES;
         let record = self.record.as_ptr();
-        // SAFETY: the caller vouches for the function; nothing goes on with what is on the stack.
+        // SAFETY: the caller vouches for the function; frames that are left on the stack are never
+        // used again.
         let result = unsafe { switch::run(record, entry.address, end, entry.arguments) };
         self.outcome(result)
     }
@@ -100,7 +102,7 @@ impl Stack {
         }
     }
 
-    /// The machine code that has stopped here; `None` if none has since the last call began.
+    /// The machine code of the last call, if it has stopped; `None` if it has returned.
     #[must_use]
     pub fn into_stopped(self) -> Option<Stopped> {
         // SAFETY: the record is this stack's own, and no call runs on it.
@@ -110,17 +112,18 @@ impl Stack {
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: made by `Box::leak` and by `mmap` in `new`; no call is on the stack.
+        // SAFETY: record and mapping were made in `new`, by `Box::leak` and `mmap`; no call runs on
+        // the stack.
         unsafe {
             drop(Box::from_raw(self.record.as_ptr()));
-            // The system can only refuse ranges that are none.
+            // `munmap` fails only for invalid ranges.
             let _ = rustix::mm::munmap(self.mapping.as_ptr(), GUARD_BYTES + STACK_BYTES);
         }
     }
 }
 
 impl Stopped {
-    /// What the processor held.
+    /// The processor's registers.
     #[must_use]
     pub fn registers(&self) -> Registers {
         // SAFETY: the record is this stack's own, and the call on it has stopped.
@@ -133,20 +136,20 @@ impl Stopped {
         }
     }
 
-    /// Goes on where a pause stopped it. After a fault the same instruction is tried again.
+    /// Resumes it after a pause. After a fault the same instruction is tried again.
     ///
     /// # Safety
-    /// All that was promised for the call still holds, and the machine code may go on in this
-    /// thread.
+    /// Everything that was promised for the call still holds, and the machine code may continue on
+    /// this thread.
     pub unsafe fn resume(self, _ready: Ready) -> (Stack, Outcome) {
         let stack = self.0;
-        // SAFETY: the record's context stopped, and is given up with `self`.
+        // SAFETY: the record's context is one that stopped, and it is consumed with `self`.
         let result = unsafe { switch::run(stack.record.as_ptr(), 0, 0, [0; 3]) };
         let outcome = stack.outcome(result);
         (stack, outcome)
     }
 
-    /// Keeps the frames for ever, as those of a thread that sleeps: what they own is never dropped.
+    /// Keeps the frames for ever, like those of a sleeping thread: what they own is never dropped.
     pub fn leak(self) {
         let _ = ManuallyDrop::new(self.0);
     }

@@ -1,5 +1,5 @@
-//! Calls on the thread's own stack, for systems that this crate does not know: the same interface,
-//! without pauses, and a fault ends the process.
+//! Calls on the thread's own stack, for systems without a signal handler here: the same interface,
+//! but nothing is paused, and a fault ends the process.
 
 use std::convert::Infallible;
 use std::io;
@@ -7,18 +7,18 @@ use std::io;
 use crate::call::{Entry, Outcome};
 use crate::fault::Registers;
 
-/// The thread's own stack is used; only how to compute is kept.
+/// The mode of calls. They run on the thread's own stack.
 #[derive(Debug)]
 pub struct Stack {
     is_flushing: bool,
 }
 
-/// A thread that is ready for machine code, as all are.
+/// Proof that this thread is ready for machine code, as every thread is here.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready(());
 
 impl Ready {
-    /// Nothing.
+    /// Does nothing.
     ///
     /// # Errors
     /// None.
@@ -27,12 +27,12 @@ impl Ready {
     }
 }
 
-/// Cannot be.
+/// Machine code that stopped, which does not happen here.
 #[derive(Debug)]
 pub struct Stopped(Infallible);
 
 impl Stack {
-    /// Nothing.
+    /// A stack. Floating-point arithmetic on it flushes denormals to zero if `is_flushing`.
     ///
     /// # Errors
     /// None.
@@ -43,13 +43,13 @@ impl Stack {
     /// Calls machine code.
     ///
     /// # Safety
-    /// The address is that of a C function that takes these arguments, and it is trusted.
+    /// The entry is the address of a C function that takes these arguments, and is trusted.
     pub unsafe fn call(&mut self, _ready: Ready, entry: Entry) -> Outcome {
         // SAFETY: as the caller promises.
         Outcome::Returned(unsafe { call(entry, self.is_flushing) })
     }
 
-    /// Nothing stops here.
+    /// `None`: nothing stops here.
     #[must_use]
     pub fn into_stopped(self) -> Option<Stopped> {
         None
@@ -57,16 +57,16 @@ impl Stack {
 }
 
 impl Stopped {
-    /// What the processor held.
+    /// The processor's registers.
     #[must_use]
     pub fn registers(&self) -> Registers {
         match self.0 {}
     }
 
-    /// Goes on.
+    /// Resumes it.
     ///
     /// # Safety
-    /// There is nothing to promise.
+    /// None: this cannot be called.
     pub unsafe fn resume(self, _ready: Ready) -> (Stack, Outcome) {
         match self.0 {}
     }
@@ -77,16 +77,16 @@ impl Stopped {
     }
 }
 
-/// On 64-bit Arm the floating-point mode is changed, used and restored within one block of
+/// Calls a function. The floating-point mode is changed, used and restored within one block of
 /// assembly, so no Rust code ever runs in it.
 #[cfg(target_arch = "aarch64")]
 unsafe fn call(entry: Entry, is_flushing: bool) -> u64 {
-    /// Flush-to-zero, of all floats and of those of 16 bits.
+    /// Flush-to-zero, of all floats and of 16-bit floats.
     const FLUSH: u64 = 1 << 24 | 1 << 19;
     let [mut result, second, third] = entry.arguments;
-    // SAFETY: the caller says what is at the address. The registers are those of the procedure call
-    // standard, which keeps x20 to x22 over a call. Everything that a function may change is
-    // declared as changed.
+    // SAFETY: the caller vouches for the function. The registers are those of the procedure call
+    // standard, which preserves x20 to x22. Everything that a function may change is declared as
+    // changed.
     unsafe {
         std::arch::asm!(
             "mrs x20, fpcr",
@@ -106,7 +106,7 @@ unsafe fn call(entry: Entry, is_flushing: bool) -> u64 {
     result as u64
 }
 
-/// On x86-64, likewise.
+/// Calls a function, likewise.
 #[cfg(target_arch = "x86_64")]
 unsafe fn call(entry: Entry, is_flushing: bool) -> u64 {
     /// Flush-to-zero and denormals-are-zero.
@@ -114,9 +114,9 @@ unsafe fn call(entry: Entry, is_flushing: bool) -> u64 {
     let mut modes = [0_u32; 2];
     let [first, second, third] = entry.arguments;
     let mut result: u64;
-    // SAFETY: the caller says what is at the address. The registers are those of the System V
+    // SAFETY: the caller vouches for the function. The registers are those of the System V
     // convention. Everything that a function may change is declared as changed, and the
-    // floating-point mode at the end is that of the beginning.
+    // floating-point mode is restored at the end.
     unsafe {
         std::arch::asm!(
             "stmxcsr [r12]",
@@ -139,12 +139,12 @@ unsafe fn call(entry: Entry, is_flushing: bool) -> u64 {
     result
 }
 
-/// Elsewhere the mode stays what it is.
+/// Calls a function, without changing the floating-point mode.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 unsafe fn call(entry: Entry, _is_flushing: bool) -> u64 {
     type Function = unsafe extern "C" fn(usize, usize, usize) -> u64;
     let [first, second, third] = entry.arguments;
-    // SAFETY: the caller says what is at the address.
+    // SAFETY: the caller vouches for the function.
     let function: Function = unsafe { std::mem::transmute::<usize, Function>(entry.address) };
     // SAFETY: as above.
     unsafe { function(first, second, third) }

@@ -1,4 +1,4 @@
-//! Changing stacks: the instructions, and the record of a call that the signal handler reads.
+//! The instructions that change stacks, and the record of a call, which the signal handler reads.
 //!
 //! # Soundness
 //!
@@ -7,9 +7,9 @@
 //! last label in two ways, with any values in the other registers: when the machine code returns,
 //! and when the signal handler sends the thread there.
 //!
-//! It is never inlined, so there is one landing. A call that is resumed later goes there when it
-//! returns, and so to whoever resumed it: the stack pointer is read from the record, which the
-//! resumer has filled anew.
+//! It is never inlined, so there is only one landing. A call that is resumed later goes there when
+//! it returns, and so returns to the code that resumed it: the landing reads the stack pointer from
+//! the record, which the resuming call of [`go`] has overwritten.
 
 use std::arch::{asm, naked_asm};
 use std::cell::Cell;
@@ -33,28 +33,28 @@ const DEFAULT_MXCSR: u32 = 0x1F80;
 /// The bits of MXCSR that flush denormals to zero: flush-to-zero and denormals-are-zero.
 const FLUSH_DENORMALS: u32 = 1 << 15 | 1 << 6;
 
-/// A call of machine code. It stays at its address from the call to the return, as the machine code
-/// keeps that in a callee-saved register.
+/// A call of machine code. It stays at its address from the call to the return, as a callee-saved
+/// register holds the address meanwhile.
 #[repr(C)]
 pub(crate) struct Record {
-    /// Where Rust's frame is, and its registers.
+    /// Rust's stack pointer, and the registers that assembly may not name.
     stack_pointer: usize,
     frame_pointer: usize,
     rbx: usize,
-    /// Where Rust goes on.
+    /// The address where Rust continues.
     pub(crate) landing: usize,
-    /// Floating-point control of Rust, and of the machine code.
+    /// The MXCSR of Rust, and of the machine code.
     rust_control: u32,
     code_control: u32,
     /// [`OUTSIDE`], [`INSIDE`] or [`RESUMING`].
     pub(crate) place: u32,
     pub(crate) stopped: Option<Cause>,
     pub(crate) context: Context,
-    /// The addresses below the stack that may not be touched.
+    /// The addresses of the inaccessible pages below the stack.
     pub(crate) guard: Range<usize>,
 }
 
-/// What the processor held when the machine code stopped.
+/// The processor's registers when the machine code stopped.
 pub(crate) struct Context {
     pub(crate) general: [i64; 23],
     /// Floating-point and vector registers, as the kernel lays them out.
@@ -63,9 +63,9 @@ pub(crate) struct Context {
 }
 
 impl Record {
-    /// A record of a call on a stack with these guard pages below it. `vector_bytes` is room for the
-    /// floating-point and vector registers of a signal frame. Floating-point arithmetic flushes
-    /// denormals to zero if `is_flushing`.
+    /// A record for calls on a stack with these inaccessible pages below it. `vector_bytes` is the
+    /// room for the floating-point and vector registers of a signal frame. Floating-point
+    /// arithmetic flushes denormals to zero if `is_flushing`.
     pub(crate) fn new(guard: Range<usize>, vector_bytes: usize, is_flushing: bool) -> Self {
         Self {
             stack_pointer: 0,
@@ -83,8 +83,8 @@ impl Record {
 }
 
 thread_local! {
-    /// The call that this thread is in. Neither lazy nor with a destructor, so a signal handler may
-    /// read it.
+    /// The call that this thread is in. It is not initialised lazily and has no destructor, so a
+    /// signal handler may read it.
     static CURRENT: Cell<*mut Record> = const { Cell::new(null_mut()) };
 }
 
@@ -93,8 +93,9 @@ pub(crate) fn current() -> *mut Record {
     CURRENT.get()
 }
 
-/// Enters machine code at `entry` with a stack that ends at `stack_end`, or, if `entry` is 0, goes
-/// on where the record's context stopped. Comes back when it returns or stops; what it returned.
+/// Enters machine code at `entry` with a stack that ends at `stack_end`, or, if `entry` is 0,
+/// resumes it where the record's context stopped. Returns when the machine code returns or stops,
+/// with the value that it returned.
 ///
 /// # Safety
 /// `record` is valid and stays where it is until the machine code has returned. `entry` is a C
@@ -127,9 +128,9 @@ unsafe fn go(
     [first, second, third]: [usize; 3],
 ) -> u64 {
     let mut result: u64;
-    // SAFETY: the caller says what is at `entry` and that the stack is free. Everything that a C
+    // SAFETY: the caller vouches for `entry`, and for the stack being free. Everything that a C
     // function may change, and every register that a stop leaves with other values, is declared as
-    // changed or is put back at the end: see the top of the file.
+    // changed or is restored at the end: see the top of the file.
     unsafe {
         asm!(
             "mov [r12 + {stack_pointer}], rsp",
@@ -143,7 +144,7 @@ unsafe fn go(
             "ldmxcsr [r12 + {code_control}]",
             "mov rsp, r14",
             "jmp {base}",
-            // The handler takes the thread from here into the machine code.
+            // The signal handler moves the thread from here into the machine code.
             "2:",
             "mov dword ptr [r12 + {place}], {resuming}",
             "ud2",
@@ -176,8 +177,8 @@ unsafe fn go(
     result
 }
 
-/// The first frame on a stack: calls `r13` for the record in `r12`, then goes to the landing. There
-/// is nothing around it: whoever walks the stack, as C++ does for an exception, ends here.
+/// The first frame on a stack: calls `r13` for the record in `r12`, then goes to the landing. It is
+/// marked as the outermost frame: a walk of the stack, as for a C++ exception, ends here.
 #[unsafe(naked)]
 unsafe extern "C" fn base() {
     naked_asm!(

@@ -1,4 +1,4 @@
-//! Small programs in machine code: each does one thing wrong, or nothing.
+//! Tests with small programs in machine code: each has one fault, or none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -58,8 +58,7 @@ const ILLEGAL: &[u8] = &[0x0F, 0x0B];
 const TRAP: &[u8] = &[0xCC];
 /// `push rax; jmp` back to it
 const RECURSE: &[u8] = &[0x50, 0xEB, 0xFD];
-/// `inc qword ptr [rdi]; cmp qword ptr [rsi], 0; je` back; `mov rax, [rdi]; ret`. The value of
-/// `[rdi]` is kept in `xmm15` on the way, and `[rdx]` gets it at the end.
+/// Increments `[rdi]` until `[rsi]` is not 0, and returns `rdx`, which `xmm15` keeps meanwhile.
 const COUNT: &[u8] = &[
     0x66, 0x4C, 0x0F, 0x6E, 0xFA, // movq xmm15, rdx
     0x48, 0xFF, 0x07, // inc qword ptr [rdi]
@@ -95,9 +94,9 @@ fn faults_are_values() {
     assert_eq!(fault(RECURSE, [0; 3]).kind, FaultKind::StackOverflow);
 }
 
-/// A thousand faults in each of four threads: nothing is left behind that a later call finds.
+/// A thousand faults in each of four threads do not disturb later calls.
 #[test]
-fn faults_leave_nothing_behind() {
+fn faults_do_not_disturb_later_calls() {
     let threads = (0..4).map(|_| {
         thread::spawn(|| {
             let bad = code(READ);
@@ -126,7 +125,7 @@ impl Wish for Flag {
     }
 }
 
-/// Paused and resumed many times, in this thread and in others, a loop goes on where it was, with
+/// A loop that is paused and resumed many times, on this thread and on others, keeps its place and
 /// its registers, vector registers included.
 #[test]
 fn pauses_can_be_resumed() {
@@ -151,28 +150,29 @@ fn pauses_can_be_resumed() {
             is_wanted.store(false, Ordering::SeqCst);
         }
         (stack, outcome) = if round % 2 == 0 {
-            // SAFETY: what the call uses is still there.
+            // SAFETY: the data that the call uses is still alive.
             unsafe { stopped.resume(ready()) }
         } else {
             let flag = Flag(is_wanted.clone());
             let resumed = thread::spawn(move || {
                 let pausable = Pausable::current_thread();
                 let _watching = pausable.watch(flag);
-                // SAFETY: what the call uses is still there, and it may go on in any thread.
+                // SAFETY: the data that the call uses is still alive, and it may continue on any
+                // thread.
                 unsafe { stopped.resume(ready()) }
             });
             resumed.join().unwrap()
         };
     }
     while outcome == Outcome::Stopped(Cause::Pause) {
-        // A signal that came late. SAFETY: as above.
+        // The signal came late. SAFETY: as above.
         (stack, outcome) = unsafe { stack.into_stopped().unwrap().resume(ready()) };
     }
     assert_eq!(outcome, Outcome::Returned(0x1234_5678_9ABC));
     drop(watching);
 }
 
-/// Rust frames on the stack of a call that faults are kept: nothing of them is dropped.
+/// Rust frames on the stack of a call that faults are kept: nothing in them is dropped.
 #[test]
 fn callbacks_are_leaked_whole() {
     extern "C" fn callback(_: usize, _: usize, _: usize) -> u64 {
@@ -186,12 +186,12 @@ fn callbacks_are_leaked_whole() {
         let memory = code(READ);
         let address = memory.as_ptr().expose_provenance();
         type Function = unsafe extern "C" fn(usize) -> u64;
-        // SAFETY: it faults, which is the test.
+        // SAFETY: the code is that of `READ`; its fault is caught, which is tested here.
         unsafe { std::mem::transmute::<usize, Function>(address)(8) }
     }
     let address = callback as *const () as usize;
     let mut stack = Stack::new(false).unwrap();
-    // SAFETY: a C function of three addresses; what stops in it is leaked.
+    // SAFETY: a C function of three addresses; if it stops, the stack is leaked.
     let outcome = unsafe { stack.call(ready(), Entry { address, arguments: [0; 3] }) };
     assert!(matches!(outcome, Outcome::Stopped(Cause::Fault(_))));
     stack.into_stopped().unwrap().leak();

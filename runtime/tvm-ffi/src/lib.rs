@@ -1,6 +1,5 @@
-//! The library that TVM FFI loads. Through it every function of a `.vmfb` is a callable of Python
-//! (or of any other language that TVM FFI serves), which takes and gives tensors without copying
-//! them:
+//! The library that TVM FFI loads. It makes every function of a `.vmfb` a callable of Python (or of
+//! any other language that TVM FFI supports), which takes and returns tensors without copying them:
 //!
 //! ```python
 //! library = tvm_ffi.load_module("libiree_dbg_tvm_ffi.so")
@@ -8,15 +7,15 @@
 //! result = model("main")(numpy.ones(4, dtype=numpy.float32))
 //! ```
 //!
-//! | packed function | takes | gives |
+//! | packed function | takes | returns |
 //! | --- | --- | --- |
-//! | `open` | path | a function that gives the program's functions by name; they share its globals |
-//! | `load` | path, function | one function, of a program of its own |
-//! | `exports` | path | the names of its functions, a line each |
+//! | `open` | path | a function that returns the program's functions by name; they share its globals |
+//! | `load` | path, function | one function, of a separate program |
+//! | `exports` | path | the names of its functions, one per line |
 //! | `describe` | path, function | its signature |
 //!
-//! What these do is in `ffi::tvm`; here are only the symbols. The runtime library of TVM FFI is not
-//! linked: it is in the process already, or it is found.
+//! `ffi::tvm` implements them; only the symbols are here. The runtime library of TVM FFI is not
+//! linked: it is in the process already, or is found at run time.
 
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -31,9 +30,9 @@ macro_rules! packed_functions {
         #[doc = $text]
         ///
         /// # Safety
-        /// Called by TVM FFI: `args` are `count` values that live until it returns, and `result`
-        /// may be written.
-        // SAFETY: the name is one that no other library has.
+        /// As for packed functions: `args` are `count` values that live until it returns, and
+        /// `result` may be written.
+        // SAFETY: no other library has the name.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $symbol(_handle: *mut c_void, args: *const Any, count: c_int, result: *mut Any) -> c_int {
             // SAFETY: this is a packed function.

@@ -1,17 +1,16 @@
-//! Arguments from text: what `--input=` means.
+//! Arguments from text: the meaning of `--input=`.
 //!
 //! ```text
 //! 7  0x10  2.5                      a scalar
 //! (null)  (ignored)                 null, or zero
 //! 2x2xf32=[1 2][3 4]  4xi8=1  4xi8  a tensor: values, one for all, zeros
-//! 2x2xf32=@x.bin  2x2xf32=+x.bin    a tensor with the bytes of a file; `+` goes on where the last one ended
+//! 2x2xf32=@x.bin  2x2xf32=+x.bin    a tensor with the bytes of a file; `+` starts where the last read ended
 //! @x.npy  +x.npy                    the first array of a NumPy file, the next one
-//! *x.npy                            all arrays that are left in it, an argument each
+//! *x.npy                            all remaining arrays in it, one argument each
 //! &2x2xf32  &2x2xf32=…              memory of that size, for functions that write their results to it
 //! ```
 //!
-//! This is `iree-run-module`'s syntax. Tensors become device memory; files are mapped while they
-//! are read.
+//! The syntax is `iree-run-module`'s. Tensors become device memory.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -24,10 +23,10 @@ use hal::{BufferView, Host};
 use vm::{Ref, Status, Value};
 use vmfb::FileBytes;
 
-/// Tensors of more bytes than this are not made.
+/// The most bytes of a tensor.
 const LARGEST: usize = 16 << 30;
 
-/// Why text is no argument.
+/// Why a text is not an argument.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(transparent)]
 pub struct InputError(Box<ErrorKind>);
@@ -40,7 +39,7 @@ enum ErrorKind {
     Tensor { text: String, reason: Reason },
 }
 
-/// Each begins with the name of a status.
+/// The reasons. Each text begins with the name of a status.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum Reason {
     #[error("INVALID_ARGUMENT; no value specified for input")]
@@ -83,15 +82,16 @@ enum Reason {
 pub struct Input {
     /// The value.
     pub(crate) value: Value,
-    /// Whether the text said that it does not matter.
+    /// Whether the text is `(ignored)`.
     pub(crate) is_ignored: bool,
 }
 
-/// Reads arguments for the first parameters of `signature`. Whether there are enough of them is for
-/// the call to say.
+/// Reads arguments for the first parameters of `signature`. Does not check that there are enough of
+/// them; the call does.
 ///
 /// # Errors
-/// The first text that is no value of its parameter's type, or is one too many.
+/// A text is not a value of its parameter's type, or there is one too many. The first such text is
+/// reported.
 pub fn parse_inputs<T: AsRef<str>>(
     host: &Host,
     signature: &Signature,
@@ -104,7 +104,7 @@ pub fn parse_inputs<T: AsRef<str>>(
 /// Reads values of the given types; see [`parse_inputs`].
 ///
 /// # Errors
-/// The first text that is no value of its type, or is one too many.
+/// A text is not a value of its type, or there is one too many. The first such text is reported.
 pub fn parse_values<T: AsRef<str>>(
     host: &Host,
     types: &[ValueType],
@@ -202,13 +202,13 @@ impl Parser<'_> {
         Ok(view)
     }
 
-    /// A tensor whose values are in the text, too.
+    /// A tensor with shape, type and values in the text.
     fn values(&self, text: &str) -> Result<BufferView, Reason> {
         let tensor = Tensor::parse(text, LARGEST)?;
         Ok(self.host.import_tensor(&tensor.tensor_type(), &tensor.bytes)?)
     }
 
-    /// One array of a NumPy file, or all that are left in it.
+    /// Reads one array of a NumPy file, or all remaining ones.
     fn arrays(&mut self, text: &str) -> Result<(), Reason> {
         let path = &text[1..];
         if !path.ends_with(".npy") {
@@ -244,7 +244,7 @@ impl Parser<'_> {
     }
 }
 
-/// Files that arguments come from, each with the place where the next one begins.
+/// The files that arguments come from, each with the position of the next read.
 #[derive(Default)]
 struct Files(HashMap<String, OpenFile>);
 
@@ -260,7 +260,7 @@ impl OpenFile {
 }
 
 impl Files {
-    /// The file at `path`, from its start or from where it was left.
+    /// The file at `path`, at its start or at its position.
     fn open(&mut self, path: &str, from_start: bool) -> Result<&mut OpenFile, Reason> {
         if !self.0.contains_key(path) {
             let file = OpenFile { bytes: read(path)?, position: 0 };
@@ -274,7 +274,7 @@ impl Files {
     }
 }
 
-/// Reads a file, or what is none, such as a pipe.
+/// Reads a file, or a pipe.
 fn read(path: &str) -> Result<FileBytes, Reason> {
     let failed = |error: String| Reason::File { path: path.to_owned(), error };
     let mut file = std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;

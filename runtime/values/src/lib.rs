@@ -1,4 +1,4 @@
-//! Values of programs as text: what a command line takes as inputs, and what becomes of results.
+//! Values of programs as text: the inputs of a command line, and the uses of results.
 //!
 //! | module | what lives there |
 //! | --- | --- |

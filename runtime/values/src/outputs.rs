@@ -1,13 +1,13 @@
-//! Results to files and against expectations: what `--output=` and `--expected_output=` mean.
+//! Results to files and against expectations: the meaning of `--output=` and `--expected_output=`.
 //!
 //! ```text
 //! --output=             nothing
 //! --output=-            the text of the value
-//! --output=@x.npy       a NumPy file of it; `+` instead of `@` appends to the file
-//! --output=@x.bin       just its bytes
+//! --output=@x.npy       a NumPy file; `+` instead of `@` appends to the file
+//! --output=@x.bin       only the bytes
 //! ```
 //!
-//! As `iree-run-module` does it, in its words.
+//! Behaviour and messages are those of `iree-run-module`.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -23,13 +23,13 @@ use vm::{Ref, Status, StatusCode, Value};
 
 use crate::inputs::Input;
 
-/// Bytes without a type are an array of these.
+/// The element type of memory without a type: bytes.
 const BYTE_TYPE: u32 = 0x1000_0008;
 
-/// Writes a value to the file that `spec` names behind its `@` or `+`.
+/// Writes a value to the file that `spec` names after its `@` or `+`.
 ///
 /// # Errors
-/// The value has no bytes, there is no such mode, or the file cannot be written.
+/// The value has no bytes, `spec` has another mode, or the file cannot be written.
 pub fn write_output(value: &Value, spec: &str) -> Result<(), Status> {
     let mut options = OpenOptions::new();
     let path = if let Some(path) = spec.strip_prefix('@') {
@@ -57,10 +57,10 @@ pub fn write_output(value: &Value, spec: &str) -> Result<(), Status> {
     file.write_all(&bytes).map_err(failed)
 }
 
-/// That all tensors among the values have the elements that their shapes claim.
+/// Checks that all tensors among the values have the elements that their shapes claim.
 ///
 /// # Errors
-/// One has less.
+/// A tensor has fewer.
 pub fn check_tensors(values: &[Value]) -> Result<(), Status> {
     values.iter().try_for_each(|value| match value {
         Value::Ref(reference) => reference.downcast().map_or(Ok(()), BufferView::check),
@@ -68,7 +68,7 @@ pub fn check_tensors(values: &[Value]) -> Result<(), Status> {
     })
 }
 
-/// A value as a tensor: a scalar as one without dimensions, memory without a type as bytes.
+/// A value as a tensor: a scalar without dimensions, memory without a type as bytes.
 fn tensor(value: &Value) -> Result<Tensor, Status> {
     let scalar = |name: &str, bytes: &[u8]| {
         let element_type = name.parse().map_err(|_| Status::internal("no such element type"))?;
@@ -106,16 +106,17 @@ fn tensor(value: &Value) -> Result<Tensor, Status> {
 /// How results are compared.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Equality {
-    /// Floats of tensors within tolerances.
+    /// Floats in tensors may differ within tolerances.
     Approximate(Tolerances),
-    /// Every bit.
+    /// Every bit must be equal.
     Exact,
 }
 
-/// What is not as expected, as `iree-run-module` says it; nothing if all is.
+/// The differences from the expected values, one line each, in the words of `iree-run-module`;
+/// empty if there are none.
 ///
-/// Scalars must be equal: the reference calls any two scalars of one type a type mismatch, which
-/// cannot be meant.
+/// Scalars must be equal. (`iree-run-module` reports any two scalars of the same type as a type
+/// mismatch, which cannot be intended.)
 #[must_use]
 pub fn mismatches(
     expected: &[Input],
@@ -147,7 +148,7 @@ fn mismatch(
     max_element_count: usize,
 ) -> Option<String> {
     let is_equal = match (expected, actual) {
-        // Nothing is what is expected of a result that does not matter.
+        // An expected null matches any result.
         (Value::Ref(Ref::Null), _) => true,
         (Value::I32(expected), Value::I32(actual)) => expected == actual,
         (Value::I64(expected), Value::I64(actual)) => expected == actual,

@@ -1,5 +1,5 @@
-//! A call of native code: VM values to descriptors (or bare pointers) and scalars, and what comes
-//! back to VM values.
+//! Calls of native code: converts VM values to descriptors (or bare pointers) and scalars, and
+//! results to VM values.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use super::function::{Form, LibraryFunction};
 use super::memory::{free, gather, invoke, read};
 use crate::call::{Argument, Returns};
 
-/// What MLIR puts into `allocated` of a constant, which nobody frees.
+/// The `allocated` pointer that MLIR gives to constants, which are not freed.
 const CONSTANT: u64 = 0xdead_beef;
-/// The most bytes that are copied out of one result.
+/// The most bytes that are copied from one result.
 const LARGEST: usize = 16 << 30;
 
 /// A result as a buffer view of the host.
@@ -62,7 +62,7 @@ pub(super) fn check(function: &Function, lowered: &Lowered, form: Form) -> Resul
     Err("it takes more arguments than can be passed on this platform".to_owned())
 }
 
-/// What is called.
+/// The signature of the called function.
 fn signature(lowered: &Lowered, form: Form) -> Result<&Signature, String> {
     match (form, &lowered.bare_pointers) {
         (Form::Descriptors, _) => Ok(&lowered.c_interface),
@@ -87,7 +87,7 @@ fn element(array: &Array) -> Result<ElementType, String> {
     Ok(parsed)
 }
 
-/// `memref<?xf32>`
+/// The text of a type: `memref<?xf32>`.
 fn memref(array: &Array) -> String {
     let mut text = String::new();
     let ty = Type::Array(array.clone());
@@ -108,12 +108,12 @@ fn register(scalar: &ScalarType) -> Option<Returns> {
     }
 }
 
-/// Memory that must stay until the call is over.
+/// Memory that must stay alive until the call is over.
 #[derive(Default)]
 struct Kept {
-    /// Descriptors; boxed, so that their addresses stay.
+    /// Descriptors, boxed so that their addresses do not change.
     descriptors: Vec<Box<[u64]>>,
-    /// Ranges of arguments' memory: what is returned in them is not freed.
+    /// The memory of arguments, as ranges of addresses. Results in it are not freed.
     ranges: Vec<(u64, u64)>,
     buffers: Vec<Arc<vm::Buffer>>,
 }
@@ -141,7 +141,7 @@ pub(super) fn call(
         }
         _ => None,
     };
-    // As words, for their alignment.
+    // In words, for the alignment.
     let mut result = vec![0_u64; result_size.unwrap_or(0).div_ceil(8)];
     if result_size.is_some() {
         arguments.push(Argument::Integer(result.as_mut_ptr() as u64));
@@ -162,9 +162,10 @@ pub(super) fn call(
         (_, Some(Type::Scalar(scalar))) => register(scalar).unwrap_or(Returns::Integer),
         _ => Returns::Integer,
     };
-    // SAFETY: the library has the function under the name of a C interface, or under its own if its
-    // text says that it takes bare pointers, and the user's text says that these are its types. The
-    // caller keeps the library loaded, and `kept` what the arguments lead to.
+    // SAFETY: the library has the function under the name of a C interface, or under its own name
+    // if its text says that it takes bare pointers, and the user's text says that these are its
+    // types. The caller keeps the library loaded, and `kept` keeps the memory that the arguments
+    // point to.
     let returned = unsafe { invoke(*address, &arguments, returns) }.ok_or_else(|| {
         Status::unimplemented(format!("@{name} takes more arguments than can be passed"))
     })?;
@@ -179,7 +180,7 @@ pub(super) fn call(
     results(host, name, function, lowered, returned, &bytes, &kept)
 }
 
-/// A descriptor of a buffer view's own memory.
+/// A descriptor of a buffer view's memory; of a copy, if that may not be written.
 fn lend(kept: &mut Kept, array: &Array, reference: &Ref, form: Form) -> Result<Argument, String> {
     let Some(view) = reference.downcast::<BufferView>() else {
         return Err(format!("expected a buffer view, got !{}", reference.type_name()));
@@ -238,7 +239,7 @@ fn scalar_argument(scalar: &ScalarType, value: &Value) -> Result<Argument, Strin
     let mismatch = || format!("expected {scalar}, got {}", value.value_type());
     let bits = scalar.bits();
     Ok(match (register(scalar), value) {
-        // Narrow integers: some callees look at all 32 bits of the register.
+        // Narrow integers are extended, as some callees read the whole register.
         (Some(Returns::Integer), Value::I32(value)) => Argument::Integer(if bits == 1 {
             (*value & 1).cast_unsigned().into()
         } else {
@@ -322,9 +323,9 @@ fn results(
     blocks.sort_unstable();
     blocks.dedup();
     for block in blocks {
-        // SAFETY: by the convention, the receiver of a memref frees the block that it was allocated
-        // as. It is no argument's and no constant, its elements were copied, and each block stands
-        // in the list once.
+        // SAFETY: by convention, the receiver of a memref frees its allocated block. The block is
+        // not an argument's memory or a constant, its elements were copied, and it is in the list
+        // only once.
         unsafe { free(block) };
     }
     match failure {
@@ -333,7 +334,7 @@ fn results(
     }
 }
 
-/// Copies the tensor behind a returned pointer, whose type says all of its shape.
+/// Copies the tensor at a returned pointer, whose type gives the whole shape.
 fn bare_result(array: &Array, address: u64) -> Result<Tensor, String> {
     let element_type = element(array)?;
     let sizes = sizes(array.shape.as_deref().unwrap_or_default())?;
@@ -347,15 +348,15 @@ fn bare_result(array: &Array, address: u64) -> Result<Tensor, String> {
     Ok(Tensor { shape: lengths(&sizes), element_type, bytes })
 }
 
-/// Copies what a descriptor leads to.
+/// Copies the elements of a descriptor.
 fn elements(descriptor: &Descriptor, count: usize, size: usize) -> Result<Vec<u8>, String> {
     if count > LARGEST / size.max(1) {
         return Err(format!("a result of {count} elements cannot be believed"));
     }
     let mut bytes = Vec::new();
     if descriptor.span().map_err(|error| error.to_string())?.is_some() {
-        // SAFETY: the library has returned the descriptor, which says that these elements are
-        // there; they are no more than can be believed, and their span does not overflow.
+        // SAFETY: the library has returned the descriptor, and so vouches for its elements; their
+        // number is plausible, and their span does not overflow.
         unsafe { gather(descriptor.aligned, size, descriptor.positions(count), &mut bytes) };
     }
     Ok(bytes)
@@ -365,7 +366,7 @@ fn lengths(sizes: &[i64]) -> Vec<u64> {
     sizes.iter().map(|size| size.cast_unsigned()).collect()
 }
 
-/// Copies the tensor behind a returned descriptor, and notes what is to be freed.
+/// Copies the tensor of a returned descriptor, and adds the blocks to free to `blocks`.
 fn take(array: &Array, field: &[u8], kept: &Kept, blocks: &mut Vec<u64>) -> Result<Tensor, String> {
     let element_type = element(array)?;
     let descriptor = match &array.shape {
@@ -374,7 +375,7 @@ fn take(array: &Array, field: &[u8], kept: &Kept, blocks: &mut Vec<u64>) -> Resu
             let (rank, address) =
                 Descriptor::read_unranked(field).map_err(|error| error.to_string())?;
             let is_ours = kept.descriptors.iter().any(|words| words.as_ptr() as u64 == address);
-            // SAFETY: the library has returned the address as that of a descriptor of this rank.
+            // SAFETY: the library has returned the address of a descriptor of this rank.
             let bytes = unsafe { read(address, byte_count(rank)) };
             if address != 0 && !is_ours {
                 blocks.push(address);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::error::LibraryError;
 
-/// Every function that the text beside a library declares, with its place.
+/// The text of every declaration in the file beside a library, with its place.
 pub(super) fn declarations_beside(library: &Path) -> Result<Vec<(String, String)>, LibraryError> {
     let path = library.with_extension("mlir");
     let text = match std::fs::read_to_string(&path) {
@@ -25,8 +25,8 @@ pub(super) fn declarations_beside(library: &Path) -> Result<Vec<(String, String)
         line += before.matches('\n').count();
         from = at + KEYWORD.len();
         if indent.trim().is_empty() {
-            // Only the head is read, which ends before the next function; the body may be of any
-            // dialect.
+            // Only the head of a function is parsed, which ends before the next one; the body may
+            // use any dialect.
             let end = text[from..].find(KEYWORD).map_or(text.len(), |next| from + next);
             found.push((format!("{}:{line}", path.display()), text[at..end].to_owned()));
         }
@@ -34,10 +34,10 @@ pub(super) fn declarations_beside(library: &Path) -> Result<Vec<(String, String)
     Ok(found)
 }
 
-/// What the functions of MLIR's own dialect begin with.
+/// The keyword of functions in MLIR's own dialect.
 const KEYWORD: &str = "func.func";
 
-/// The name that a declaration gives its function, wherever the rest of it is wrong.
+/// The name of the function in a declaration, even if the rest of it is wrong.
 pub(super) fn declared_name(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('@')?;
     let is_part = |character: char| character.is_alphanumeric() || "_$.-".contains(character);

@@ -17,7 +17,7 @@ pub enum LibraryError {
     NoSignatures {
         /// The library.
         library: PathBuf,
-        /// Where the text is looked for.
+        /// Where the text is expected.
         expected: PathBuf,
     },
     /// The text cannot be read.
@@ -25,10 +25,10 @@ pub enum LibraryError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: std::io::Error,
     },
-    /// A declaration is wrong, and does not even say of which function it is.
+    /// A declaration is wrong, and does not name its function.
     #[error("{place}: {reason}")]
     Declaration {
         /// The file and the line, or the option.
@@ -41,10 +41,10 @@ pub enum LibraryError {
     Function {
         /// Its name.
         name: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// There is none of its functions in the library.
+    /// The library has none of the declared functions.
     #[error(
         "{0}: it has none of the functions that its text declares by a C interface; compile them with the attribute llvm.emit_c_interface (or mlir-opt --llvm-request-c-wrappers), or declare them with the attribute llvm.bareptr if their memrefs are bare pointers"
     )]

@@ -1,4 +1,4 @@
-//! A function of a library: its types, and where its code is.
+//! A function of a library: its types, and the address of its code.
 
 use abi::cconv::Signature;
 use abi::mlir::lowering::Lowered;
@@ -20,9 +20,9 @@ pub(super) enum Form {
 pub(super) struct LibraryFunction {
     /// Its name.
     pub(super) name: String,
-    /// What it takes and gives.
+    /// Its arguments and results.
     pub(super) function: Function,
-    /// How it travels through the VM.
+    /// Its calling convention in the VM.
     pub(super) signature: Signature,
     pub(super) lowered: Lowered,
     pub(super) form: Form,

@@ -1,4 +1,4 @@
-//! A loaded library as a module: one function for each that its text declares and it has.
+//! A loaded library as a module, with every declared function that the library has.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -25,9 +25,9 @@ pub struct Library {
     name: String,
     path: PathBuf,
     functions: Vec<Arc<LibraryFunction>>,
-    /// Those that cannot be called, and why. They do not keep anybody from calling the others.
+    /// The declared functions that cannot be called, and why. The others can.
     unusable: Vec<(String, String)>,
-    /// Keeps the code in place; functions refer to it.
+    /// Keeps the code mapped, which the functions point to.
     code: Arc<libloading::Library>,
 }
 
@@ -48,7 +48,7 @@ impl Library {
         for (place, text) in texts {
             match find(&code, &text) {
                 Ok(found) => functions.extend(found.map(Arc::new)),
-                // Without a name there is nobody to tell later.
+                // Without a name, no later call can report it.
                 Err(Fault { name: None, reason }) => {
                     return Err(LibraryError::Declaration { place, reason });
                 }
@@ -81,7 +81,7 @@ impl NativeLibrary for Library {
             let (code, path) = (self.code.clone(), self.path.display().to_string());
             builder =
                 builder.function(&function.name, &function.signature.to_cconv(), move |call| {
-                    // The code stays as long as there is somebody who could call it.
+                    // The closure keeps the code mapped.
                     let _code = &code;
                     let values = call.values();
                     guarded(&path, &shared.name, values, || convert::call(&host, &shared, values))?
@@ -103,7 +103,7 @@ impl NativeLibrary for Library {
     }
 }
 
-/// Why a declaration is of no function that can be called.
+/// Why the function of a declaration cannot be called.
 struct Fault {
     name: Option<String>,
     reason: String,

@@ -1,12 +1,13 @@
-//! Everything unsafe about calling into a library that MLIR compiled: its code, and the memory that
-//! its descriptors lead to.
+//! The unsafe part of calling into a library that MLIR compiled: its code, and the memory that its
+//! descriptors point to.
 //!
 //! # Soundness
 //!
 //! A library's code and the addresses that it returns cannot be checked; running it is the user's
-//! decision. What is ours is kept right: descriptors live until the call is over, shared memory is
-//! that of buffers that the arguments keep alive and is only lent where it may be written, what is
-//! read back is bounded by the descriptor's own words without overflow, and nothing is freed twice.
+//! decision. This crate's part is sound: descriptors live until the call is over; shared memory
+//! belongs to buffers that the arguments keep alive, and is lent only if it may be written; reads
+//! of results are bounded by the descriptor's own words, without overflow; and nothing is freed
+//! twice.
 
 use std::ffi::c_void;
 
@@ -16,7 +17,7 @@ use crate::call::{Argument, Returns, call};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CodeAddress(*const c_void);
 
-// SAFETY: an address of code, which belongs to no thread.
+// SAFETY: an address of code, which is not bound to a thread.
 unsafe impl Send for CodeAddress {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for CodeAddress {}
@@ -30,11 +31,11 @@ pub(crate) fn symbol(library: &libloading::Library, name: &str) -> Option<CodeAd
     (!address.is_null()).then_some(CodeAddress(address.cast_const()))
 }
 
-/// Calls a function; `None` if it takes more than can be passed.
+/// Calls a function; `None` if there are too many arguments.
 ///
 /// # Safety
-/// The address is that of a function that takes these arguments and returns this, and whose code is
-/// loaded.
+/// The address is that of a function that takes these arguments and returns such a result, and
+/// whose code is loaded.
 pub(crate) unsafe fn invoke(
     function: CodeAddress,
     arguments: &[Argument],
@@ -44,8 +45,8 @@ pub(crate) unsafe fn invoke(
     unsafe { call(function.0, arguments, returns) }
 }
 
-/// Copies elements from where a descriptor says that they are: `positions` count elements of `size`
-/// bytes from `aligned`.
+/// Copies elements of `size` bytes. `positions` are their indices, relative to the address
+/// `aligned`.
 ///
 /// # Safety
 /// The elements may be read.
@@ -61,7 +62,7 @@ pub(crate) unsafe fn gather(
         let element = base.wrapping_offset(offset);
         let at = out.len();
         out.resize(at + size, 0);
-        // SAFETY: the caller says that the element is there; the destination was just made.
+        // SAFETY: the caller vouches for the element; the destination was just allocated.
         unsafe { std::ptr::copy_nonoverlapping(element, out[at..].as_mut_ptr(), size) };
     }
 }
@@ -73,17 +74,16 @@ pub(crate) unsafe fn gather(
 pub(crate) unsafe fn read(address: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     if length > 0 && address != 0 {
-        // SAFETY: the caller says that they are there; the destination has the length.
+        // SAFETY: the caller vouches for the bytes; the destination has the length.
         unsafe { std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), length) };
     }
     bytes
 }
 
-/// Frees what a library got from `malloc`.
+/// Frees a block that a library got from `malloc`.
 ///
 /// # Safety
-/// The address is null or that of a block that `malloc` gave, and nobody frees or uses it
-/// afterwards.
+/// The address is null or that of a block from `malloc`, which nothing frees or uses afterwards.
 pub(crate) unsafe fn free(address: u64) {
     unsafe extern "C" {
         fn free(block: *mut c_void);

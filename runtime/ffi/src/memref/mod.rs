@@ -12,12 +12,12 @@
 //! ```
 //!
 //! A callee may write into the memory of its arguments; memory that may not be written is copied
-//! first. Who owns a returned memref is the caller: it is freed, unless it lies in an argument or
-//! is a constant of the library.
+//! first. The caller owns a returned memref: it is freed, unless it lies in an argument or is a
+//! constant of the library.
 //!
-//! A declaration with the attribute `llvm.bareptr` is of a function that takes and gives plain
-//! pointers to dense elements, under its own name. What such a pointer leads to is copied and never
-//! freed: nothing tells constants from what was allocated.
+//! A declaration with the attribute `llvm.bareptr` is for a function that takes and returns plain
+//! pointers to dense elements, under its own name. The elements at a returned pointer are copied
+//! and never freed: nothing distinguishes constants from allocated memory.
 
 mod convert;
 mod declarations;

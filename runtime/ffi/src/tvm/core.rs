@@ -1,13 +1,13 @@
-//! The runtime library of TVM FFI, found while the process runs.
+//! The runtime library of TVM FFI, found at run time.
 //!
-//! Inside Python it is loaded already, with its symbols open to all. A program of ours loads it:
-//! from `TVM_FFI_LIBRARY`, else as the system finds `libtvm_ffi.so`, else from where
-//! `tvm-ffi-config --libdir` says.
+//! Inside Python it is loaded already, with global symbols. Otherwise it is loaded from
+//! `TVM_FFI_LIBRARY`, else as `libtvm_ffi.so` from the system's folders, else from the folder that
+//! `tvm-ffi-config --libdir` prints.
 //!
 //! # Soundness
 //!
-//! The symbols have the types that the headers of TVM FFI give them; those used here are the same
-//! in all versions since 0.1.8. Nothing unloads the library.
+//! The symbols have the types in the headers of TVM FFI, which are the same in all versions since
+//! 0.1.8. The library is never unloaded.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use super::error::FfiError;
 /// An object, by its address.
 pub(crate) type Handle = *mut c_void;
 
-/// The functions that are used here.
+/// The functions of the library that are used here.
 pub struct Core {
     pub(crate) inc_ref: unsafe extern "C" fn(Handle) -> c_int,
     pub(crate) dec_ref: unsafe extern "C" fn(Handle) -> c_int,
@@ -51,10 +51,10 @@ pub struct Core {
 
 static CORE: OnceLock<Result<Core, String>> = OnceLock::new();
 
-/// The runtime library; found once.
+/// The runtime library, which is searched for only once.
 ///
 /// # Errors
-/// It is nowhere; the message says how to install it.
+/// It is not found; the message says how to install it.
 pub(super) fn core() -> Result<&'static Core, FfiError> {
     CORE.get_or_init(find).as_ref().map_err(|error| FfiError::new("RuntimeError", error.clone()))
 }
@@ -69,8 +69,8 @@ fn find() -> Result<Core, String> {
     }
     let mut tried = Vec::new();
     for path in candidates() {
-        // SAFETY: loading the library runs its constructors; it is TVM FFI's own, which the user
-        // installed.
+        // SAFETY: loading runs the library's constructors. It is TVM FFI's own library, which the
+        // user installed.
         match unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) } {
             Ok(library) => {
                 let core = resolve(&library);
@@ -106,9 +106,9 @@ fn candidates() -> Vec<PathBuf> {
 
 #[cfg(unix)]
 fn resolve(library: &libloading::os::unix::Library) -> Result<Core, String> {
-    /// A symbol as a function of the type that the field has.
+    /// A symbol as a function of the field's type.
     fn symbol<T: Copy>(library: &libloading::os::unix::Library, name: &str) -> Result<T, String> {
-        // SAFETY: the types of the fields are those of the headers.
+        // SAFETY: the types of the fields are those in the headers.
         let found = unsafe { library.get::<T>(name.as_bytes()) };
         found.map(|symbol| *symbol).map_err(|error| format!("{name}: {error}"))
     }
@@ -129,13 +129,14 @@ fn resolve(library: &libloading::os::unix::Library) -> Result<Core, String> {
     })
 }
 
-/// Bytes as the library takes them; they must outlive the call.
+/// Bytes as an argument of the library. They must outlive the call.
 pub(crate) fn byte_array(bytes: &[u8]) -> ByteArray {
     ByteArray { data: bytes.as_ptr().cast(), size: bytes.len() }
 }
 
 impl Core {
-    /// Leaves an error for the caller of a packed function, who sees that its result is not 0.
+    /// Sets the error of a packed function, whose caller takes it when the function does not return
+    /// 0.
     pub(crate) fn raise(&self, error: &FfiError) {
         let mut handle: Handle = std::ptr::null_mut();
         let (kind, message, backtrace) = (
@@ -146,7 +147,7 @@ impl Core {
         // SAFETY: the texts live until the call is over, which copies them.
         let code = unsafe { (self.error_create)(&kind, &message, &backtrace, &mut handle) };
         if code == 0 && !handle.is_null() {
-            // SAFETY: an error object that was just made; raising it takes a reference of its own.
+            // SAFETY: an error object that was just made. Raising it adds a reference.
             unsafe {
                 (self.error_raise)(handle);
                 (self.dec_ref)(handle);
@@ -159,13 +160,14 @@ impl Core {
         unsafe { (self.error_raise_text)(kind.as_ptr(), message.as_ptr()) };
     }
 
-    /// The frames of the caller, a line each, the most recent call first; as they end a backtrace
-    /// that begins within a call from there.
+    /// The frames of this thread, one per line, most recent call first. A backtrace from within a
+    /// call that is made here ends with the same frames.
     pub(crate) fn backtrace(&self) -> String {
-        // SAFETY: no frame is added at the top; the text stays until the next call of this thread.
+        // SAFETY: null pointers add no frame at the top. The text stays valid until the next call
+        // on this thread.
         let text = unsafe { (self.backtrace)(std::ptr::null(), 0, std::ptr::null(), 0).as_ref() };
         let Some(text) = text.filter(|text| !text.data.is_null()) else { return String::new() };
-        // SAFETY: the library gives so many bytes.
+        // SAFETY: the library vouches for the length.
         let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.size) };
         String::from_utf8_lossy(bytes).into_owned()
     }

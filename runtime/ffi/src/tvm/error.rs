@@ -1,13 +1,13 @@
-//! Errors as they cross the boundary of TVM FFI.
+//! Errors that cross the boundary of TVM FFI.
 
-/// An error as it crosses the boundary.
+/// An error that crosses the boundary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FfiError {
-    /// `ValueError`, `TypeError`, …
+    /// The kind: `ValueError`, `TypeError`, …
     pub(crate) kind: String,
     /// What went wrong.
     pub(crate) message: String,
-    /// A line a frame, the most recent call first.
+    /// One line per frame, most recent call first.
     pub(crate) backtrace: String,
 }
 
@@ -17,8 +17,7 @@ impl FfiError {
         Self { kind: kind.to_owned(), message: message.into(), backtrace: String::new() }
     }
 
-    /// The same, with a place before what is wrong there: `[1]: expected …` becomes
-    /// `["a"][1]: expected …`.
+    /// Adds a place in front of the message: `[1]: expected …` becomes `["a"][1]: expected …`.
     pub(crate) fn within(mut self, place: &str) -> Self {
         let separator = if self.message.starts_with('[') { "" } else { ": " };
         self.message = format!("{place}{separator}{}", self.message);

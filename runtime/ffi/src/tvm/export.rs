@@ -1,8 +1,8 @@
-//! A function of a program as a packed function: what the library that Python loads is made of.
+//! A function of a program as a packed function, for the library that Python loads.
 //!
-//! A program is loaded, verified, linked and initialised once; each of its functions is a function
-//! object that runs it. One call runs at a time in a program. Errors of the VM carry its frames as
-//! backtrace.
+//! A program is loaded, verified, linked and initialised once; each of its functions becomes a
+//! function object that calls it. Calls of one program run one at a time. Errors of the VM carry
+//! its frames as their backtrace.
 
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,10 +25,10 @@ use super::error::FfiError;
 use super::object::{bytes_of, raised};
 use super::value::Boundary;
 
-/// What memory must be aligned to where machine code of a program sees it.
+/// The alignment of memory that a program's machine code accesses, in bytes.
 const MACHINE_CODE_ALIGNMENT: usize = 64;
 
-/// A program that is ready to be called.
+/// A loaded and initialised program.
 pub struct Program {
     context: Mutex<Context>,
     host: Host,
@@ -66,7 +66,7 @@ impl Program {
         let index = ModuleIndex(u32::try_from(last).map_err(|error| fail(error.to_string()))?);
         let mut invocation = Invocation::initialize(&context);
         finish(&mut context, &mut invocation).map_err(|failure| error(&failure))?;
-        // Bytecode reads bytes wherever they are; machine code may load whole vectors.
+        // Bytecode accesses memory at any alignment; machine code may load whole vectors.
         let has_machine_code = module.rodata().iter().any(|segment| {
             let start = segment.range.start..segment.range.end.min(segment.range.start + 4);
             module.file_bytes().get(start).is_some_and(|bytes| *bytes == *b"\x7fELF")
@@ -87,7 +87,7 @@ impl Program {
     /// One of its functions.
     ///
     /// # Errors
-    /// It has none with this name.
+    /// It has no function of this name.
     pub fn function(self: &Arc<Self>, name: &str) -> Result<ProgramFunction, FfiError> {
         let Some((_, export)) = self.module.export_named(name) else {
             let names: Vec<&str> = self.exports().collect();
@@ -136,7 +136,7 @@ pub struct ProgramFunction {
 }
 
 impl ProgramFunction {
-    /// Its signature for people.
+    /// A readable text of its signature.
     #[must_use]
     pub fn describe(&self) -> String {
         format!("{}{}", self.name, self.declared)
@@ -168,7 +168,7 @@ impl ProgramFunction {
         let mut invocation = Invocation::new(&context, self.id, values)
             .map_err(|status| FfiError::new(kind_of(status.code), status.message))?;
         let results = finish(&mut context, &mut invocation).map_err(|failure| error(&failure))?;
-        // A structure that is the only result travels as its values.
+        // A structure that is the only result is passed as its separate values.
         if let [slot] = self.declared.results.as_slice()
             && matches!(slot.ty, Type::Sequence(..) | Type::Dictionary(_))
             && wire_results(&self.declared).len() == results.len()
@@ -196,7 +196,7 @@ fn finish(context: &mut Context, invocation: &mut Invocation) -> Result<Vec<Valu
 
 fn error(failure: &Failure) -> FfiError {
     let Status { code, message } = &failure.status;
-    // As the library has them: the most recent call first.
+    // In the order of the library: most recent call first.
     let frames = failure.backtrace.iter();
     let backtrace = frames
         .map(|frame| format!("  File \"{}.vmfb\", line 0, in {frame}\n", frame.module_name))
@@ -215,10 +215,10 @@ fn kind_of(code: StatusCode) -> &'static str {
     }
 }
 
-/// What a function object of ours does.
+/// The body of a function object of this program.
 type Body = Box<dyn Fn(&'static Core, &[Any]) -> Result<Any, FfiError> + Send + Sync>;
 
-/// The function behind function objects.
+/// The C function of all function objects.
 unsafe extern "C" fn call_body(
     this: *mut c_void,
     args: *const Any,
@@ -226,7 +226,7 @@ unsafe extern "C" fn call_body(
     result: *mut Any,
 ) -> c_int {
     let body = |core: &'static Core, arguments: &[Any]| {
-        // SAFETY: the object keeps what `function_object` gave it.
+        // SAFETY: `this` is the body that `function_object` gave the object, which keeps it alive.
         let body = unsafe { &*this.cast::<Body>() };
         body(core, arguments)
     };
@@ -235,7 +235,7 @@ unsafe extern "C" fn call_body(
 }
 
 unsafe extern "C" fn delete_body(this: *mut c_void) {
-    // SAFETY: called once, with what `function_object` gave.
+    // SAFETY: called once, with the body that `function_object` gave the object.
     drop(unsafe { Box::from_raw(this.cast::<Body>()) });
 }
 
@@ -243,10 +243,10 @@ unsafe extern "C" fn delete_body(this: *mut c_void) {
 fn function_object(core: &Core, body: Body) -> Result<Any, FfiError> {
     let this = Box::into_raw(Box::new(body)).cast();
     let mut handle: Handle = std::ptr::null_mut();
-    // SAFETY: the two functions belong to what `this` is.
+    // SAFETY: both functions take `this` as a body.
     let code = unsafe { (core.function_create)(this, call_body, Some(delete_body), &mut handle) };
     if code != 0 || handle.is_null() {
-        // SAFETY: it was not taken over.
+        // SAFETY: the library has not taken it over.
         unsafe { delete_body(this) };
         return Err(raised(core));
     }
@@ -264,8 +264,8 @@ impl ProgramFunction {
 }
 
 impl Program {
-    /// A function object that gives the functions of the program by their names, as an owned value.
-    /// They share its state.
+    /// A function object that returns the program's functions by name, as an owned value. They
+    /// share the program's state.
     ///
     /// # Errors
     /// The library cannot make one.
@@ -278,12 +278,12 @@ impl Program {
     }
 }
 
-/// The body of a packed function: arguments in, an owned value or an error out. A panic is an error
-/// too.
+/// Runs the body of a packed function: it takes arguments and returns an owned value or an error. A
+/// panic becomes an error, too.
 ///
 /// # Safety
-/// The caller is a packed function: `args` are `count` values that live until it returns, and
-/// `result` may be written.
+/// As for a packed function: `args` are `count` values that live until it returns, and `result` may
+/// be written.
 pub unsafe fn packed(
     args: *const Any,
     count: c_int,
@@ -292,7 +292,7 @@ pub unsafe fn packed(
 ) -> c_int {
     let Ok(core) = core() else { return -1 };
     let arguments = match usize::try_from(count) {
-        // SAFETY: what the caller promises.
+        // SAFETY: as the caller promises.
         Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(args, count) },
         _ => &[],
     };
@@ -301,7 +301,7 @@ pub unsafe fn packed(
         outcome.unwrap_or_else(|_| Err(FfiError::new("InternalError", "the function panicked")));
     match outcome {
         Ok(any) => {
-            // SAFETY: what the caller promises.
+            // SAFETY: as the caller promises.
             unsafe { result.write(any) };
             0
         }
@@ -312,10 +312,10 @@ pub unsafe fn packed(
     }
 }
 
-/// The string that an argument is.
+/// An argument that is a string.
 ///
 /// # Errors
-/// There is no such argument, or it is something else.
+/// There is no such argument, or it is not a string.
 pub fn string_argument(arguments: &[Any], index: usize, what: &str) -> Result<String, FfiError> {
     let Some(any) = arguments.get(index) else {
         return Err(FfiError::new("TypeError", format!("argument {index} is missing: {what}")));

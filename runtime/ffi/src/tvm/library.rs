@@ -1,10 +1,10 @@
-//! A library of packed functions as a module: imports of a program are satisfied by
-//! `__tvm_ffi_<name>`.
+//! A library of packed functions as a module: the function `__tvm_ffi_<name>` satisfies the import
+//! `<name>`.
 //!
-//! A library does not list types; what a program imports says how it calls. Arguments are lent; the
-//! result must be what the import wants, several results an array of them. Tensors are objects,
-//! which functions may keep longer than the call. An error's backtrace begins with the library's
-//! own frames; those that follow are of this program and are cut off.
+//! A library does not list types, so the program's imports determine them. Arguments are lent; the
+//! result must have the type that the import expects, several results are an array. Tensors are
+//! objects, which functions may keep longer than the call. An error's backtrace begins with the
+//! library's own frames; the frames after them belong to this program and are cut off.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use super::value::{Boundary, release};
 use crate::guarded::guarded;
 use crate::shared_library::{load, module_name};
 
-/// What symbols of packed functions begin with.
+/// The prefix of the symbols of packed functions.
 const PREFIX: &str = "__tvm_ffi_";
 
 /// A loaded library.
@@ -44,7 +44,7 @@ pub(crate) fn has_packed_functions(path: &Path) -> bool {
 }
 
 impl Library {
-    /// Loads a library, and the runtime library before it.
+    /// Loads the runtime library, then this library.
     ///
     /// # Errors
     /// One of them cannot be loaded.
@@ -80,7 +80,7 @@ impl NativeLibrary for Library {
                 (host.clone(), self.code.clone(), format!("{}.{name}", self.name));
             let (path, function_name) = (self.path.display().to_string(), (*name).to_owned());
             builder = builder.function(name, convention, move |call_frame| {
-                // The code stays as long as there is somebody who could call it.
+                // The closure keeps the code mapped.
                 let _code = &code;
                 let values = call_frame.values();
                 guarded(&path, &function_name, values, || {
@@ -143,7 +143,7 @@ fn invoke(
     let mut result = Any::default();
     let count = i32::try_from(arguments.len())
         .map_err(|_| FfiError::new("ValueError", "too many arguments"))?;
-    // SAFETY: a packed function; the arguments are lent until it returns, and the result holds no
+    // SAFETY: a packed function; the arguments live until it returns, and the result holds no
     // object.
     let code = unsafe { function(std::ptr::null_mut(), arguments.as_ptr(), count, &mut result) };
     if code != 0 {
@@ -156,10 +156,9 @@ fn invoke(
     values
 }
 
-/// A backtrace without the frames at its end that `ours`, taken where the call was made, has as
-/// well.
+/// A backtrace without the last frames that it shares with `ours`, the backtrace at the call.
 fn without_frames_of(backtrace: &str, ours: &str) -> String {
-    // The innermost of them is at another line in each.
+    // Lines are ignored, as the innermost common frame has a different line in each.
     let name = |frame: &&str| frame.rsplit(", in ").next().map(str::to_owned);
     let frames: Vec<&str> = backtrace.lines().collect();
     let common = frames

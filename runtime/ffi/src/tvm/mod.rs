@@ -5,14 +5,14 @@
 //! Python  ── function object ─► export:  tagged values become VM values, the program runs     (used by the cdylib)
 //! ```
 //!
-//! - [`core`]: the runtime library `libtvm_ffi`, found at run time; nothing links it.
-//! - [`object`]: counted objects and what is in them; tensors lent in both directions.
-//! - [`value`]: tagged values and VM values.
-//! - [`library`]: a library of packed functions as a module. [`export`]: a function of a program as
-//!   a packed function.
+//! - `core`: the runtime library `libtvm_ffi`, which is found at run time and never linked.
+//! - `object`: reference-counted objects and their contents; tensors lent in both directions.
+//! - `value`: conversions between tagged values and VM values.
+//! - `library`: a library of packed functions as a module. `export`: a function of a program as a
+//!   packed function.
 //!
-//! Tensors are shared, not copied, wherever their memory allows it: dense, on the CPU, and aligned
-//! as machine code of the program wants it.
+//! Tensors are shared, not copied, if their memory allows it: it must be dense, on the CPU, and
+//! aligned as the program's machine code expects.
 
 mod core;
 mod error;

@@ -1,12 +1,12 @@
-//! Counted objects of TVM FFI: keeping them, looking into them, and tensors lent in both
+//! Reference-counted objects of TVM FFI: owning them, reading them, and lending tensors in both
 //! directions.
 //!
 //! # Soundness
 //!
-//! An [`Object`] owns one strong reference and gives it back when it is dropped. The cells behind
-//! object headers are read only for the type indices that have them, and copied out at once. A lent
-//! tensor's memory is kept by what lends it: a foreign tensor by its object, ours by the buffer
-//! view that a DLPack manager holds.
+//! An [`Object`] owns one strong reference and releases it when it is dropped. The cells after
+//! object headers are read only for the type indices that have them, and copied at once. The lender
+//! keeps a tensor's memory alive: for a foreign tensor that is its object; for a tensor of this
+//! program, the buffer view that a DLPack manager holds.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -27,7 +27,7 @@ use vm::Access;
 use super::core::{Core, Handle, byte_array};
 use super::error::FfiError;
 
-/// Bytes of the header that every object begins with.
+/// The size of the header of every object, in bytes.
 const HEADER: usize = size_of::<ObjectHeader>();
 
 /// A strong reference to an object.
@@ -52,14 +52,14 @@ impl Object {
     /// Takes over a reference.
     ///
     /// # Safety
-    /// `handle` is an object, and one of its strong references is the caller's to give.
+    /// `handle` is an object, and the caller owns one of its strong references, which it gives up.
     pub(crate) unsafe fn owned(core: &Core, handle: Handle) -> Self {
-        // SAFETY: the only `Core` there is lives in a static.
+        // SAFETY: the only `Core` lives in a static.
         let core = unsafe { &*std::ptr::from_ref(core) };
         Self { core, handle: NonNull::new(handle).unwrap_or(NonNull::dangling()) }
     }
 
-    /// A reference beside one that somebody else keeps for now.
+    /// Adds a reference to an object that something else keeps alive for now.
     ///
     /// # Safety
     /// `handle` is an object that is alive.
@@ -85,7 +85,7 @@ impl Object {
                 format!("TVM FFI has no global function {name}"),
             ));
         }
-        // SAFETY: the library gave a reference, which is ours now.
+        // SAFETY: the library returned a strong reference.
         Ok(unsafe { Self::owned(core, handle) })
     }
 
@@ -94,7 +94,7 @@ impl Object {
         self.handle.as_ptr()
     }
 
-    /// Gives the reference away.
+    /// Gives up the reference to the caller.
     pub(crate) fn into_handle(self) -> Handle {
         let handle = self.handle();
         std::mem::forget(self);
@@ -104,33 +104,33 @@ impl Object {
 
 impl Drop for Object {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours.
+        // SAFETY: the reference is owned.
         unsafe { (self.core.dec_ref)(self.handle()) };
     }
 }
 
-/// The cell behind an object's header.
+/// The cell after an object's header.
 ///
 /// # Safety
 /// The object's type has such a cell, and it is alive.
 unsafe fn cell<T: Copy>(handle: u64) -> T {
-    // SAFETY: what the caller promises; cells may be at any multiple of 8.
+    // SAFETY: as the caller promises. The read needs no alignment.
     unsafe { ((handle as usize + HEADER) as *const T).read_unaligned() }
 }
 
-/// Copies bytes that a cell leads to.
+/// Copies the bytes that a cell points to.
 ///
 /// # Safety
-/// The array is of a living object or argument.
+/// The array belongs to an object or argument that is alive.
 unsafe fn copy(array: ByteArray) -> Vec<u8> {
     if array.data.is_null() || array.size == 0 {
         return Vec::new();
     }
-    // SAFETY: what the caller promises.
+    // SAFETY: as the caller promises.
     unsafe { std::slice::from_raw_parts(array.data.cast::<u8>(), array.size) }.to_vec()
 }
 
-/// The text or bytes that a value holds or leads to; `None` if it is neither.
+/// The text or bytes of a value; `None` if it is none of them.
 ///
 /// # Safety
 /// The value is alive.
@@ -141,12 +141,12 @@ pub(crate) unsafe fn bytes_of(any: &Any) -> Option<Vec<u8>> {
             Some(any.payload.to_le_bytes()[..length].to_vec())
         }
         index::RAW_STR => {
-            // SAFETY: a C string ends with a zero.
+            // SAFETY: a value of this type is the address of a C string.
             let text = unsafe { std::ffi::CStr::from_ptr(any.payload as *const _) };
             Some(text.to_bytes().to_vec())
         }
         index::BYTE_ARRAY_PTR => {
-            // SAFETY: an address of an array of bytes.
+            // SAFETY: a value of this type is the address of an array of bytes.
             let bytes = unsafe { copy((any.payload as *const ByteArray).read_unaligned()) };
             Some(bytes)
         }
@@ -156,7 +156,7 @@ pub(crate) unsafe fn bytes_of(any: &Any) -> Option<Vec<u8>> {
     }
 }
 
-/// The items of an array, a list or a shape; `None` if it is neither.
+/// The items of an array, a list or a shape; `None` if it is none of them.
 ///
 /// # Safety
 /// The value is alive.
@@ -169,7 +169,7 @@ pub(crate) unsafe fn items_of(any: &Any) -> Option<Vec<Any>> {
             if count == 0 {
                 return Some(Vec::new());
             }
-            // SAFETY: the cell tells where so many items are.
+            // SAFETY: the cell has the address and number of the items.
             Some(unsafe { std::slice::from_raw_parts(sequence.data, count) }.to_vec())
         }
         index::SHAPE => {
@@ -178,7 +178,7 @@ pub(crate) unsafe fn items_of(any: &Any) -> Option<Vec<Any>> {
             if shape.size == 0 {
                 return Some(Vec::new());
             }
-            // SAFETY: the cell tells where so many lengths are.
+            // SAFETY: the cell has the address and number of the lengths.
             let lengths = unsafe { std::slice::from_raw_parts(shape.data, shape.size) };
             Some(lengths.iter().map(|length| Any::int(*length)).collect())
         }
@@ -186,7 +186,7 @@ pub(crate) unsafe fn items_of(any: &Any) -> Option<Vec<Any>> {
     }
 }
 
-/// The error that a failed call left.
+/// Takes the error of a failed call.
 pub(crate) fn raised(core: &Core) -> FfiError {
     let mut handle: Handle = std::ptr::null_mut();
     // SAFETY: the library writes the address of an error object, or null.
@@ -194,20 +194,20 @@ pub(crate) fn raised(core: &Core) -> FfiError {
     if handle.is_null() {
         return FfiError::new("RuntimeError", "the function failed and left no error");
     }
-    // SAFETY: the reference was moved to us.
+    // SAFETY: the library moved the reference to the caller.
     let error = unsafe { Object::owned(core, handle) };
-    // SAFETY: it is alive.
+    // SAFETY: `error` keeps the object alive.
     unsafe { error_of(error.handle()) }
 }
 
-/// What an error object says.
+/// The contents of an error object.
 ///
 /// # Safety
 /// `handle` is an error object that is alive.
 pub(crate) unsafe fn error_of(handle: Handle) -> FfiError {
     // SAFETY: errors have such a cell.
     let error: ErrorCell = unsafe { cell(handle as u64) };
-    // SAFETY: the object keeps its texts.
+    // SAFETY: the object, which is alive, keeps its texts.
     let text = |array| String::from_utf8_lossy(&unsafe { copy(array) }).into_owned();
     FfiError {
         kind: text(error.kind),
@@ -216,7 +216,7 @@ pub(crate) unsafe fn error_of(handle: Handle) -> FfiError {
     }
 }
 
-/// Where tensors of the host are put.
+/// The parameters of buffers for imported tensors.
 fn parameters() -> BufferParameters {
     BufferParameters {
         memory_type: MemoryType::DEVICE_LOCAL,
@@ -225,8 +225,8 @@ fn parameters() -> BufferParameters {
     }
 }
 
-/// A tensor of somebody else as a buffer view. Its memory is shared if it is dense, starts at a
-/// multiple of `alignment`, and belongs to an object that can be kept.
+/// A foreign tensor as a buffer view. The memory is shared if it is dense, starts at a multiple of
+/// `alignment` bytes, and belongs to an object that can be kept; otherwise it is copied.
 ///
 /// # Safety
 /// The value holds a tensor (index 7 or 70) that is alive.
@@ -237,7 +237,8 @@ pub(crate) unsafe fn import(
     alignment: usize,
 ) -> Result<BufferView, FfiError> {
     let is_object = any.type_index == index::TENSOR;
-    // SAFETY: tensors have such a cell; a bare one is at the address itself.
+    // SAFETY: tensor objects have such a cell; a value of the other type is the address of the
+    // tensor itself.
     let tensor: DlTensor = unsafe {
         if is_object {
             cell(any.payload)
@@ -293,7 +294,7 @@ pub(crate) unsafe fn import(
         {
             // SAFETY: the value is an object that is alive.
             let keeper = Box::new(unsafe { Object::shared(core, any.payload as Handle) });
-            // SAFETY: the object, which is kept, owns so many bytes there.
+            // SAFETY: the object, which the keeper keeps alive, owns `length` bytes at `data`.
             unsafe { vm::Buffer::foreign(data, length, Access::ReadWrite, keeper) }
         }
         _ => {
@@ -303,7 +304,7 @@ pub(crate) unsafe fn import(
                 for position in descriptor.positions(count) {
                     let element = (address as *const u8)
                         .wrapping_offset(position.wrapping_mul(width as i64) as isize);
-                    // SAFETY: the tensor says that its elements are there.
+                    // SAFETY: the tensor is alive and vouches for its elements.
                     bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(element, width) });
                 }
             }
@@ -317,7 +318,7 @@ pub(crate) unsafe fn import(
 
 fn element_type(dtype: DlDataType) -> Option<ElementType> {
     let scalar = match dtype.scalar()? {
-        // What NumPy and others call signed is what programs leave open.
+        // Signed integers of NumPy and others are signless integers in programs.
         ScalarType::Integer(Signedness::Signed, bits) => ScalarType::signless(bits),
         other => other,
     };
@@ -336,7 +337,7 @@ pub(crate) fn data_type(element_type: ElementType) -> Option<DlDataType> {
     DlDataType::of(&scalar).filter(|_| !element_type.is_packed())
 }
 
-/// A buffer view as a tensor for others.
+/// A buffer view, lent as a tensor.
 pub(crate) struct Lent {
     _view: BufferView,
     _storage: Arc<vm::Buffer>,
@@ -355,7 +356,7 @@ impl Lent {
             .byte_length()
             .ok_or_else(|| fail("the tensor is larger than memory".to_owned()))?;
         let storage = view.buffer().view(0, length).map_err(|status| fail(status.to_string()))?;
-        // Others may write: memory that must not change is lent as a copy.
+        // The receiver may write, so read-only memory is lent as a copy.
         let storage = if storage.access() == Access::ReadWrite {
             storage
         } else {
@@ -379,10 +380,10 @@ impl Lent {
         Ok(Self { _view: view.clone(), _storage: storage, shape, strides, tensor })
     }
 
-    /// A tensor object that shares the memory and keeps it.
+    /// A tensor object that shares the memory and keeps it alive.
     pub(crate) fn into_object(self, core: &Core) -> Result<Object, FfiError> {
         unsafe extern "C" fn delete(tensor: *mut DlManagedTensorVersioned) {
-            // SAFETY: called once, with what `into_object` made.
+            // SAFETY: called once, with a tensor from `into_object`.
             unsafe {
                 let managed = Box::from_raw(tensor);
                 drop(Box::from_raw(managed.manager_ctx.cast::<Lent>()));
@@ -402,14 +403,14 @@ impl Lent {
         });
         let managed = Box::into_raw(managed);
         let mut handle: Handle = std::ptr::null_mut();
-        // SAFETY: a managed tensor by DLPack's rules; the library takes it over where it succeeds.
+        // SAFETY: a managed tensor by DLPack's rules. The library takes it over if it succeeds.
         let code = unsafe { (core.tensor_from_dlpack)(managed, 0, 0, &mut handle) };
         if code != 0 || handle.is_null() {
-            // SAFETY: it was not taken over.
+            // SAFETY: the library has not taken it over.
             unsafe { delete(managed) };
             return Err(raised(core));
         }
-        // SAFETY: a new object, whose reference is ours.
+        // SAFETY: the library returned a strong reference to a new object.
         Ok(unsafe { Object::owned(core, handle) })
     }
 }

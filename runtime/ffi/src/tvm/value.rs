@@ -25,16 +25,16 @@ use super::core::{Core, Handle, byte_array};
 use super::error::FfiError;
 use super::object::{Lent, Object, bytes_of, import, items_of, raised};
 
-/// What conversions need.
+/// The context of conversions.
 #[derive(Clone, Copy)]
 pub(crate) struct Boundary<'a> {
     pub(crate) core: &'a Core,
     pub(crate) host: &'a Host,
-    /// What shared memory must be aligned to.
+    /// The alignment that shared memory needs, in bytes.
     pub(crate) alignment: usize,
 }
 
-/// Drops what an owned value refers to.
+/// Releases the reference of an owned value.
 pub(crate) fn release(core: &Core, any: Any) {
     if any.type_index >= index::OBJECT && any.payload != 0 {
         // SAFETY: an owned value has a strong reference.
@@ -43,7 +43,8 @@ pub(crate) fn release(core: &Core, any: Any) {
 }
 
 impl Boundary<'_> {
-    /// A tagged value as a VM value of a type. `declared` is what the signature says beyond that.
+    /// Converts a tagged value to a VM value of type `wanted`. `declared` is its type in the
+    /// signature, if there is one.
     pub(crate) fn to_vm(
         self,
         any: &Any,
@@ -179,7 +180,7 @@ impl Boundary<'_> {
         Ok(Ref::List(Arc::new(list)))
     }
 
-    /// An item of a list, as the signature has it, or by what it is.
+    /// Converts an item of a list, by its type in the signature, or by its tag.
     fn item(self, any: &Any, declared: Option<&Type>, depth: usize) -> Result<Value, FfiError> {
         match declared {
             Some(ty @ Type::Scalar(_)) => {
@@ -196,7 +197,7 @@ impl Boundary<'_> {
         }
     }
 
-    /// A tagged value by what it is.
+    /// Converts a tagged value by its tag.
     fn dynamic(self, any: &Any, depth: usize) -> Result<Value, FfiError> {
         Ok(match any.decode().map_err(|error| FfiError::new("TypeError", error.to_string()))? {
             AnyValue::Int(value) => Value::I64(value),
@@ -211,7 +212,7 @@ impl Boundary<'_> {
         })
     }
 
-    /// A VM value as an owned tagged value.
+    /// Converts a VM value to an owned tagged value.
     pub(crate) fn to_any(self, value: &Value, declared: Option<&Type>) -> Result<Any, FfiError> {
         self.to_any_at(value, declared, 0)
     }
@@ -274,7 +275,7 @@ impl Boundary<'_> {
         })
     }
 
-    /// Values as the structure that a type promises: a mapping, a string, or an array object.
+    /// Converts values to the structure of a type: a mapping, a string, or an array object.
     pub(crate) fn structure(
         self,
         values: &[Value],
@@ -376,7 +377,7 @@ fn list_of_bytes(bytes: &[u8]) -> Result<Ref, FfiError> {
     Ok(Ref::List(Arc::new(list)))
 }
 
-/// The text whose bytes these are.
+/// The text with these bytes.
 fn text_of(values: &[Value]) -> Option<String> {
     let bytes = values.iter().map(|value| match value {
         Value::I32(byte) => Some(*byte as u8),
@@ -390,8 +391,8 @@ fn expected(what: &str, any: &Any) -> FfiError {
     FfiError::new("TypeError", format!("expected {what}, got {found}"))
 }
 
-/// A tensor must be of the element type and shape that the signature declares: the module would say
-/// so too, but less clearly.
+/// Checks that a tensor has the element type and shape that the signature declares. The module
+/// checks them too, with less clear errors.
 fn check_tensor(declared: Option<&Type>, view: &BufferView) -> Result<(), FfiError> {
     let Some(ty @ Type::Array(array)) = declared else { return Ok(()) };
     let found = TensorElement::from_any_code(view.element_code());

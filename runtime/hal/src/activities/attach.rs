@@ -1,4 +1,4 @@
-//! Nested modules in the program's own context, for those who want to look into dispatches.
+//! Nested modules in the program's own context, so that a debugger can look into dispatches.
 //!
 //! A VMVX executable runs in contexts of its own, on any thread. If a debugger inspects the program
 //! ([`vm::Context::is_inspected`]), the executable's module is also attached to the program's
@@ -11,13 +11,14 @@ use vmfb::{FileBytes, Module};
 
 use crate::microkernels;
 
-/// What a module begins with: the archive's header, or the size of its FlatBuffer and this.
+/// The first bytes of a module: the header of an archive, or the identifier of a FlatBuffer at
+/// offset 8.
 const ARCHIVE: &[u8] = b"PK\x03\x04";
 const FLATBUFFER: (usize, &[u8]) = (8, b"IREE");
 
-/// Attaches the nested modules that lie in the rodata of a module, before the program runs: so that
-/// they can be looked at, and breakpoints set in them, from the start. Data that is no such module,
-/// or a damaged one, is left alone; creating the executable will say what is wrong.
+/// Attaches the nested modules in the rodata of a module before the program runs, so that they can
+/// be inspected, and breakpoints set in them, from the start. Skips data that is not a module, and
+/// damaged modules, which give an error when their executable is created.
 pub fn attach_nested_modules(context: &mut Context, module: ModuleIndex) {
     for segment in context.rodata(module).to_vec() {
         let Ref::Buffer(buffer) = &segment else { continue };
@@ -27,7 +28,7 @@ pub fn attach_nested_modules(context: &mut Context, module: ModuleIndex) {
         let loaded = Module::from_bytes(FileBytes::from(buffer.read(0, buffer.len())));
         let verified = loaded.ok().and_then(|module| vmfb::verify::verify(module).ok());
         if let Some(verified) = verified {
-            // One that does not link cannot be executed either.
+            // A module that does not link cannot be executed either.
             let _ = attach(context, &verified, segment);
         }
     }
@@ -38,7 +39,7 @@ fn looks_like_module(buffer: &vm::Buffer) -> bool {
     buffer.read(0, ARCHIVE.len()) == ARCHIVE || buffer.read(at, identifier.len()) == identifier
 }
 
-/// Attaches a nested module, which sees the `vmvx` module and nothing else.
+/// Attaches a nested module, which can import from the `vmvx` module only.
 pub(super) fn attach(
     context: &mut dyn HostContext,
     module: &VerifiedModule,

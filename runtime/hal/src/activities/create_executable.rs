@@ -1,10 +1,7 @@
-//! Nested modules in the program's own context, for those who want to look into dispatches.
+//! Creating an executable of bytecode, as an activity: its initialiser runs on the program's stack.
 //!
-//! A VMVX executable runs in contexts of its own, on any thread. Where somebody looks at the
-//! program ([`vm::Context::is_inspected`]), its module is attached to the program's context too:
-//! then a dispatch that is watched runs there, on the program's stack, with breakpoints, steps and
-//! registers as everywhere else ([`crate::submission`] decides). Which module of the context an
-//! executable is, the device remembers.
+//! If the program is inspected, the executable's module is attached to the program's context first:
+//! see [`super::attach`].
 
 use std::sync::Arc;
 
@@ -14,8 +11,8 @@ use super::attach::attach;
 use crate::device::Device;
 use crate::executables::{Executable, ExecutableRef, SET_CONSTANTS, words};
 
-/// Creating an executable that is a nested module: attaches it if somebody looks, initialises it,
-/// and returns the executable.
+/// Creates an executable that is a nested module: if the program is inspected, attaches and
+/// initialises the module; then returns the executable.
 #[derive(Debug)]
 pub(crate) struct CreateExecutable {
     device: Arc<Device>,
@@ -26,7 +23,7 @@ pub(crate) struct CreateExecutable {
     stage: Stage,
 }
 
-/// What comes next.
+/// What to do next.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Attach,
@@ -46,8 +43,8 @@ impl CreateExecutable {
         Self { device, executable, constants, origin, stage: Stage::Attach }
     }
 
-    /// The module in the context: one that was attached before and that no other executable is, or
-    /// a new one.
+    /// The module in the context: one that was attached before for the same data and belongs to no
+    /// other executable, or a new one.
     fn attach(&self, context: &mut dyn HostContext) -> Result<Option<ModuleIndex>, Status> {
         let Some(bytecode) = self.executable.bytecode() else { return Ok(None) };
         let known = self.device.nested_modules();

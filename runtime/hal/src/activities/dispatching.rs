@@ -1,18 +1,18 @@
 //! A dispatch in progress, as part of an activity of the program: workgroup by workgroup on the
-//! program's stack where somebody watches, all at once on the pool where nobody does.
+//! program's stack if it is watched, all at once on the pool otherwise.
 //!
 //! ```text
 //!  watched:    [before part] ──> bytecode on the program's stack ─┐
 //!                  ^─────────── next workgroup ──────────────────┘
-//!  unwatched:  all workgroups that are left on the pool
+//!  unwatched:  all remaining workgroups on the pool
 //!                  │ interrupted, or failed
 //!                  └──> the workgroups in it move to the program's stack as they stand, one by one
 //! ```
 //!
-//! What is in brackets is a boundary, which exists only for those who watch. A dispatch can go from
+//! The brackets mark a boundary, at which only a watched dispatch stops. A dispatch can change from
 //! watched to unwatched between any two workgroups, and back at any time: a workgroup that is
-//! interrupted on the pool goes on where it is, on the program's stack if its module is in the
-//! program's context. No workgroup runs twice.
+//! interrupted on the pool resumes where it was interrupted, on the program's stack if its module
+//! is in the program's context. No workgroup runs twice.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -25,39 +25,39 @@ use crate::executables::{
     self, Dispatch, Executable, Halt, Interrupted, MachineState, PausedWorkgroup,
 };
 
-/// See the module.
+/// A dispatch in progress: see the module's documentation.
 #[derive(Debug)]
 pub(crate) struct Dispatching {
     executable: Arc<dyn Executable>,
     dispatch: Dispatch,
     /// The workgroup that is next or in progress.
     next: u64,
-    /// Behind the last one that comes after it.
+    /// The end of the range of workgroups that starts with `next`.
     end: u64,
-    /// What comes then: after an interrupt, workgroups that have not run are all over the dispatch.
+    /// Further ranges to run: after an interrupt, the remaining workgroups are scattered over the
+    /// dispatch.
     rest: Vec<Range<u64>>,
     stage: Stage,
-    /// Workgroups that were interrupted on the pool, each in the middle; the last one is the next
-    /// that goes on, or the one that failed.
+    /// Workgroups that were interrupted on the pool. The last one resumes next, or has failed.
     paused: Vec<Box<dyn PausedWorkgroup>>,
-    /// How one has failed that has moved to the stack.
+    /// The failure of a workgroup that has moved to the stack.
     failure: Option<Status>,
-    /// Whether it has failed on the pool.
+    /// Whether the dispatch has failed on the pool.
     has_failed: bool,
 }
 
-/// Where a dispatch is.
+/// The progress of a dispatch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     /// Between workgroups.
     Between,
-    /// Before a workgroup, where somebody may stand.
+    /// At the boundary before a workgroup.
     Before,
-    /// In a workgroup.
+    /// In a workgroup, on the program's stack.
     Inside,
-    /// In this one, which has come from the pool.
+    /// In this workgroup, which has moved from the pool to the stack.
     Adopted(u64),
-    /// In this one, which has failed on the pool.
+    /// At this workgroup, which has failed on the pool.
     Failed(u64),
 }
 
@@ -78,22 +78,22 @@ impl Dispatching {
         }
     }
 
-    /// What runs, and on what.
+    /// The executable, and the dispatch of one of its exports.
     pub(crate) fn parts(&self) -> (&Arc<dyn Executable>, &Dispatch) {
         (&self.executable, &self.dispatch)
     }
 
-    /// What ran, and on what.
+    /// The executable, and the dispatch of one of its exports.
     pub(crate) fn into_parts(self) -> (Arc<dyn Executable>, Dispatch) {
         (self.executable, self.dispatch)
     }
 
-    /// What it is called.
+    /// The name of the dispatch.
     fn name(&self) -> Cow<'_, str> {
         self.executable.name_of(self.dispatch.export)
     }
 
-    /// The workgroup that is next or in progress, where somebody may stand there.
+    /// The workgroup that is next or in progress, if the dispatch can stop there.
     pub(crate) fn workgroup(&self) -> Option<[u32; 3]> {
         self.current().map(|index| self.dispatch.workgroup(index))
     }
@@ -111,13 +111,13 @@ impl Dispatching {
         }
     }
 
-    /// A failure in a workgroup on the stack, or before one, with which one that is.
+    /// Adds the workgroup to a failure in a workgroup on the stack, or before one.
     pub(crate) fn explain(&self, status: Status) -> Status {
         match self.stage {
             Stage::Inside => self.dispatch.explain(&self.name(), self.next, status),
             Stage::Adopted(workgroup) => self.dispatch.explain(&self.name(), workgroup, status),
-            // What ends it between workgroups comes from outside; what it has failed with by itself
-            // says more.
+            // A failure between workgroups comes from outside, unless the dispatch itself has
+            // failed, which names its workgroup already.
             Stage::Between if !self.has_failed && self.next < self.end => {
                 self.dispatch.explain(&self.name(), self.next, status)
             }
@@ -125,16 +125,16 @@ impl Dispatching {
         }
     }
 
-    /// How a workgroup has failed that has just moved to the stack.
+    /// Takes the failure of a workgroup that has just moved to the stack.
     pub(crate) fn take_failure(&mut self) -> Option<Status> {
         self.failure.take()
     }
 
-    /// Goes on; `None`: all workgroups have run.
+    /// Continues with the next workgroups; `None` if all have run.
     ///
     /// # Errors
-    /// A workgroup failed, and there is nothing on the stack to show of it.
-    pub(crate) fn go_on(
+    /// A workgroup failed, and its frames are not on the stack.
+    pub(crate) fn resume(
         &mut self,
         host: &Host<'_>,
         device: &Device,
@@ -153,7 +153,7 @@ impl Dispatching {
         }
         loop {
             if let Some(paused) = self.paused.pop() {
-                return self.go_on_inside(host, device, paused).map(Some);
+                return self.resume_paused(host, device, paused).map(Some);
             }
             while self.next >= self.end
                 && let Some(range) = self.rest.pop()
@@ -173,22 +173,22 @@ impl Dispatching {
         }
     }
 
-    /// The module that the executable is in the program's context, if somebody looks at that.
+    /// The module of the executable in the program's context, if the program is inspected.
     fn module(&self, device: &Device) -> Option<ModuleIndex> {
         device.nested_modules().module_of(&self.executable)
     }
 
-    /// The same, if the next workgroup is to run on the program's stack.
+    /// The module, if the next workgroup is to run on the program's stack.
     fn module_on_stack(&self, host: &Host<'_>, device: &Device) -> Option<ModuleIndex> {
         self.module(device).filter(|module| {
             self.stage == Stage::Before
                 || host.is_watched(*module)
-                // Whoever asks for a stop is to stand in a workgroup.
+                // A requested stop should happen in a workgroup.
                 || host.control().is_interrupted()
         })
     }
 
-    /// Begins the next workgroup on the program's stack, or stands before it.
+    /// Begins the next workgroup on the program's stack, or stops before it.
     fn begin(&mut self, host: &Host<'_>, module: ModuleIndex) -> Result<Next, Status> {
         if self.stage == Stage::Between && host.watch() >= Watch::Parts {
             self.stage = Stage::Before;
@@ -200,7 +200,7 @@ impl Dispatching {
         Ok(Next::Call { function, arguments })
     }
 
-    /// Runs some workgroups that nobody watches. `None`: go on at once.
+    /// Runs the next range of workgroups on the pool. `None`: continue at once.
     fn run_on_pool(&mut self, host: &Host<'_>, device: &Device) -> Result<Option<Next>, Status> {
         let range = self.next..self.end;
         self.next = self.end;
@@ -210,7 +210,7 @@ impl Dispatching {
             Ok(()) => Ok(None),
             Err(Halt::Interrupted(interrupted)) => {
                 self.interrupted(interrupted);
-                // What does not move to the stack goes on when the invocation does.
+                // Workgroups that cannot move to the stack resume when the invocation does.
                 Ok(self.module(device).is_none().then_some(Next::Again))
             }
             Err(Halt::FailedInside(status, paused)) => {
@@ -220,7 +220,7 @@ impl Dispatching {
         }
     }
 
-    /// What is left of an interrupted run comes next, the first of it first.
+    /// Schedules the rest of an interrupted run, lowest workgroups first.
     fn interrupted(&mut self, interrupted: Interrupted) {
         let mut left = interrupted.rest;
         left.sort_by_key(|range| std::cmp::Reverse(range.start));
@@ -228,8 +228,9 @@ impl Dispatching {
         self.paused = interrupted.inside;
     }
 
-    /// Goes on with a workgroup that was interrupted on the pool: on the stack, or where it is.
-    fn go_on_inside(
+    /// Resumes a workgroup that was interrupted on the pool: on the program's stack, or in its own
+    /// context.
+    fn resume_paused(
         &mut self,
         host: &Host<'_>,
         device: &Device,
@@ -256,7 +257,8 @@ impl Dispatching {
         Ok(Next::Again)
     }
 
-    /// A workgroup has failed on the pool: it is shown on the stack as it stands.
+    /// Moves a workgroup that has failed on the pool to the program's stack, where it can be
+    /// inspected.
     fn fail_inside(
         &mut self,
         device: &Device,
@@ -284,7 +286,7 @@ impl Dispatching {
         Ok(FunctionId { module, function: *function })
     }
 
-    /// What it is passed for the next workgroup.
+    /// The arguments of that function for the next workgroup.
     fn arguments(&self, host: &Host<'_>) -> Result<Vec<Value>, Status> {
         let Self { executable, dispatch, .. } = self;
         let export = executable.exports().get(dispatch.export);

@@ -1,5 +1,5 @@
-//! Work of the runtime as steps on the program's own stack, for those who watch or limit it. Each
-//! file is one `vm::Activity` or a part of one.
+//! Work of the runtime as activities on the program's own stack, which can be watched, interrupted
+//! and limited. Each file is one `vm::Activity` or a part of one; none is a native module.
 
 mod attach;
 mod create_executable;

@@ -1,12 +1,12 @@
-//! Executing what is in a queue, as an activity of the program: command by command, and dispatches
-//! workgroup by workgroup where somebody watches.
+//! Executing a queue's submissions as an activity of the program: command by command, and watched
+//! dispatches workgroup by workgroup.
 //!
 //! ```text
 //!  take ──> next command ──> [before] ──> run it ──> [after] ──> next command … ──> take … ──> return
 //! ```
 //!
-//! What is in brackets are boundaries, which exist only for those who watch. How a dispatch runs is
-//! in `dispatching`.
+//! The brackets mark boundaries, at which only a watched program stops. `dispatching` runs a
+//! dispatch.
 
 use std::sync::Arc;
 
@@ -19,43 +19,42 @@ use crate::executables::MachineState;
 use crate::memory::Buffer;
 use crate::scheduling::Submission;
 
-/// Executes all that is ready in the queue of a device.
+/// Executes all submissions that are ready in the queue of a device.
 #[derive(Debug)]
 pub struct QueueActivity {
     device: Arc<Device>,
-    /// What is executed first, given out by the queue.
+    /// The first submission to execute, already taken from the queue.
     first: Option<Submission>,
-    /// What is being executed.
+    /// The submission in execution.
     submission: Option<Submission>,
     at: At,
 }
 
-/// Where it is.
+/// The progress of the activity.
 #[derive(Debug)]
 enum At {
-    /// Behind one submission and before another.
+    /// Between submissions.
     Take,
-    /// Before a command that nobody has been asked about.
+    /// Before a command, and before the boundary in front of it.
     Next,
-    /// Before a command.
+    /// Before a command, at or after the boundary in front of it.
     Before(Step),
     /// In the middle of a dispatch.
     Dispatching(Box<Current>),
-    /// Behind a command, where somebody stands; with what was dispatched.
+    /// At the boundary after a command; with the dispatch, if it was one.
     After(Step, Option<Box<ResolvedDispatch>>),
 }
 
-/// A command, for people.
+/// A command in execution, as a debugger shows it.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Its index in its command buffer.
     pub(crate) index: usize,
-    /// What it does, in short.
+    /// A short description.
     pub(crate) text: String,
-    /// The name of what is dispatched; empty for other commands.
+    /// The name of a dispatch; empty for other commands.
     pub name: String,
-    /// The instruction that recorded it. Executables are shared, so this tells apart what they are
-    /// used for.
+    /// The instruction that recorded it. It tells apart dispatches that share an executable.
     pub recorded_at: Option<Position>,
 }
 
@@ -81,14 +80,14 @@ impl Current {
 }
 
 impl Step {
-    /// The next command of an execution. `text` and `name` describe it.
+    /// The next command of an execution. The description is its text and its name.
     fn new(execution: &Execution, index: usize, (text, name): (String, String)) -> Self {
         Self { index, text, name, recorded_at: execution.recorded_at() }
     }
 }
 
 impl QueueActivity {
-    /// Executes what the queue gave out, then what else is ready.
+    /// Executes `first`, which was taken from the queue, then all other submissions that are ready.
     #[must_use]
     pub(crate) fn new(device: Arc<Device>, first: Submission) -> Self {
         Self { device, first: Some(first), submission: None, at: At::Take }
@@ -147,7 +146,7 @@ impl QueueActivity {
         self.submission.as_ref()?.work.as_ref()
     }
 
-    /// Goes on to the next command, or to the next submission behind the last one.
+    /// Advances to the next command, or to the next submission after the last command.
     fn next(&mut self, host: &Host<'_>) -> Result<Option<Next>, Status> {
         let Some(execution) = self.execution() else { return self.finish(Ok(())) };
         let Some((index, command)) = execution.next() else { return self.finish(Ok(())) };
@@ -174,7 +173,7 @@ impl QueueActivity {
         execution.map_or(Ok(()), |execution| execution.run_next(self.device.pool()))
     }
 
-    /// Runs the command that somebody could have stopped before.
+    /// Runs the command after the boundary in front of it.
     fn run(&mut self, host: &Host<'_>, step: Step) -> Result<Option<Next>, Status> {
         match self.next_dispatch() {
             Some(Ok(resolved)) => {
@@ -191,16 +190,16 @@ impl QueueActivity {
         }
     }
 
-    /// Goes on with a dispatch.
-    fn dispatch_on(
+    /// Continues a dispatch.
+    fn continue_dispatch(
         &mut self,
         host: &Host<'_>,
         mut current: Box<Current>,
     ) -> Result<Option<Next>, Status> {
-        match current.dispatching.go_on(host, &self.device) {
+        match current.dispatching.resume(host, &self.device) {
             Ok(Some(next)) => {
                 if let Some(status) = current.dispatching.take_failure() {
-                    // The stack says by itself what fails, and where.
+                    // The workgroup on the stack reports the failure itself, with its place.
                     let _ = self.finish(Err(status));
                 }
                 self.at = At::Dispatching(current);
@@ -219,7 +218,7 @@ impl QueueActivity {
         }
     }
 
-    /// A command has run.
+    /// Stops at the boundary after a command, if that is watched.
     fn done(
         &mut self,
         host: &Host<'_>,
@@ -236,7 +235,7 @@ impl QueueActivity {
         host.watch().includes(kind).then(boundary)
     }
 
-    /// A submission has come to its end.
+    /// Ends a submission.
     fn finish(&mut self, done: Result<(), Status>) -> Result<Option<Next>, Status> {
         self.at = At::Take;
         if let Some(submission) = self.submission.take() {
@@ -245,7 +244,7 @@ impl QueueActivity {
         Ok(None)
     }
 
-    /// Fails, with the command in which it did still there to look at.
+    /// Fails the submission, and keeps the failed command so that it can be inspected.
     fn fail(&mut self, at: At, status: Status) -> Result<Option<Next>, Status> {
         let finished = self.finish(Err(status.clone()));
         self.at = at;
@@ -274,7 +273,7 @@ impl Activity for QueueActivity {
                 At::Take => self.take()?,
                 At::Next | At::After(..) => self.next(host)?,
                 At::Before(step) => self.run(host, step)?,
-                At::Dispatching(current) => self.dispatch_on(host, current)?,
+                At::Dispatching(current) => self.continue_dispatch(host, current)?,
             };
             if let Some(next) = next {
                 return Ok(next);
@@ -310,7 +309,8 @@ impl Activity for QueueActivity {
     }
 }
 
-/// A command in short, and the name of what it dispatches. None for those that do nothing to see.
+/// A short description of a command, and the name of a dispatch. `None` for commands without a
+/// visible effect of their own.
 fn describe(command: &Command) -> Option<(String, String)> {
     let text = match command {
         Command::BeginGroup(_) | Command::EndGroup | Command::Barrier | Command::Execute { .. } => {

@@ -1,4 +1,4 @@
-//! Commands as data, and the finished list of them that a queue walks.
+//! Commands as data, and the finished list of commands that a queue walks.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use super::requirements::{Requirements, annotate};
 use crate::executables::Executable;
 use crate::memory::{Buffer, WHOLE_BUFFER};
 
-/// What a command names as its memory.
+/// How a command refers to its memory.
 #[derive(Clone, Debug)]
 pub(crate) enum BufferReference {
-    /// A buffer, when it was recorded.
+    /// A buffer, named when the command was recorded.
     Direct(Buffer),
-    /// A slot of the binding table.
+    /// A slot of the binding table that a submission provides.
     Slot(u32),
 }
 
@@ -23,13 +23,13 @@ pub(crate) enum BufferReference {
 pub struct BufferRange {
     /// The memory.
     pub(crate) buffer: BufferReference,
-    /// Where in it.
+    /// The offset in bytes.
     pub(crate) offset: u64,
-    /// How many bytes; [`crate::buffer::WHOLE_BUFFER`] for all behind `offset`.
+    /// The length in bytes; [`WHOLE_BUFFER`] for everything from `offset`.
     pub(crate) length: u64,
 }
 
-/// How many workgroups a dispatch has.
+/// The number of workgroups of a dispatch.
 #[derive(Clone, Debug)]
 pub(crate) enum WorkgroupCount {
     /// x, y and z.
@@ -43,18 +43,18 @@ pub(crate) enum WorkgroupCount {
 pub struct DispatchCommand {
     /// The executable.
     pub(crate) executable: Arc<dyn Executable>,
-    /// Index into its exports.
+    /// Index into the exports of the executable.
     pub(crate) export: usize,
-    /// How many workgroups.
+    /// The number of workgroups.
     pub(crate) workgroups: WorkgroupCount,
-    /// Push constants.
+    /// The push constants.
     pub(crate) constants: Arc<[u32]>,
-    /// The memory it works on.
+    /// The memory that it works on.
     pub(crate) bindings: Vec<BufferRange>,
 }
 
 impl DispatchCommand {
-    /// The name of what is dispatched, or its number if the names were stripped.
+    /// The name of the export, or its number if the names were stripped.
     #[must_use]
     pub(crate) fn name(&self) -> Cow<'_, str> {
         self.executable.name_of(self.export)
@@ -68,62 +68,63 @@ pub enum Command {
     BeginGroup(String),
     /// Ends a named group.
     EndGroup,
-    /// Commands behind see what those before have written. Always so here.
+    /// Later commands see what earlier ones have written. Always true here, as commands run in
+    /// order.
     Barrier,
-    /// Writes a pattern of 1, 2, 4 or 8 bytes over and over.
+    /// Fills a range with repetitions of a pattern of 1, 2, 4 or 8 bytes.
     Fill {
-        /// Where.
+        /// The range that is written.
         target: BufferRange,
-        /// What.
+        /// The pattern.
         pattern: Vec<u8>,
     },
-    /// Writes bytes that were captured when it was recorded.
+    /// Writes bytes that were captured when the command was recorded.
     Update {
-        /// Where.
+        /// The range that is written.
         target: BufferRange,
-        /// What.
+        /// The bytes.
         bytes: Vec<u8>,
     },
     /// Copies bytes; the ranges have the same length.
     Copy {
-        /// From where.
+        /// The range that is read.
         source: BufferRange,
-        /// To where.
+        /// The range that is written.
         target: BufferRange,
     },
     /// Runs a function of an executable over a grid of workgroups.
     Dispatch(DispatchCommand),
     /// Runs another command buffer's commands, with a binding table of its own.
     Execute {
-        /// The other.
+        /// The other commands.
         commands: Arc<Commands>,
-        /// What its slots are.
+        /// The contents of its slots.
         bindings: Vec<BufferRange>,
     },
 }
 
-/// The commands of a command buffer that is finished.
+/// The commands of a finished command buffer.
 #[derive(Debug, Default)]
 pub struct Commands {
-    /// In order.
+    /// The commands, in order.
     pub commands: Vec<Command>,
-    /// The instruction that recorded each of them, where somebody looks at the program.
+    /// The instruction that recorded each command, if the program is inspected.
     pub(crate) recorded_at: Vec<Option<Position>>,
-    /// What they require of each slot of a binding table; as many as a table has at least.
+    /// The requirements for each slot of a binding table, which needs at least as many slots.
     pub(crate) slots: Vec<Requirements>,
     /// Whether a table is checked against the requirements.
     pub(crate) is_validated: bool,
 }
 
 impl Commands {
-    /// A single command that names no slots, not validated.
+    /// A single command that names no slots and is not validated.
     #[must_use]
     pub(crate) fn single(command: Command, recorded_at: Option<Position>) -> Arc<Self> {
         let (commands, recorded_at) = (vec![command], vec![recorded_at]);
         Arc::new(Self { commands, recorded_at, ..Self::default() })
     }
 
-    /// That a binding table has what the commands require.
+    /// Checks that a binding table meets the requirements of the commands.
     ///
     /// # Errors
     /// It is too short, or a buffer in it does not meet the requirements.
@@ -157,24 +158,24 @@ impl Commands {
     }
 }
 
-/// A slot of a binding table as it is submitted.
+/// A slot of a submitted binding table.
 #[derive(Clone, Debug)]
 pub(crate) struct TableEntry {
     /// The buffer, if there is one.
     pub(crate) buffer: Option<Buffer>,
-    /// Where the slot starts in it.
+    /// The offset of the slot in the buffer, in bytes.
     pub(crate) offset: u64,
-    /// How many bytes it has; [`WHOLE_BUFFER`] for all behind `offset`.
+    /// The length in bytes.
     pub(crate) length: u64,
 }
 
 impl TableEntry {
-    /// An entry with the length as a number of bytes.
+    /// An entry. The length [`WHOLE_BUFFER`] becomes the number of bytes from `offset`.
     #[must_use]
     pub(crate) fn new(buffer: Option<Buffer>, offset: u64, length: u64) -> Self {
-        let behind =
+        let available =
             buffer.as_ref().map_or(0, |buffer| (buffer.len() as u64).saturating_sub(offset));
-        Self { buffer, offset, length: if length == WHOLE_BUFFER { behind } else { length } }
+        Self { buffer, offset, length: if length == WHOLE_BUFFER { available } else { length } }
     }
 }
 

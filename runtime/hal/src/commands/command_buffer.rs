@@ -1,8 +1,8 @@
-//! `!hal.command_buffer`: commands recorded as data.
+//! `!hal.command_buffer`: the recording of commands.
 //!
-//! Recording resolves nothing: a command names buffers directly or by a slot of the binding table
-//! that a submission brings along. So a command buffer can be recorded once and executed many
-//! times, and the [`crate::queue`] (and a debugger above it) walks the commands one at a time.
+//! Recording resolves nothing: a command names buffers directly, or by a slot of the binding table
+//! that a submission provides. So a command buffer can be recorded once and executed many times,
+//! and a queue (or a debugger) walks the commands one at a time.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -38,7 +38,7 @@ impl CommandBuffer {
     /// Starts a recording whose commands may name slots below `slot_capacity`.
     ///
     /// # Errors
-    /// The mode contradicts itself.
+    /// The mode is contradictory.
     pub(crate) fn new(
         mode: CommandBufferMode,
         categories: CommandCategories,
@@ -64,13 +64,13 @@ impl CommandBuffer {
         })
     }
 
-    /// How it is meant to be used.
+    /// The intended use of the command buffer.
     #[must_use]
     pub(crate) fn mode(&self) -> CommandBufferMode {
         self.mode
     }
 
-    /// What dispatches are given that do not say it themselves.
+    /// The pushed constants and bindings, for dispatches that do not name their own.
     #[must_use]
     pub(crate) fn pushed(&self) -> &Mutex<Pushed> {
         &self.pushed
@@ -80,7 +80,7 @@ impl CommandBuffer {
         !self.mode.contains(CommandBufferMode::UNVALIDATED)
     }
 
-    /// Appends a command, with the instruction that records it as far as that is known.
+    /// Appends a command, with the instruction that records it if that is known.
     ///
     /// # Errors
     /// The recording is finished, or the command could not run.
@@ -102,7 +102,7 @@ impl CommandBuffer {
         }
         let requirements = validation::requirements(&command)?;
         let mut recording = self.recording();
-        // The workgroup count is no binding, so bindings are counted from behind it.
+        // Bindings are numbered after the range of the workgroup count, which is not a binding.
         let first_binding = match &command {
             Command::Dispatch(dispatch) => requirements.len() - dispatch.bindings.len(),
             _ => usize::MAX,
@@ -147,7 +147,7 @@ impl CommandBuffer {
     /// The commands, once the recording is finished.
     ///
     /// # Errors
-    /// It is not.
+    /// It is not finished.
     pub fn commands(&self) -> Result<&Arc<Commands>, Status> {
         self.finished.get().ok_or_else(|| {
             Status::failed_precondition(
@@ -157,13 +157,13 @@ impl CommandBuffer {
     }
 
     fn recording(&self) -> MutexGuard<'_, Recording> {
-        // Commands are pushed whole, so another thread's panic does not spoil the list.
+        // Commands are pushed whole, so a panic in another thread does not spoil the list.
         self.recording.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Recording {
-    /// Checks a buffer that is named directly; notes what is required of a slot.
+    /// Checks a buffer that is named directly; adds the requirements to those of a slot.
     fn require(
         &mut self,
         command_buffer: &CommandBuffer,
@@ -172,8 +172,7 @@ impl Recording {
     ) -> Result<(), Status> {
         match &range.buffer {
             BufferReference::Direct(buffer) if command_buffer.is_validated() => {
-                // Whether the buffer has the range is found out when it is resolved; IREE too takes
-                // the end of the range for the end of the buffer here.
+                // Resolving checks that the buffer has the range. As in IREE, this check does not.
                 requirements.check(Some(buffer), 0, u64::MAX)
             }
             BufferReference::Direct(_) => Ok(()),

@@ -1,10 +1,9 @@
-//! Descriptor sets and pipeline layouts: how compilers before the summer of 2024 gave dispatches
-//! their memory and constants.
+//! Descriptor sets and pipeline layouts: how compilers before the summer of 2024 passed memory and
+//! constants to dispatches.
 //!
-//! They pushed both into the command buffer ahead of the dispatch, in sets whose layout they had
-//! declared; since then a dispatch names them itself. [`Pushed`] turns the one into the other: what
-//! was pushed is collected, and a dispatch takes of it what the layout that was pushed last
-//! declares.
+//! They pushed both into the command buffer before the dispatch, in sets with a declared layout;
+//! newer compilers name them in the dispatch. [`Pushed`] translates: it collects what is pushed,
+//! and a dispatch takes the part that the last layout declares.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -14,14 +13,14 @@ use vm::{Object, Status};
 
 use super::command::BufferRange;
 
-/// More push constants than any device has.
+/// The most push constants of a layout.
 const MAXIMUM_CONSTANTS: usize = 64;
 
-/// `!hal.descriptor_set_layout`: which bindings a set has.
+/// `!hal.descriptor_set_layout`: the numbers of a set's bindings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct DescriptorSetLayout(pub Vec<u32>);
 
-/// `!hal.pipeline_layout`: what a dispatch is given.
+/// `!hal.pipeline_layout`: the constants and bindings of a dispatch.
 #[derive(Clone, Debug)]
 pub(crate) struct PipelineLayout(Arc<Layout>);
 
@@ -33,10 +32,10 @@ struct Layout {
 }
 
 impl PipelineLayout {
-    /// A layout of so many 32-bit constants and these sets.
+    /// A layout of `constant_count` 32-bit constants and these sets.
     ///
     /// # Errors
-    /// There are more constants than there can be.
+    /// There are more constants than the limit.
     pub(crate) fn new(constant_count: usize, sets: &[DescriptorSetLayout]) -> Result<Self, Status> {
         if constant_count > MAXIMUM_CONSTANTS {
             return Err(Status::out_of_range(format!(
@@ -53,7 +52,7 @@ impl PipelineLayout {
     }
 }
 
-/// What was pushed into a command buffer so far.
+/// Everything that was pushed into a command buffer so far.
 #[derive(Debug, Default)]
 pub(crate) struct Pushed {
     layout: Arc<Layout>,
@@ -65,7 +64,7 @@ impl Pushed {
     /// Pushes constants, the first of them as constant `first`.
     ///
     /// # Errors
-    /// There are more than there can be.
+    /// There are more than the limit.
     pub(crate) fn push_constants(
         &mut self,
         layout: &PipelineLayout,
@@ -87,7 +86,7 @@ impl Pushed {
         Ok(())
     }
 
-    /// Pushes bindings of a set; the others of the set stay.
+    /// Pushes bindings of a set; other bindings of the set stay.
     pub(crate) fn push_set(
         &mut self,
         layout: &PipelineLayout,
@@ -99,7 +98,7 @@ impl Pushed {
         self.bindings.extend(numbered);
     }
 
-    /// What a dispatch is given now: constants and bindings.
+    /// The constants and bindings of a dispatch that is recorded now.
     ///
     /// # Errors
     /// A binding of the layout was never pushed.

@@ -1,8 +1,8 @@
 //! Walking recorded commands, one at a time.
 //!
-//! An [`Execution`] is plain data: which command is next, and what the slots of its binding table
-//! are. Nested command buffers are a stack here, not recursion. [`Execution::run_next`] is the fast
-//! way to go on; a debugger looks at [`Execution::next`], resolves a dispatch itself with
+//! An [`Execution`] is plain data: the next command, and the contents of its binding table. Nested
+//! command buffers are on a stack, without recursion. [`Execution::run_next`] is the fast way to
+//! continue. A debugger looks at [`Execution::next`], resolves a dispatch itself with
 //! [`Execution::resolve_dispatch`], runs its workgroups as it likes, and then calls
 //! [`Execution::advance`].
 
@@ -16,19 +16,19 @@ use super::command::{
 use crate::executables::{Dispatch, Executable, WorkerPool};
 use crate::memory::{Binding, Buffer, WHOLE_BUFFER};
 
-/// Commands on their way.
+/// Commands in execution.
 #[derive(Debug)]
 pub(crate) struct Execution {
-    /// The command buffer whose commands are next; none at the end.
+    /// The command buffer with the next command; `None` at the end.
     level: Option<Level>,
-    /// Those that it is nested in, the one that was submitted first.
+    /// The command buffers that it is nested in, outermost first.
     outer: Vec<Level>,
 }
 
 #[derive(Debug)]
 struct Level {
     commands: Arc<Commands>,
-    /// What the slots of the binding table are, each buffer narrowed to its slot.
+    /// The slots of the binding table, each buffer narrowed to its slot.
     bindings: Vec<TableEntry>,
     next: usize,
 }
@@ -42,11 +42,11 @@ impl Level {
 /// A dispatch with its memory resolved.
 #[derive(Clone, Debug)]
 pub struct ResolvedDispatch {
-    /// What to run.
+    /// The executable.
     pub executable: Arc<dyn Executable>,
-    /// On what.
+    /// The dispatch of one of its exports.
     pub dispatch: Dispatch,
-    /// The device buffers behind its bindings.
+    /// The device buffer of each binding.
     pub buffers: Vec<Buffer>,
 }
 
@@ -54,13 +54,13 @@ impl Execution {
     /// Starts commands with a binding table.
     ///
     /// # Errors
-    /// The table does not have what the commands require.
+    /// The table does not meet the requirements of the commands.
     pub(crate) fn new(commands: Arc<Commands>, mut table: Vec<TableEntry>) -> Result<Self, Status> {
         commands.check_table(&table)?;
         table.truncate(commands.slots.len());
         for entry in &mut table {
             if let Some(buffer) = &mut entry.buffer {
-                // A slot may claim more than the buffer has, as long as no command uses it.
+                // A slot may claim more than the buffer has, if no command uses the excess.
                 let available = (buffer.len() as u64).saturating_sub(entry.offset);
                 buffer.narrow(entry.offset, entry.length.min(available))?;
             }
@@ -78,7 +78,7 @@ impl Execution {
         Some((level.next, level.commands.commands.get(level.next)?))
     }
 
-    /// The instruction that recorded the next command, where somebody looks at the program.
+    /// The instruction that recorded the next command, if the program is inspected.
     #[must_use]
     pub(crate) fn recorded_at(&self) -> Option<Position> {
         let level = self.level.as_ref()?;
@@ -88,13 +88,14 @@ impl Execution {
     /// Runs the next command to its end.
     ///
     /// # Errors
-    /// It failed, or it names memory that is not there.
+    /// It failed, or it names memory that does not exist.
     pub(crate) fn run_next(&mut self, pool: &WorkerPool) -> Result<(), Status> {
         let Some((_, command)) = self.next() else { return Ok(()) };
         match command {
             Command::BeginGroup(_) | Command::EndGroup | Command::Barrier => {}
             Command::Fill { target, pattern } => {
-                // The offset is one in the buffer that the command names, and aligned there.
+                // `fill` checks the alignment of the offset in the buffer that the command names,
+                // so the range is not resolved first.
                 self.buffer(&target.buffer)?.fill(target.offset, target.length, pattern)?;
             }
             Command::Update { target, bytes } => self.resolve(target)?.write(0, bytes)?,
@@ -120,7 +121,7 @@ impl Execution {
         Ok(())
     }
 
-    /// Goes on behind the next command, which has run.
+    /// Advances past the next command, which has run.
     pub(crate) fn advance(&mut self) {
         if let Some(level) = &mut self.level {
             level.next += 1;
@@ -146,7 +147,7 @@ impl Execution {
         }
     }
 
-    /// The memory that the next command names.
+    /// A range of memory that the next command names.
     ///
     /// # Errors
     /// The slot is empty, or its buffer does not have the range.
@@ -174,7 +175,7 @@ impl Execution {
     /// A dispatch with the memory that its bindings name.
     ///
     /// # Errors
-    /// A binding cannot be resolved, or their number is not what the export takes.
+    /// A binding cannot be resolved, or the export takes another number of them.
     pub(crate) fn resolve_dispatch(
         &self,
         command: &DispatchCommand,

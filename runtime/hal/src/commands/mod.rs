@@ -1,5 +1,5 @@
 //! Commands: recorded as data, checked against the memory that they name, and walked one at a time.
-//! Nothing here decides when commands run: that is the business of queues.
+//! Nothing here decides when commands run: queues do.
 
 mod command;
 mod command_buffer;

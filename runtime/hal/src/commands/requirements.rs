@@ -1,25 +1,25 @@
-//! What commands require of a buffer, collected over commands, and whether a buffer meets it.
+//! Requirements that commands have for a buffer, combined over commands, and the check of a buffer.
 
 use vm::Status;
 
 use crate::flags::{BufferUsage, Compatibility, MemoryAccess, MemoryType};
 use crate::memory::Buffer;
 
-/// What commands require of a buffer.
+/// The requirements of commands for a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Requirements {
     pub(super) compatibility: Compatibility,
     pub(super) usage: BufferUsage,
     pub(super) access: MemoryAccess,
     pub(super) memory_type: MemoryType,
-    /// Bytes that it has at least.
+    /// The least length, in bytes.
     pub(super) end: u64,
-    /// What its offset is a multiple of; 0 for anything.
+    /// The number that divides its offset; 0 for any offset.
     pub(super) alignment: u64,
 }
 
 impl Requirements {
-    /// These and others together.
+    /// Adds further requirements.
     pub(crate) fn extend(&mut self, other: &Requirements) {
         self.compatibility = self.compatibility | other.compatibility;
         self.usage = self.usage | other.usage;
@@ -30,10 +30,10 @@ impl Requirements {
         self.alignment = self.alignment.max(other.alignment);
     }
 
-    /// That a buffer, bound at `offset` of it, meets them.
+    /// Checks that a buffer of `length` bytes, bound at `offset`, meets them.
     ///
     /// # Errors
-    /// It does not.
+    /// It does not meet them.
     pub(crate) fn check(
         &self,
         buffer: Option<&Buffer>,
@@ -97,7 +97,7 @@ impl Requirements {
     }
 }
 
-/// Says which part of a command or table an error is about.
+/// Adds the part of a command or table to an error.
 pub(crate) fn annotate(status: &Status, what: &str) -> Status {
     Status::new(status.code, format!("{}; {what}", status.message))
 }

@@ -1,8 +1,8 @@
-//! What commands require of the memory that they name, and whether a buffer meets it.
+//! Validation of commands when they are recorded: the requirements for the memory that they name.
 //!
-//! Buffers that are named directly are checked when a command is recorded. What commands require of
-//! a slot of the binding table is collected, and checked when a table is submitted. Order and text
-//! of the checks are IREE's, so that a program fails here for the reason that it fails there.
+//! Buffers that are named directly are checked when a command is recorded. Requirements for a slot
+//! of the binding table are collected, and checked when a table is submitted. Order and text of the
+//! checks are IREE's, so that a program fails here for the same reason as there.
 
 use vm::{Status, StatusCode};
 
@@ -11,10 +11,10 @@ use super::requirements::Requirements;
 use crate::flags::{BufferUsage, CommandCategories, Compatibility, MemoryAccess, MemoryType};
 use crate::memory::WHOLE_BUFFER;
 
-/// What a command requires of each range that it names, in the order of [`Command::ranges`].
+/// The requirements of a command for each range that it names, in the order of [`Command::ranges`].
 ///
 /// # Errors
-/// The command itself is not one that could run.
+/// The command itself is invalid.
 pub(crate) fn requirements(command: &Command) -> Result<Vec<Requirements>, Status> {
     Ok(match command {
         Command::BeginGroup(_) | Command::EndGroup | Command::Barrier => Vec::new(),
@@ -45,7 +45,7 @@ pub(crate) fn requirements(command: &Command) -> Result<Vec<Requirements>, Statu
     })
 }
 
-/// The category that a command belongs to, if to any.
+/// The category of a command; `None` if it fits every command buffer.
 pub(crate) fn category(command: &Command) -> Option<CommandCategories> {
     match command {
         Command::BeginGroup(_) | Command::EndGroup | Command::Barrier | Command::Execute { .. } => {
@@ -58,7 +58,7 @@ pub(crate) fn category(command: &Command) -> Option<CommandCategories> {
     }
 }
 
-/// That a command buffer may hold commands of a category.
+/// Checks that a command buffer may hold commands of a category.
 pub(crate) fn check_category(
     required: CommandCategories,
     allowed: CommandCategories,
@@ -134,13 +134,13 @@ fn workgroup_count(range: &BufferRange) -> Result<Requirements, Status> {
     })
 }
 
-/// Bytes that a buffer has at least if it has the range.
+/// The least length of a buffer that has the range, in bytes.
 fn end(range: &BufferRange) -> u64 {
     let length = if range.length == WHOLE_BUFFER { 0 } else { range.length };
     range.offset.saturating_add(length)
 }
 
-/// That the slot is one of a table with `capacity` slots.
+/// Checks that a table with `capacity` slots has the slot.
 pub(crate) fn check_slot(slot: u32, capacity: usize) -> Result<(), Status> {
     if (slot as usize) < capacity {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `!hal.device`: the CPU as a device, by one of the names that IREE has for it.
+//! `!hal.device`: the CPU as a device, under one of IREE's names for it.
 
 use std::any::Any;
 use std::fmt;
@@ -24,7 +24,7 @@ pub enum DeviceKind {
 }
 
 impl DeviceKind {
-    /// The name, as `--device=` takes it and programs match it.
+    /// The name that `--device=` takes and programs match.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -33,13 +33,14 @@ impl DeviceKind {
         }
     }
 
-    /// What runs its dispatches, on so many threads if it is not one; 0 is one for each core.
+    /// The pool for its dispatches. `threads` counts for `local-task` only, where 0 is one for each
+    /// core.
     #[must_use]
     pub(crate) fn pool(self, threads: usize) -> WorkerPool {
         match (self, threads) {
             (Self::LocalSync, _) => WorkerPool::calling_thread(),
             (Self::LocalTask, 0) => WorkerPool::all_cores(),
-            // More than anybody has cores is a slip, and threads cost memory.
+            // More threads than this is a mistake, and each takes memory.
             (Self::LocalTask, threads) => WorkerPool::with_threads(threads.min(1024)),
         }
     }
@@ -55,7 +56,7 @@ impl FromStr for DeviceKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // What stands behind `://` says which of several there are; these are all alike.
+        // The text after `://` selects one of several devices, which are all the same here.
         match text.split("://").next().unwrap_or_default() {
             "local-sync" => Ok(Self::LocalSync),
             "local-task" | "local" => Ok(Self::LocalTask),
@@ -76,8 +77,8 @@ pub struct Device {
     shared: Arc<Shared>,
 }
 
-/// What all devices of a program have in common: it is the same CPU, and what is submitted to one
-/// of them may wait for what another does.
+/// What all devices of a program share: they are the same CPU, and work for one device may wait for
+/// work of another.
 #[derive(Debug)]
 struct Shared {
     queue: Queue,
@@ -112,14 +113,14 @@ impl Device {
         }
     }
 
-    /// Another device for the same program, by the name of `kind`. Its work runs where that of this
-    /// one does.
+    /// Another device of the same program, under the name of `kind`. It shares the queue and the
+    /// pool.
     #[must_use]
     pub(crate) fn another(&self, kind: DeviceKind) -> Self {
         Self { kind, allocator: self.allocator.clone(), shared: self.shared.clone(), ..*self }
     }
 
-    /// Which one it is.
+    /// Its kind.
     #[must_use]
     pub fn kind(&self) -> DeviceKind {
         self.kind
@@ -131,34 +132,34 @@ impl Device {
         self.native_code
     }
 
-    /// What makes its memory.
+    /// The allocator of its memory.
     #[must_use]
     pub fn allocator(&self) -> &Allocator {
         &self.allocator
     }
 
-    /// Its queue; all affinities lead to this one.
+    /// Its queue. All affinities select this one.
     #[must_use]
     pub(crate) fn queue(&self) -> &Queue {
         &self.shared.queue
     }
 
-    /// What runs its dispatches.
+    /// The pool that runs its dispatches.
     #[must_use]
     pub(crate) fn pool(&self) -> &WorkerPool {
         &self.shared.pool
     }
 
-    /// What executables are in the program's context, where somebody looks at it.
+    /// The modules that executables are in the program's context, if the program is inspected.
     #[must_use]
     pub fn nested_modules(&self) -> &NestedModules {
         &self.shared.nested_modules
     }
 
-    /// Submits work and runs what is ready.
+    /// Submits work, and runs all submissions that are ready.
     ///
     /// # Errors
-    /// Something that ran failed.
+    /// A submission that ran has failed.
     pub(crate) fn submit(&self, submission: Submission) -> Result<(), Status> {
         match self.shared.queue.submit(submission) {
             None => Ok(()),
@@ -166,22 +167,22 @@ impl Device {
         }
     }
 
-    /// Runs what has become ready.
+    /// Runs the submissions that have become ready.
     ///
     /// # Errors
-    /// Something that ran failed.
+    /// A submission that ran has failed.
     pub(crate) fn pump(&self) -> Result<(), Status> {
         self.shared.queue.run(None, &self.shared.pool)
     }
 
-    /// An error of a program with what to do about it, where it is that the program found no device
-    /// to run on.
+    /// Adds advice to the error of a program that found no device to run on. Other errors stay as
+    /// they are.
     #[must_use]
     pub fn explain(&self, status: Status) -> Status {
         self.shared.refusals.explain(status, self.native_code)
     }
 
-    /// What the device says about itself; `None` if it knows no such question.
+    /// The answer to a program's question; `None` if the question is unknown.
     #[must_use]
     pub(crate) fn query(&self, category: &str, key: &str) -> Option<i64> {
         match (category, key) {

@@ -8,9 +8,8 @@ use vm::ModuleIndex;
 
 use crate::executables::Executable;
 
-/// Which modules of a context executables are, by the address of the executable. An executable that
-/// is gone stays known by a weak reference, which keeps its address from becoming that of another
-/// one.
+/// The module of each executable, by the address of the executable. A weak reference to an
+/// executable that is gone keeps its address from being reused.
 #[derive(Default)]
 pub struct NestedModules(Mutex<HashMap<usize, Known>>);
 
@@ -20,20 +19,20 @@ struct Known {
 }
 
 impl NestedModules {
-    /// The module that an executable is in the program's context, if it was attached.
+    /// The module of an executable in the program's context, if it was attached.
     #[must_use]
     pub fn module_of(&self, executable: &Arc<dyn Executable>) -> Option<ModuleIndex> {
         self.lock().get(&address(executable)).map(|known| known.module)
     }
 
-    /// Notes which module an executable is. Modules of executables that are gone can be those of
-    /// others.
+    /// Records the module of an executable. The module of an executable that is gone can be used
+    /// for another.
     pub(crate) fn enter(&self, executable: &Arc<dyn Executable>, module: ModuleIndex) {
         let known = Known { executable: Arc::downgrade(executable), module };
         self.lock().insert(address(executable), known);
     }
 
-    /// Whether an executable that is still there is the module.
+    /// Whether the module belongs to an executable that still exists.
     pub(crate) fn is_taken(&self, module: ModuleIndex) -> bool {
         let mut known = self.lock();
         known.retain(|_, known| known.executable.strong_count() > 0);
@@ -41,7 +40,7 @@ impl NestedModules {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<usize, Known>> {
-        // The map is whole at any time, so another thread's panic does not spoil it.
+        // The map is consistent at any time, so a panic in another thread does not spoil it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -63,7 +62,7 @@ mod tests {
     use super::*;
     use crate::executables::{Dispatch, Export, Halt};
 
-    /// As large as an executable, so that it gets an address like one.
+    /// As large as a real executable, so that the allocator reuses its address.
     #[derive(Debug)]
     struct Something([u64; 10]);
 

@@ -1,8 +1,8 @@
-//! What a program asked its device in vain, and so what to do about a program for other devices.
+//! The questions that a device answered with no, and so the advice for a program for other devices.
 //!
 //! A program looks for a device before anything else: it asks for a name (`vulkan*`), then for
-//! formats of executables. When no answer suits it, it fails with a text of the compiler's, which
-//! lists what the program was made for and leaves the user there. The questions say the rest.
+//! formats of executables. If no answer suits it, it fails with the compiler's message, which lists
+//! the devices that the program was made for, but not what to do. The questions tell that.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use vm::{Status, StatusCode};
 
 use crate::executables::{NATIVE_FORMATS, NativeCode, RECOMPILE, refusal};
 
-/// The last questions that had no for an answer.
+/// The last questions that were answered with no.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(Mutex<Asked>);
 
@@ -21,20 +21,20 @@ struct Asked {
 }
 
 impl Refusals {
-    /// Notes that the device is not called what a program asked for.
+    /// Records that the device does not have the name that a program asked for.
     pub(crate) fn device(&self, pattern: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).device = Some(pattern.to_owned());
     }
 
-    /// Notes that executables of a format do not run.
+    /// Records that executables of a format do not run.
     pub(crate) fn format(&self, format: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).format = Some(format.to_owned());
     }
 
-    /// The error with what to do about it, where it is that of a program that found no device.
+    /// Adds advice to the error of a program that found no device.
     pub(crate) fn explain(&self, status: Status, native_code: NativeCode) -> Status {
         let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A format is asked for only where the device was right.
+        // Programs ask for formats only after a device suits them.
         let advice = match (&asked.format, &asked.device) {
             _ if status.code != StatusCode::Incompatible => return status,
             (Some(format), _) => for_format(format, native_code),
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_to_do_is_said_once_a_program_has_asked_in_vain() {
+    fn refused_questions_become_advice() {
         let refusals = Refusals::default();
         let (code, allowed) = (StatusCode::Incompatible, NativeCode::Allowed);
         assert_eq!(explained(&refusals, code, allowed), "no device");

@@ -6,18 +6,19 @@ use vm::Status;
 
 use crate::memory::Binding;
 
-/// What one dispatch works on, with all buffers resolved.
+/// One dispatch, with all buffers resolved.
 #[derive(Clone, Debug)]
 pub struct Dispatch {
-    /// Index into [`Executable::exports`].
+    /// Index into the exports of the executable.
     pub export: usize,
     /// How many workgroups in x, y and z.
     pub workgroup_count: [u32; 3],
-    /// How many invocations a workgroup has, 1 on CPUs.
+    /// The size of a workgroup in x, y and z: 1 each, unless the executable was compiled for
+    /// another.
     pub(crate) workgroup_size: [u32; 3],
-    /// Push constants.
+    /// The push constants.
     pub constants: Arc<[u32]>,
-    /// The memory that it works on.
+    /// The memory that the dispatch works on.
     pub(crate) bindings: Vec<Binding>,
     /// Scratch memory that the dispatch asks for beyond what the export declares, in bytes.
     pub(crate) local_memory_bytes: usize,
@@ -27,13 +28,14 @@ impl Dispatch {
     /// How many workgroups there are.
     #[must_use]
     pub(crate) fn total_workgroups(&self) -> u64 {
-        // Three 32-bit factors fit 96 bits; more than 64 bits' worth would never end anyway.
+        // The product may take 96 bits. Saturating at 64 is enough, as that many would never
+        // finish.
         self.workgroup_count
             .iter()
             .fold(1, |total: u64, count| total.saturating_mul((*count).into()))
     }
 
-    /// A failure with the workgroup that it was in, and the name of the dispatch.
+    /// Adds the workgroup that failed and the name of the dispatch to a failure.
     #[must_use]
     pub(crate) fn explain(&self, name: &str, workgroup: u64, status: Status) -> Status {
         let [x, y, z] = self.workgroup(workgroup);
@@ -42,14 +44,15 @@ impl Dispatch {
         Status::new(code, text)
     }
 
-    /// Workgroup number `index`, counted with x fastest, as x, y and z.
+    /// The coordinates x, y and z of workgroup number `index`, where x varies fastest.
     #[must_use]
     pub(crate) fn workgroup(&self, index: u64) -> [u32; 3] {
         workgroup_at(self.workgroup_count, index)
     }
 }
 
-/// Workgroup number `index` of so many, counted with x fastest, as x, y and z.
+/// The coordinates x, y and z of workgroup number `index` in a grid of `counts`, where x varies
+/// fastest.
 #[must_use]
 pub fn workgroup_at(counts: [u32; 3], index: u64) -> [u32; 3] {
     let [x, y, _] = counts.map(|count| u64::from(count.max(1)));

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! run 0..100 ──> Ok                                      all have run
-//!            ──> Halt::Failed      status                one of them failed
-//!            ──> Halt::FailedInside status, [12]         and this is where, for people to look at
-//!            ──> Halt::Interrupted inside [12, 57]       in the middle of these, which can go on
+//!            ──> Halt::Failed      status                a workgroup failed
+//!            ──> Halt::FailedInside status, [12]         and here it stands, to be inspected
+//!            ──> Halt::Interrupted inside [12, 57]       these were interrupted, and can resume
 //!                                  rest [13..20, 58..100] these have not begun
 //! ```
 //!
-//! A workgroup that was interrupted goes on where it is and is never run again from its start: it
-//! may have changed memory already.
+//! An interrupted workgroup resumes where it was interrupted. It never runs again from its start,
+//! as it may have changed memory already.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -21,43 +21,43 @@ use super::machine::MachineState;
 /// Why a run ended early.
 #[derive(Debug)]
 pub enum Halt {
-    /// A workgroup failed; the ones after it did not run, others may have.
+    /// A workgroup failed. Other workgroups may or may not have run.
     Failed(Status),
-    /// The same with the workgroup as it stands where it failed.
+    /// A workgroup failed, and is kept as it stands at the failure.
     FailedInside(Status, Box<dyn PausedWorkgroup>),
-    /// Somebody asked for a stop.
+    /// A stop was requested.
     Interrupted(Interrupted),
 }
 
 /// What is left of an interrupted run.
 #[derive(Debug, Default)]
 pub struct Interrupted {
-    /// Workgroups that are in the middle: one at most for each thread.
+    /// Workgroups that were interrupted: at most one for each thread.
     pub(crate) inside: Vec<Box<dyn PausedWorkgroup>>,
-    /// Those that have not begun.
+    /// Workgroups that have not begun.
     pub(crate) rest: Vec<Range<u64>>,
 }
 
-/// A workgroup in the middle, on no thread.
+/// A workgroup that was interrupted or has failed, and runs on no thread.
 pub trait PausedWorkgroup: Send + Debug {
-    /// Which one it is, counted with x fastest.
+    /// Its number, where x varies fastest.
     fn workgroup(&self) -> u64;
 
-    /// Its frames, if it is bytecode: to go on on the stack of the program. Then it cannot be
-    /// resumed.
+    /// Its frames, if it is bytecode: they can resume on the program's stack. The workgroup itself
+    /// cannot be resumed then.
     fn take_frames(&mut self) -> Option<MovedFrames> {
         None
     }
 
-    /// Where machine code is; `None` of bytecode.
+    /// Where machine code stopped; `None` for bytecode.
     fn machine_state(&self) -> Option<&MachineState> {
         None
     }
 
-    /// Goes on with it, to its end or to the next interrupt, on the calling thread.
+    /// Resumes it on the calling thread, to its end or to the next interrupt.
     ///
     /// # Errors
-    /// It fails, or it is interrupted again; then nothing but it is left.
+    /// It fails, or it is interrupted again. The halt holds this workgroup alone.
     fn resume(self: Box<Self>, control: &RunControl) -> Result<(), Halt>;
 }
 
@@ -74,13 +74,13 @@ impl Halt {
         Self::Interrupted(Interrupted { inside: Vec::new(), rest: vec![rest] })
     }
 
-    /// The halt of a thread that would have gone on with these.
+    /// This halt, of a thread that had the workgroups of `rest` still to run.
     #[must_use]
     pub(crate) fn and_not_begun(self, rest: Range<u64>) -> Self {
         if rest.is_empty() { self } else { self.and(Self::before(rest)) }
     }
 
-    /// Both, where two threads have halted. A failure is more than an interrupt.
+    /// The halts of two threads as one. A failure outweighs an interrupt.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {

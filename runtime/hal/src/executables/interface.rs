@@ -1,9 +1,9 @@
-//! Executables: compiled dispatches, whatever they are made of.
+//! The interface of executables: compiled dispatches, in any format.
 //!
-//! A program hands over the bytes of an executable with the name of their format; [`load`] finds
-//! who can run it. From then on everything else knows only the trait: names and sizes of exports,
-//! and how to run some workgroups of a dispatch on the calling thread, as far as a [`RunControl`]
-//! lets it.
+//! A program passes the bytes of an executable and the name of their format; [`super::load`] finds
+//! the implementation. Everything else knows only the trait: the exports, and how to run some
+//! workgroups of a dispatch on the calling thread, until they are done or a [`RunControl`] stops
+//! them.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -21,25 +21,24 @@ use super::halt::Halt;
 pub struct Export {
     /// Its name; empty if it was stripped.
     pub name: String,
-    /// How many 32-bit constants it takes, if that is known.
+    /// The number of 32-bit constants that it takes, if that is known.
     pub constant_count: Option<usize>,
-    /// How many buffers it works on, if that is known.
+    /// The number of buffers that it works on, if that is known.
     pub binding_count: Option<usize>,
-    /// Bytes of scratch memory that each workgroup gets.
+    /// The scratch memory of each workgroup, in bytes.
     pub local_memory_bytes: usize,
     /// The size that workgroups were compiled for, if that is fixed.
     pub workgroup_size: Option<[u32; 3]>,
-    /// Where it comes from, if it says.
+    /// Its place in the source, if the executable says.
     pub source: Option<SourceLocation>,
-    /// Sources that the compiler embedded: what they are of (a stage of compilation) and their
-    /// text.
+    /// Sources that the compiler embedded: the stage of compilation and the text of each.
     pub embedded_sources: Vec<(String, String)>,
 }
 
 /// A place in a source file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceLocation {
-    /// The file as the compiler was given it.
+    /// The file, as it was named to the compiler.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
@@ -50,11 +49,11 @@ pub struct SourceLocation {
 pub struct Bytecode {
     /// The verified module.
     pub module: vmfb::verify::VerifiedModule,
-    /// The function in it for each export.
+    /// The function of each export.
     pub functions: Vec<vmfb::FunctionOrdinal>,
 }
 
-/// Compiled dispatches that were loaded.
+/// A loaded executable.
 pub trait Executable: Send + Sync + Debug {
     /// The name of the format, such as `vmvx-bytecode-fb`.
     fn format(&self) -> &str;
@@ -62,13 +61,12 @@ pub trait Executable: Send + Sync + Debug {
     /// The functions that a dispatch can name.
     fn exports(&self) -> &[Export];
 
-    /// Runs workgroups `range`, counted with x fastest, on the calling thread. Several threads may
-    /// do so at the same time with different ranges. Each workgroup costs a step of the budget at
-    /// least.
+    /// Runs the workgroups of `range`, numbered with x fastest, on the calling thread. Several
+    /// threads may do so at the same time with different ranges. Each workgroup costs at least one
+    /// step of the budget.
     ///
     /// # Errors
-    /// A workgroup failed, which may be because the budget is used up; or somebody asked for a
-    /// stop.
+    /// A workgroup failed, possibly as the budget is used up; or a stop was requested.
     fn run(&self, dispatch: &Dispatch, range: Range<u64>, control: &RunControl)
     -> Result<(), Halt>;
 
@@ -80,7 +78,8 @@ pub trait Executable: Send + Sync + Debug {
         }
     }
 
-    /// The nested module, where the executable is one: a debugger runs it instead of [`Self::run`].
+    /// The nested module, if the executable is one: a debugger calls its functions instead of
+    /// [`Self::run`].
     fn bytecode(&self) -> Option<&Bytecode> {
         None
     }

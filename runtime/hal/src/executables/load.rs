@@ -8,16 +8,16 @@ use super::interface::Executable;
 use super::native::{self, NativeCode};
 use super::vmvx;
 
-/// What makes a program that runs here.
+/// How to compile a program that runs here.
 pub(crate) const RECOMPILE: &str = "recompile with --iree-hal-target-device=local \
     --iree-hal-local-target-device-backends=vmvx (or llvm-cpu, for this processor)";
 
-/// Loads an executable of any format that can run here. `data` stays alive with the executable, so
-/// that nothing needs to be copied; `constants` are those that the program specialises it with;
-/// `limits` bound each workgroup of bytecode.
+/// Loads an executable of any format that can run here. The executable does not refer to `data`
+/// afterwards. The program specialises it with `constants`; `limits` bound each workgroup of
+/// bytecode.
 ///
 /// # Errors
-/// The format is for other devices, or the data is not what it claims to be.
+/// The format is for other devices, or the data is not a valid executable of that format.
 pub(crate) fn load(
     format: &str,
     data: &Arc<vm::Buffer>,
@@ -34,14 +34,14 @@ pub(crate) fn load(
     }
 }
 
-/// Whether [`load`] loads the format: what programs ask before they create executables.
+/// Whether [`load`] supports the format: programs ask before they create executables.
 #[must_use]
 pub(crate) fn is_supported(format: &str, native_code: NativeCode) -> bool {
     format == vmvx::FORMAT
         || native_code == NativeCode::Allowed && native::FORMATS.contains(&format)
 }
 
-/// Says what to do about an executable for a device that is not there.
+/// The error for an executable of another device, with advice.
 fn unsupported(format: &str) -> Status {
     Status::new(
         vm::StatusCode::Incompatible,

@@ -8,29 +8,29 @@ use super::dispatch::Dispatch;
 /// Where machine code stopped.
 #[derive(Clone, Debug)]
 pub struct MachineState {
-    /// The workgroup, counted with x fastest.
+    /// The number of the workgroup, where x varies fastest.
     pub(crate) workgroup: u64,
-    /// What it did wrong, if it did.
+    /// The fault, if it stopped for one.
     pub fault: Option<Fault>,
-    /// What the processor held.
+    /// The processor's registers.
     pub registers: Registers,
-    /// The program counter as an offset into the executable's code; `None` if control is elsewhere.
+    /// The program counter as an offset into the executable's code; `None` if it is outside.
     pub(crate) code_offset: Option<usize>,
 }
 
 /// Where an address is, in terms of a dispatch's bindings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct BindingPlace {
-    /// The binding that is nearest.
+    /// The index of the nearest binding.
     pub(crate) binding: usize,
-    /// Its bytes.
+    /// The length of the binding in bytes.
     pub(crate) length: usize,
-    /// Where the address is, from the first byte of the binding.
+    /// The address, relative to the first byte of the binding.
     pub(crate) offset: i128,
 }
 
 impl BindingPlace {
-    /// The binding that an address is nearest to; `None` without bindings that have bytes.
+    /// The binding that an address is nearest to; `None` if no binding has bytes.
     #[must_use]
     pub(crate) fn nearest(dispatch: &Dispatch, address: usize) -> Option<Self> {
         let places = dispatch.bindings.iter().enumerate().map(|(binding, range)| Self {

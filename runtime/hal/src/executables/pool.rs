@@ -1,13 +1,13 @@
-//! Workers: the workgroups of one dispatch on all cores.
+//! The worker pool: runs the workgroups of one dispatch on all cores.
 //!
 //! ```text
 //! caller   first workgroup, timed ──> enough left? ── no ──> the rest ──────────────────────> done
 //!                                          └─ yes ─> post job, take chunks ─> wait for workers ─^
 //! worker   [looks for a moment, then sleeps] ─> job posted ─> take chunks ─> none left ─> [looks …]
 //! ```
-//! Most dispatches of a model are over before a sleeping thread would wake up, so the caller always
-//! begins alone and asks for help only when what is left is worth it. Workers that just had work
-//! look for more for a moment before they sleep, as dispatches come in bursts.
+//! Most dispatches of a model end before a sleeping thread would wake up, so the caller always
+//! begins alone and asks for help only if the remaining work is worth it. Dispatches come in
+//! bursts, so workers that just had work look for more for a moment before they sleep.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -21,22 +21,23 @@ use super::dispatch::Dispatch;
 use super::halt::Halt;
 use super::interface::Executable;
 
-/// Less work than this is not shared: about what waking a thread costs.
+/// Less work than this is not shared: it is about the cost of waking a thread.
 const WORTH_SHARING: Duration = Duration::from_micros(40);
 
-/// About how long a thread keeps what it takes: short, so that all end together, and long against
-/// the cost of taking.
+/// About how long a thread works on one chunk: short, so that all threads end together, but long
+/// compared with the cost of taking a chunk.
 const CHUNK: Duration = Duration::from_micros(40);
 
 /// How long a worker looks for more work before it sleeps.
 const PATIENCE: Duration = Duration::from_micros(50);
 
-/// Where workgroups run. Threads are made when they are first needed, and end with the pool.
+/// The threads that run workgroups. They are started when they are first needed, and end with the
+/// pool.
 #[derive(Debug)]
 pub(crate) struct WorkerPool {
     worker_count: usize,
     workers: OnceLock<Workers>,
-    /// The control of work that nothing stops.
+    /// The control of runs that nothing stops.
     free: RunControl,
 }
 
@@ -69,8 +70,7 @@ impl WorkerPool {
         self.worker_count + 1
     }
 
-    /// Runs all workgroups of a dispatch and waits for them, where nobody asks for a stop or
-    /// counts.
+    /// Runs all workgroups of a dispatch and waits for them, without a budget or requests to stop.
     ///
     /// # Errors
     /// A workgroup failed; others may or may not have run.
@@ -89,8 +89,8 @@ impl WorkerPool {
     /// Runs some workgroups of a dispatch and waits for them.
     ///
     /// # Errors
-    /// A workgroup failed; others may or may not have run. Or somebody asked for a stop; then no
-    /// thread is in any of them, and the halt says which are left.
+    /// A workgroup failed; others may or may not have run. Or a stop was requested; then no thread
+    /// is in a workgroup any more, and the halt lists the remaining ones.
     pub(crate) fn run_range(
         &self,
         executable: &Arc<dyn Executable>,
@@ -133,21 +133,21 @@ impl WorkerPool {
     }
 }
 
-/// A dispatch that is being run by several threads.
+/// A dispatch that several threads run.
 #[derive(Debug)]
 struct Job {
     executable: Arc<dyn Executable>,
     dispatch: Dispatch,
     control: RunControl,
-    /// Behind the last workgroup.
+    /// The end of the range of workgroups.
     end: u64,
     /// How many workgroups a thread takes at once.
     chunk: u64,
-    /// The first workgroup that nobody has taken.
+    /// The first workgroup that no thread has taken.
     next: AtomicU64,
     /// How many threads may be running workgroups.
     runners: AtomicUsize,
-    /// How it ended early, if it did: for all threads together.
+    /// How it ended early, if it did: the halts of all threads as one.
     halt: Mutex<Option<Halt>>,
 }
 
@@ -164,7 +164,7 @@ impl Job {
     }
 
     fn take(&self) -> Option<Range<u64>> {
-        // A look before the addition keeps the counter from running away.
+        // Checked before the addition, so that the counter does not grow without bound.
         if self.next.load(Ordering::SeqCst) >= self.end {
             return None;
         }
@@ -172,8 +172,8 @@ impl Job {
         (start < self.end).then(|| start..self.end.min(start.saturating_add(self.chunk)))
     }
 
-    /// One thread has halted: nobody takes workgroups any more, and those that nobody took are
-    /// left.
+    /// Records that a thread has halted: no thread takes further workgroups, and those not taken
+    /// remain.
     fn halt(&self, halt: Halt) {
         let untaken = self.next.swap(self.end, Ordering::SeqCst).min(self.end)..self.end;
         let halt = halt.and_not_begun(untaken);
@@ -184,7 +184,8 @@ impl Job {
         });
     }
 
-    /// Waits until nobody runs workgroups. All are taken, so whoever comes late finds none.
+    /// Waits until no thread runs workgroups. All are taken, so a thread that comes late finds
+    /// none.
     fn wait(&self) {
         let mut rounds = 0_u32;
         while self.runners.load(Ordering::SeqCst) > 0 {
@@ -198,7 +199,7 @@ impl Job {
     }
 }
 
-/// Says that a thread is done with a job, also if it panicked.
+/// Records that a thread is done with a job, even if it panicked.
 struct Leave<'a>(&'a Job);
 
 impl Drop for Leave<'_> {
@@ -211,7 +212,7 @@ impl Drop for Leave<'_> {
     }
 }
 
-/// Threads that look at a board for jobs.
+/// Threads that take jobs from a board.
 #[derive(Debug)]
 struct Workers {
     board: Arc<Board>,
@@ -219,7 +220,8 @@ struct Workers {
 }
 
 impl Workers {
-    /// As many threads as the system gives; without any the caller does all the work.
+    /// Starts up to `count` threads, as many as the system allows. Without any, the caller does all
+    /// the work.
     fn spawn(count: usize) -> Self {
         let board = Arc::new(Board::default());
         let threads = (0..count).map_while(|index| {
@@ -235,7 +237,7 @@ impl Drop for Workers {
     fn drop(&mut self) {
         self.board.close();
         for thread in self.threads.drain(..) {
-            // A panic was told with the job that it happened in.
+            // A panic was reported with its job.
             let _ = thread.join();
         }
     }
@@ -271,7 +273,7 @@ impl Board {
         self.changed.notify_all();
     }
 
-    /// What a worker does all its life.
+    /// The main loop of a worker.
     fn work(&self) {
         let mut seen = 0;
         while let Some(job) = self.next_job(&mut seen) {
@@ -279,7 +281,8 @@ impl Board {
         }
     }
 
-    /// Waits for a job that was posted after those `seen`; `None` when the board is closed.
+    /// Waits for a job that was posted after the first `seen` ones; `None` when the board is
+    /// closed.
     fn next_job(&self, seen: &mut u64) -> Option<Arc<Job>> {
         let start = Instant::now();
         while self.posted.load(Ordering::SeqCst) == *seen && start.elapsed() < PATIENCE {
@@ -300,14 +303,15 @@ impl Board {
         }
     }
 
-    /// Takes the job down, so that it does not keep its memory alive.
+    /// Removes the job, which would keep its memory alive.
     fn clear(&self) {
         lock(&self.state).job = None;
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind these locks is whole at any time.
+    // The data under these locks is consistent at any time, so a panic in another thread does not
+    // spoil it.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -316,12 +320,12 @@ mod tests {
     use super::super::interface::Export;
     use super::*;
 
-    /// Counts how often each workgroup ran; one of them can be made to fail.
+    /// Counts how often each workgroup ran; one of them can be told to fail.
     #[derive(Debug)]
     struct Counting {
         counts: Vec<AtomicU64>,
         failing: Option<u64>,
-        /// In which a stop is asked for.
+        /// The workgroup in which a stop is requested.
         interrupting: Option<u64>,
         pause: Duration,
     }

@@ -1,12 +1,11 @@
 //! VMVX executables: nested VM modules whose exports are dispatches.
 //!
 //! The nested module sees nothing of the program around it: it is linked with the `vmvx` module
-//! alone and gets memory through the list of bindings. Running changes a context (it is one
-//! activity with its globals), so every thread that runs workgroups takes a context of its own;
-//! contexts that are not in use wait in a list. A debugger does not come here: it runs
-//! [`Executable::bytecode`] in the program's own context, with the arguments that [`arguments`]
-//! makes. A workgroup that is interrupted or fails is kept as it stands ([`Paused`]), so that it
-//! can move there.
+//! alone and gets memory through the list of bindings. Running changes a context, which has the
+//! globals, so every thread that runs workgroups takes a context of its own; idle contexts wait in
+//! a list. A debugger does not use these contexts: it runs [`Executable::bytecode`] in the
+//! program's own context, with the arguments that [`arguments`] makes. A workgroup that is
+//! interrupted or fails is kept as it stands ([`Paused`]), so that it can move there.
 
 use std::fmt;
 use std::ops::Range;
@@ -25,22 +24,22 @@ use crate::microkernels;
 /// The name of the format.
 pub(super) const FORMAT: &str = "vmvx-bytecode-fb";
 
-/// What a dispatch function takes: scratch memory, constants, bindings; id, size and count of
-/// workgroups.
+/// The calling convention of a dispatch function: scratch memory, constants, bindings; id, size and
+/// count of workgroups.
 const CALLING_CONVENTION: &str = "0rrriiiiiiiii_v";
 
-/// The compiler's function that takes the constants which specialise an executable.
+/// The compiler's function that takes the specialisation constants of an executable.
 pub(crate) const SET_CONSTANTS: &str = "__set_constants";
 
-/// Exports that the VM or the loader calls. Others may begin with underscores too and are
-/// dispatches: the compiler's own, such as `__builtin_splat_i64`.
+/// Exports that the VM or the loader calls. Other names with underscores are dispatches: the
+/// compiler's own, such as `__builtin_splat_i64`.
 const NO_DISPATCHES: [&str; 4] = ["__init", "__deinit", "__notify", SET_CONSTANTS];
 
-/// Steps that the module may take before its first dispatch, where nothing interrupts it: it stores
-/// constants, and this takes less than a second.
+/// Steps that the module may take before its first dispatch, where nothing can interrupt it. It
+/// only stores constants there; this many steps take less than a second.
 const MOST_INITIAL_STEPS: u64 = 1 << 22;
 
-/// The bytecode module's place in the contexts made here: behind `vmvx`.
+/// The bytecode module's index in the contexts made here: after `vmvx`.
 const NESTED: ModuleIndex = ModuleIndex(1);
 
 /// A loaded VMVX executable.
@@ -60,37 +59,37 @@ struct IdleContexts(Arc<Mutex<Vec<Context>>>);
 
 impl IdleContexts {
     fn lock(&self) -> MutexGuard<'_, Vec<Context>> {
-        // The list is whole at any time, so another thread's panic does not spoil it.
+        // The list is consistent at any time, so a panic in another thread does not spoil it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A workgroup that stands in the middle, in its context.
+/// A workgroup that was interrupted or has failed, in its context.
 struct Paused {
     workgroup: u64,
     invocation: Invocation,
-    /// None once the frames have moved.
+    /// `None` after the frames have moved.
     context: Option<Context>,
     idle: IdleContexts,
     dispatch: Dispatch,
     name: String,
 }
 
-/// How some workgroups went.
+/// How a run of workgroups ended.
 enum Went {
     Through,
     Halted(Halt),
-    /// This one stands in the middle.
+    /// This workgroup was interrupted, or has failed with the status.
     Inside(u64, Box<Invocation>, Option<Status>),
 }
 
 impl VmvxExecutable {
-    /// Loads and verifies a nested module. The bytes are copied: the program may go on changing its
-    /// own, and what was verified must stay as it was.
+    /// Loads and verifies a nested module. The bytes are copied: the program may change its own
+    /// later, but verified bytecode must not change.
     ///
     /// # Errors
-    /// The data is no module, its bytecode is wrong, it needs modules other than `vmvx`, or its
-    /// exports are no dispatch functions.
+    /// The data is not a module, its bytecode is invalid, it imports modules other than `vmvx`, or
+    /// its exports are not dispatch functions.
     pub(super) fn load(
         data: &vm::Buffer,
         constants: &[u32],
@@ -110,13 +109,13 @@ impl VmvxExecutable {
         let (functions, exports) = dispatch_functions(module.module())?;
         let bytecode = Bytecode { module: module.clone(), functions };
         let constants = constants.to_vec();
-        // Workgroups take their steps from the call that dispatches them; these are for the
-        // initialiser.
+        // The steps of workgroups come from the budget of the call that dispatches them; this limit
+        // is for the initialiser.
         let fuel = limits.fuel.unwrap_or(u64::MAX).min(MOST_INITIAL_STEPS);
         let limits = ExecutionLimits { fuel: Some(fuel), ..limits.clone() };
         let idle = IdleContexts::default();
         let executable = Self { module, bytecode, exports, constants, limits, idle };
-        // The first context is made now, so that what cannot be linked fails where it is loaded.
+        // The first context is made now, so that a module that cannot be linked fails at loading.
         let context = executable.new_context()?;
         executable.idle.lock().push(context);
         Ok(executable)
@@ -134,7 +133,7 @@ impl VmvxExecutable {
         Ok(context)
     }
 
-    /// Gives the constants of the executable to the module, which keeps them in globals.
+    /// Passes the specialisation constants to the module, which keeps them in globals.
     fn set_constants(&self, context: &mut Context) -> Result<(), Status> {
         let Some((_, export)) = self.module.module().export_named(SET_CONSTANTS) else {
             if self.constants.is_empty() {
@@ -198,7 +197,7 @@ impl VmvxExecutable {
     }
 }
 
-/// A failure with the workgroup, the dispatch and the frames that it was in.
+/// Adds the workgroup, the dispatch and the frames of a failure to its status.
 fn explain(name: &str, dispatch: &Dispatch, workgroup: u64, failure: vm::Failure) -> Status {
     let place = failure.backtrace.iter().map(|frame| format!("\n  at {frame}"));
     let mut status = dispatch.explain(name, workgroup, failure.status);
@@ -296,7 +295,7 @@ impl Executable for VmvxExecutable {
     }
 }
 
-/// The arguments that the dispatch function of an export takes for one workgroup.
+/// The arguments of an export's dispatch function for one workgroup.
 ///
 /// # Errors
 /// There is no memory for what they refer to.
@@ -309,7 +308,7 @@ pub(crate) fn arguments(
     Ok(SharedArguments::new(export, dispatch, limits)?.of_workgroup(dispatch, workgroup))
 }
 
-/// What all workgroups that run one after the other have in common.
+/// The arguments that consecutive workgroups on a thread share.
 struct SharedArguments {
     local_memory: Ref,
     constants: Ref,
@@ -361,12 +360,12 @@ fn call(
         .map_err(|status| vm::Failure { status, backtrace: Vec::new() })?;
     match run(context, &mut invocation) {
         Ran::Failed(failure) => Err(failure),
-        // Nobody has the handle that interrupts it.
+        // It cannot be interrupted: nothing else has its handle.
         Ran::Through | Ran::Interrupted => Ok(()),
     }
 }
 
-/// How far an invocation came.
+/// How a run of an invocation ended.
 enum Ran {
     Through,
     Interrupted,
@@ -380,13 +379,13 @@ fn run(context: &mut Context, invocation: &mut Invocation) -> Ran {
             Outcome::Completed(_) => return Ran::Through,
             Outcome::Failed(failure) => return Ran::Failed(failure),
             Outcome::Stopped(Stop::Interrupted(_)) => return Ran::Interrupted,
-            // Nobody waits for a turn, and nobody is here to look at `vm.break`.
+            // No other work waits for a turn, and no debugger watches for `vm.break`.
             Outcome::Yielded | Outcome::Stopped(_) => {}
         }
     }
 }
 
-/// The exports that are dispatch functions, in order: which functions they are, and what they want.
+/// The dispatch functions of a module, in order, and their exports.
 fn dispatch_functions(
     module: &Module,
 ) -> Result<(Vec<vmfb::FunctionOrdinal>, Vec<Export>), Status> {
@@ -412,7 +411,7 @@ fn dispatch_functions(
             attributes.find(|attribute| attribute.key == key)?.value.parse::<usize>().ok()
         };
         let (constants, bindings) = (attribute("constant_count"), attribute("binding_count"));
-        // Compilers of 2023 say neither; later ones leave out what is 0.
+        // Compilers of 2023 give neither count; later ones leave out counts of 0.
         let count = |found: Option<usize>| constants.or(bindings).and(Some(found.unwrap_or(0)));
         let described = Export {
             name: export.name.clone(),

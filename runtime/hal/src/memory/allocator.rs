@@ -1,4 +1,4 @@
-//! `!hal.allocator`: makes device memory, and knows what is alive and who made it.
+//! `!hal.allocator`: makes device memory, and knows which allocations are alive and what made them.
 
 use std::any::Any;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 /// What made an allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Origin {
-    /// `hal.device.queue.alloca`: memory that lives for a while.
+    /// `hal.device.queue.alloca`: transient memory.
     Alloca,
     /// `hal.allocator.allocate`
     Allocate,
@@ -39,7 +39,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// An allocation that was alive when it was asked for.
+/// An allocation that was alive when the list was taken.
 #[derive(Clone, Debug)]
 pub struct LiveAllocation {
     /// Its number: allocations are counted from 1.
@@ -50,15 +50,15 @@ pub struct LiveAllocation {
     pub allocation: Arc<Allocation>,
 }
 
-/// Makes device memory. Clones share what they know.
+/// Makes device memory. Clones share their records.
 #[derive(Clone, Debug, Default)]
 pub struct Allocator(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Whether somebody wants to know what is alive.
+    /// Whether allocations are recorded, for [`Allocator::live`].
     is_recording: AtomicBool,
-    /// Whether memory is guarded, and what is.
+    /// Whether memory is guarded, and the buffers that are.
     is_guarding: bool,
     guarded: Mutex<Vec<Weak<Guarded>>>,
     records: Mutex<Records>,
@@ -66,19 +66,19 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Records {
-    /// Those that were alive when the list was last cleaned, and those made since.
+    /// The allocations that were alive when the list was last cleaned, and those made since.
     records: Vec<(u64, Origin, Weak<Allocation>)>,
     made: u64,
     clean_at: usize,
 }
 
 impl Allocator {
-    /// Notes from now on what is made, for [`Self::live`].
+    /// Records allocations from now on, for [`Self::live`].
     pub fn record(&self) {
         self.0.is_recording.store(true, Ordering::Relaxed);
     }
 
-    /// One that makes guarded memory: see [`crate::guard`].
+    /// An allocator of guarded memory: see [`super::guard`].
     #[must_use]
     pub(crate) fn guarding() -> Self {
         Self(Arc::new(Shared { is_guarding: true, ..Shared::default() }))
@@ -90,8 +90,8 @@ impl Allocator {
         self.0.is_guarding
     }
 
-    /// The address of a guarded buffer beside which something was written since this was asked, and
-    /// where, from its start.
+    /// Memory beside a guarded buffer that was written since the last call: the buffer's address,
+    /// and the offset of the write in bytes from its start, which is negative before the buffer.
     #[must_use]
     pub fn take_damage(&self) -> Option<(usize, isize)> {
         let mut guarded = lock(&self.0.guarded);
@@ -102,7 +102,7 @@ impl Allocator {
             .find_map(|it| Some((it.address(), it.take_damage()?)))
     }
 
-    /// Zeroed memory, or guarded memory.
+    /// New memory: zeroed, or guarded and poisoned.
     ///
     /// # Errors
     /// The limits forbid it, or there is no memory.
@@ -127,7 +127,7 @@ impl Allocator {
         Ok(storage)
     }
 
-    /// Memory with these bytes, for what comes from the host.
+    /// New memory with these bytes, for data of the host.
     ///
     /// # Errors
     /// The limits forbid it, or there is no memory.
@@ -147,7 +147,7 @@ impl Allocator {
         Ok(self.wrap(Arc::new(storage), parameters, Origin::Host))
     }
 
-    /// Memory that exists, as device memory.
+    /// Existing memory as device memory.
     pub fn wrap(
         &self,
         storage: Arc<vm::Buffer>,
@@ -172,7 +172,7 @@ impl Allocator {
         }
     }
 
-    /// What is alive of what was noted, in the order of making.
+    /// The recorded allocations that are still alive, oldest first.
     #[must_use]
     pub fn live(&self) -> Vec<LiveAllocation> {
         let live = |(number, origin, allocation): &(u64, Origin, Weak<Allocation>)| {
@@ -188,11 +188,11 @@ impl Allocator {
 }
 
 fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The list is whole at any time, so another thread's panic does not spoil it.
+    // The list is consistent at any time, so a panic in another thread does not spoil it.
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The parameters that memory of the host has when these are asked for, as in IREE.
+/// The parameters that host memory gets for requested ones, as in IREE.
 fn canonical(mut parameters: BufferParameters) -> BufferParameters {
     if parameters.usage.0 == 0 {
         parameters.usage = BufferUsage::DEFAULT;

@@ -13,10 +13,10 @@ pub(crate) struct Binding {
 }
 
 impl Binding {
-    /// A range of a buffer.
+    /// A range of a buffer, in bytes.
     ///
     /// # Errors
-    /// The buffer does not have it.
+    /// The buffer does not have the range.
     pub(crate) fn new(
         memory: Arc<vm::Buffer>,
         offset: usize,
@@ -38,7 +38,7 @@ impl Binding {
         self.length
     }
 
-    /// Exactly the range as a buffer that shares the memory.
+    /// The range as a buffer that shares the memory.
     ///
     /// # Errors
     /// None: the range was checked.

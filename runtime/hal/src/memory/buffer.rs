@@ -1,10 +1,9 @@
-//! `!hal.buffer`: device memory, which here is memory of the host.
+//! `!hal.buffer`: device memory, which is host memory here.
 //!
 //! A buffer is a span of an [`Allocation`]. The bytes are those of a [`vm::Buffer`], so that
 //! bytecode dispatches, native code, host code and the debugger see the same memory without a copy.
-//! What a program may do with a buffer was said when it was allocated; the checks and their
-//! messages are IREE's. Who made an allocation, and which are alive, knows the
-//! [`crate::allocator`].
+//! The parameters of an allocation say what a program may do with it; the checks and their messages
+//! are IREE's. The allocator knows what made an allocation, and which are alive.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -15,10 +14,10 @@ use vm::{Object, Status};
 use super::binding::Binding;
 use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
 
-/// As a length: up to the end.
+/// As a length: up to the end of the buffer.
 pub(crate) const WHOLE_BUFFER: u64 = u64::MAX;
 
-/// How memory is to be allocated.
+/// The properties of memory that a program asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BufferParameters {
     /// Where it is.
@@ -55,7 +54,7 @@ impl Buffer {
         Self { allocation, offset: 0, length }
     }
 
-    /// A part of this buffer; [`WHOLE_BUFFER`] as the length takes all from `offset`.
+    /// A part of this buffer. The length [`WHOLE_BUFFER`] takes everything from `offset`.
     ///
     /// # Errors
     /// The buffer does not have the range.
@@ -82,7 +81,7 @@ impl Buffer {
         self.offset
     }
 
-    /// What it is a span of.
+    /// The allocation that it is a span of.
     #[must_use]
     pub fn allocation(&self) -> &Arc<Allocation> {
         &self.allocation
@@ -103,7 +102,7 @@ impl Buffer {
         Binding::new(self.allocation.storage.clone(), self.offset + offset, length)
     }
 
-    /// A part of this buffer in its place.
+    /// Reduces this buffer to a part of itself.
     ///
     /// # Errors
     /// The buffer does not have the range.
@@ -114,7 +113,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Its bytes as the VM has them. The view shares the memory.
+    /// The bytes as a buffer of the VM, which shares the memory.
     #[must_use]
     pub fn storage(&self) -> Arc<vm::Buffer> {
         let whole = &self.allocation.storage;
@@ -124,7 +123,7 @@ impl Buffer {
         self.view(0, self.length).unwrap_or_else(|_| whole.clone())
     }
 
-    /// A range of its bytes as the VM has them, already checked by [`Self::range`].
+    /// A range of the bytes as a buffer of the VM, which shares the memory.
     ///
     /// # Errors
     /// The buffer does not have the range.
@@ -138,7 +137,7 @@ impl Buffer {
         Ok(Arc::new(whole.subspan(offset, length)?))
     }
 
-    /// A copy of the bytes from `offset`, as many of `length` as there are.
+    /// A copy of the bytes from `offset`: `length` bytes, or as many as there are.
     #[must_use]
     pub fn read(&self, offset: usize, length: usize) -> Vec<u8> {
         let offset = offset.min(self.length);
@@ -146,16 +145,17 @@ impl Buffer {
         self.allocation.storage.read(self.offset + offset, length)
     }
 
-    /// Changes bytes, whatever the program may do with them: for hosts and debuggers.
+    /// Changes bytes, even if the program may not write them: for hosts and debuggers.
     ///
     /// # Errors
-    /// The buffer does not have the range, or its memory is a file's.
+    /// The buffer does not have the range, or its memory is part of a file.
     pub(crate) fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), Status> {
         self.range(offset as u64, bytes.len() as u64)?;
         self.allocation.storage.write(self.offset + offset, bytes)
     }
 
-    /// Writes `pattern` over and over. Its length is 1, 2, 4 or 8 and divides offset and length.
+    /// Fills a range with repetitions of `pattern`, whose length is 1, 2, 4 or 8 bytes and divides
+    /// offset and length.
     ///
     /// # Errors
     /// The buffer does not have the range, or the pattern does not fit it.
@@ -206,7 +206,7 @@ impl Buffer {
         )
     }
 
-    /// Whether both buffers have a byte in common.
+    /// Whether the buffers share a byte.
     #[must_use]
     pub fn overlaps(&self, other: &Buffer) -> bool {
         Arc::ptr_eq(&self.allocation, &other.allocation)
@@ -214,7 +214,7 @@ impl Buffer {
             && other.offset < self.offset + self.length
     }
 
-    /// A range with [`WHOLE_BUFFER`] resolved.
+    /// A range as offset and length, with [`WHOLE_BUFFER`] resolved.
     ///
     /// # Errors
     /// The buffer does not have it.
@@ -239,7 +239,7 @@ impl Buffer {
         Ok((offset as usize, found as usize))
     }
 
-    /// That its memory is of all the required kinds.
+    /// Checks that the memory has all required types.
     ///
     /// # Errors
     /// It is not.
@@ -254,7 +254,7 @@ impl Buffer {
         )))
     }
 
-    /// That the program may access it so.
+    /// Checks that the program may access the buffer in these ways.
     ///
     /// # Errors
     /// It may not.
@@ -269,7 +269,7 @@ impl Buffer {
         )))
     }
 
-    /// That it was allocated for this.
+    /// Checks that the buffer was allocated for these uses.
     ///
     /// # Errors
     /// It was not.
@@ -308,18 +308,18 @@ impl Allocation {
         &self.storage
     }
 
-    /// The program has one more owner for it.
+    /// Adds an owner, as the program counts them.
     pub(crate) fn preserve(&self) {
         self.owners.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The program has one owner less for it; whether that was the last.
+    /// Removes an owner, as the program counts them; returns whether it was the last.
     #[must_use]
     pub(crate) fn discard(&self) -> bool {
         self.owners.fetch_sub(1, Ordering::Relaxed) == 1
     }
 
-    /// Whether the program has a single owner for it.
+    /// Whether there is a single owner, as the program counts them.
     #[must_use]
     pub(crate) fn is_terminal(&self) -> bool {
         self.owners.load(Ordering::Relaxed) == 1

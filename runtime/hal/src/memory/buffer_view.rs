@@ -1,8 +1,8 @@
 //! `!hal.buffer_view`: a buffer seen as a tensor.
 //!
-//! As in IREE nothing is checked when one is made: the shape may claim more than the buffer has,
-//! and the element type may be any number. Who reads elements asks [`BufferView::element_type`] and
-//! [`BufferView::byte_length`] first.
+//! As in IREE, creating a view checks nothing: the shape may claim more than the buffer has, and
+//! the element type may be any number. Code that reads elements calls [`BufferView::element_type`]
+//! and [`BufferView::check`] first.
 
 use std::any::Any;
 
@@ -12,14 +12,14 @@ use vm::{Object, Status};
 
 use super::buffer::{Buffer, WHOLE_BUFFER};
 
-/// How elements are laid out, by IREE's number.
+/// How elements are laid out, as IREE numbers the layouts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Encoding(pub u32);
 
 impl Encoding {
-    /// Nobody knows.
+    /// An unknown layout.
     pub const OPAQUE: Self = Self(0);
-    /// One behind the other, the last dimension innermost.
+    /// Contiguous, with the last dimension innermost.
     pub const DENSE_ROW_MAJOR: Self = Self(1);
 }
 
@@ -60,7 +60,7 @@ impl BufferView {
     /// The element type.
     ///
     /// # Errors
-    /// The code is none of a type.
+    /// No element type has the code.
     pub fn element_type(&self) -> Result<ElementType, ElementTypeError> {
         ElementType::from_code(self.element_type)
     }
@@ -79,21 +79,21 @@ impl BufferView {
         })
     }
 
-    /// Bytes that the elements take; those of less than a byte share bytes. `None` if they cannot
-    /// be counted.
+    /// Bytes that the elements take; elements smaller than a byte share bytes. `None` if they
+    /// cannot be counted.
     #[must_use]
     pub fn byte_length(&self) -> Option<usize> {
         let bits = self.element_count()?.checked_mul(usize::from(self.element_type as u8))?;
         Some(bits.div_ceil(8))
     }
 
-    /// That the buffer has all elements that the shape claims.
+    /// Checks that the buffer has all elements that the shape claims.
     ///
     /// # Errors
-    /// It has less.
+    /// The buffer has fewer bytes.
     pub fn check(&self) -> Result<(), Status> {
-        // More than can be counted is more than there is, and not the number that stands for all
-        // there is.
+        // An overflow is more than any buffer has. It must not become `WHOLE_BUFFER`, which always
+        // fits.
         let length = self.byte_length().map_or(WHOLE_BUFFER - 1, |length| length as u64);
         self.buffer.range(0, length).map(drop)
     }
@@ -101,16 +101,16 @@ impl BufferView {
     /// A copy of the elements' bytes.
     ///
     /// # Errors
-    /// The buffer has less than the shape claims.
+    /// The buffer has fewer bytes than the shape claims.
     pub fn read(&self) -> Result<Vec<u8>, Status> {
         self.check()?;
         Ok(self.buffer.read(0, self.byte_length().unwrap_or(usize::MAX)))
     }
 
-    /// The tensor's text as IREE's tools print it, with at most so many elements.
+    /// The tensor's text as IREE's tools print it, with at most `max_element_count` elements.
     ///
     /// # Errors
-    /// The buffer has less than the shape claims.
+    /// The buffer has fewer bytes than the shape claims.
     pub fn text(&self, max_element_count: usize) -> Result<String, Status> {
         let element_type = ElementType::from_any_code(self.element_type);
         let tensor_type = TensorType { shape: self.shape.clone(), element_type };

@@ -1,4 +1,4 @@
-//! `!hal.file`: bytes that queues read and write: here always memory.
+//! `!hal.file`: bytes that queues read and write, which are always memory here.
 
 use std::any::Any;
 
@@ -14,7 +14,7 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// Memory as a file; what may be done with it is what may be done with the memory.
+    /// Memory as a file, with the access rights of the memory.
     #[must_use]
     pub(crate) fn of_memory(contents: Buffer) -> Self {
         Self { contents }
@@ -26,10 +26,10 @@ impl File {
         &self.contents
     }
 
-    /// That the program may access it so.
+    /// Checks that the program may access the file in these ways.
     ///
     /// # Errors
-    /// It may not.
+    /// The memory does not allow it.
     pub(crate) fn check_access(&self, required: MemoryAccess) -> Result<(), Status> {
         let allowed = self.contents.parameters().access;
         if allowed.contains(required) {

@@ -5,19 +5,20 @@
 //!    16 MiB   |            whole pages                                              |  16 MiB
 //! ```
 //!
-//! An access after the end of a buffer faults where it happens, as does one before its page. Fresh
-//! memory holds *poison*: words that depend on their own address and are NaN as floats, far from 0
-//! as integers. Nothing computes such a word by chance, so memory that still holds poison has never
-//! been written. Poison around the buffer tells of writes that missed it by less than a page.
+//! An access after the end of a buffer faults where it happens, as does an access before the
+//! buffer's first page. Fresh memory holds *poison*: words that depend on their own address and are
+//! NaN as floats, far from 0 as integers. No computation yields such a word by chance, so memory
+//! that still holds poison has never been written. Damaged poison around the buffer reveals writes
+//! that missed it by less than a page.
 //!
 //! Sizes are rounded up to 64 bytes, as compiled code expects that alignment, so an access that
-//! misses the end by less than that does not fault.
+//! misses the end by less does not fault.
 //!
 //! # Soundness
 //!
-//! A [`Guarded`] owns its mapping; the range that it hands out lies within the pages that may be
-//! read and written, and is kept until it is dropped. The slack is only ever read and written
-//! through the mapping's own pointer.
+//! A [`Guarded`] owns its mapping. The range that it hands out lies within the pages that may be
+//! read and written, and stays mapped until the `Guarded` is dropped. The slack around it is only
+//! accessed through the mapping's own pointer.
 
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
@@ -25,22 +26,22 @@ use std::ptr::{NonNull, null_mut};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use vm::{Access, ExecutionLimits, Status};
 
-/// What compiled code expects buffers to be aligned to, in bytes.
+/// The alignment that compiled code expects of buffers, in bytes.
 const ALIGNMENT: usize = 64;
 
-/// Addresses at both ends that may not be touched, in bytes. They take no memory.
+/// The size of the inaccessible range at each end, in bytes. It takes addresses, not memory.
 const GUARD: usize = 16 << 20;
 
-/// The poison of a word, by its address.
+/// The poison of the word at an address.
 fn poison(address: usize) -> u32 {
     let mixed = (address as u64 >> 2).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 43;
-    // A NaN of 32 bits that no arithmetic makes: it has a payload. So has that of 64 bits that two
-    // such words are.
+    // A 32-bit NaN with a payload, which no arithmetic produces. Two such words are a 64-bit NaN
+    // with a payload.
     0xFFC0_0001 | (mixed as u32) << 1 & 0x003F_FFFE
 }
 
-/// How many bytes of a buffer's range still hold poison, and the offset of the first. Words alone
-/// are not counted, unless the range has no more: two in a row do not come by chance.
+/// How many bytes of a buffer's range still hold poison, and the offset of the first. A single word
+/// may match by chance, so only runs of two or more count, unless the range has only one word.
 #[must_use]
 pub fn unwritten_bytes(
     buffer: &vm::Buffer,
@@ -66,19 +67,20 @@ pub fn unwritten_bytes(
     Some((count * 4, lead + 4 * first))
 }
 
-/// A mapping with pages at both ends that nothing may touch.
+/// A mapping with inaccessible pages at both ends.
 #[derive(Debug)]
 pub(crate) struct Guarded {
     mapping: NonNull<c_void>,
     mapped: usize,
-    /// The pages that may be touched, and the buffer in them, as offsets.
+    /// The accessible pages, and the buffer in them, as byte offsets into the mapping.
     pages: std::ops::Range<usize>,
     buffer: std::ops::Range<usize>,
 }
 
-// SAFETY: it owns its mapping, and its addresses are of no thread.
+// SAFETY: it owns its mapping, and addresses are not bound to a thread.
 unsafe impl Send for Guarded {}
-// SAFETY: shared access only reads bytes that programs may change meanwhile, through raw pointers.
+// SAFETY: methods with `&self` access the memory only through raw pointers, a word at a time; a
+// program that writes beside its buffer meanwhile changes which words are reported, nothing else.
 unsafe impl Sync for Guarded {}
 
 impl Guarded {
@@ -105,8 +107,8 @@ impl Guarded {
     fn poison(&self, range: std::ops::Range<usize>) {
         for offset in range.step_by(4) {
             let word = poison(self.at(offset).addr());
-            // SAFETY: a word of the pages that may be written, outside of what the buffer's users
-            // have, or before they have it.
+            // SAFETY: a word of the accessible pages, outside of the buffer, or in a buffer that
+            // nothing uses yet.
             unsafe { self.at(offset).cast::<u32>().write_volatile(word) };
         }
     }
@@ -120,14 +122,14 @@ impl Guarded {
         self.at(self.buffer.start).addr()
     }
 
-    /// The first word outside of the buffer that was written, from the buffer's start. It is
-    /// mended, so that it is told once.
+    /// The first word outside of the buffer that was written, as an offset in bytes from the
+    /// buffer's start. The poison is restored, so each write is reported once.
     pub(crate) fn take_damage(&self) -> Option<isize> {
         let before = self.pages.start..self.buffer.start;
-        // What shares a word with the buffer belongs to it.
+        // Bytes that share a word with the buffer's end count as part of the buffer.
         let after = self.buffer.end.next_multiple_of(4)..self.pages.end;
         let is_damaged = |offset: &usize| {
-            // SAFETY: a word of the pages that may be read.
+            // SAFETY: a word of the accessible pages.
             let word = unsafe { self.at(*offset).cast::<u32>().read_volatile() };
             word != poison(self.at(*offset).addr())
         };
@@ -141,15 +143,15 @@ impl Guarded {
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // SAFETY: made in `new`; nobody has the buffer any more. The system can only refuse ranges
-        // that are none.
+        // SAFETY: the mapping was made in `new`, and the buffer in it is gone, as it keeps this
+        // value alive.
         unsafe {
             let _ = munmap(self.mapping.as_ptr(), self.mapped);
         }
     }
 }
 
-/// A buffer in guarded memory.
+/// A buffer in guarded memory, and its guard.
 ///
 /// # Errors
 /// The limits forbid it, or there is no memory.
@@ -165,8 +167,8 @@ pub(crate) fn allocate(
     let start = NonNull::new(guarded.at(guarded.buffer.start).cast::<u8>());
     let start = start.ok_or_else(|| Status::internal("guarded memory at address 0"))?;
     let keeper = Box::new((guarded.clone(), charge));
-    // SAFETY: `length` bytes from there may be read and written until the keeper is dropped, which
-    // has the mapping.
+    // SAFETY: `length` bytes from `start` may be read and written until the keeper, which owns the
+    // mapping, is dropped.
     let buffer = unsafe { vm::Buffer::foreign(start, length, Access::ReadWrite, keeper) };
     Ok((buffer, guarded))
 }
@@ -207,11 +209,11 @@ mod tests {
     fn writes_beside_a_buffer_are_damage() {
         let limits = ExecutionLimits::default();
         let (buffer, guarded) = allocate(100, &limits).unwrap();
-        // SAFETY: the page of the buffer, which may be written.
+        // SAFETY: the address is in the buffer's first page, which is writable.
         unsafe { buffer.address().sub(4).write(7) };
         assert_eq!(guarded.take_damage(), Some(-4));
         let (buffer, guarded) = allocate(100, &limits).unwrap();
-        // SAFETY: as above: buffers take 64 bytes or a multiple of it.
+        // SAFETY: as above, since sizes are rounded up to a multiple of 64 bytes.
         unsafe { buffer.address().add(104).write(7) };
         assert_eq!(guarded.take_damage(), Some(104));
     }

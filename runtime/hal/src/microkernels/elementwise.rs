@@ -1,8 +1,8 @@
 //! Elementwise kernels: unary and binary operations on 32-bit elements, copies and fills.
 //!
-//! Integers wrap. What C leaves undefined has one meaning here: shift amounts count modulo 32 as on
-//! the machines that IREE compiles for, a division by zero is an error, and the one signed quotient
-//! that overflows wraps.
+//! Integers wrap. What C leaves undefined is defined here: shift amounts are taken modulo 32, as on
+//! the machines that IREE compiles for; division by zero is an error; the one signed quotient that
+//! overflows wraps.
 
 use bytemuck::Pod;
 use vm::{NativeCall, NativeModuleBuilder, Status};

@@ -5,8 +5,8 @@
 //! out[i][j][i0][j0] (+)= sum over l, l0 of lhs[i][l][i0][l0] * rhs[j][l][j0][l0]
 //! ```
 //! Each outermost row is contiguous; rows are a stride apart. Rows of both operands are widened to
-//! the type of the sums before they are multiplied, that of the right one with `n0` innermost, so
-//! that the innermost loop runs over memory in order.
+//! the type of the sums before they are multiplied. The right operand is rearranged with `n0`
+//! innermost, so that the innermost loop accesses memory in order.
 
 use bytemuck::Pod;
 use half::{bf16, f16};
@@ -14,9 +14,9 @@ use vm::{Buffer, NativeCall, NativeModuleBuilder, Status};
 
 use super::plane::{Plane, Use, Window};
 
-/// Flags: what the elements are.
+/// Flags: the element types.
 const TYPE_MASK: u32 = 0xFF;
-/// Flags: adds to what is in `out`.
+/// Flags: adds to the contents of `out`.
 const ACCUMULATE: u32 = 0x100;
 /// Flags: sums of 16-bit floats are rounded once, at the end.
 const SKIP_INTERMEDIATE_ROUNDINGS: u32 = 0x400;
@@ -78,7 +78,7 @@ fn f32_to_bf16(value: f32) -> u16 {
     bf16::from_f32(value).to_bits()
 }
 
-/// A matrix operand: its buffer, and where its rows are, in elements.
+/// A matrix operand: its buffer, and the offset and stride of its rows, in elements.
 #[derive(Clone, Copy)]
 struct Operand<'a> {
     buffer: &'a Buffer,
@@ -95,7 +95,7 @@ impl<'a> Operand<'a> {
         })
     }
 
-    /// Its rows, each as contiguous elements.
+    /// The rows as a plane of contiguous elements.
     fn plane<T: Pod>(
         self,
         name: &str,
@@ -145,7 +145,8 @@ impl<'a> Product<'a> {
         })
     }
 
-    /// Multiplies. `L`, `R` and `O` are the elements of the matrices, `S` that of sums.
+    /// Multiplies. `L`, `R` and `O` are the element types of the matrices, `S` is the type of the
+    /// sums.
     fn run<L: Pod, R: Pod, S: Copy + Default, O: Pod>(
         &self,
         widen_lhs: impl Fn(L) -> S,

@@ -1,11 +1,11 @@
 //! The `vmvx` module: microkernels that bytecode dispatches call for their inner loops.
 //!
-//! Names and signatures are IREE's. Operands are planes of guest memory, checked once against their
-//! buffers (`plane`); the kernels then run over them: `elementwise`, `matrix` (products of packed
-//! matrices) and `pack` (to tiles and back).
+//! Names and signatures are IREE's. Operands are planes of guest memory, which are checked against
+//! their buffers once (`plane`). The kernels run over them: `elementwise`, `matrix` (products of
+//! packed matrices) and `pack` (to tiles and back).
 //!
-//! All of this is also what a program of the execution model `inline-static` finds under the name
-//! `vmvx` when its dispatches were compiled into it.
+//! Programs of the execution model `inline-static`, whose dispatches are compiled into the program,
+//! import the same module. It uses only the VM: no other room of this crate.
 
 mod elementwise;
 mod matrix;

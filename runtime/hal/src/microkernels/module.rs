@@ -1,4 +1,4 @@
-//! The module: its name and all its kernels.
+//! The native module `vmvx`: its name and all its kernels.
 
 use vm::NativeModule;
 
@@ -23,7 +23,7 @@ mod tests {
 
     use super::*;
 
-    /// Calls a kernel; its results, or the error.
+    /// Calls a kernel; returns its results, or the error's text.
     fn call(name: &str, arguments: Vec<Value>) -> Result<Vec<Value>, String> {
         let mut context = Context::builder().add_native(module()).link().unwrap();
         let function = context.lookup(&format!("vmvx.{name}")).unwrap();
@@ -58,7 +58,7 @@ mod tests {
         bytes.as_chunks().0.iter().map(|bytes| i32::from_le_bytes(*bytes)).collect()
     }
 
-    /// A buffer, then numbers.
+    /// An operand: a buffer, then numbers.
     fn operand<const N: usize>(buffer: &Arc<Buffer>, numbers: [i64; N]) -> Vec<Value> {
         let numbers = numbers.into_iter().map(Value::I64);
         std::iter::once(Value::Ref(Ref::Buffer(buffer.clone()))).chain(numbers).collect()
@@ -222,7 +222,7 @@ mod tests {
             numbers([0, 0, 1]),
             [i32::MAX, i32::MAX, i32::MAX, 1].map(Value::I32).to_vec(),
         ];
-        // Nothing to do, and nothing is allocated for it.
+        // An empty product does nothing and allocates nothing, even for huge tiles.
         call("mmt4d", arguments.concat()).unwrap();
     }
 }

@@ -1,11 +1,11 @@
-//! `pack`, `unpack`: matrices to tiles and back; and the tile sizes that packed matrices have.
+//! `pack` and `unpack`: matrices to tiles and back; and the query for tile sizes.
 //!
 //! ```text
 //! unpacked [i][j]         i = a * A0 + b, j = c * C0 + d
 //! packed   [a][c][b][d]   [c][a]… with the outer, […][d][b] with the inner dimensions transposed
 //! ```
-//! What a tile has beyond the edge of the matrix is padding. The first dimension of the packed side
-//! has a stride; tiles of a row are one behind the other.
+//! Elements of a tile beyond the edge of the matrix are padding. The first dimension of the packed
+//! matrix has a stride; the tiles of a row are contiguous.
 
 use bytemuck::Pod;
 use vm::{NativeCall, NativeModuleBuilder, Status, Value};
@@ -53,11 +53,11 @@ fn element_bytes(kernel: &str, flags: u32) -> Result<usize, Status> {
     }
 }
 
-/// How tiles lie in the packed matrix.
+/// How tiles are laid out in the packed matrix.
 struct Tiling {
-    /// Of the unpacked matrix, in tiles.
+    /// The sizes of the unpacked matrix, in tiles.
     outer: [usize; 2],
-    /// Of a tile, as seen in the unpacked matrix.
+    /// The sizes of a tile in the unpacked matrix.
     tile: [usize; 2],
     /// Elements of a tile.
     tile_elements: usize,
@@ -66,7 +66,7 @@ struct Tiling {
 }
 
 impl Tiling {
-    /// From the sizes of the packed matrix.
+    /// The tiling of a packed matrix with these sizes.
     fn new(sizes: [i64; 4], flags: u32) -> Result<Self, Status> {
         let mut numbers = [0; 4];
         for (number, size) in numbers.iter_mut().zip(sizes) {
@@ -126,8 +126,8 @@ impl Tiling {
         (row, tile * self.tile_elements + inner)
     }
 
-    /// Gives every element of every tile to `visit`: its place in the unpacked matrix, and in the
-    /// packed one.
+    /// Calls `visit` for every element of every tile, with its places in the unpacked and in the
+    /// packed matrix.
     #[inline]
     fn visit(&self, mut visit: impl FnMut((usize, usize), (usize, usize))) {
         if self.tile_elements == 0 {
@@ -186,8 +186,8 @@ fn unpack<T: Pod>(call: &NativeCall<'_>, flags: u32) -> Result<(), Status> {
     Ok(())
 }
 
-/// The tiles that this implementation likes for an operand of a matrix product, which programs may
-/// ask for instead of choosing themselves. Any would do; these fill a cache line.
+/// The tile sizes that this implementation prefers for an operand of a matrix product, for programs
+/// that do not choose them. Any sizes work; these fill a cache line.
 fn tile_sizes(flags: u32) -> Result<[i64; 2], Status> {
     const M: i64 = 8;
     const N: i64 = 8;

@@ -2,12 +2,11 @@
 //!
 //! # Soundness
 //!
-//! [`Plane::new`] checks that every element of the window is within its buffer, and that the buffer
-//! may be written if it is to be. A plane borrows its buffer, which keeps the memory where it is.
-//! Everything here reads and writes guest memory by copying elements through raw pointers,
-//! unaligned, and makes no reference to it: another plane of the same memory may overlap (then
-//! kernels see what they wrote, element by element), and elements are plain data, for which any
-//! bits will do.
+//! [`Plane::new`] checks that every element of the window is within its buffer, and that a buffer
+//! to be written is writable. A plane borrows its buffer, which keeps the memory in place. All
+//! accesses copy single elements through raw, possibly unaligned pointers; no reference to guest
+//! memory exists. So another plane may overlap the same memory (kernels then see their own writes,
+//! element by element), and any bits are valid, as elements are plain data.
 
 use std::marker::PhantomData;
 
@@ -17,28 +16,28 @@ use vm::{Access, Buffer, Status};
 /// Rows and columns of elements in a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plane<'a, T> {
-    /// The first element; never read if there are no elements.
+    /// The first element; not accessed if there are no elements.
     first: *mut T,
     rows: usize,
     columns: usize,
-    /// In elements.
+    /// The distance between rows, in elements.
     row_stride: usize,
     column_stride: usize,
     buffer: PhantomData<&'a Buffer>,
 }
 
-/// Where a plane is, in elements, as programs give it.
+/// The place of a plane in a buffer, in elements, as programs give it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// Of the first element.
+    /// The offset of the first element.
     pub(super) offset: i64,
-    /// Between rows, and between elements of a row.
+    /// The distances between rows, and between elements of a row.
     pub(super) strides: [i64; 2],
-    /// Rows and columns.
+    /// The numbers of rows and columns.
     pub(super) sizes: [i64; 2],
 }
 
-/// What is to be done with a plane.
+/// How a kernel uses a plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Use {
     Read,
@@ -46,10 +45,10 @@ pub(super) enum Use {
 }
 
 impl<'a, T: Pod> Plane<'a, T> {
-    /// A window of a buffer. `name` says which operand it is.
+    /// A window of a buffer. `name` names the operand in errors.
     ///
     /// # Errors
-    /// The buffer does not have all of it, or is read-only and to be written.
+    /// The buffer does not have the whole window, or is read-only although the kernel writes to it.
     pub(super) fn new(
         name: &str,
         buffer: &'a Buffer,
@@ -81,7 +80,8 @@ impl<'a, T: Pod> Plane<'a, T> {
             )));
         }
         let base = buffer.address().cast::<T>();
-        // `wrapping_add`, as an empty window may start anywhere; one with elements starts inside.
+        // `wrapping_add`, as an empty window may start anywhere; a window with elements starts
+        // inside the buffer.
         let first = base.wrapping_add(offset);
         Ok(Self { first, rows, columns, row_stride, column_stride, buffer: PhantomData })
     }
@@ -114,8 +114,8 @@ impl<'a, T: Pod> Plane<'a, T> {
     #[inline]
     pub(super) fn set(&self, row: usize, column: usize, value: T) {
         assert!(row < self.rows && column < self.columns);
-        // SAFETY: the element is in the window, and planes for reading are not given to writers;
-        // see the module's notes.
+        // SAFETY: the element is in the window, and kernels write only to planes that were made for
+        // writing; see the module's notes.
         unsafe { self.first.add(self.position(row, column)).write_unaligned(value) };
     }
 
@@ -136,7 +136,7 @@ impl<T: Pod> Plane<'_, T> {
         }
     }
 
-    /// Sets each element to what `function` makes of the one at the same place in `source`.
+    /// Sets each element to the result of `function` for the element at the same place in `source`.
     ///
     /// # Panics
     /// The planes differ in size.
@@ -155,10 +155,11 @@ impl<T: Pod> Plane<'_, T> {
         }
     }
 
-    /// Sets each element to what `function` makes of those at the same place in two others.
+    /// Sets each element to the result of `function` for the elements at the same place in two
+    /// other planes.
     ///
     /// # Errors
-    /// Those of `function`; elements before stay changed.
+    /// The first error of `function`. Elements that were set before it keep their new values.
     ///
     /// # Panics
     /// The planes differ in size.
@@ -186,19 +187,19 @@ impl<T: Pod> Plane<'_, T> {
     }
 }
 
-/// A window in numbers that do not overflow.
+/// A window, checked: its numbers do not overflow.
 struct Extent {
     rows: usize,
     columns: usize,
     row_stride: usize,
     column_stride: usize,
     offset: usize,
-    /// Behind the last element; `offset` if there are none.
+    /// The place after the last element; `offset` if there are none.
     end: usize,
 }
 
 impl Extent {
-    /// `None` if a number is negative or an element's place is none.
+    /// `None` if a number is negative, or the place of an element overflows.
     fn of(window: Window) -> Option<Self> {
         let Window { offset, strides, sizes } = window;
         let number = |number: i64| usize::try_from(number).ok();

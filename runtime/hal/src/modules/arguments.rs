@@ -10,9 +10,9 @@ use crate::executables::{Executable, ExecutableRef};
 use crate::memory::{Allocator, Buffer, BufferView, File};
 use crate::scheduling::Fence;
 
-/// The arguments of a call, or a tuple of a span, as what this crate knows.
+/// The arguments of a call, or a tuple of a span, as types of this crate.
 pub(crate) trait HalArguments {
-    /// A native object; `type_name` is what it is expected to be.
+    /// A native object of the expected type, whose name in errors is `type_name`.
     fn native<T: Object>(&self, index: usize, type_name: &str) -> Result<&T, Status>;
 
     /// A native object or null.
@@ -27,7 +27,7 @@ pub(crate) trait HalArguments {
     /// Text in a `!vm.buffer`.
     fn text(&self, index: usize) -> Result<String, Status>;
 
-    /// Bytes of the VM.
+    /// A `!vm.buffer`.
     fn bytes(&self, index: usize) -> Result<&Arc<vm::Buffer>, Status>;
 
     fn device(&self, index: usize) -> Result<&Arc<Device>, Status> {
@@ -62,7 +62,7 @@ pub(crate) trait HalArguments {
         self.native(index, "hal.file")
     }
 
-    /// A fence; null is one that is reached.
+    /// A fence; null is a fence that is reached.
     fn fence(&self, index: usize) -> Result<Fence, Status> {
         Ok(self.optional(index, "hal.fence")?.cloned().unwrap_or_default())
     }

@@ -1,11 +1,11 @@
 //! The `check` module: expectations that compiled tests state with `check.*` operations.
 //!
-//! An expectation that does not hold does not end the test; it is noted in [`Expectations`] and the
-//! test goes on, so that one run tells of all of them.
+//! An expectation that does not hold is recorded in [`Expectations`], and the test continues, so
+//! that one run reports all of them.
 //!
-//! The compiler marks these imports optional and guards each call by whether it is there. A
-//! signature that this module lacked would make tests pass without checking anything, so every
-//! signature that a compiler has written is declared, and [`unprovided`] names what is not.
+//! The compiler marks these imports optional and skips a call if the import is missing. A signature
+//! that this module lacked would make tests pass without checking anything. So every signature that
+//! a compiler has written is declared, and [`unprovided`] names imports that are not.
 
 use abi::c_float::{format_e, format_g};
 use abi::cconv::Signature;
@@ -21,13 +21,13 @@ use crate::memory::BufferView;
 /// The name that programs import from.
 pub const NAME: &str = "check";
 
-/// Elements of a tensor in a note.
+/// The most elements of a tensor in a note.
 const PRINTED_ELEMENTS: usize = 1024;
 
-/// How near `expect_almost_eq` asks floats to be where the program does not say.
+/// The tolerance of `expect_almost_eq` if the program gives none.
 const DEFAULT_TOLERANCE: Tolerance = Tolerance { absolute: 1e-4, relative: 0.0 };
 
-/// The module, which notes what does not hold in `expectations`.
+/// The module, which records failures in `expectations`.
 #[must_use]
 pub fn module(expectations: &Expectations) -> NativeModule {
     let (nonzero, zero) = (expectations.clone(), expectations.clone());
@@ -75,7 +75,7 @@ pub fn module(expectations: &Expectations) -> NativeModule {
     module.build()
 }
 
-/// What is wrong if not all elements are other than zero.
+/// The failure, if an element is zero.
 fn all_true(operand: &BufferView) -> Result<Option<String>, Status> {
     let element_type = element_type(operand)?;
     let bytes = operand.read()?;
@@ -101,7 +101,7 @@ fn all_true(operand: &BufferView) -> Result<Option<String>, Status> {
     )))
 }
 
-/// What is wrong if the views are not the same tensor.
+/// The failure, if the tensors differ.
 fn equal(lhs: &BufferView, rhs: &BufferView) -> Result<Option<String>, Status> {
     let contents_match = lhs.read()? == rhs.read()?;
     let problems = problems_of_type(lhs, rhs);
@@ -113,7 +113,7 @@ fn equal(lhs: &BufferView, rhs: &BufferView) -> Result<Option<String>, Status> {
     note_of_both(&problems, lhs, rhs).map(Some)
 }
 
-/// What is wrong if the views are not tensors of the same type with nearly the same floats.
+/// The failure, if the tensors differ in type, or in an element by more than the tolerance.
 fn almost_equal(
     lhs: &BufferView,
     rhs: &BufferView,
@@ -152,7 +152,7 @@ fn almost_equal(
     note_of_both(&problems, lhs, rhs).map(Some)
 }
 
-/// What differs but the contents, as sentences behind a space.
+/// The differences in type and shape, as sentences, each after a space.
 fn problems_of_type(lhs: &BufferView, rhs: &BufferView) -> String {
     let mut problems = String::new();
     if lhs.element_code() != rhs.element_code() {
@@ -182,7 +182,7 @@ pub fn is_imported(bytecode: &Module) -> bool {
     bytecode.imports().iter().any(|import| import.split_name().0 == NAME)
 }
 
-/// What `bytecode` imports from `check` that this module does not have: full names with calling
+/// The imports of `bytecode` from `check` that this module does not have: full names with calling
 /// conventions.
 #[must_use]
 pub fn unprovided(bytecode: &Module) -> Vec<String> {
@@ -213,7 +213,7 @@ mod tests {
     use crate::memory::{Buffer, BufferParameters, Encoding};
     use abi::tensor::Tensor;
 
-    /// What a call leaves: the notes, or the error.
+    /// The notes of a call, or its error.
     fn call(name: &str, arguments: Vec<Value>) -> Result<Vec<String>, String> {
         let expectations = Expectations::default();
         let mut context = Context::builder()

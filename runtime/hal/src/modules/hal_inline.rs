@@ -1,6 +1,6 @@
-//! The `hal_inline` module: buffers and buffer views for programs whose dispatches run as part of
-//! them (`--iree-execution-model=inline-static` and `inline-dynamic`). There is no device and no
-//! queue: a program works on the bytes of its buffers directly, through `buffer.storage`.
+//! The `hal_inline` module: buffers and buffer views for programs that run their dispatches inline
+//! (`--iree-execution-model=inline-static` and `inline-dynamic`). There is no device and no queue:
+//! a program works on the bytes of its buffers directly, through `buffer.storage`.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::memory::{Allocator, Buffer, BufferParameters, Origin};
 /// The name that programs import from.
 pub(super) const NAME: &str = "hal_inline";
 
-/// The module; what it allocates is known to the host's device.
+/// The module. It allocates with the allocator of the host's device.
 pub(super) fn module(host: &Host) -> NativeModule {
     let [plain, initialized, wrapping] = [0; 3].map(|_| host.device().allocator().clone());
     let builder = NativeModule::builder(NAME)
@@ -53,14 +53,14 @@ pub(super) fn module(host: &Host) -> NativeModule {
     buffer_view::declare(builder, host).build()
 }
 
-/// What buffers of such programs may be used for: everything that the host can do.
+/// The parameters of such buffers, which allow every use on the host.
 const PARAMETERS: BufferParameters = BufferParameters {
     memory_type: MemoryType::HOST_LOCAL,
     usage: BufferUsage::DEFAULT,
     access: MemoryAccess::ALL,
 };
 
-/// A buffer, and its refs as the program wants them: itself and its bytes.
+/// Allocates a buffer; returns refs to it and to its bytes.
 fn allocate(
     allocator: &Allocator,
     call: &NativeCall<'_>,

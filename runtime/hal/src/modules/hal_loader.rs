@@ -1,6 +1,6 @@
 //! The `hal_loader` module: executables for programs that dispatch them without a device
 //! (`--iree-execution-model=inline-dynamic`). A dispatch is a call that returns when all workgroups
-//! have run; where somebody may interrupt or limit it, it is an activity.
+//! have run. If it may be interrupted or limited, it is an activity.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::memory::Binding;
 /// The name that programs import from.
 pub(super) const NAME: &str = "hal_loader";
 
-/// The module; dispatches run where those of the host's device do.
+/// The module. Dispatches run on the pool of the host's device.
 pub(super) fn module(host: &Host) -> NativeModule {
     let native_code = host.device().native_code();
     let (by_id, by_ordinal) = (host.clone(), host.clone());
-    // The version that compilers of 3.13 ask for.
+    // The version that compilers of 3.13 request.
     NativeModule::builder(NAME)
         .version(1)
         .function("executable.query_support", "0r_i", move |call| {
@@ -32,7 +32,7 @@ pub(super) fn module(host: &Host) -> NativeModule {
         .function("executable.dispatch", "0rIiiiCiDCrIID_v", move |call| {
             dispatch(&by_id, &call, call.u64(1)?)
         })
-        // Compilers before 3.13 say which function it is by its number.
+        // Compilers before 3.13 pass the number of the function.
         .function("executable.dispatch", "0riiiiCiDCrIID_v", move |call| {
             dispatch(&by_ordinal, &call, call.u32(1)?.into())
         })
@@ -70,7 +70,7 @@ fn dispatch(host: &Host, call: &NativeCall<'_>, function: u64) -> Result<NativeR
     Ok(NativeReturn::Activity(Box::new(activity)))
 }
 
-/// A dispatch that somebody may interrupt.
+/// A dispatch that may be interrupted or limited.
 #[derive(Debug)]
 struct LoaderDispatch {
     text: String,
@@ -80,7 +80,7 @@ struct LoaderDispatch {
 
 impl Activity for LoaderDispatch {
     fn resume(&mut self, host: &mut vm::Host<'_>, _results: Vec<Value>) -> Result<Next, Status> {
-        let next = self.dispatching.go_on(host, &self.device)?;
+        let next = self.dispatching.resume(host, &self.device)?;
         Ok(next.unwrap_or_else(|| Next::Return(Vec::new())))
     }
 

@@ -8,8 +8,8 @@
 //! spans       u64 offset in the parameter, u64 offset in the buffer, u64 length
 //! ```
 //!
-//! A constant that is loaded as a whole becomes a view of the archive's mapping. Everything else is
-//! copied from the mapping by the device's queue, when the batch's fence is reached.
+//! A constant that is loaded as a whole becomes a view of the archive's memory. The device's queue
+//! copies everything else when the batch's fence is reached.
 
 use std::sync::Arc;
 
@@ -27,10 +27,10 @@ use crate::scheduling::Submission;
 /// The name that programs import from.
 pub(super) const NAME: &str = "io_parameters";
 
-/// Native code may assume that memory begins at a multiple of this.
+/// The alignment that native code may assume of memory, in bytes.
 const MAPPING_ALIGNMENT: usize = 64;
 
-/// What memory of an archive is read through.
+/// The parameters of buffers that share an archive's memory.
 const MAPPED: BufferParameters = BufferParameters {
     memory_type: MemoryType::HOST_LOCAL,
     usage: BufferUsage::DEFAULT,
@@ -47,7 +47,7 @@ pub(crate) fn module(host: &Host) -> NativeModule {
         .build()
 }
 
-/// Makes a buffer of each parameter.
+/// Makes a buffer for each parameter.
 fn load(call: &NativeCall<'_>, parameters: &Parameters) -> Result<Ref, Status> {
     let device = call.device(0)?;
     let index = scope(call, 4, parameters)?;
@@ -88,8 +88,8 @@ fn gather(call: &NativeCall<'_>, parameters: &Parameters) -> Result<(), Status> 
     submit(call, commands)
 }
 
-/// Copies parts of one buffer into parameters: if there are any to copy, an error, because archives
-/// are open for reading only, as those of IREE's tools are.
+/// Copies parts of one buffer into parameters. An error unless there is nothing to copy: archives
+/// are read-only, as in IREE's tools.
 fn scatter(call: &NativeCall<'_>, parameters: &Parameters) -> Result<(), Status> {
     call.hal_buffer(4)?;
     let index = scope(call, 5, parameters)?;
@@ -109,7 +109,7 @@ fn list_type() -> Type {
     Type::Ref(RefType::Object("hal.buffer".into()))
 }
 
-/// The parameters of the scope that argument `index` names; null names none.
+/// The parameters of the scope that argument `index` names; null is the scope without a name.
 fn scope<'p>(
     call: &Arguments<'_>,
     index: usize,
@@ -127,7 +127,7 @@ struct Request<'p> {
     length: u64,
 }
 
-/// The batch that key table, key data and spans say from argument `at` on.
+/// The batch in the key table, key data and spans from argument `at` on.
 fn requests<'p>(
     call: &Arguments<'_>,
     at: usize,
@@ -166,8 +166,8 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 impl Request<'_> {
-    /// The parameter as a view of the archive, if the program will not change it and its place in
-    /// the mapping is good enough for native code.
+    /// The parameter as a view of the archive, if the program will not change it, and it is aligned
+    /// as native code expects.
     fn mapped(&self, device: &Device, wanted: BufferParameters) -> Result<Option<Buffer>, Status> {
         let is_constant = wanted.usage.contains(BufferUsage::SHARING_IMMUTABLE);
         if !is_constant || self.buffer_offset != 0 {
@@ -215,7 +215,8 @@ impl Request<'_> {
         if unit <= 8 && is_aligned {
             return commands.push(Command::Fill { target: target(0, self.length), pattern });
         }
-        // The device fills with patterns of up to 8 bytes: write one, then double what is there.
+        // The device fills with patterns of up to 8 bytes only. So the pattern is written once,
+        // then doubled.
         pattern.truncate(usize::try_from(self.length).unwrap_or(usize::MAX));
         let mut done = pattern.len() as u64;
         commands.push(Command::Update { target: target(0, done), bytes: pattern });

@@ -1,4 +1,4 @@
-//! Which native modules there are, and which of them a program gets.
+//! The list of native modules, and the ones that a program gets.
 
 use std::collections::HashSet;
 

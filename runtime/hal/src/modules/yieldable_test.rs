@@ -1,5 +1,5 @@
-//! Module `yieldable_test`, which the tests of IREE's VM import: functions that wait a given number
-//! of times. Whoever tests calls of imports that wait can use it too.
+//! Module `yieldable_test`, which the tests of IREE's VM import: functions that yield a given
+//! number of times. Other tests of imports that yield can use it too.
 //!
 //! | function | | result |
 //! | --- | --- | --- |
@@ -21,7 +21,7 @@ pub(super) fn module() -> NativeModule {
         .build()
 }
 
-/// Waits some times, which `total` grows by. A number below 0 is no time.
+/// Yields `times` times, and adds 1 to `total` each time. Does not yield if `times` is negative.
 fn wait(mut times: i32, mut total: i32) -> NativeReturn {
     if times <= 0 {
         return NativeReturn::Result(Value::I32(total));

@@ -8,16 +8,16 @@ use vm::Status;
 use super::index::{Contents, Entry, Index, Source};
 use super::{gguf, irpa, raw, safetensors};
 
-/// All parameters that programs can ask for, by scope.
+/// All parameters that a program can ask for, by scope.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters {
     scopes: Vec<(String, Index)>,
-    /// The archives, with their scopes, in the order in which they were named.
+    /// The scope and path of each archive, in the order of opening.
     opened: Vec<(String, PathBuf)>,
 }
 
 impl Parameters {
-    /// Opens the archives of `[scope=]path` texts.
+    /// Opens archives, each given as `[scope=]path`.
     ///
     /// # Errors
     /// An archive cannot be opened or is not what its extension says.
@@ -30,7 +30,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Opens the same archives again, as they are now.
+    /// Opens the same archives again, with their present contents.
     ///
     /// # Errors
     /// As for [`Self::open`].
@@ -52,7 +52,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Whether the name of a file is that of an archive of parameters.
+    /// Whether a file is an archive of parameters, by its extension.
     #[must_use]
     pub fn is_archive(path: &Path) -> bool {
         let extension = path.extension().unwrap_or_default();
@@ -67,7 +67,7 @@ impl Parameters {
         });
         add_archive(&mut self.scopes[at].1, path).map_err(|mut error| {
             let path = path.display().to_string();
-            // Errors of opening a file name it already.
+            // Errors from opening a file already name it.
             if !error.message.contains(&path) {
                 error.message = format!("{path}: {}", error.message);
             }
@@ -75,7 +75,7 @@ impl Parameters {
         })
     }
 
-    /// All scopes; the one without a name is for programs that name none.
+    /// All scopes. The one without a name serves programs that name none.
     pub(crate) fn scopes(&self) -> impl ExactSizeIterator<Item = (&str, &Index)> {
         self.scopes.iter().map(|(scope, index)| (scope.as_str(), index))
     }
@@ -94,7 +94,7 @@ impl Parameters {
         })
     }
 
-    /// The archives that entries come from.
+    /// The archives that entries come from, each once per run of consecutive entries.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         let mut last: Option<&Path> = None;
         let entries = self.scopes.iter().flat_map(|(_, index)| index.entries());
@@ -113,7 +113,7 @@ impl Parameters {
     }
 }
 
-/// Adds the entries of the archive at `path`; its format is told by the extension.
+/// Adds the entries of the archive at `path`, whose extension gives the format.
 fn add_archive(index: &mut Index, path: &Path) -> Result<(), Status> {
     let extension = path.extension().or(path.file_name()).unwrap_or_default();
     let parse = match extension.to_ascii_lowercase().to_str() {

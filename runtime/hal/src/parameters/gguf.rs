@@ -77,7 +77,7 @@ pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
     let tensor_count = reader.u64("the number of tensors")?;
     let pair_count = reader.u64("the number of key-value pairs")?;
     let alignment = read_alignment(&mut reader, pair_count)?;
-    // Where the data begins is known when all descriptions have been read.
+    // The data begins after the descriptions, so all of them are read first.
     let mut descriptions = reader;
     for _ in 0..tensor_count {
         Tensor::read(&mut descriptions)?;
@@ -98,7 +98,7 @@ pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
     Ok(())
 }
 
-/// Reads past the key-value pairs; gives the alignment that one of them may set.
+/// Reads past the key-value pairs; returns the alignment, which one of them may set.
 fn read_alignment(reader: &mut Reader<'_>, pair_count: u64) -> Result<u64, Status> {
     let mut alignment = DEFAULT_ALIGNMENT;
     for _ in 0..pair_count {
@@ -167,7 +167,7 @@ fn skip_string(reader: &mut Reader<'_>) -> Result<(), Status> {
 /// The description of a tensor.
 struct Tensor {
     name: String,
-    /// `None` if it cannot be counted.
+    /// `None` if the count overflows.
     element_count: Option<u64>,
     tensor_type: u32,
     offset: u64,

@@ -1,4 +1,4 @@
-//! The parameters of a scope: what each is called, how long it is, and where its bytes are.
+//! The parameters of a scope: names, lengths, and where the bytes are.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -48,7 +48,8 @@ pub(crate) struct Splat {
 }
 
 impl Splat {
-    /// The pattern, if it has a length that patterns have, which divides that of the parameter.
+    /// A pattern of 1, 2, 4, 8 or 16 bytes; `None` if it has another length, or one that does not
+    /// divide the parameter's.
     pub(super) fn new(pattern: &[u8], parameter_length: u64) -> Option<Self> {
         if !matches!(pattern.len(), 1 | 2 | 4 | 8 | 16)
             || !parameter_length.is_multiple_of(pattern.len() as u64)
@@ -67,14 +68,14 @@ impl Splat {
     }
 }
 
-/// What a parameter is made of.
+/// Where the bytes of a parameter come from.
 #[derive(Clone, Debug)]
 pub(crate) enum Contents {
-    /// A range of an archive, inside of it.
+    /// A range that the archive has.
     File {
         /// The archive.
         source: Source,
-        /// Where the bytes begin.
+        /// Where the bytes begin in the archive.
         offset: u64,
     },
     /// A repeated pattern.
@@ -86,17 +87,17 @@ pub(crate) enum Contents {
 pub struct Entry {
     /// Its name in the scope.
     pub(crate) key: String,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub length: u64,
     /// Where they come from.
     pub(crate) contents: Contents,
 }
 
 impl Entry {
-    /// Whether the parameter has the range.
+    /// Checks that the parameter has the range.
     ///
     /// # Errors
-    /// It has not.
+    /// It does not.
     pub(crate) fn check_range(&self, offset: u64, length: u64) -> Result<(), Status> {
         if offset <= self.length && length <= self.length - offset {
             return Ok(());
@@ -107,15 +108,15 @@ impl Entry {
         )))
     }
 
-    /// A range as a read-only buffer over the archive's mapping; `None` for a splat, which has no
-    /// bytes of its own.
+    /// A range as a read-only buffer that shares the archive's memory; `None` for a splat, which
+    /// has no bytes of its own.
     ///
     /// # Errors
     /// The parameter does not have the range.
     pub fn mapped(&self, offset: u64, length: u64) -> Result<Option<Buffer>, Status> {
         self.check_range(offset, length)?;
         let Contents::File { source, offset: start } = &self.contents else { return Ok(None) };
-        // The archive has the range, as `Index::add_data` saw.
+        // `Index::add_data` checked that the archive has the range.
         let start = (start + offset) as usize;
         Ok(Buffer::of_file(source.bytes.clone(), start..start + length as usize))
     }
@@ -143,7 +144,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// All parameters in the order of their archives.
+    /// All parameters, in the order of their archives.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
         self.entries.iter()
     }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Fields are packed; entries begin at multiples of 16 of their table. The three ranges of a header
-//! count from the header, the names and metadata of entries from the metadata range, data from the
+//! are relative to the header, names and metadata of entries to the metadata range, data to the
 //! storage range.
 
 use vm::Status;
@@ -44,13 +44,13 @@ pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
         if next == 0 {
             return Ok(());
         }
-        // The next one is always further on, so this ends.
+        // The next header always has a larger offset, so this terminates.
         base = add(base, next, "the linked header")?;
     }
 }
 
-/// What the entries of an archive may still be: no more than the file has room for, if they share
-/// nothing.
+/// What the remaining entries of an archive may take: no more than the file has room for if they
+/// share nothing.
 struct Room {
     entries: u64,
     /// Bytes of their names.
@@ -75,7 +75,7 @@ impl Room {
     }
 }
 
-/// A part of the file, already found to be inside it.
+/// A part of the file, checked to be inside it.
 #[derive(Clone, Copy)]
 struct Segment {
     offset: u64,
@@ -83,7 +83,7 @@ struct Segment {
 }
 
 impl Segment {
-    /// Reads a range that counts from `base`.
+    /// Reads a range that is relative to `base`.
     fn read(
         reader: &mut Reader<'_>,
         file: &FileBytes,
@@ -98,7 +98,7 @@ impl Segment {
         Ok(segment)
     }
 
-    /// The offset in the file of a range that counts from here.
+    /// The offset in the file of a range that is relative to this segment.
     fn resolve(self, offset: u64, length: u64, what: &str) -> Result<u64, Status> {
         if length == 0 {
             return Ok(self.offset);
@@ -113,8 +113,8 @@ impl Segment {
     }
 }
 
-/// Reads one header and its entries, no more of them than there is `room`; returns how far the next
-/// header is, or 0.
+/// Reads one header and as many of its entries as there is `room` for; returns the distance to the
+/// next header, or 0.
 fn parse_header(
     source: &Source,
     base: u64,
@@ -153,7 +153,7 @@ fn parse_header(
         room.enter()?;
         let entry = Entry { source, metadata, storage, at };
         let size = entry.parse(end, room, index)?;
-        // Padding behind the last entry may be missing.
+        // Padding after the last entry may be missing.
         at = at.saturating_add(size.next_multiple_of(ENTRY_ALIGNMENT)).min(end);
     }
     Ok(next)
@@ -234,7 +234,7 @@ impl Entry<'_> {
 
 fn add(base: u64, offset: u64, what: &str) -> Result<u64, Status> {
     base.checked_add(offset).ok_or_else(|| {
-        Status::out_of_range(format!("{what} is {offset} bytes behind {base}, outside of any file"))
+        Status::out_of_range(format!("{what} is {offset} bytes after {base}, outside of any file"))
     })
 }
 
@@ -247,7 +247,7 @@ mod tests {
         bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
     }
 
-    /// A header with a splat and a data entry, `next` bytes before the next one.
+    /// A header with a splat and a data entry, `next` bytes before the next header.
     fn archive(next: u64, names: [&str; 2]) -> Vec<u8> {
         let mut bytes = b"IRPA\0\0\0\0".to_vec();
         let names_at = 96 + 96 + 80;
@@ -300,7 +300,7 @@ mod tests {
             for value in [0, 1, 0x7F, 0xFF] {
                 let mut bytes = good.clone();
                 bytes[at] = value;
-                // Not a panic, whatever it is.
+                // Damaged bytes may give an error, never a panic.
                 if let Ok(index) = index(bytes) {
                     for entry in index.entries() {
                         let _ = entry.bytes(0, entry.length.min(64));

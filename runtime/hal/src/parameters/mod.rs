@@ -1,5 +1,5 @@
-//! Parameters: named bytes outside of modules, in archives. Large ones are mapped and never read as
-//! a whole.
+//! Parameters: named bytes outside of modules, in archives. Large archives are mapped and never
+//! read as a whole. Nothing here knows programs or devices.
 //!
 //! ```text
 //! Parameters   scope → Index          --parameters=[scope=]file, several files to a scope

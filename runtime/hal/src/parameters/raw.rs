@@ -1,4 +1,4 @@
-//! Files that are one parameter: `.npy` (its data), `.bin` and `.raw` (all of it). The key is the
+//! Files with a single parameter: `.npy` (its data), `.bin` and `.raw` (all of it). The key is the
 //! file's name without the extension.
 
 use vm::Status;

@@ -1,6 +1,6 @@
-//! Reading the tables of untrusted archives: every number and range is checked against the file
-//! before it is used, and an error says at which offset of the file it stands. What is read is in
-//! memory, or a copy of what is in the file.
+//! Reads the tables of untrusted archives. Every number and range is checked against the file
+//! before it is used, and an error names the offset in the file. The bytes that are returned are in
+//! memory, or a copy of the file's.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use vm::Status;
 use vmfb::FileBytes;
 
-/// A place in a file from which fields are read one after the other, little-endian.
+/// A position in a file, from which little-endian fields are read in order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'f> {
     file: &'f FileBytes,
@@ -16,7 +16,7 @@ pub(super) struct Reader<'f> {
 }
 
 impl<'f> Reader<'f> {
-    /// Reads from `offset`, which may lie behind the end: then nothing can be read.
+    /// A reader that starts at `offset`. After the end of the file, every read fails.
     pub(super) fn new(file: &'f FileBytes, offset: u64) -> Self {
         Self { file, at: usize::try_from(offset).unwrap_or(usize::MAX) }
     }
@@ -35,7 +35,7 @@ impl<'f> Reader<'f> {
         })
     }
 
-    /// Passes over the next `length` bytes.
+    /// Skips the next `length` bytes.
     pub(super) fn skip(&mut self, length: u64, what: &str) -> Result<(), Status> {
         self.at = range_within(self.file, self.at as u64, length, what)?.end;
         Ok(())
@@ -82,7 +82,7 @@ pub(super) fn range_within(
              damaged"
         )));
     }
-    // Both are at most the length of a slice.
+    // Both are at most the file's length, which is a `usize`.
     Ok(offset as usize..(offset + length) as usize)
 }
 

@@ -4,7 +4,7 @@
 //! u64 length  JSON {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "__metadata__": …}  data
 //! ```
 //!
-//! Offsets count from the end of the JSON; the second one is behind the data's last byte.
+//! Offsets are relative to the end of the JSON; the second one is exclusive.
 
 use serde_json::Value;
 use vm::Status;
@@ -12,7 +12,7 @@ use vm::Status;
 use super::index::{Index, Source};
 use super::reader::Reader;
 
-/// What is no tensor in the dictionary.
+/// The entry of the dictionary that is not a tensor.
 const METADATA_KEY: &str = "__metadata__";
 
 /// Adds the file's tensors to `index`.

@@ -1,7 +1,7 @@
-//! `!hal.fence`: points on timelines that all must be reached.
+//! `!hal.fence`: points on timelines, all of which must be reached.
 //!
-//! Programs order their queue operations by fences alone: each waits for one and signals another.
-//! A null fence is one without points: it is reached.
+//! Programs order their queue operations only by fences: each operation waits for one and signals
+//! another. A null fence has no points, so it is reached.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use vmfb::Function;
 
 use super::semaphore::Semaphore;
 
-/// A set of points on timelines. Clones are the same points.
+/// A set of points on timelines. Clones share the timelines.
 #[derive(Clone, Debug, Default)]
 pub struct Fence(Points);
 
-/// A value of a timeline.
+/// A point: a timeline, and the value that it must reach.
 pub(super) type Point = (Arc<Semaphore>, u64);
 
 /// Most fences have one point or none.
@@ -40,7 +40,7 @@ impl Fence {
         Self(Points::One([(semaphore, value)]))
     }
 
-    /// Makes it be reached when the other is reached, too.
+    /// Adds the points of another fence.
     pub(crate) fn extend(&mut self, other: &Fence) {
         if self.points().is_empty() {
             *self = other.clone();
@@ -84,7 +84,7 @@ impl Fence {
     /// Whether all points are reached.
     ///
     /// # Errors
-    /// The error of a timeline that failed.
+    /// A timeline has failed, with this error.
     pub fn is_reached(&self) -> Result<bool, Status> {
         for (semaphore, value) in self.points() {
             if semaphore.query()? < *value {
@@ -94,10 +94,10 @@ impl Fence {
         Ok(true)
     }
 
-    /// Moves all its timelines to its points.
+    /// Moves all timelines to their points.
     ///
     /// # Errors
-    /// One of them is there already, or has failed.
+    /// A timeline is there already, or has failed.
     pub(crate) fn signal(&self) -> Result<(), Status> {
         self.points().iter().try_for_each(|(semaphore, value)| semaphore.signal(*value))
     }
@@ -120,8 +120,9 @@ impl Object for Fence {
     }
 }
 
-/// Appends the fences that an asynchronous function takes behind its inputs: none to wait for, and
-/// one that it signals when its results are there, which is returned. `None` for other functions.
+/// Appends the fences that an asynchronous function takes after its inputs: null for the fence to
+/// wait for, and a new fence that the function signals when its results are ready, which is
+/// returned. Does nothing and returns `None` for other functions.
 pub fn append_fences(function: &Function, inputs: &mut Vec<Value>) -> Option<Fence> {
     let attributes = &function.signature.attributes;
     let is_asynchronous = attributes

@@ -1,4 +1,5 @@
-//! The order of work: timelines, fences, and a queue whose submissions wait for them.
+//! The order of work: timelines, fences, and a queue whose submissions wait for them. Commands are
+//! run, but never inspected here.
 
 mod fence;
 mod queue;

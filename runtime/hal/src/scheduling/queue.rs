@@ -1,8 +1,8 @@
 //! Queues: submissions wait for fences, run, and signal fences.
 //!
-//! Everything that a program submits runs in the thread that submits it, in the order of
-//! submission, except that a submission whose fence is not reached yet lets those behind it pass.
-//! When a fence is signalled from elsewhere, [`Queue::run`] runs what has become ready.
+//! Everything that a program submits runs on the thread that submits it, in the order of
+//! submission, except that later submissions may pass one whose fence is not reached yet. After a
+//! fence is signalled from elsewhere, [`Queue::run`] runs the submissions that have become ready.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,11 +16,11 @@ use crate::executables::WorkerPool;
 /// Work for a queue.
 #[derive(Debug)]
 pub(crate) struct Submission {
-    /// What it waits for.
+    /// The fence that it waits for.
     pub(crate) wait: Fence,
-    /// What it signals when it is done.
+    /// The fence that it signals when it is done.
     pub(crate) signal: Fence,
-    /// What it does; `None`: it only orders others.
+    /// The commands to run; `None` if it only orders other submissions.
     pub(crate) work: Option<Execution>,
 }
 
@@ -28,12 +28,12 @@ pub(crate) struct Submission {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: Mutex<Vec<Submission>>,
-    /// How many there are, for those who find none most of the time.
+    /// The length of `waiting`, readable without the lock: it is 0 most of the time.
     waiting_count: AtomicUsize,
 }
 
 impl Queue {
-    /// Adds work behind all other, and gives out what is ready first: most often just that.
+    /// Appends a submission, and takes the first one that is ready: usually the same.
     #[must_use]
     pub(crate) fn submit(&self, submission: Submission) -> Option<Submission> {
         if self.waiting_count() == 0 && submission.is_ready() {
@@ -60,16 +60,17 @@ impl Queue {
         ready
     }
 
-    /// How many submissions wait.
+    /// The number of submissions that wait.
     #[must_use]
     pub(crate) fn waiting_count(&self) -> usize {
         self.waiting_count.load(Ordering::Acquire)
     }
 
-    /// Runs what was given out and everything else that is ready, and what becomes ready by it.
+    /// Runs `first`, all submissions that are ready, and those that become ready by it.
     ///
     /// # Errors
-    /// The first failure of a submission. Its fences have failed, and what waited for them has too.
+    /// The first failure of a submission. Its fence has failed, and with it every submission that
+    /// waited for it.
     pub(crate) fn run(&self, first: Option<Submission>, pool: &WorkerPool) -> Result<(), Status> {
         let mut result = Ok(());
         let mut next = first.or_else(|| self.take_ready());
@@ -82,7 +83,7 @@ impl Queue {
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Submission>> {
-        // The list is whole at any time, so another thread's panic does not spoil it.
+        // The list is consistent at any time, so a panic in another thread does not spoil it.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -93,7 +94,7 @@ impl Submission {
         !matches!(self.wait.is_reached(), Ok(false))
     }
 
-    /// Does the work, if what it waited for has not failed.
+    /// Does the work, unless its fence has failed.
     fn run(&mut self, pool: &WorkerPool) -> Result<(), Status> {
         self.wait.is_reached()?;
         let Some(execution) = &mut self.work else { return Ok(()) };
@@ -103,10 +104,10 @@ impl Submission {
         Ok(())
     }
 
-    /// Tells the fence how the work ended, and passes it on.
+    /// Signals the fence, or fails it with the error of the work; returns the result.
     ///
     /// # Errors
-    /// The work's, or that of signalling.
+    /// The error of the work, or of signalling.
     pub(crate) fn finish(self, done: Result<(), Status>) -> Result<(), Status> {
         done.and_then(|()| self.signal.signal()).inspect_err(|status| self.signal.fail(status))
     }

@@ -1,4 +1,4 @@
-//! `!hal.semaphore`: a timeline whose value only grows, or fails for good.
+//! `!hal.semaphore`: a timeline, whose value only grows, or which fails for ever.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,13 +14,13 @@ pub(crate) struct Semaphore {
 }
 
 impl Semaphore {
-    /// A timeline that stands at `value`.
+    /// A timeline at `value`.
     #[must_use]
     pub(crate) fn new(value: u64) -> Arc<Self> {
         Arc::new(Self { value: AtomicU64::new(value), failure: OnceLock::new() })
     }
 
-    /// Where it stands.
+    /// The present value.
     ///
     /// # Errors
     /// The error that it failed with.
@@ -32,7 +32,7 @@ impl Semaphore {
     /// Moves it forward to `value`.
     ///
     /// # Errors
-    /// The error that it failed with before, or it stands there or later already.
+    /// The error that it failed with before, or it is at that value or beyond already.
     pub(crate) fn signal(&self, value: u64) -> Result<(), Status> {
         self.check()?;
         let current = self.value.fetch_max(value, Ordering::AcqRel);
@@ -44,7 +44,7 @@ impl Semaphore {
         )))
     }
 
-    /// Ends it: who waits for it gets the error. The first failure stays.
+    /// Fails the timeline: every wait for it gets the error. The first failure stays.
     pub(crate) fn fail(&self, status: Status) {
         let _ = self.failure.set(status);
     }

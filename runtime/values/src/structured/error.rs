@@ -1,4 +1,4 @@
-//! Why a value does not fit a signature, and types in the words of such errors.
+//! Why a value does not fit a signature, and the texts of types in such errors.
 
 use abi::signature::{Array, Type};
 
@@ -6,9 +6,9 @@ use abi::signature::{Array, Type};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("INVALID_ARGUMENT; {path}: {reason}")]
 pub struct StructureError {
-    /// Where: `args[1]["b"][0]`.
+    /// The place: `args[1]["b"][0]`.
     pub(crate) path: String,
-    /// What was expected and what is there.
+    /// What was expected, and what was found.
     pub(crate) reason: String,
 }
 
@@ -16,7 +16,7 @@ pub(super) fn fail<T>(path: &str, reason: impl Into<String>) -> Result<T, Struct
     Err(StructureError { path: path.to_owned(), reason: reason.into() })
 }
 
-/// Whether a type says nothing about its values.
+/// Whether a type allows any value.
 pub(super) fn is_untyped(ty: &Type) -> bool {
     matches!(ty, Type::Unknown | Type::Any | Type::Reference(_) | Type::Null)
 }

@@ -1,7 +1,7 @@
 //! Arguments: JSON to VM values, by the types of a signature.
 //!
-//! An array is nested JSON arrays of numbers, `"@file.npy"`, or text as on the command line
-//! (`"2x2xf32=1 2 3 4"`). Integers of 64 bits keep all of them: numbers are read from their text.
+//! An array is given as nested JSON arrays of numbers, as `"@file.npy"`, or as text of the command
+//! line (`"2x2xf32=1 2 3 4"`). Numbers are read from their text, so 64-bit integers keep all bits.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -12,60 +12,19 @@ use abi::json::{Json, Value as JsonValue};
 use abi::signature::{Array, Function, ScalarType, Type};
 use abi::tensor::{Tensor, TensorType};
 use hal::Host;
-use vm::{ExecutionLimits, List, Ref, Value};
+use vm::{List, Ref, Value};
 
+use super::arguments::Inputs;
 use super::error::{StructureError, describe, fail, is_untyped};
+use super::lists::{list_of_bytes, list_type, memory, new_list, push};
 
-/// Tensors of more bytes than this are not made from text.
+/// The most bytes of a tensor from text.
 const LARGEST: usize = 16 << 30;
-
-/// What a caller gives.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Inputs {
-    /// By position.
-    pub positional: Vec<Json>,
-    /// By name.
-    pub keywords: Vec<(String, Json)>,
-}
-
-impl Inputs {
-    /// Takes a JSON array of arguments, or an object with `args` and `kwargs`; any other object is
-    /// arguments by name.
-    ///
-    /// # Errors
-    /// It is neither.
-    pub fn from_json(json: Json) -> Result<Self, StructureError> {
-        let kind = json.kind();
-        match json.value {
-            JsonValue::Array(positional) => Ok(Self { positional, keywords: Vec::new() }),
-            JsonValue::Object(fields) => {
-                let is_both = fields.iter().all(|(key, _)| key == "args" || key == "kwargs");
-                if !is_both {
-                    return Ok(Self { positional: Vec::new(), keywords: fields });
-                }
-                let mut inputs = Self::default();
-                for (key, value) in fields {
-                    match (key.as_str(), value.value) {
-                        ("args", JsonValue::Array(items)) => inputs.positional = items,
-                        ("kwargs", JsonValue::Object(fields)) => inputs.keywords = fields,
-                        ("args", _) => return fail("args", "expected a list"),
-                        _ => return fail("kwargs", "expected an object"),
-                    }
-                }
-                Ok(inputs)
-            }
-            _ => fail(
-                "args",
-                format!("expected a list of arguments or an object of named ones, got {kind}"),
-            ),
-        }
-    }
-}
 
 /// The VM's arguments for a function of this signature, whose calling convention has `types`.
 ///
 /// # Errors
-/// The place that does not fit, and how.
+/// A value does not fit its type. The error names its place.
 pub fn pack(
     host: &Host,
     function: &Function,
@@ -75,7 +34,7 @@ pub fn pack(
     let packer = Packer { host };
     let arguments = &function.arguments;
     let mut given: Vec<Option<&Json>> = vec![None; arguments.len()];
-    // Arguments with names follow those without; both ways of passing them are allowed.
+    // Parameters with names come after those without, and may be passed by position or by name.
     if inputs.positional.len() > arguments.len() {
         return fail(
             "args",
@@ -125,8 +84,8 @@ pub fn pack(
     Ok(values)
 }
 
-/// A value as the calling convention passes it: the compiler may have demoted f64, or `index` may
-/// travel as i32.
+/// Converts a value to the type in the calling convention: the compiler may have demoted f64 to
+/// f32, or pass `index` as i32.
 fn convert(value: Value, wanted: &ValueType, path: &str) -> Result<Value, StructureError> {
     let found = value.value_type();
     Ok(match (value, wanted) {
@@ -153,7 +112,7 @@ struct Packer<'a> {
     host: &'a Host,
 }
 
-/// A path with an index or a key behind it.
+/// A path followed by an index.
 fn item(path: &str, index: usize) -> String {
     format!("{path}[{index}]")
 }
@@ -238,7 +197,7 @@ impl Packer<'_> {
         })
     }
 
-    /// Packed by what is given: the types of JSON.
+    /// Packs a value by its JSON type.
     fn dynamic(&self, json: &Json, path: &str, depth: usize) -> Result<Value, StructureError> {
         let list = |items: Vec<(String, &Json)>| {
             let list = new_list("?");
@@ -303,7 +262,7 @@ impl Packer<'_> {
             }
             ScalarType::Float(64) => Ok(Value::F64(float(number, path)?)),
             ScalarType::Float(32) => Ok(Value::F32(float(number, path)? as f32)),
-            // Sixteen bits travel as they are, in an i32.
+            // 16-bit floats are passed as bits, in an i32.
             scalar if scalar.bits() == 16 => {
                 let mut bytes = Vec::new();
                 let ty = scalar.element_type().ok_or_else(|| no_element(scalar, path))?;
@@ -314,7 +273,7 @@ impl Packer<'_> {
         }
     }
 
-    /// Appends an element, by the parser of tensors' text.
+    /// Appends an element, with the parser of tensor text.
     fn element(
         &self,
         ty: ElementType,
@@ -420,7 +379,7 @@ impl Packer<'_> {
         match (&json.value, shape.split_first()) {
             (JsonValue::Array(items), Some((length, inner))) if items.len() == *length => {
                 for (index, json) in items.iter().enumerate() {
-                    // Paths are made where something is wrong, not for each of a million elements.
+                    // Paths are made only for errors, not for each of a million elements.
                     if let Err(error) = self.flatten(element, wanted, inner, json, "", out) {
                         let path = format!("{path}[{index}]{}", error.path);
                         return fail(&path, error.reason);
@@ -530,36 +489,7 @@ fn no_element(scalar: &ScalarType, path: &str) -> StructureError {
     }
 }
 
-fn memory(path: &str, status: &vm::Status) -> StructureError {
-    StructureError { path: path.to_owned(), reason: status.to_string() }
-}
-
-fn new_list(element_type: &str) -> List {
-    let ty = vm::ElementType::parse(element_type).unwrap_or(vm::ElementType::Variant);
-    List::new(ty, &ExecutionLimits::default())
-}
-
-/// The element type of a list of values of one type.
-fn list_type(element: &Type) -> &'static str {
-    match element {
-        Type::Scalar(ScalarType::Float(32)) => "f32",
-        Type::Scalar(ScalarType::Float(64)) => "f64",
-        Type::Scalar(scalar @ (ScalarType::Index | ScalarType::Integer(..))) => match scalar.bits()
-        {
-            8 => "i8",
-            16 => "i16",
-            1..=32 => "i32",
-            _ => "i64",
-        },
-        _ => "?",
-    }
-}
-
-fn push(list: &List, value: Value, path: &str) -> Result<(), StructureError> {
-    list.push(value).map_err(|status| memory(path, &status))
-}
-
-/// A gap of a structure stays unset.
+/// Appends a value to a list; a gap in a structure stays unset.
 fn push_slot(
     list: &List,
     packer: &Packer<'_>,
@@ -574,15 +504,6 @@ fn push_slot(
     push(list, packer.value(ty, json, path, depth)?, path)
 }
 
-fn list_of_bytes(bytes: &[u8], path: &str) -> Result<Value, StructureError> {
-    let list = new_list("i8");
-    list.reserve(bytes.len()).map_err(|status| memory(path, &status))?;
-    for byte in bytes {
-        push(&list, Value::I32(i32::from(byte.cast_signed())), path)?;
-    }
-    Ok(Value::Ref(Ref::List(Arc::new(list))))
-}
-
 fn float(text: &str, path: &str) -> Result<f64, StructureError> {
     let text = match text {
         "Infinity" => "inf",
@@ -592,7 +513,7 @@ fn float(text: &str, path: &str) -> Result<f64, StructureError> {
     text.parse().or_else(|_| fail(path, format!("`{text}` is no number")))
 }
 
-/// The lengths of the first row of each level.
+/// The shape of nested arrays, by the first element of each level.
 fn shape_of(json: &Json) -> Vec<usize> {
     let mut shape = Vec::new();
     let mut row = json;
@@ -604,7 +525,8 @@ fn shape_of(json: &Json) -> Vec<usize> {
     shape
 }
 
-/// Signless integers are also what NumPy calls signed, and i1 is a byte.
+/// Whether element types are the same. A signless integer is the same as a signed or unsigned one
+/// of its width.
 fn is_same_element(wanted: ElementType, found: ElementType) -> bool {
     let kind = |ty: ElementType| match ty.kind {
         NumericalKind::SignedInteger | NumericalKind::UnsignedInteger => NumericalKind::Integer,
@@ -614,7 +536,7 @@ fn is_same_element(wanted: ElementType, found: ElementType) -> bool {
     wanted == found || is_signless && kind(wanted) == kind(found) && wanted.bits == found.bits
 }
 
-/// What is given, for messages.
+/// A text of the given value, for errors.
 fn shown(json: &Json) -> String {
     let mut out = String::new();
     match &json.value {

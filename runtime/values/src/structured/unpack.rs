@@ -1,4 +1,4 @@
-//! Results: VM values to the structure that a signature promises, as text and as JSON.
+//! Results: VM values in the structure of a signature, as text and as JSON.
 
 use std::fmt::Write;
 
@@ -13,29 +13,29 @@ use vm::{List, Ref, Value};
 
 use super::error::{StructureError, describe, fail, is_untyped};
 
-/// Tensors are printed with no more elements than this.
+/// The most elements of a tensor in text.
 const PRINTED_ELEMENTS: usize = 1024;
 
-/// What is around the items of a list.
+/// The brackets of a list.
 const LIST: [&str; 2] = ["[", "]"];
 
-/// How results are written.
+/// The style of a text of results.
 struct Style<'a> {
     tensor: &'a dyn Fn(&BufferView, &mut String),
-    /// What is around the items of a tuple.
+    /// The brackets of a tuple.
     tuple: [&'static str; 2],
 }
 
-/// A result as its signature has it.
+/// A result in the structure of its signature.
 #[derive(Clone, Debug)]
 pub enum Unpacked {
-    /// Nothing.
+    /// Null.
     Null,
     /// A truth value.
     Bool(bool),
     /// An integer.
     Int(i64),
-    /// A float, with the width that it was given.
+    /// A float, and its width in bits.
     Float(f64, u32),
     /// A tensor.
     Tensor(BufferView),
@@ -45,17 +45,17 @@ pub enum Unpacked {
     Sequence(SequenceForm, Vec<Unpacked>),
     /// Named values, in the order of the signature.
     Dictionary(Vec<(String, Unpacked)>),
-    /// What has no form here: the type of its object.
+    /// The type of another object.
     Opaque(String),
 }
 
-/// The results of a call in the form of its signature.
+/// The results of a call in the structure of its signature.
 ///
 /// # Errors
-/// The place where the values are not what the signature promises.
+/// A value does not fit the signature. The error names its place.
 pub fn unpack(function: &Function, values: &[Value]) -> Result<Vec<Unpacked>, StructureError> {
     let values: Vec<Option<Value>> = values.iter().cloned().map(Some).collect();
-    // A structure that is the only result is taken apart: its values are the results.
+    // A structure that is the only result is returned as separate values.
     if let [Slot { ty: ty @ (Type::Sequence(..) | Type::Dictionary(_)), .. }] =
         function.results.as_slice()
     {
@@ -171,7 +171,7 @@ fn convert(
     })
 }
 
-/// By what it is.
+/// Unpacks a value by its own type.
 fn dynamic(value: &Value, depth: usize) -> Unpacked {
     match value {
         Value::I32(value) => Unpacked::Int((*value).into()),
@@ -221,8 +221,7 @@ fn is_unsigned(scalar: &ScalarType) -> bool {
     matches!(scalar, ScalarType::Integer(abi::signature::Signedness::Unsigned, _))
 }
 
-/// The view with the element type that the signature has for it: functions may return bytes that
-/// mean something else.
+/// The view with the element type of the signature, which may be another one of the same width.
 fn checked(array: &Array, view: &BufferView, path: &str) -> Result<BufferView, StructureError> {
     let found = ElementType::from_any_code(view.element_code());
     let shape = view.shape().to_vec();
@@ -290,7 +289,7 @@ fn references(
     Ok(Unpacked::Sequence(SequenceForm::List, rows))
 }
 
-/// Bytes of a list as text.
+/// The text of a list of bytes.
 fn text(list: &List) -> String {
     let bytes: Vec<u8> = elements(list)
         .into_iter()
@@ -320,7 +319,7 @@ fn shown(value: &Value) -> String {
 }
 
 impl Unpacked {
-    /// `{"a": 2xf32=1 2, "b": [5, null]}`
+    /// Text such as `{"a": 2xf32=1 2, "b": [5, null]}`.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut out = String::new();
@@ -332,7 +331,7 @@ impl Unpacked {
         out
     }
 
-    /// JSON, tensors as nested lists of numbers.
+    /// JSON, with tensors as nested lists of numbers.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut out = String::new();
@@ -379,8 +378,8 @@ impl Unpacked {
     }
 }
 
-/// The shortest text that is read back as the same float of that width; as Python writes what JSON
-/// has not.
+/// Writes the shortest text that is read back as the same float of that width. Values that JSON
+/// lacks are written as in Python.
 fn write_float(out: &mut String, value: f64, bits: u32) {
     let _ = match value {
         value if value.is_nan() => write!(out, "NaN"),

@@ -1,9 +1,9 @@
-//! The structures that IREE's compiled dispatches are called with, and calls of what is not a
-//! dispatch.
+//! The structures that IREE's compiled dispatches are called with, and calls of other functions in
+//! executables.
 //!
-//! Layouts are those of IREE's `executable_library.h`, versions 0.3, 0.5 and 0.6, which are the
-//! same here; what differs between them is only read (`library`). They are asserted below, field by
-//! field. Dispatches are called in `call`.
+//! The layouts are those of IREE's `executable_library.h`, and the same in versions 0.3, 0.5 and
+//! 0.6. They are asserted below, field by field. (`library` reads the structures that differ.)
+//! Dispatches are called in `call`.
 
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -12,19 +12,19 @@ use std::ptr::{null, null_mut};
 use trap::{Cause, Entry, Outcome, Ready, Stack};
 use vm::Status;
 
-/// What all dispatches of an executable have in common (`iree_hal_executable_environment_v0_t`).
+/// Data that all dispatches of an executable share (`iree_hal_executable_environment_v0_t`).
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Environment {
     pub(super) constants: *const u32,
-    /// Calls imports; there are none.
+    /// The function that calls imports; null, as none is provided.
     pub(super) import_thunk: *const c_void,
     pub(super) import_functions: *const *const c_void,
     pub(super) import_contexts: *const *const c_void,
     pub(super) processor: [u64; 8],
 }
 
-/// What all workgroups of a dispatch have in common (`iree_hal_executable_dispatch_state_v0_t`).
+/// Data that all workgroups of a dispatch share (`iree_hal_executable_dispatch_state_v0_t`).
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct DispatchState {
@@ -42,7 +42,7 @@ pub(super) struct DispatchState {
     pub(super) binding_lengths: *const usize,
 }
 
-/// What a workgroup has to itself (`iree_hal_executable_workgroup_state_v0_t`).
+/// Data of a single workgroup (`iree_hal_executable_workgroup_state_v0_t`).
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct WorkgroupState {
@@ -134,7 +134,7 @@ const _: () = {
     assert!(offset_of!(WorkgroupState, local_memory_size) == 24);
 };
 
-/// Asks an executable for its description of a version; 0 if it does not have it.
+/// The address of an executable's description of a version; 0 if it has none.
 ///
 /// # Errors
 /// It faulted.
@@ -148,7 +148,7 @@ pub(super) unsafe fn query(
     environment: &Environment,
 ) -> Result<usize, Status> {
     let environment = std::ptr::from_ref(environment).expose_provenance();
-    // SAFETY: the caller says what is at the address; the environment lives as long as the call.
+    // SAFETY: the caller vouches for the function; the environment outlives the call.
     unsafe { call(query, [version as usize, environment, 0]) }
 }
 
@@ -160,11 +160,11 @@ pub(super) unsafe fn query(
 /// # Safety
 /// `initializer` is the address of a function without arguments in code that is mapped and trusted.
 pub(super) unsafe fn initialize(initializer: usize) -> Result<(), Status> {
-    // SAFETY: the caller says what is at the address; arguments that it does not take do no harm.
+    // SAFETY: the caller vouches for the function, which ignores the registers of the arguments.
     unsafe { call(initializer, [0; 3]) }.map(drop)
 }
 
-/// Calls code that comes with an executable and is no dispatch.
+/// Calls a function of an executable that is not a dispatch.
 unsafe fn call(address: usize, arguments: [usize; 3]) -> Result<usize, Status> {
     let no_stack = |error| Status::internal(format!("no stack for machine code: {error}"));
     let ready = Ready::this_thread().map_err(no_stack)?;
@@ -174,9 +174,9 @@ unsafe fn call(address: usize, arguments: [usize; 3]) -> Result<usize, Status> {
     loop {
         match (outcome, stack.into_stopped()) {
             (Outcome::Returned(result), _) => return Ok(result as usize),
-            // Asked for what ran here before.
+            // A late signal, meant for earlier code on this thread.
             (Outcome::Stopped(Cause::Pause), Some(stopped)) => {
-                // SAFETY: as above.
+                // SAFETY: as above, on the same thread.
                 (stack, outcome) = unsafe { stopped.resume(ready) };
             }
             (Outcome::Stopped(cause), _) => {

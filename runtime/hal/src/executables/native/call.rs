@@ -1,8 +1,8 @@
-//! One thread's calls of a dispatch: what machine code looks at while it runs, the stack that it
-//! runs on, and what becomes of it when it stops.
+//! A thread's calls of a dispatch: the data that machine code uses while it runs, the stack that it
+//! runs on, and what happens when it stops.
 //!
-//! A [`Call`] is in one piece on the heap, so that a paused workgroup can be put aside with all
-//! that its code points to. Each thread keeps one for the next run.
+//! A [`Call`] stays in place on the heap, so that a paused workgroup can be set aside with all data
+//! that its code points to. Each thread keeps one for its next run.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::executables::dispatch::Dispatch;
 use crate::executables::halt::{Halt, Interrupted, PausedWorkgroup};
 use crate::executables::machine::{MachineState, explain_fault};
 
-/// Scratch memory in units of what it is aligned to.
+/// A unit of scratch memory, which gives it its alignment.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Line(#[allow(dead_code, reason = "only its address is used")] [u8; 64]);
 
-/// What machine code may look at while it runs workgroups of a dispatch.
+/// The data that machine code uses while it runs workgroups of a dispatch.
 #[derive(Debug, Default)]
 pub(super) struct Call {
-    /// `None` in a new call, and while machine code that was set aside has it.
+    /// `None` in a new call, and while a paused workgroup has it.
     stack: Option<Stack>,
     environment: Environment,
     state: DispatchState,
@@ -34,18 +34,18 @@ pub(super) struct Call {
     scratch: Vec<Line>,
 }
 
-// SAFETY: the pointers are to memory that the dispatch and the executable keep alive, which are
-// sent along; nothing is read through them here.
+// SAFETY: the pointers lead into this call, which is on the heap, and to memory that the dispatch
+// and the executable keep alive. A call moves to another thread only with both, in a `PausedCall`.
 unsafe impl Send for Call {}
 
 thread_local! {
-    /// The call of this thread's last run, and what lets the thread be paused. A dispatch within a
-    /// dispatch would find none and make its own.
+    /// The call of this thread's last run. A dispatch within a dispatch would find none and make
+    /// its own.
     static IDLE: Cell<Option<Box<Call>>> = const { Cell::new(None) };
     static PAUSABLE: Pausable<Control> = Pausable::current_thread();
 }
 
-/// A run's control, as the wish to stop machine code: somebody asks, or its time is over.
+/// A run's control as a wish to pause machine code: a stop was requested, or the time is over.
 #[derive(Debug)]
 struct Control(RunControl);
 
@@ -55,22 +55,22 @@ impl Wish for Control {
     }
 }
 
-/// How a workgroup came out.
+/// How a call of a workgroup ended.
 enum Ended {
-    /// It returned this.
+    /// It returned this value.
     Returned(i32),
-    /// It was paused because the run is to stop.
+    /// It is paused, as a stop was requested.
     Paused,
-    /// It cannot go on, where it is.
+    /// It stopped and cannot continue: it faulted, or its time is over.
     Failed(Option<Fault>, Status),
 }
 
 impl Call {
-    /// Prepares to run workgroups of a dispatch, with what the thread has from its last run.
+    /// Prepares to run workgroups of a dispatch. Reuses the memory of the thread's last run.
     ///
     /// # Errors
-    /// There are more constants, bindings or workgroups than the structures of a call can say, or
-    /// no memory.
+    /// There are more constants, bindings or workgroups than fit the structures of a call, or there
+    /// is no memory.
     pub(super) fn new(
         code: &Code,
         dispatch: &Dispatch,
@@ -85,7 +85,7 @@ impl Call {
         Ok(call)
     }
 
-    /// Gives it back to the thread.
+    /// Keeps it for the thread's next run.
     pub(super) fn keep(self: Box<Self>) {
         IDLE.set(Some(self));
     }
@@ -137,11 +137,11 @@ impl Call {
     /// Runs one workgroup.
     ///
     /// # Errors
-    /// It failed or was interrupted; the call is not kept then.
+    /// It failed or was interrupted. The call is then part of the halt, or dropped.
     ///
     /// # Safety
-    /// The code is trusted, and the dispatch, for which this call was made, has as many constants
-    /// and bindings as the export declares.
+    /// The code is trusted. The call was made for the dispatch of `run`, which has as many
+    /// constants and bindings as the export declares.
     pub(super) unsafe fn run(
         mut self: Box<Self>,
         run: &Run<'_>,
@@ -153,7 +153,7 @@ impl Call {
         let [x, y, z] = run.dispatch.workgroup(index);
         self.workgroup.workgroup_id_x = x;
         self.workgroup.workgroup_id_y = y;
-        // Below the count in z, which fits.
+        // It is less than the count in z, which `describe` has checked.
         self.workgroup.workgroup_id_z = z as u16;
         let arguments = [
             (&raw const self.environment).expose_provenance(),
@@ -161,14 +161,14 @@ impl Call {
             (&raw const self.workgroup).expose_provenance(),
         ];
         let Some(stack) = &mut self.stack else { return Err(no_stack(&"it is gone").into()) };
-        // SAFETY: the caller vouches for the code. What the arguments are the addresses of stays
-        // where it is: this call is on the heap, and goes with the workgroup if that is put aside.
+        // SAFETY: the caller vouches for the code. The arguments are addresses in this call, which
+        // stays in place on the heap, and is kept with the workgroup if that is set aside.
         let outcome = unsafe { stack.call(run.ready, Entry { address, arguments }) };
         let ended = self.ended(outcome, run);
         self.finish(ended, run, index)
     }
 
-    /// What came of a call, after pauses that nobody wants any more.
+    /// How a call ended. Resumes it after pauses that are no longer wanted.
     fn ended(&mut self, mut outcome: Outcome, run: &Run<'_>) -> Ended {
         loop {
             match outcome {
@@ -184,11 +184,11 @@ impl Call {
             if let Err(status) = run.control.budget.check_time() {
                 return Ended::Failed(None, status);
             }
-            // A signal that came late.
+            // The signal came late.
             let Some(stopped) = self.stack.take().and_then(Stack::into_stopped) else {
                 return Ended::Failed(None, no_stack(&"it is gone"));
             };
-            // SAFETY: all that the caller of `run` vouched for still holds.
+            // SAFETY: what the caller of `run` vouched for still holds.
             let (stack, next) = unsafe { stopped.resume(run.ready) };
             (self.stack, outcome) = (Some(stack), next);
         }
@@ -211,7 +211,7 @@ impl Call {
         };
         let status = status.map(|status| run.dispatch.explain(run.name(), index, status));
         let stopped = self.stack.take().and_then(Stack::into_stopped);
-        let aside = stopped.map(|stopped| self.put_aside(stopped, run, index, fault));
+        let aside = stopped.map(|stopped| self.set_aside(stopped, run, index, fault));
         Err(match (status, aside) {
             (Some(status), Some(aside)) => Halt::FailedInside(status, aside),
             (Some(status), None) => status.into(),
@@ -222,7 +222,7 @@ impl Call {
         })
     }
 
-    fn put_aside(
+    fn set_aside(
         self: Box<Self>,
         stopped: Stopped,
         run: &Run<'_>,
@@ -241,7 +241,7 @@ impl Call {
     }
 }
 
-/// What runs.
+/// A run of workgroups on this thread.
 pub(super) struct Run<'a> {
     pub(super) code: &'a Arc<Code>,
     pub(super) dispatch: &'a Dispatch,
@@ -250,10 +250,10 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// On this thread.
+    /// A run on this thread.
     ///
     /// # Errors
-    /// The system does not let it run machine code that can fault.
+    /// The system does not let signals be handled.
     pub(super) fn new(
         code: &'a Arc<Code>,
         dispatch: &'a Dispatch,
@@ -269,7 +269,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Runs `body` while the thread can be asked to stop, if anybody could ask.
+/// Runs `body`. Meanwhile machine code on this thread is paused when `control` asks for it, unless
+/// nothing can ask.
 pub(super) fn watched<T>(control: &RunControl, body: impl FnOnce() -> T) -> T {
     if control.is_free() {
         return body();
@@ -280,7 +281,7 @@ pub(super) fn watched<T>(control: &RunControl, body: impl FnOnce() -> T) -> T {
     })
 }
 
-/// A workgroup of machine code that was paused, with all that it uses.
+/// A workgroup of machine code that stopped, with everything that it uses.
 #[derive(Debug)]
 struct PausedCall {
     call: Box<Call>,
@@ -305,7 +306,7 @@ impl PausedWorkgroup for PausedCall {
         let index = machine.workgroup;
         watched(control, || {
             // SAFETY: what was vouched for at the call still holds: its code, its memory and its
-            // arguments are in this value. Compiled dispatches use nothing of the thread.
+            // arguments are in this value. Compiled dispatches are not bound to a thread.
             let (stack, outcome) = unsafe { stopped.resume(run.ready) };
             call.stack = Some(stack);
             let ended = call.ended(outcome, &run);
@@ -328,7 +329,7 @@ fn no_stack(error: &dyn std::fmt::Display) -> Status {
     Status::resource_exhausted(format!("the system has no stack for machine code: {error}"))
 }
 
-/// How many constants and bindings there are, as dispatches are told.
+/// The numbers of constants and bindings, as the structures of a call have them.
 fn counts(dispatch: &Dispatch) -> Result<(u16, u8), Status> {
     let (constants, bindings) = (dispatch.constants.len(), dispatch.bindings.len());
     u16::try_from(constants).ok().zip(u8::try_from(bindings).ok()).ok_or_else(|| {
@@ -338,7 +339,7 @@ fn counts(dispatch: &Dispatch) -> Result<(u16, u8), Status> {
     })
 }
 
-/// A size in z, for which the structures of a call have 16 bits.
+/// A size in z, which has 16 bits in the structures of a call.
 fn narrow(size: u32) -> Result<u16, Status> {
     u16::try_from(size).map_err(|_| {
         Status::out_of_range(format!("{size} workgroups in z are more than machine code can have"))

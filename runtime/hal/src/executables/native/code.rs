@@ -1,10 +1,10 @@
-//! Loaded machine code, with what it says about itself and what it is given.
+//! Loaded machine code: its image, its description, and its environment.
 
 use super::abi::Environment;
 use super::image::Image;
 use super::library::Library;
 
-/// Machine code with what it says about itself and what it is given.
+/// Loaded machine code.
 #[derive(Debug)]
 pub(super) struct Code {
     pub(super) library: Library,
@@ -12,7 +12,7 @@ pub(super) struct Code {
     /// Null for each import: all of them are optional.
     pub(super) imports: Vec<usize>,
     pub(super) processor: [u64; 8],
-    /// Keeps the code where it is.
+    /// Keeps the code mapped.
     pub(super) image: Image,
 }
 

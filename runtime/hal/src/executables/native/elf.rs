@@ -4,9 +4,9 @@
 //! ```text
 //! file  --program headers--> segments copied into fresh memory --relocations--> --rights--> image
 //! ```
-//! All of it is arithmetic on slices with checks: a damaged file ends in an error. What is not
-//! supported, because such files do not have it: imports, thread-local storage, segments that are
-//! both writable and executable.
+//! All of it is checked arithmetic on slices: a damaged file gives an error. Not supported, as such
+//! files do not have them: imports, thread-local storage, segments that are both writable and
+//! executable.
 
 use memmap2::{MmapMut, MmapOptions};
 use object::LittleEndian as Little;
@@ -17,10 +17,11 @@ use vm::Status;
 
 use super::image::{Image, Segment};
 
-/// An image of more than this is a damaged file.
+/// A file whose image is larger is damaged.
 const MAXIMUM_IMAGE_BYTES: u64 = 1 << 32;
 
-/// A loaded file: its image, the address of a symbol in it, and what to run first.
+/// A loaded file: its image, the address of the requested symbol, and the initialisers to run
+/// first.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) image: Image,
@@ -35,7 +36,7 @@ fn damaged(reason: impl std::fmt::Display) -> Status {
 /// Loads a file and finds a function in it.
 ///
 /// # Errors
-/// The file is damaged, is for another machine, or needs what is not supported.
+/// The file is damaged, is for another machine, or needs unsupported features.
 pub(super) fn load(data: &[u8], symbol: &str) -> Result<Loaded, Status> {
     let headers = program_headers(data)?;
     let segments = segments(headers)?;
@@ -83,7 +84,7 @@ const MACHINE: elf::Machine = elf::EM_AARCH64;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const MACHINE: elf::Machine = elf::EM_NONE;
 
-/// The loadable segments, with rights that can be given.
+/// The loadable segments, none of them both writable and executable.
 pub(super) fn segments(headers: &[ProgramHeader64<Little>]) -> Result<Vec<Segment>, Status> {
     let page = rustix::param::page_size();
     let mut segments: Vec<Segment> = Vec::new();
@@ -123,7 +124,7 @@ pub(super) fn segments(headers: &[ProgramHeader64<Little>]) -> Result<Vec<Segmen
     Ok(protect_relocated(headers, segments))
 }
 
-/// Takes the right to write from what only relocations write (`PT_GNU_RELRO`).
+/// Makes ranges read-only that only relocations write (`PT_GNU_RELRO`).
 fn protect_relocated(
     headers: &[ProgramHeader64<Little>],
     mut segments: Vec<Segment>,
@@ -131,8 +132,8 @@ fn protect_relocated(
     for header in headers.iter().filter(|header| header.p_type.get(Little) == elf::PT_GNU_RELRO) {
         let start = header.p_vaddr.get(Little) as usize;
         let end = start.saturating_add(header.p_memsz.get(Little) as usize);
-        // Linkers start such a range with a segment. If it ends within, the rest stays writable and
-        // so does the page that both are on.
+        // Linkers start such a range at the start of a segment. If it ends inside the segment, the
+        // rest stays writable, and so does the page that both share.
         let whole = segments
             .iter_mut()
             .find(|segment| segment.range.start == start && segment.range.end <= end);
@@ -165,7 +166,7 @@ fn copy_segments(
         if size > total {
             return Err(damaged("a segment is larger in the file than in memory"));
         }
-        // The end was checked with the segments.
+        // The end was checked together with the segments.
         let target = memory.get_mut(start..start + size);
         target.ok_or_else(|| damaged("a segment is outside of the image"))?.copy_from_slice(source);
     }
@@ -195,7 +196,7 @@ fn slice(memory: &[u8], start: u64, bytes: u64) -> Result<&[u8], Status> {
     range.ok_or_else(|| damaged(format!("{bytes} bytes at {start:#x} are outside of its image")))
 }
 
-/// What the dynamic section says.
+/// The contents of the dynamic section.
 #[derive(Debug, Default)]
 struct Dynamic {
     symbols: Table,
@@ -234,7 +235,7 @@ impl Dynamic {
                 _ => {}
             }
         }
-        // Only the hash table knows how many symbols there are: its second word.
+        // Only the second word of the hash table says how many symbols there are.
         let hash = hash.ok_or_else(|| damaged("it has no symbol hash table"))?;
         let hash = slice(memory, hash, 8)?;
         let count = u32::from_le_bytes([hash[4], hash[5], hash[6], hash[7]]);
@@ -254,7 +255,7 @@ impl Dynamic {
     }
 
     fn check_no_imports(&self, memory: &[u8]) -> Result<(), Status> {
-        // The first symbol is none.
+        // The first symbol is a placeholder.
         let imports = self.symbols(memory)?.iter().skip(1);
         match imports.into_iter().find(|symbol| symbol.st_shndx.get(Little) == elf::SHN_UNDEF) {
             None => Ok(()),
@@ -280,11 +281,11 @@ impl Dynamic {
         Err(Status::not_found(format!("exported symbol with name '{name}' not found in module")))
     }
 
-    /// Applies all relocations for the address that the memory is at.
+    /// Applies all relocations for the address of the memory.
     fn relocate(&self, memory: &mut MmapMut) -> Result<(), Status> {
         let base = memory.as_ptr().expose_provenance() as u64;
         for table in self.relocations {
-            // A copy, as what relocations change may be anywhere.
+            // A copy, as relocations may change any of the memory.
             let relocations = table.entries::<Rela64<Little>>(memory)?.to_vec();
             for relocation in relocations {
                 let symbol = match relocation.r_sym(Little, false) {
@@ -310,7 +311,7 @@ impl Dynamic {
         let first = self.initializer.map(|offset| base.wrapping_add(offset as usize));
         let listed = self.initializers.entries::<object::U64<Little>>(memory)?;
         let listed = listed.iter().map(|address| address.get(Little) as usize);
-        // 0 and -1 are no functions but conventions of old linkers.
+        // Old linkers mark the ends of the list with 0 and -1, which are not functions.
         Ok(first.into_iter().chain(listed.filter(|at| *at != 0 && *at != usize::MAX)).collect())
     }
 }
@@ -347,7 +348,7 @@ fn relocate(
     Ok(())
 }
 
-/// The kinds that position-independent code has on x86-64.
+/// The kinds of relocations in position-independent code on x86-64.
 #[cfg(target_arch = "x86_64")]
 fn relocated(kind: u32, [base, symbol, addend, place]: [u64; 4]) -> Option<Relocated> {
     let sum = symbol.wrapping_add(addend);
@@ -365,7 +366,7 @@ fn relocated(kind: u32, [base, symbol, addend, place]: [u64; 4]) -> Option<Reloc
     })
 }
 
-/// The kinds that position-independent code has on 64-bit Arm.
+/// The kinds of relocations in position-independent code on 64-bit Arm.
 #[cfg(target_arch = "aarch64")]
 fn relocated(kind: u32, [base, symbol, addend, _]: [u64; 4]) -> Option<Relocated> {
     let sum = symbol.wrapping_add(addend);

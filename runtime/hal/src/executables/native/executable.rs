@@ -24,20 +24,20 @@ pub(crate) struct NativeExecutable {
     code: Arc<Code>,
 }
 
-/// Takes an ELF file in as far as none of its code runs: headers, segments, symbols, relocations.
-/// For tests of what damaged files may claim.
+/// Loads an ELF file without running any of its code: headers, segments, symbols, relocations. For
+/// tests with damaged files.
 ///
 /// # Errors
-/// It is damaged, is for another machine, or needs what is not supported.
+/// The file is damaged, is for another machine, or needs unsupported features.
 pub fn examine_machine_code(data: &[u8]) -> Result<(), Status> {
     elf::load(data, QUERY).map(drop)
 }
 
 impl NativeExecutable {
-    /// Loads an executable of one of the [`FORMATS`].
+    /// Loads an executable of one of the [`super::FORMATS`].
     ///
     /// # Errors
-    /// Machine code is refused, the data is damaged, or it needs what is not here.
+    /// Machine code is refused, the data is damaged, or it needs unsupported features.
     pub(crate) fn load(
         format: &str,
         data: &vm::Buffer,
@@ -47,11 +47,11 @@ impl NativeExecutable {
         if native_code == NativeCode::Refused {
             return Err(refused(format));
         }
-        // Copied once more into pages of their own, or into a file; the program may change its
-        // bytes.
+        // A copy, as the program may change its bytes. The loaders copy it again, into pages of its
+        // own or into a file.
         let data = data.read(0, data.len());
         let (format, image, query) = if format == SYSTEM {
-            // SAFETY: the user allows machine code: the code of the program is trusted.
+            // SAFETY: the user allows machine code, so the program's code is trusted.
             let (image, query) = unsafe { system::load(&data, QUERY)? };
             (SYSTEM, image, query)
         } else {

@@ -24,7 +24,8 @@ pub(super) const SYSTEM: &str = "system-elf-arm_64";
 /// Whether machine code may run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum NativeCode {
-    /// The user launched the program: its code is as trusted as any they launch.
+    /// Machine code runs: the user launched the program, so it is as trusted as any other program
+    /// they launch.
     #[default]
     Allowed,
     /// Only bytecode runs.
@@ -35,7 +36,7 @@ pub(super) fn refused(format: &str) -> Status {
     Status::permission_denied(refusal(format))
 }
 
-/// Why machine code does not run, and what to do.
+/// Why machine code does not run, with advice.
 pub(crate) fn refusal(format: &str) -> String {
     format!(
         "the program has machine code ('{format}'), and --no-native refuses to run any; compile with \

@@ -1,11 +1,12 @@
-//! Machine code in memory: where it is, what of it may be read and executed, and who keeps it
-//! there.
+//! Machine code in memory: where it is, which parts may be read and executed, and what keeps it
+//! mapped.
 //!
 //! # Soundness
 //!
 //! An [`Image`] owns the mapping that its segments are in, so addresses within them stay valid
-//! until it is dropped. Reading copies bytes from readable segments after a check of the range; no
-//! references to the image's memory are made once code in it may run, which may change its data.
+//! until it is dropped. Reading copies bytes from readable segments after a check of the range.
+//! Code in the image may change its data, so no references to the memory are made once code may
+//! run.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use memmap2::MmapMut;
 use rustix::mm::{MprotectFlags, mprotect};
 use vm::Status;
 
-/// A part of an image with its rights.
+/// A part of an image, with its access rights.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Segment {
     /// Offsets from the start of the image.
@@ -22,14 +23,14 @@ pub(super) struct Segment {
     pub(super) is_executable: bool,
 }
 
-/// What keeps the memory mapped. Held for its drop.
+/// The owner of the mapping, which unmaps it when dropped.
 #[derive(Debug)]
 enum Owner {
     Mapping { _memory: MmapMut },
     Library { _library: libloading::Library },
 }
 
-/// Code and data that are mapped and relocated.
+/// Mapped and relocated code and data.
 #[derive(Debug)]
 pub(super) struct Image {
     base: usize,
@@ -38,15 +39,15 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Takes memory with relocated contents and gives every segment its rights, and no more: what
-    /// is executable is not writable from then on.
+    /// Makes an image of memory with relocated contents. Every segment gets exactly its access
+    /// rights, so that executable memory is not writable.
     ///
     /// # Errors
-    /// The system refuses.
+    /// The system does not set the rights.
     pub(super) fn protect(memory: MmapMut, segments: Vec<Segment>) -> Result<Self, Status> {
         let page = rustix::param::page_size();
         let base = memory.as_ptr().addr();
-        // What belongs to no segment may be read only.
+        // Memory outside of the segments is read-only.
         set_rights(&memory, 0..memory.len(), MprotectFlags::READ)?;
         for segment in &segments {
             let mut rights = MprotectFlags::READ;
@@ -108,8 +109,8 @@ impl Image {
         }
         let mut bytes = vec![0; length];
         // SAFETY: the range is within a segment, which is mapped and readable while `self` lives;
-        // the target is ours. Nothing runs in the image while it is being described, and if it did,
-        // the bytes would only be others.
+        // the target is a new vector of that length. The image's description is read before its
+        // dispatches run, so nothing changes the bytes meanwhile.
         unsafe {
             let source = std::ptr::with_exposed_provenance::<u8>(address);
             std::ptr::copy_nonoverlapping(source, bytes.as_mut_ptr(), length);
@@ -117,7 +118,7 @@ impl Image {
         Some(bytes)
     }
 
-    /// A copy of bytes at an address up to a zero; `None` if the image has none there.
+    /// A copy of the text at an address, up to its zero byte; `None` if the image has none there.
     pub(super) fn read_c_string(&self, address: usize) -> Option<String> {
         const CHUNK: usize = 256;
         let segment = self.segment(address)?;
@@ -137,14 +138,14 @@ impl Image {
     }
 }
 
-/// Sets what may be done with pages of a mapping.
+/// Sets the access rights of pages of a mapping.
 fn set_rights(memory: &MmapMut, range: Range<usize>, rights: MprotectFlags) -> Result<(), Status> {
     if range.is_empty() || range.end > memory.len() {
         return Ok(());
     }
     let start = memory.as_ptr().wrapping_add(range.start).expose_provenance();
     let pages = std::ptr::with_exposed_provenance_mut(start);
-    // SAFETY: the pages are within a mapping that is ours, and nobody has references into it.
+    // SAFETY: the pages are within `memory`, into which no references exist.
     unsafe { mprotect(pages, range.len(), rights) }.map_err(|error| {
         Status::permission_denied(format!(
             "the system does not let pages of an executable be {rights:?}: {error}"
@@ -158,7 +159,7 @@ fn flush_instructions(start: usize, end: usize) {
         fn __clear_cache(start: *mut std::ffi::c_void, end: *mut std::ffi::c_void);
     }
     let [start, end] = [start, end].map(std::ptr::with_exposed_provenance_mut);
-    // SAFETY: a function of the compiler's runtime library that only makes caches agree.
+    // SAFETY: a function of the compiler's runtime library, which only synchronises the caches.
     unsafe { __clear_cache(start, end) };
 }
 

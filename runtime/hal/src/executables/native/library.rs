@@ -1,7 +1,8 @@
-//! What an executable library says about itself: IREE's `iree_hal_executable_library_v0_t`.
+//! The description that an executable library gives of itself: IREE's
+//! `iree_hal_executable_library_v0_t`.
 //!
-//! The library returns a pointer to its description; everything that the description points to is
-//! read field by field, each only where the image has it, and becomes plain data before any
+//! The library returns a pointer to its description. Everything that the description points to is
+//! read field by field, after a check that the image has it, and becomes plain data before any
 //! dispatch runs.
 //!
 //! ```text
@@ -17,18 +18,18 @@ use vm::{Status, StatusCode};
 use super::image::Image;
 use crate::executables::interface::{Export, SourceLocation};
 
-/// The versions that can be read, the latest first. Compilers write 0.6 since 3.5, 0.5 before, and
-/// those of 2023 and early 2024 write 0.3.
+/// The versions that can be read, latest first. Compilers since 3.5 write 0.6, earlier ones 0.5,
+/// and those of 2023 and early 2024 write 0.3.
 pub(super) const VERSIONS: [u32; 3] = [6, 5, 3];
 
-/// The unit in which exports say how much scratch memory they need.
+/// The unit of an export's scratch memory, in bytes.
 const LOCAL_MEMORY_PAGE: usize = 4096;
 
-/// As many as the structures of a call can say.
+/// IREE's limits for one dispatch.
 const MAXIMUM_CONSTANTS: u8 = 64;
 const MAXIMUM_BINDINGS: u8 = 64;
 
-/// More of anything is a damaged description.
+/// A description with a longer table is damaged.
 const MAXIMUM_COUNT: u32 = 1 << 16;
 
 /// A library's description.
@@ -37,19 +38,19 @@ pub(super) struct Library {
     pub(super) exports: Vec<Export>,
     /// The address of each export.
     pub(super) entries: Vec<usize>,
-    /// How many constants specialise it.
+    /// The number of specialisation constants.
     pub(super) constant_count: usize,
-    /// How many functions it would import if it could.
+    /// The number of optional imports, none of which is provided.
     pub(super) import_count: usize,
 }
 
-/// Where the fields are in the structures of a version.
+/// The offsets of fields in the structures of a version.
 struct Layout {
     export_names: usize,
     source_locations: usize,
     stage_locations: Option<usize>,
     constant_count: usize,
-    /// How many embedded sources, and where they are.
+    /// The count of embedded sources, and the pointer to them.
     sources: Option<(usize, usize)>,
     attribute_bytes: usize,
     /// Within attributes: pages of local memory, then constants and bindings.
@@ -97,7 +98,7 @@ const fn layout(version: u32) -> Layout {
     }
 }
 
-/// Fields that are at the same place in all versions.
+/// The offsets of fields that are the same in all versions.
 const HEADER: usize = 0;
 const IMPORT_COUNT: usize = 8;
 const IMPORT_NAMES: usize = 16;
@@ -105,7 +106,7 @@ const EXPORT_COUNT: usize = 24;
 const EXPORT_FUNCTIONS: usize = 32;
 const EXPORT_ATTRIBUTES: usize = 40;
 
-/// Reads numbers and texts where the image has them.
+/// Reads numbers and texts, after a check that the image has them.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     image: &'a Image,
@@ -156,7 +157,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A text with its length in front of the pointer to it.
+    /// A text, given by the addresses of its length and of the pointer to it.
     fn text(self, length: usize, pointer: usize) -> Result<String, Status> {
         let bytes = self.bytes(self.pointer(pointer)?, self.u32(length)? as usize)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -173,7 +174,7 @@ impl Library {
     /// Reads the description at `address`.
     ///
     /// # Errors
-    /// The description is damaged, or asks for what is not here.
+    /// The description is damaged, or requires imports or a sanitizer.
     pub(super) fn read(image: &Image, address: usize) -> Result<Self, Status> {
         let reader = Reader { image };
         let layout = layout(check_header(reader, reader.pointer(address + HEADER)?)?);
@@ -194,7 +195,7 @@ impl Library {
     }
 }
 
-/// The version of the description, if it can be used.
+/// The version of the description, if it is supported.
 fn check_header(reader: Reader<'_>, header: usize) -> Result<u32, Status> {
     let version = reader.u32(header)?;
     if !VERSIONS.contains(&version) {
@@ -216,7 +217,7 @@ fn check_header(reader: Reader<'_>, header: usize) -> Result<u32, Status> {
     Ok(version)
 }
 
-/// How many imports there are, if all can do without what they name.
+/// The number of imports, if all of them are optional.
 fn check_imports(reader: Reader<'_>, library: usize) -> Result<usize, Status> {
     let count = reader.count(library + IMPORT_COUNT)?;
     let names = reader.pointer(library + IMPORT_NAMES)?;

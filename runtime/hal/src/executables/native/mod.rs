@@ -1,16 +1,19 @@
 //! Machine code: executables that `llvm-cpu` compiles, embedded or as system libraries.
 //!
-//! | file | holds |
+//! | file | what lives there |
 //! | --- | --- |
+//! | `formats` | which formats run here, and whether any may run |
 //! | `elf` | loading embedded ELF files without the system's loader |
-//! | `system` | loading system libraries with it |
-//! | `image` | code in memory, and reading what it says about itself |
-//! | `library` | that description, checked and made plain data |
-//! | `abi`, `processor` | what dispatches are called with, and what they are told of the machine |
-//! | `call` | calling them: on a stack of their own, so that they can be paused and may fault |
+//! | `system` | loading system libraries with the system's loader |
+//! | `image` | code in memory, and checked reads of its description |
+//! | `library` | the description, checked and converted to plain data |
+//! | `abi`, `processor` | the structures of a call, and the features of the processor |
+//! | `code` | loaded code with its description |
+//! | `call` | calls of dispatches, on a stack of their own, so that they can be paused and may fault |
+//! | `executable` | the executable: loading it, and running its workgroups |
 //!
-//! Machine code runs with all rights of this program. Loading is safe for any bytes as far as they
-//! are data; calling the code is trusting it, which [`super::NativeCode`] decides.
+//! Machine code runs with all rights of this process. Parsing is safe for any bytes; calling the
+//! code means trusting it, which [`NativeCode`] decides.
 
 mod abi;
 mod call;

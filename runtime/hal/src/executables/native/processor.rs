@@ -1,18 +1,19 @@
-//! What the processor can do, as compiled dispatches and programs ask for it: bits that IREE
-//! numbers per architecture (`cpu_feature_bits.inl`). Code uses them to choose between variants of
-//! a kernel, so a bit that is missing here costs speed, not correctness.
+//! The features of the processor, for compiled dispatches and programs: bits that IREE numbers per
+//! architecture (`cpu_feature_bits.inl`). Code uses them to choose between variants of a kernel, so
+//! a bit that is missing here costs speed, not correctness.
 
-/// A feature: its bit in the first field of the processor data, its name, whether it is there.
+/// A feature: its bit in the first field of the processor data, its name, whether the processor has
+/// it.
 type Feature = (u32, &'static str, bool);
 
-/// What programs ask about the processor: 1 if it has a feature (`avx2`), 0 if not; `None` if there
-/// is no such feature.
+/// The answer to a program's question about a feature (`avx2`): 1 if the processor has it, 0 if
+/// not; `None` if there is no such feature.
 #[must_use]
 pub(crate) fn processor_feature(name: &str) -> Option<i64> {
     feature(name).map(i64::from)
 }
 
-/// The processor data of an environment.
+/// The processor data that dispatches get in their environment.
 pub(super) fn data() -> [u64; 8] {
     let present = features().into_iter().filter(|(_, _, is_present)| *is_present);
     let mut fields = [0; 8];

@@ -1,8 +1,8 @@
-//! System libraries: shared objects that the system's own loader brings into memory, as they may
-//! need other libraries (`system-elf-*`).
+//! System libraries (`system-elf-*`): shared objects that the system's own loader loads, as they
+//! may need other libraries.
 //!
-//! That loader wants a file, so the bytes go into a temporary one, which is gone again once it is
-//! mapped. What the description of the executable may point to is known from the program headers.
+//! The loader needs a file, so the bytes go into a temporary one, which is deleted after loading.
+//! The program headers say which addresses the description of the executable may point to.
 
 use std::io::Write;
 
@@ -18,7 +18,8 @@ fn failed(what: &str, error: impl std::fmt::Display) -> Status {
     Status::new(vm::StatusCode::Unavailable, format!("system library: {what}: {error}"))
 }
 
-/// Loads a library; the image and the address of a function in it. The library's initialisers run.
+/// Loads a library and runs its initialisers; returns its image and the address of a function in
+/// it.
 ///
 /// # Errors
 /// The file is damaged, or the system cannot load it.
@@ -43,11 +44,11 @@ pub(super) unsafe fn load(data: &[u8], symbol: &str) -> Result<(Image, usize), S
     // SAFETY: the caller trusts the code that runs when the library is loaded.
     let library = unsafe { libloading::Library::new(&*path) };
     let library = library.map_err(|error| failed("the system does not load it", error))?;
-    // SAFETY: the type is that of an address; nothing is called here.
+    // SAFETY: the symbol is only taken as an address here.
     let found = unsafe { library.get::<*const std::ffi::c_void>(symbol) };
     let address = found.map_err(|error| failed("no such symbol", error))?.expose_provenance();
     let base = address.wrapping_sub(offset);
-    // SAFETY: the system has mapped the segments of this very file, at `base`.
+    // SAFETY: the system has mapped the segments of this file at `base`.
     let image = unsafe { Image::of_library(library, base, segments) };
     Ok((image, address))
 }

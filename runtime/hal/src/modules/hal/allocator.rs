@@ -26,11 +26,11 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
         })
         .function("allocator.import", "0riIiirII_r", |call| {
             let result = Import { parameters: 3, source: 5 }.import(&call);
-            // With `try` the program handles the null.
+            // `try` returns null, which the program handles.
             if call.i32(1)? != 0 { Ok(result.unwrap_or_default()) } else { result }
         })
         .function("allocator.select", "0iiICrID_rI", |call| {
-            // All devices reach the same memory, so the first is as good as any.
+            // All devices share their memory, so any device will do.
             let first = call.span(3)?.next().ok_or_else(|| {
                 Status::invalid_argument("at least one device/queue affinity pair must be provided")
             })?;
@@ -39,7 +39,7 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
         })
 }
 
-/// Memory type and usage at `index` and behind it.
+/// The memory type in argument `index` and the usage in the next one.
 pub(super) fn parameters(call: &Arguments<'_>, index: usize) -> Result<BufferParameters, Status> {
     Ok(BufferParameters {
         memory_type: MemoryType(call.u32(index)?),
@@ -48,11 +48,11 @@ pub(super) fn parameters(call: &Arguments<'_>, index: usize) -> Result<BufferPar
     })
 }
 
-/// Which arguments of a call say what is imported.
+/// The arguments of a call that describe an import.
 pub(super) struct Import {
-    /// Memory type and usage.
+    /// The first argument with memory type and usage.
     pub(super) parameters: usize,
-    /// The bytes, offset and length.
+    /// The first argument with bytes, offset and length.
     pub(super) source: usize,
 }
 
@@ -96,7 +96,7 @@ fn import(
         Arc::new(source.subspan(start, length).map_err(|_| out_of_bounds())?)
     };
     // Compilers let dispatches work in place on constants that are not used again, although they
-    // have declared them immutable.
+    // are declared immutable.
     let storage = match storage.access() {
         vm::Access::ReadOnly => Arc::new(storage.private_copy()?),
         vm::Access::ReadWrite => storage,

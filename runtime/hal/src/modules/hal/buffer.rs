@@ -91,7 +91,7 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
         })
 }
 
-/// An error of a subspan, with what was asked for.
+/// An error of a subspan, with the requested range.
 pub(in crate::modules) fn invalid_subspan(status: &Status, offset: u64, length: u64) -> Status {
     let message = format!(
         "{}; invalid subspan of an existing buffer (source_offset={offset}, length={length})",

@@ -59,7 +59,7 @@ fn shape(call: &Arguments<'_>, index: usize) -> Result<Vec<u64>, Status> {
     call.span(index)?.map(|tuple| tuple.u64(0)).collect()
 }
 
-/// That a buffer view is what a program expects: element type, encoding, shape.
+/// Checks that a buffer view is what a program expects: element type, encoding, shape.
 fn check(
     view: &BufferView,
     expected: &(u32, Encoding, Vec<u64>),
@@ -116,7 +116,7 @@ fn shape_mismatch(found: &[u64], expected: &[u64]) -> Option<String> {
     ))
 }
 
-/// Whether elements of one type can be taken for the other: opaque ones for any, integers for
+/// Whether elements of one type can pass as the other: opaque elements as any type, integers as
 /// integers of the same width.
 fn are_compatible(found: u32, expected: u32) -> bool {
     let kind = |code: u32| code >> 24;
@@ -132,7 +132,7 @@ fn element_name(code: u32) -> String {
         .map_or_else(|_| format!("*{}", code & 0xFF), |element_type| element_type.to_string())
 }
 
-/// `4x8`
+/// The text of a shape: `4x8`.
 fn shape_text(shape: &[u64]) -> String {
     let mut text = String::new();
     for (index, dimension) in shape.iter().enumerate() {

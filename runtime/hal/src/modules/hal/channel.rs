@@ -1,4 +1,4 @@
-//! `hal.channel.*`: collective operations, which one CPU alone cannot take part in.
+//! `hal.channel.*`: collective operations, which are not supported on a single CPU.
 
 use vm::{NativeModuleBuilder, Ref, Status, Value};
 
@@ -17,7 +17,7 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
     module.function("channel.rank_and_count", "0r_ii", |_| Err::<Vec<Value>, _>(collectives()))
 }
 
-/// What a program that talks to other devices is told.
+/// The error for programs with collective operations.
 pub(super) fn collectives() -> Status {
     Status::unimplemented(
         "collectives not yet implemented on CPU; this program exchanges data between devices, and \

@@ -11,7 +11,7 @@ use crate::host::Host;
 use crate::memory::Buffer;
 use crate::modules::arguments::HalArguments;
 
-/// As many as IREE allows a dispatch.
+/// IREE's limit for a dispatch.
 const MAXIMUM_BINDINGS: usize = 32;
 
 pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModuleBuilder {
@@ -31,7 +31,7 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
             call.command_buffer(0)?.record(Command::EndGroup, call.caller())
         })
         .function("command_buffer.advise_buffer", "0rrIIIi_v", |call| {
-            // Advice changes nothing here.
+            // Advice has no effect here.
             call.command_buffer(0)?;
             call.optional_buffer(1).map(drop)
         })
@@ -46,7 +46,7 @@ fn declare_transfers(mut module: NativeModuleBuilder) -> NativeModuleBuilder {
             call.command_buffer(0)?.record(Command::Barrier, call.caller())
         });
     }
-    // The pattern has grown to 64 bits.
+    // The pattern has 64 bits now, and had 32.
     module = module
         .function("command_buffer.fill_buffer", "0rrIIiIiI_v", |call| {
             fill_range(&call, call.u64(5)?)
@@ -66,8 +66,8 @@ fn declare_transfers(mut module: NativeModuleBuilder) -> NativeModuleBuilder {
 }
 
 fn declare_dispatches(module: NativeModuleBuilder) -> NativeModuleBuilder {
-    // What was an ordinal among the exports is an opaque number since `executable.lookup.function`
-    // gives it.
+    // The function was given by its ordinal among the exports. It is an opaque number since
+    // `executable.lookup.function` returns it.
     module
         .function("command_buffer.dispatch", "0rrIiiiICiDCiirIID_v", |call| {
             dispatch(&call, call.u64(2)?)
@@ -147,8 +147,8 @@ fn dispatch_indirect(call: &NativeCall<'_>, function: u64) -> Result<(), Status>
     record_dispatch(call, function, WorkgroupCount::Indirect(count), 7)
 }
 
-/// Records a dispatch whose constants are the span at `spans`, and whose bindings the one behind
-/// it.
+/// Records a dispatch whose constants are the span in argument `spans`, and whose bindings are the
+/// next one.
 fn record_dispatch(
     call: &NativeCall<'_>,
     function: u64,

@@ -1,5 +1,5 @@
-//! What compilers of 2023 and early 2024 import and later ones do not: dispatches whose memory and
-//! constants are pushed ahead of them, and memory without queue affinities.
+//! Functions that only compilers of 2023 and early 2024 import: dispatches whose memory and
+//! constants are pushed before them, and memory without queue affinities.
 
 use std::sync::{MutexGuard, PoisonError};
 
@@ -124,16 +124,16 @@ fn declare_commands(module: NativeModuleBuilder) -> NativeModuleBuilder {
         })
 }
 
-/// What was pushed into the command buffer that argument 0 is.
+/// Everything that was pushed into the command buffer in argument 0.
 fn pushed<'a>(call: &Arguments<'a>) -> Result<MutexGuard<'a, Pushed>, Status> {
     let command_buffer: &CommandBuffer = call.reference(0)?.downcast().ok_or_else(|| {
         Status::invalid_argument("argument 0 is no !hal.command_buffer to push anything into")
     })?;
-    // What is behind the lock is whole at any time.
+    // The data is consistent at any time, so a panic in another thread does not spoil it.
     Ok(command_buffer.pushed().lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Records a dispatch of an export of an executable, with what was pushed.
+/// Records a dispatch of an export, with the pushed constants and bindings.
 fn dispatch(call: &NativeCall<'_>, workgroups: WorkgroupCount) -> Result<(), Status> {
     let executable = call.executable(1)?.clone();
     let (export, count) = (call.u32(2)? as usize, executable.exports().len());

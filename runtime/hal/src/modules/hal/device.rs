@@ -1,4 +1,4 @@
-//! `hal.devices.*`, `hal.device.*` apart from queues, `hal.ex.*`.
+//! `hal.devices.*`, `hal.device.*` except queues, `hal.ex.*`.
 
 use vm::{NativeModuleBuilder, Ref, Status, Value};
 

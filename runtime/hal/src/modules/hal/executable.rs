@@ -16,7 +16,7 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
         .function("executable.lookup.function", "0rr_I", |call| lookup_function(&call))
 }
 
-/// The number of the export that argument 1 names in the executable that argument 0 is.
+/// The number of the export of the executable in argument 0 that has the name in argument 1.
 pub(in crate::modules) fn lookup_function(call: &Arguments<'_>) -> Result<i64, Status> {
     let name = call.text(1)?;
     let exports = call.executable(0)?.exports();
@@ -30,7 +30,7 @@ pub(in crate::modules) fn lookup_function(call: &Arguments<'_>) -> Result<i64, S
     })
 }
 
-/// Loads an executable whose format is argument `format`, with data and constants behind it.
+/// Loads an executable: the format is argument `format`, data and constants are the next two.
 fn load(call: &NativeCall<'_>, format: usize, native_code: NativeCode) -> Result<Loaded, Status> {
     let name = call.text(format)?;
     let data = call.bytes(format + 1)?;
@@ -50,14 +50,14 @@ fn load(call: &NativeCall<'_>, format: usize, native_code: NativeCode) -> Result
     Ok(Loaded { executable, constants, data: data.clone() })
 }
 
-/// An executable with what it was made of.
+/// A loaded executable with its constants and data.
 struct Loaded {
     executable: Arc<dyn Executable>,
     constants: Vec<u32>,
     data: Arc<vm::Buffer>,
 }
 
-/// The executable for programs that run its dispatches themselves.
+/// Creates an executable for programs that run its dispatches themselves.
 pub(in crate::modules) fn create(
     call: &NativeCall<'_>,
     format: usize,
@@ -66,7 +66,8 @@ pub(in crate::modules) fn create(
     load(call, format, native_code).map(|loaded| Ref::object(ExecutableRef(loaded.executable)))
 }
 
-/// The executable for a device, which remembers it where somebody looks at what runs.
+/// Creates an executable for a device. If the program is inspected, the device records the
+/// executable's module.
 pub(super) fn create_for_device(
     call: &NativeCall<'_>,
     format: usize,

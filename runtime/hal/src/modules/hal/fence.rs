@@ -1,4 +1,4 @@
-//! `hal.fence.*`: waiting for the queue, and being waited for.
+//! `hal.fence.*`: creating, signalling and awaiting fences.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -55,13 +55,13 @@ pub(super) fn declare(mut module: NativeModuleBuilder, host: &Host) -> NativeMod
             let code = StatusCode::from_number(call.u32(1)? & 0x1F);
             let status = Status::new(code.unwrap_or(StatusCode::Unknown), "");
             call.native::<Fence>(0, "hal.fence")?.fail(&status);
-            // Submissions that waited for it fail in turn; whoever awaits those is told.
+            // Submissions that waited for it fail in turn; awaiting their fences reports it.
             let _ = failed.pump();
             Ok(())
         })
 }
 
-/// All fences of a span as one; null ones are reached.
+/// All fences of a span as one; null fences are reached.
 fn join(call: &Arguments<'_>, index: usize) -> Result<Fence, Status> {
     let mut joined = Fence::default();
     for tuple in call.span(index)? {
@@ -81,7 +81,7 @@ struct Wait {
 }
 
 impl Wait {
-    /// Goes on if the fence is reached or cannot be; waits otherwise.
+    /// Returns if the fence is reached, has failed or is late; waits otherwise.
     fn look(mut self) -> Result<NativeReturn, Status> {
         if self.fence.is_reached()? {
             return Ok(code(0));
@@ -90,7 +90,8 @@ impl Wait {
             Some(deadline) if Instant::now() >= deadline => {
                 return Ok(code(StatusCode::DeadlineExceeded as i32));
             }
-            // The queue has run all that was ready. The host got a chance to signal, too.
+            // The queue has run all submissions that were ready, and the host has had a chance to
+            // signal.
             None if self.looks > 0 => {
                 return Err(Status::failed_precondition(format!(
                     "deadlock: the program waits for a fence that nothing it has submitted will \

@@ -1,8 +1,9 @@
 //! The `hal` module: devices, their memory and their queues, for programs.
 //!
-//! Functions have changed their signatures between compilers, and an import finds the one of its
-//! calling convention. So each variant is declared: those that compilers from 3.4 on import come
-//! first, those of 3.1 to 3.3 behind them; what only compilers before those import is apart.
+//! Signatures have changed between compilers, and an import is matched by its calling convention.
+//! So each variant is declared, beside the others of its name: the one that compilers from 3.4 on
+//! import comes first, the one of 3.1 to 3.3 after it. Functions and variants that only earlier
+//! compilers import are in `descriptor_sets`.
 
 mod allocator;
 pub(super) mod buffer;
@@ -19,10 +20,10 @@ use vm::{NativeModule, NativeModuleBuilder};
 
 use crate::host::Host;
 
-/// The newest version that programs may ask for.
+/// The newest version that programs may request.
 const VERSION: u32 = 7;
 
-/// The module, around the host's device.
+/// The module, for the devices of the host.
 pub(crate) fn module(host: &Host) -> NativeModule {
     let declare: [fn(NativeModuleBuilder, &Host) -> NativeModuleBuilder; 10] = [
         allocator::declare,

@@ -1,6 +1,7 @@
 //! `hal.device.queue.*`: work for a device, ordered by fences.
 //!
-//! All of them begin with device, affinity, the fence to wait for and the one to signal.
+//! The first arguments of all of them are the device, the affinity, the fence to wait for and the
+//! fence to signal.
 
 use vm::{Arguments, IntoResults, NativeCall, NativeModuleBuilder, NativeReturn, Ref, Status};
 
@@ -42,7 +43,7 @@ fn declare_memory(mut module: NativeModuleBuilder) -> NativeModuleBuilder {
         });
     for calling_convention in ["0rIrrrI_v", "0rIrrr_v"] {
         module = module.function("device.queue.dealloca", calling_convention, |call| {
-            // Memory is given back when its last ref goes; the program has said that this is soon.
+            // Memory is freed with its last ref, which the program drops soon.
             call.hal_buffer(4)?;
             submit(&call, None)
         });
@@ -86,7 +87,8 @@ fn range(buffer: &Buffer, offset: u64, length: u64) -> BufferRange {
     BufferRange { buffer: BufferReference::Direct(buffer.clone()), offset, length }
 }
 
-/// Copies between what arguments 4 and 6 are, with offsets behind each, then the length.
+/// Copies between the buffers or files in arguments 4 and 6, each followed by its offset; the
+/// length is argument 8.
 fn copy(call: &NativeCall<'_>, source: &Buffer, target: &Buffer) -> Result<NativeReturn, Status> {
     let length = call.u64(8)?;
     let source = range(source, call.u64(5)?, length);
@@ -94,8 +96,8 @@ fn copy(call: &NativeCall<'_>, source: &Buffer, target: &Buffer) -> Result<Nativ
     submit(call, Some(Command::Copy { source, target }))
 }
 
-/// Memory that the device could reuse. It is there at once: the order of everything that touches it
-/// is the order of submission.
+/// Transient memory. It is allocated at once, as everything that accesses it runs in the order of
+/// submission.
 fn allocate(call: &NativeCall<'_>, pool: i64) -> Result<Ref, Status> {
     if pool != 0 {
         return Err(Status::unimplemented("VM queue allocation pools are not supported"));
@@ -107,25 +109,25 @@ fn allocate(call: &NativeCall<'_>, pool: i64) -> Result<Ref, Status> {
     Ok(Ref::object(buffer))
 }
 
-/// Submits a command, or nothing but its fences.
+/// Submits a command, or only the fences.
 fn submit(call: &NativeCall<'_>, command: Option<Command>) -> Result<NativeReturn, Status> {
     let commands = command.map(|command| Commands::single(command, call.caller()));
     let work = commands.map(|commands| Execution::new(commands, Vec::new())).transpose()?;
     submit_work(call, work)
 }
 
-/// Work between the fences of a call.
+/// A submission of work, with the fences of a call.
 fn submission(call: &Arguments<'_>, work: Option<Execution>) -> Result<Submission, Status> {
     let wait = match call.optional::<Fence>(2, "hal.fence")? {
-        // Most are, and nobody has to hold on to them.
+        // Most fences are reached already, and need not be kept.
         Some(fence) if fence.is_reached() == Ok(true) => Fence::default(),
         fence => fence.cloned().unwrap_or_default(),
     };
     Ok(Submission { wait, signal: call.fence(3)?, work })
 }
 
-/// Submits work. Where there is some, and somebody may want to stop and look at it, executing it is
-/// an activity.
+/// Submits work. If there is some, and the program is inspected, may be interrupted or has limits,
+/// it is executed as an activity.
 fn submit_work(call: &NativeCall<'_>, work: Option<Execution>) -> Result<NativeReturn, Status> {
     let device = call.device(0)?;
     let is_done_at_once = work.is_none() || call.is_left_alone();

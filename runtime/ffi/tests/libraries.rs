@@ -67,6 +67,6 @@ fn a_library_of_nothing_that_can_be_called_says_why() {
     let error = Library::open(&path, &[]).expect_err("there is nothing to call");
     assert!(matches!(&error, LibraryError::Function { name, .. } if name == "cplx"), "{error}");
     let nameless = ["func.func (%a: i32".to_owned()];
-    let error = Library::open(&path, &nameless).expect_err("nobody knows what this is");
+    let error = Library::open(&path, &nameless).expect_err("a declaration without a name");
     assert!(matches!(&error, LibraryError::Declaration { .. }), "{error}");
 }

@@ -26,7 +26,9 @@ use ffi::tvm::{Core, FfiError, Program, packed, string_argument, string_result};
 
 /// Declares a packed function and the two that describe it.
 macro_rules! packed_functions {
-    ($($symbol:ident, $metadata:ident, $doc:ident = $body:path, $schema:literal, $text:literal;)*) => {$(
+    ($(
+        $symbol:ident, $metadata:ident, $doc:ident = $body:path, $schema:literal, $text:literal;
+    )*) => {$(
         #[doc = $text]
         ///
         /// # Safety

@@ -4,10 +4,10 @@
 //! 7  0x10  2.5                      a scalar
 //! (null)  (ignored)                 null, or zero
 //! 2x2xf32=[1 2][3 4]  4xi8=1  4xi8  a tensor: values, one for all, zeros
-//! 2x2xf32=@x.bin  2x2xf32=+x.bin    a tensor with the bytes of a file; `+` starts where the last read ended
+//! 2x2xf32=@x.bin  2x2xf32=+x.bin    a tensor with the bytes of a file; `+`: where the last ended
 //! @x.npy  +x.npy                    the first array of a NumPy file, the next one
 //! *x.npy                            all remaining arrays in it, one argument each
-//! &2x2xf32  &2x2xf32=…              memory of that size, for functions that write their results to it
+//! &2x2xf32  &2x2xf32=…              memory of that size, for functions that write results to it
 //! ```
 //!
 //! The syntax is `iree-run-module`'s. Tensors become device memory.

@@ -7,8 +7,8 @@
 //! memrefs:
 //!
 //! ```text
-//! buffer view ─► descriptor on our side, its memory shared ─► _mlir_ciface_f(result*, descriptor*…, scalars…)
-//! descriptor written by the callee ─► its elements gathered into a dense buffer view; its memory freed
+//! buffer view ─► descriptor that shares its memory ─► _mlir_ciface_f(result*, descriptor*…, …)
+//! descriptor that the callee writes ─► its elements, gathered into a dense buffer view; then freed
 //! ```
 //!
 //! A callee may write into the memory of its arguments; memory that may not be written is copied

@@ -1,8 +1,8 @@
 //! TVM FFI: packed functions, both ways.
 //!
 //! ```text
-//! program ── import `lib.f` ──► library: values become tagged ones, `__tvm_ffi_f` is called   (a NativeLibrary)
-//! Python  ── function object ─► export:  tagged values become VM values, the program runs     (used by the cdylib)
+//! program ── import `lib.f` ──► library: values become tagged values, `__tvm_ffi_f` is called
+//! Python  ── function object ─► export:  tagged values become VM values, the program runs
 //! ```
 //!
 //! - `core`: the runtime library `libtvm_ffi`, which is found at run time and never linked.

@@ -2,7 +2,7 @@
 //! dispatches workgroup by workgroup.
 //!
 //! ```text
-//!  take ──> next command ──> [before] ──> run it ──> [after] ──> next command … ──> take … ──> return
+//!  take ──> next command ──> [before] ──> run it ──> [after] ──> next … ──> take … ──> return
 //! ```
 //!
 //! The brackets mark boundaries, at which only a watched program stops. `dispatching` runs a

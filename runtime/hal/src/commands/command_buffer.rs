@@ -15,7 +15,7 @@ use super::requirements::{Requirements, annotate};
 use super::validation;
 use crate::flags::{CommandBufferMode, CommandCategories};
 
-/// A command buffer: a recording that becomes [`Commands`] when it is finished.
+/// A command buffer: a recording that becomes a list of commands when it is finished.
 #[derive(Debug)]
 pub struct CommandBuffer {
     mode: CommandBufferMode,

@@ -1,7 +1,7 @@
 //! The interface of executables: compiled dispatches, in any format.
 //!
-//! A program passes the bytes of an executable and the name of their format; [`super::load`] finds
-//! the implementation. Everything else knows only the trait: the exports, and how to run some
+//! A program passes the bytes of an executable and the name of their format; [`super::load()`]
+//! finds the implementation. Everything else knows only the trait: the exports, and how to run some
 //! workgroups of a dispatch on the calling thread, until they are done or a [`RunControl`] stops
 //! them.
 

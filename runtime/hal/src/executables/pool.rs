@@ -1,9 +1,9 @@
 //! The worker pool: runs the workgroups of one dispatch on all cores.
 //!
 //! ```text
-//! caller   first workgroup, timed ──> enough left? ── no ──> the rest ──────────────────────> done
+//! caller   first workgroup, timed ──> enough left? ── no ──> the rest ────────────────────> done
 //!                                          └─ yes ─> post job, take chunks ─> wait for workers ─^
-//! worker   [looks for a moment, then sleeps] ─> job posted ─> take chunks ─> none left ─> [looks …]
+//! worker   [looks for a moment, then sleeps] ─> job posted ─> take chunks ─> none left ─> [looks]
 //! ```
 //! Most dispatches of a model end before a sleeping thread would wake up, so the caller always
 //! begins alone and asks for help only if the remaining work is worth it. Dispatches come in
@@ -320,7 +320,7 @@ mod tests {
     use super::super::interface::Export;
     use super::*;
 
-    /// Counts how often each workgroup ran; one of them can be told to fail.
+    /// Counts how often each workgroup ran; one of them can be made to fail.
     #[derive(Debug)]
     struct Counting {
         counts: Vec<AtomicU64>,

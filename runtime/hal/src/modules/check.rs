@@ -287,9 +287,9 @@ mod tests {
             (
                 "expect_almost_eq",
                 &["2xf16=1 2", "2xf16=1 3"],
-                "Expected near equality of these values. Contents does not match to tolerance parameters \
-                 atol=0.0001, rtol=0. The first failure occurs at index 1 as the lhs value 2 differs from the \
-                 rhs value 3 by 1.000e+00.\n",
+                "Expected near equality of these values. Contents does not match to tolerance \
+                 parameters atol=0.0001, rtol=0. The first failure occurs at index 1 as the lhs \
+                 value 2 differs from the rhs value 3 by 1.000e+00.\n",
             ),
             ("expect_almost_eq", &["f32=1", "f64=1"], "Element types do not match.\n"),
         ] {

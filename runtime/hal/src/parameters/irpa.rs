@@ -1,10 +1,13 @@
 //! `.irpa`, IREE's own parameter archive: linked headers, each with a table of entries.
 //!
 //! ```text
-//! header   "IRPA" u16 major  u16 minor  u64 size  u64 next header or 0  u64 flags          (32 bytes, any version)
-//!          u64 entry count  range entries  range metadata  range storage                   (88 bytes, version 0)
+//! header   "IRPA" u16 major  u16 minor  u64 size  u64 next header or 0  u64 flags
+//!                                                              (32 bytes, any version)
+//!          u64 entry count  range entries  range metadata  range storage
+//!                                                              (88 bytes, version 0)
 //! range    u64 offset  u64 length
-//! entry    u64 size  u32 type  u64 flags  range name  range metadata  u64 alignment        (60 bytes)
+//! entry    u64 size  u32 type  u64 flags  range name  range metadata  u64 alignment
+//!                                                              (60 bytes)
 //!   splat    u64 length  16 bytes pattern  u8 pattern length
 //!   data     range storage
 //! ```

@@ -59,14 +59,15 @@ pub use describe::{
     semantic_tokens, signature_help,
 };
 pub use edit::{
-    Action, Completions, Item, ItemKind, Renamable, Renaming, Replacement, code_actions, complete,
-    format, prepare_rename, rename,
+    CodeAction, CompletionItem, CompletionItemKind, Completions, Renamable, Renaming, Replacement,
+    code_actions, complete, format, prepare_rename, rename,
 };
 pub use modules::{ModuleText, Modules, module_text};
 pub use navigate::{
-    Callable, Calls, FilePlace, FileSymbol, Fold, FoldKind, Link, Outline, OutlineItem, Target,
-    Workspace, callable_at, definition, exported_functions, file_definition, file_symbols, fits,
-    folds, incoming_calls, links, outgoing_calls, outline, selection_ranges,
+    Callable, Calls, DefinitionTarget, FilePlace, FileSymbol, Fold, FoldKind, Link, Outline,
+    OutlineItem, Workspace, callable_at, definition, exported_functions, file_definition,
+    file_symbols, folds, incoming_calls, links, matches_query, outgoing_calls, outline,
+    selection_ranges,
 };
 pub use resolve::{Usage, usages_at};
 pub use syntax::{Language, OpClass, TextEdit, TextRange};

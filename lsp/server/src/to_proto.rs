@@ -100,7 +100,7 @@ pub(crate) fn symbol_kind(class: OpClass) -> lsp::SymbolKind {
 pub(crate) fn definition(
     uri: &lsp::Url,
     rope: &Rope,
-    target: &ide::Target,
+    target: &ide::DefinitionTarget,
     encoding: Encoding,
     links: bool,
 ) -> lsp::GotoDefinitionResponse {

@@ -10,7 +10,7 @@ use crate::resolve::symbol_at;
 
 /// An action that changes the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Action {
+pub struct CodeAction {
     /// Its title in a menu.
     pub title: String,
     /// Whether it repairs a fault.
@@ -20,7 +20,7 @@ pub struct Action {
 }
 
 /// The actions that apply to a range of the text.
-pub fn code_actions(document: &Document, range: &TextRange) -> Vec<Action> {
+pub fn code_actions(document: &Document, range: &TextRange) -> Vec<CodeAction> {
     let mut found = Vec::new();
     let Some(here) = symbol_at(document, range.start) else { return found };
     let symbol = here.symbol;
@@ -38,7 +38,7 @@ pub fn code_actions(document: &Document, range: &TextRange) -> Vec<Action> {
 
 /// Repairs a calling convention: `rii_r` lacks its version, `0i` its results; old spellings have
 /// `.` and brackets.
-fn convention_fix(symbol: &Symbol) -> Option<Action> {
+fn convention_fix(symbol: &Symbol) -> Option<CodeAction> {
     let (text, range) = symbol.calling_convention.clone()?;
     let error = Signature::parse(&text).err()?;
     let mut repaired: String = text
@@ -59,7 +59,7 @@ fn convention_fix(symbol: &Symbol) -> Option<Action> {
     }
     let repaired = Signature::parse(&repaired).ok()?.to_cconv();
     let title = format!("Change the calling convention to `{repaired}` ({error})");
-    Some(Action { title, is_fix: true, edits: vec![Replacement { range, text: repaired }] })
+    Some(CodeAction { title, is_fix: true, edits: vec![Replacement { range, text: repaired }] })
 }
 
 /// The edit that adds `entry` to a function's attributes; `None` if these contain `key` already.
@@ -90,12 +90,12 @@ fn escaped(text: &str) -> String {
 
 /// Adds names for tools to show: `iree.reflection = {iree.abi.declaration = "sync func @f(%a: i32)
 /// -> (%out0: i32)"}`.
-fn declare(document: &Document, symbol: &Symbol) -> Option<Action> {
+fn declare(document: &Document, symbol: &Symbol) -> Option<CodeAction> {
     let declaration = declaration(symbol)?;
     let entry =
         format!("iree.reflection = {{iree.abi.declaration = \"{}\"}}", escaped(&declaration));
     let edit = attribute_edit(document, symbol, "iree.reflection", &entry)?;
-    Some(Action {
+    Some(CodeAction {
         title: format!("Name the arguments and results of @{} in `iree.reflection`", symbol.name),
         is_fix: false,
         edits: vec![edit],
@@ -121,7 +121,7 @@ fn record(ty: &str) -> String {
 }
 
 /// Adds `iree.abi` metadata to an export.
-fn describe_as_json(document: &Document, symbol: &Symbol) -> Option<Action> {
+fn describe_as_json(document: &Document, symbol: &Symbol) -> Option<CodeAction> {
     convention(symbol, "").ok()?;
     let ty = symbol.function_type.as_ref()?;
     let list = |slots: &[syntax::Slot]| {
@@ -136,7 +136,7 @@ fn describe_as_json(document: &Document, symbol: &Symbol) -> Option<Action> {
         ("iree.reflection", format!("iree.reflection = {{iree.abi = \"{}\"}}", escaped(&json)))
     };
     let edit = attribute_edit(document, symbol, key, &entry)?;
-    Some(Action {
+    Some(CodeAction {
         title: format!("Describe @{} for hosts with `iree.abi`", symbol.name),
         is_fix: false,
         edits: vec![edit],

@@ -9,7 +9,7 @@ use crate::text::{LocalDefinition, chunks_sharing_values, hash};
 
 /// The kind of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ItemKind {
+pub enum CompletionItemKind {
     /// A value.
     Value,
     /// A symbol.
@@ -26,11 +26,11 @@ pub enum ItemKind {
 
 /// One proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
+pub struct CompletionItem {
     /// The text to show and to insert.
     pub label: String,
     /// Its kind.
-    pub kind: ItemKind,
+    pub kind: CompletionItemKind,
     /// One line that describes it.
     pub detail: String,
     /// Markdown that describes it.
@@ -45,7 +45,7 @@ pub struct Completions {
     /// The part of the name that is already typed, sigil included.
     pub replaces: TextRange,
     /// The items, nearest first.
-    pub items: Vec<Item>,
+    pub items: Vec<CompletionItem>,
     /// Whether some items were left out.
     pub is_incomplete: bool,
 }
@@ -152,12 +152,12 @@ pub fn complete(document: &Document, offset: usize) -> Completions {
     Completions { replaces, items, is_incomplete }
 }
 
-fn item(label: String, kind: ItemKind, detail: String) -> Item {
-    Item { label, kind, detail, documentation: String::new(), snippet: None }
+fn item(label: String, kind: CompletionItemKind, detail: String) -> CompletionItem {
+    CompletionItem { label, kind, detail, documentation: String::new(), snippet: None }
 }
 
 /// Values in scope, latest first.
-fn values(document: &Document, offset: usize) -> Vec<Item> {
+fn values(document: &Document, offset: usize) -> Vec<CompletionItem> {
     let Some(here) = document.analysis_at(offset) else { return Vec::new() };
     let tree = &here.analysis.tree;
     let names = &here.analysis.names;
@@ -185,7 +185,11 @@ fn values(document: &Document, offset: usize) -> Vec<Item> {
             return;
         }
         let found = LocalDefinition { analysed: analysed.clone(), index: index as u32 };
-        items.push(item(label, ItemKind::Value, type_of(document, &found).unwrap_or_default()));
+        items.push(item(
+            label,
+            CompletionItemKind::Value,
+            type_of(document, &found).unwrap_or_default(),
+        ));
     };
     for index in (0..names.values.len()).rev() {
         let value = &names.values[index];
@@ -209,7 +213,7 @@ fn values(document: &Document, offset: usize) -> Vec<Item> {
     items
 }
 
-fn symbols(document: &Document, offset: usize) -> Vec<Item> {
+fn symbols(document: &Document, offset: usize) -> Vec<CompletionItem> {
     let within = file_around(document, offset);
     let text = document.text();
     let mut items = Vec::new();
@@ -226,7 +230,7 @@ fn symbols(document: &Document, offset: usize) -> Vec<Item> {
         let detail = symbol.function_type.as_ref().map_or(symbol.op.clone(), |ty| {
             format!("{} {}", symbol.op, crate::calling::type_line(ty))
         });
-        items.push(item(label, ItemKind::Symbol, detail));
+        items.push(item(label, CompletionItemKind::Symbol, detail));
         if items.len() > LIMIT * 4 {
             break;
         }
@@ -234,20 +238,20 @@ fn symbols(document: &Document, offset: usize) -> Vec<Item> {
     items
 }
 
-fn blocks(document: &Document, offset: usize) -> Vec<Item> {
+fn blocks(document: &Document, offset: usize) -> Vec<CompletionItem> {
     let Some(here) = document.analysis_at(offset) else { return Vec::new() };
     let mut items = Vec::new();
     for placed in chunks_sharing_values(document, &here.placed) {
         let analysed = document.analysis(&placed);
         for block in &analysed.analysis.names.blocks {
             let label = document.text().slice(analysed.absolute(&block.span)).into_owned();
-            items.push(item(label, ItemKind::Block, "block".into()));
+            items.push(item(label, CompletionItemKind::Block, "block".into()));
         }
     }
     items
 }
 
-fn aliases(document: &Document, offset: usize, sigil: &str) -> Vec<Item> {
+fn aliases(document: &Document, offset: usize, sigil: &str) -> Vec<CompletionItem> {
     let within = file_around(document, offset);
     let text = document.text();
     let chunks = document.chunks().iter().filter(|placed| placed.chunk.class == OpClass::Alias);
@@ -258,14 +262,19 @@ fn aliases(document: &Document, offset: usize, sigil: &str) -> Vec<Item> {
             let label = token.text(text).into_owned();
             let detail = text.slice(token.range.end..placed.range().end.min(token.range.end + 120));
             let detail = detail.trim_start_matches([' ', '=']).trim().to_owned();
-            label.starts_with(sigil).then(|| item(label, ItemKind::Alias, detail))
+            label.starts_with(sigil).then(|| item(label, CompletionItemKind::Alias, detail))
         })
         .take(LIMIT)
         .collect()
 }
 
 /// Operations where one may begin, or keys in a dictionary.
-fn words(document: &Document, offset: usize, before: &[syntax::Token], begins: bool) -> Vec<Item> {
+fn words(
+    document: &Document,
+    offset: usize,
+    before: &[syntax::Token],
+    begins: bool,
+) -> Vec<CompletionItem> {
     if begins {
         return operations(document, offset);
     }
@@ -283,17 +292,17 @@ fn words(document: &Document, offset: usize, before: &[syntax::Token], begins: b
     if document.language() == Language::Mlir && after && (in_dictionary || opens && announced) {
         return KEYS
             .iter()
-            .map(|(key, rest, about)| Item {
+            .map(|(key, rest, about)| CompletionItem {
                 documentation: (*about).to_owned(),
                 snippet: Some(format!("{key}{rest}")),
-                ..item((*key).to_owned(), ItemKind::Key, "attribute".into())
+                ..item((*key).to_owned(), CompletionItemKind::Key, "attribute".into())
             })
             .collect();
     }
     Vec::new()
 }
 
-fn operations(document: &Document, offset: usize) -> Vec<Item> {
+fn operations(document: &Document, offset: usize) -> Vec<CompletionItem> {
     let mut items = Vec::new();
     let in_vm = document.language() == Language::Vmasm
         || document.chunks().at(offset).is_some_and(|placed| {
@@ -306,10 +315,10 @@ fn operations(document: &Document, offset: usize) -> Vec<Item> {
     if in_vm {
         for op in vmfb::Op::all() {
             let about = instructions::describe(op);
-            items.push(Item {
+            items.push(CompletionItem {
                 documentation: about.markdown,
                 snippet: (document.language() == Language::Vmasm).then_some(about.snippet),
-                ..item(format!("vm.{}", op.mnemonic()), ItemKind::Operation, about.syntax)
+                ..item(format!("vm.{}", op.mnemonic()), CompletionItemKind::Operation, about.syntax)
             });
         }
     }
@@ -322,7 +331,7 @@ fn operations(document: &Document, offset: usize) -> Vec<Item> {
             for id in analysed.analysis.tree.operations() {
                 let name = analysed.analysis.tree.op_name(document.text(), analysed.base(), id);
                 if !name.is_empty() && seen.insert(hash(&name)) && !name.starts_with("vm.") {
-                    items.push(item(name, ItemKind::Operation, "used nearby".into()));
+                    items.push(item(name, CompletionItemKind::Operation, "used nearby".into()));
                 }
             }
         }

@@ -8,8 +8,8 @@ mod format;
 mod rename;
 mod replacement;
 
-pub use actions::{Action, code_actions};
-pub use completion::{Completions, Item, ItemKind, complete};
+pub use actions::{CodeAction, code_actions};
+pub use completion::{CompletionItem, CompletionItemKind, Completions, complete};
 pub use format::format;
 pub use rename::{Renamable, Renaming, prepare_rename, rename};
 pub use replacement::Replacement;

@@ -11,7 +11,7 @@ use crate::resolve::{Entity, alias_definition, entity_at, resolve_symbol};
 
 /// The place of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct DefinitionTarget {
     /// The name at the offset, for the editor to underline.
     pub origin: TextRange,
     /// The whole definition.
@@ -32,7 +32,7 @@ pub struct FilePlace {
 }
 
 /// The definition, in this document, of the entity at `offset`.
-pub fn definition(document: &Document, offset: usize) -> Option<Target> {
+pub fn definition(document: &Document, offset: usize) -> Option<DefinitionTarget> {
     let named = entity_at(document, offset)?;
     let origin = named.range.clone();
     match named.entity {
@@ -44,20 +44,20 @@ pub fn definition(document: &Document, offset: usize) -> Option<Target> {
             // Editors show the whole range; for an operation with regions its first line is enough.
             let range = range.start.min(selection.start)
                 ..line_end(document, selection.end).min(range.end.max(selection.end));
-            Some(Target { origin, range, selection })
+            Some(DefinitionTarget { origin, range, selection })
         }
         Entity::Block(found) => {
             let selection = found.block_range();
             let range = selection.start..line_end(document, selection.end);
-            Some(Target { origin, range, selection })
+            Some(DefinitionTarget { origin, range, selection })
         }
         Entity::Symbol(reference) => {
             let symbol = resolve_symbol(document, &reference, offset)?.symbol;
-            Some(Target { origin, range: symbol.range, selection: symbol.name_token })
+            Some(DefinitionTarget { origin, range: symbol.range, selection: symbol.name_token })
         }
         Entity::Alias(name) => {
             let (range, selection) = alias_definition(document, &name, offset)?;
-            Some(Target { origin, range, selection })
+            Some(DefinitionTarget { origin, range, selection })
         }
         Entity::Operation { .. } => None,
     }

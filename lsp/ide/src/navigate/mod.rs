@@ -12,10 +12,10 @@ mod selection;
 mod workspace;
 
 pub use call_hierarchy::{Callable, Calls, callable_at, incoming_calls, outgoing_calls};
-pub use definition::{FilePlace, Target, definition, file_definition};
+pub use definition::{DefinitionTarget, FilePlace, definition, file_definition};
 pub use exports::exported_functions;
 pub use folding::{Fold, FoldKind, folds};
 pub use links::{Link, links};
 pub use outline::{Outline, OutlineItem, outline};
 pub use selection::selection_ranges;
-pub use workspace::{FileSymbol, Workspace, file_symbols, fits};
+pub use workspace::{FileSymbol, Workspace, file_symbols, matches_query};

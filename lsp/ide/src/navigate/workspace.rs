@@ -74,7 +74,7 @@ impl Workspace {
         let mut found = Vec::new();
         for path in sources(&folders).into_iter().filter(|path| !skip(path)) {
             let Some(symbols) = self.symbols_of(&path) else { continue };
-            for symbol in symbols.iter().filter(|symbol| fits(&symbol.name, query)) {
+            for symbol in symbols.iter().filter(|symbol| matches_query(&symbol.name, query)) {
                 if found.len() >= limit {
                     return found;
                 }
@@ -107,7 +107,7 @@ impl Workspace {
 }
 
 /// Whether the letters of `query` occur in `name` in this order, ignoring case.
-pub fn fits(name: &str, query: &str) -> bool {
+pub fn matches_query(name: &str, query: &str) -> bool {
     let mut letters = name.chars().flat_map(char::to_lowercase);
     query.chars().flat_map(char::to_lowercase).all(|wanted| letters.any(|letter| letter == wanted))
 }
@@ -187,12 +187,12 @@ fn sources(folders: &[PathBuf]) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::matches_query;
 
     #[test]
     fn letters_in_order() {
-        assert!(fits("matmul_dispatch_0", "mmdisp"));
-        assert!(fits("Main", "main") && fits("x", ""));
-        assert!(!fits("main", "mian"));
+        assert!(matches_query("matmul_dispatch_0", "mmdisp"));
+        assert!(matches_query("Main", "main") && matches_query("x", ""));
+        assert!(!matches_query("main", "mian"));
     }
 }

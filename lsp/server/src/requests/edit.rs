@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ide::Replacement;
-use ide::{ItemKind, complete};
+use ide::complete;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CompletionItem, CompletionItemKind,
@@ -90,14 +90,14 @@ pub(crate) fn completion(view: &View<'_>, position: Position) -> CompletionRespo
     CompletionResponse::List(CompletionList { is_incomplete: found.is_incomplete, items })
 }
 
-fn kind(kind: ItemKind) -> CompletionItemKind {
+fn kind(kind: ide::CompletionItemKind) -> CompletionItemKind {
     match kind {
-        ItemKind::Value => CompletionItemKind::VARIABLE,
-        ItemKind::Symbol => CompletionItemKind::FUNCTION,
-        ItemKind::Block => CompletionItemKind::REFERENCE,
-        ItemKind::Alias => CompletionItemKind::CONSTANT,
-        ItemKind::Operation => CompletionItemKind::KEYWORD,
-        ItemKind::Key => CompletionItemKind::PROPERTY,
+        ide::CompletionItemKind::Value => CompletionItemKind::VARIABLE,
+        ide::CompletionItemKind::Symbol => CompletionItemKind::FUNCTION,
+        ide::CompletionItemKind::Block => CompletionItemKind::REFERENCE,
+        ide::CompletionItemKind::Alias => CompletionItemKind::CONSTANT,
+        ide::CompletionItemKind::Operation => CompletionItemKind::KEYWORD,
+        ide::CompletionItemKind::Key => CompletionItemKind::PROPERTY,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ide::{FileSymbol, file_symbols, fits};
+use ide::{FileSymbol, file_symbols, matches_query};
 use tower_lsp::lsp_types::{Location, Position, Range, SymbolInformation, Url};
 
 use crate::documents::Documents;
@@ -27,7 +27,7 @@ pub(crate) fn symbols(
             continue;
         }
         for symbol in file_symbols(&open.document) {
-            if fits(&symbol.name, query) && found.len() < LIMIT {
+            if matches_query(&symbol.name, query) && found.len() < LIMIT {
                 found.push(information(uri, &symbol, encoding));
             }
         }

@@ -249,7 +249,7 @@ impl ChunkTable {
         })
     }
 
-    /// The chunks that define a symbol whose name has this [`name_hash`].
+    /// The chunks that define a symbol whose name has this [`name_hash`](crate::name_hash).
     pub fn named(&self, hash: u32) -> impl Iterator<Item = Placed> + '_ {
         self.placed_blocks()
             .filter(move |(block, ..)| block.names.contains(&hash))

@@ -1,7 +1,7 @@
 //! VM calling-convention strings: `0rii_r` as a [`Signature`] and back.
 //!
-//! Every import and every function of a VM module carries such a string; it is the only part of a
-//! signature that the runtime itself looks at. The grammar, in today's version `0`:
+//! Every import and every function of a VM module has such a string; it is the only part of a
+//! signature that the runtime itself reads. The grammar, in today's version `0`:
 //!
 //! ```text
 //! cconv     = "" | "0" fragment? ( "_" fragment )?      arguments, then results
@@ -14,9 +14,9 @@
 //! integers travel as `i`, `index` as `I`, `f16` and `bf16` as the raw bits in an `i`, tensors and
 //! buffers as `r`.
 //!
-//! [`Signature::parse`] never accepts what it cannot print back; [`Signature::to_cconv`] writes the
-//! form that today's compilers write (both fragments, `v` where empty). [`Signature`]'s `Display`
-//! is the form for people: `(ref, i32) -> (ref)`.
+//! [`Signature::parse`] accepts only strings that can be printed again; [`Signature::to_cconv`]
+//! writes the form of today's compilers (both fragments, `v` if one is empty). [`Signature`]'s
+//! `Display` is for people: `(ref, i32) -> (ref)`.
 
 use std::fmt;
 
@@ -39,7 +39,8 @@ pub enum ValueType {
 }
 
 impl ValueType {
-    /// The scalar that a calling-convention character stands for; spans are not characters.
+    /// The scalar that a character of a calling convention stands for; `None` for spans and other
+    /// characters.
     pub(crate) const fn from_char(c: char) -> Option<Self> {
         Some(match c {
             'i' => Self::I32,
@@ -88,7 +89,7 @@ impl fmt::Display for ValueType {
     }
 }
 
-/// What a function takes and gives, as the VM passes it.
+/// The arguments and results of a function, as the VM passes them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Signature {
     /// The arguments in order; a span counts as one.
@@ -101,7 +102,7 @@ impl Signature {
     /// Reads a calling-convention string.
     ///
     /// # Errors
-    /// At the byte where the text stops being one, with what was expected there.
+    /// The string is malformed, with the byte of the error and the kind of problem.
     pub fn parse(text: &str) -> Result<Self, CconvError> {
         if text.is_empty() {
             return Ok(Self::default());
@@ -128,7 +129,7 @@ impl Signature {
         out
     }
 
-    /// Whether any argument or result is a span. Such functions can be called from bytecode only.
+    /// Whether any argument or result is a span. Such functions can only be called from bytecode.
     pub fn is_variadic(&self) -> bool {
         self.arguments.iter().chain(&self.results).any(|item| matches!(item, ValueType::Span(_)))
     }
@@ -153,23 +154,23 @@ impl std::str::FromStr for Signature {
     }
 }
 
-/// Where a calling-convention string is wrong, and how.
+/// An error in a calling-convention string, and its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} (byte {position} of the calling convention)")]
 pub struct CconvError {
-    /// Byte offset into the text; its length where something is missing at the end.
+    /// The byte offset into the text; the text's length if something is missing at the end.
     pub position: usize,
-    /// What is wrong there.
+    /// The problem.
     pub kind: CconvErrorKind,
 }
 
-/// The ways in which a calling-convention string can be wrong.
+/// The problems of calling-convention strings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CconvErrorKind {
     /// The first character is not the version `0`.
     #[error("unknown version: a calling convention begins with `0`")]
     Version,
-    /// A character that is no type, or not one here.
+    /// A character that is no type, or no type that is allowed here.
     #[error(
         "unexpected `{0}`: expected one of `i I f F r`, a span `C…D`, or `_` before the results"
     )]

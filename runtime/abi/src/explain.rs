@@ -1,9 +1,9 @@
-//! A compiled function under every convention that applies: what the module states, and what
-//! follows from it.
+//! A compiled function under every convention that applies: the signatures that the module states,
+//! and those that follow from them.
 //!
-//! Tools, hovers and the debugger show these rows; they differ only in how. The signature that says
-//! most is the base of what is derived: `iree.abi`, else the declaration, else raw with its index
-//! paths, else the calling convention alone.
+//! Tools, hovers and the debugger show these rows, each in its own way. Derived rows are based on
+//! the most detailed signature: `iree.abi`, else the declaration, else raw with its index paths,
+//! else the calling convention alone.
 
 use crate::cconv::Signature;
 use crate::conventions::cconv_layout;
@@ -14,14 +14,14 @@ use crate::conventions::raw::{self, RawSignature};
 use crate::conventions::sip::{self, SipSignature};
 use crate::signature::Function;
 
-/// Where a row comes from.
+/// The origin of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The module says so.
+    /// The module states it.
     Stated,
-    /// The module says so, in a text that is wrong.
+    /// The module states it, but the text is malformed.
     Malformed,
-    /// It follows from what the module says.
+    /// It follows from another signature of the module.
     Derived,
     /// The convention cannot describe this function; the text says why.
     Impossible,
@@ -45,20 +45,20 @@ impl Origin {
 pub struct Row {
     /// The convention, and which of its forms: `iree.abi`, `C interface`.
     pub name: &'static str,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
-    /// The signature in its text, or what is wrong.
+    /// The text of the signature, or the problem with it.
     pub text: String,
-    /// The signature for people, where the text is not for them.
+    /// The signature for people, if the text is hard to read.
     pub meaning: Option<String>,
-    /// What a reader should know.
+    /// Remarks for the reader.
     pub notes: Vec<String>,
 }
 
-/// All that is known about a function.
+/// A function under all conventions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The signature that says most.
+    /// The most detailed signature.
     pub function: Function,
     /// Whether the function takes a wait fence and a signal fence after its arguments.
     pub has_fences: bool,
@@ -103,24 +103,24 @@ pub fn explain(cconv: Option<&str>, attributes: &[(&str, &str)]) -> Explanation 
     Explanation { function, has_fences, rows }
 }
 
-/// One value that travels, with what the signature says of it.
+/// One value of the calling convention, with its name and type in the signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// Its name: that of the signature, else one by its position.
+    /// Its name in the signature, else a name made from its position.
     pub name: String,
     /// Its type for people: `tensor<4xf32>`; empty if nothing is known.
     pub type_name: String,
 }
 
-/// Names for what a function takes, one for each value of its calling convention: what a debugger
-/// shows as arguments.
+/// The names of a function's arguments for a debugger, one for each value of its calling
+/// convention.
 #[must_use]
 pub fn argument_names(cconv: Option<&str>, attributes: &[(&str, &str)]) -> Vec<Named> {
     let found = explain(cconv, attributes);
     let count = cconv
         .and_then(|text| cconv_layout::parse_any_age(text).ok())
         .map_or(found.function.arguments.len(), |(signature, _)| signature.arguments.len());
-    // What says most of types need not say names.
+    // The signature with the most detailed types may lack names.
     let declared = attributes.iter().find(|(key, _)| *key == "iree.abi.declaration");
     let declared = declared.and_then(|(_, text)| mlir::function::parse(text).ok());
     let declared = declared.map(|declaration| declaration.function.arguments).unwrap_or_default();
@@ -185,7 +185,7 @@ fn stated_json(text: &str, rows: &mut Vec<Row>) -> Option<Function> {
     }
 }
 
-/// A declaration is for people and may be any text; only what reads as a signature is used as one.
+/// A declaration is for people and may be any text; it is only used if it parses as a signature.
 fn stated_declaration(text: &str, rows: &mut Vec<Row>) -> Option<Function> {
     rows.push(row("iree.abi.declaration", Origin::Stated, text));
     mlir::function::parse(text).ok().map(|declaration| declaration.function)

@@ -1,8 +1,8 @@
-//! Values of other conventions where they lie in memory: a tagged value of TVM FFI with what it
-//! leads to, and the tensor behind a memref descriptor. Debuggers show them.
+//! Values of native conventions in memory, for debuggers: a tagged value of TVM FFI with the
+//! objects that it points to, and the tensor of a memref descriptor.
 //!
-//! Addresses may be anything, so every read goes through [`Memory`], which may say no; and what
-//! lengths claim is cut to what a person looks at.
+//! Addresses may be invalid, so every read goes through [`Memory`] and may fail; lengths are
+//! limited to what is worth showing.
 
 use std::cell::Cell;
 use std::fmt;
@@ -16,13 +16,13 @@ use crate::signature::{Array, ScalarType, Signedness, Type};
 use crate::values::element_type::ElementType;
 use crate::values::tensor::Tensor;
 
-/// Memory that can be asked for.
+/// Readable memory.
 pub trait Memory {
-    /// So many bytes from an address; `None` if not all of them can be read.
+    /// The bytes from an address on, `length` of them; `None` if one of them cannot be read.
     fn read(&self, address: u64, length: usize) -> Option<Vec<u8>>;
 }
 
-/// Memory without any address.
+/// Memory without any valid address.
 #[derive(Clone, Copy, Debug)]
 pub struct NoMemory;
 
@@ -32,32 +32,32 @@ impl Memory for NoMemory {
     }
 }
 
-/// A value as it is shown.
+/// A value in the form in which it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     /// The name of its type: `ffi.String`, `memref<?xf32>`.
     pub type_name: String,
     /// Its value in one line.
     pub text: String,
-    /// What is in it, with names.
+    /// Its parts, with names.
     pub items: Vec<(String, Shown)>,
-    /// The tensor that it is or leads to.
+    /// The tensor that it is or points to.
     pub tensor: Option<Tensor>,
 }
 
-/// Bytes of texts that are shown.
+/// The most bytes of a text that are shown.
 const LONGEST_TEXT: usize = 1024;
-/// Items of sequences that are shown.
+/// The most items of a sequence that are shown.
 const MOST_ITEMS: usize = 256;
-/// Items of sequences within sequences that are shown.
+/// The most items of a nested sequence that are shown.
 const MOST_ITEMS_IN_ALL: usize = 2048;
-/// Levels of sequences that are shown.
+/// The deepest nesting of sequences that is shown.
 const DEEPEST: usize = 8;
-/// Bytes of tensors that are copied.
+/// The most bytes of a tensor that are copied.
 const LARGEST_TENSOR: usize = 64 << 20;
-/// Elements of tensors that are written in one line.
+/// The most elements of a tensor that are shown in one line.
 const PRINTED_ELEMENTS: usize = 64;
-/// Bytes of an object's header.
+/// The size of an object's header in bytes.
 const HEADER: u64 = 24;
 
 impl Shown {
@@ -73,7 +73,8 @@ impl fmt::Display for Shown {
     }
 }
 
-/// A value of the type that a person wrote: `any` for a tagged value, or a memref of MLIR.
+/// A value of the type in `type_text`, as the user writes it: `any` for a tagged value, or an MLIR
+/// memref.
 ///
 /// # Errors
 /// The type is another, or the bytes are no such value.
@@ -102,7 +103,7 @@ pub fn any(bytes: &[u8], memory: &dyn Memory) -> Result<Shown, String> {
 /// Reads structs field by field.
 struct Reader<'a> {
     memory: &'a dyn Memory,
-    /// Items that may still be shown: lists may hold each other many times.
+    /// The number of items that may still be shown; lists may contain one another many times.
     left: Cell<usize>,
 }
 
@@ -131,7 +132,8 @@ impl Reader<'_> {
         words.map(|word| Some(i64::from_le_bytes(word.try_into().ok()?))).collect()
     }
 
-    /// Bytes by address and length, as they are 16 bytes long at `place`; cut to what is shown.
+    /// The bytes of a byte array, whose address and length are the 16 bytes at `place`; at most as
+    /// many as are shown.
     fn bytes(&self, place: u64) -> Option<(Vec<u8>, bool)> {
         let (data, size) = (self.word(place)?, self.word(place + 8)?);
         let shown = usize::try_from(size).unwrap_or(usize::MAX).min(LONGEST_TEXT);
@@ -174,12 +176,12 @@ impl Reader<'_> {
         })
     }
 
-    /// Text that ends with a zero, read in pieces that may be the last that can be.
+    /// A text that ends with a zero byte, read in pieces, as memory may end after each of them.
     fn c_string(&self, address: u64) -> Option<String> {
         let mut bytes = Vec::new();
         while bytes.len() < LONGEST_TEXT {
             let at = address.checked_add(bytes.len() as u64)?;
-            // To the end of an aligned piece, so that no page is touched that the text does not
+            // Each piece ends at an aligned address, so that no page is read that the text does not
             // reach.
             let piece = self.memory.read(at, 16 - (at % 16) as usize)?;
             if let Some(end) = piece.iter().position(|byte| *byte == 0) {
@@ -272,7 +274,7 @@ fn list(items: &[String], count: usize) -> String {
 /// The tensor behind a descriptor of this type.
 ///
 /// # Errors
-/// The bytes are no such descriptor, or lead to where nothing can be read.
+/// The bytes are no such descriptor, or point to memory that cannot be read.
 pub fn memref(bytes: &[u8], array: &Array, memory: &dyn Memory) -> Result<Shown, String> {
     let mut type_name = String::new();
     types::write(&mut type_name, &Type::Array(array.clone()), types::ArrayKeyword::Memref)?;
@@ -361,7 +363,7 @@ fn elements(
 mod tests {
     use super::*;
 
-    /// Blocks at addresses.
+    /// Memory made of blocks at given addresses.
     struct Blocks(Vec<(u64, Vec<u8>)>);
 
     impl Memory for Blocks {

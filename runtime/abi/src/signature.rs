@@ -1,5 +1,4 @@
-//! What every calling convention describes, in one form: a function's arguments and results as
-//! data.
+//! The model that all calling conventions share: a function's arguments and results as data.
 //!
 //! ```text
 //! cconv ┐                            ┌ cconv          each convention parses into a Function and is
@@ -10,8 +9,8 @@
 //! memref┘                            └ memref         See `convention` for the list.
 //! ```
 //!
-//! The types are those that a caller sees. How they travel (registers, descriptors, lists) is the
-//! business of the modules of the conventions.
+//! Types are as the caller sees them. How values travel (registers, descriptors, lists) is the
+//! business of each convention's module.
 
 use std::fmt::{self, Write as _};
 
@@ -22,9 +21,9 @@ use crate::values::element_type::ElementType;
 pub struct Function {
     /// Its name, where the text has one.
     pub name: Option<String>,
-    /// What it takes, in order.
+    /// Its arguments, in order.
     pub arguments: Vec<Slot>,
-    /// What it gives, in order.
+    /// Its results, in order.
     pub results: Vec<Slot>,
 }
 
@@ -35,14 +34,14 @@ pub struct Slot {
     pub name: Option<String>,
     /// Its type.
     pub ty: Type,
-    /// Who has to let go of it.
+    /// Who has to release it.
     pub ownership: Ownership,
-    /// Whether it is passed by its name instead of its position.
+    /// Whether it is passed by name instead of by position.
     pub keyword: bool,
 }
 
 impl Slot {
-    /// An unnamed slot of a type, owned as values of that type are by default.
+    /// An unnamed slot of a type, with that type's default ownership.
     #[must_use]
     pub fn of(ty: Type) -> Self {
         let ownership = if ty.is_plain() { Ownership::Copied } else { Ownership::Borrowed };
@@ -56,7 +55,7 @@ impl Slot {
         self
     }
 
-    /// The same, handed over to the receiver where it is more than plain data.
+    /// The same, owned by the receiver, unless it is plain data.
     #[must_use]
     pub fn owned(mut self) -> Self {
         if !self.ty.is_plain() {
@@ -66,12 +65,12 @@ impl Slot {
     }
 }
 
-/// Who lets go of what a slot refers to.
+/// Who releases the object that a slot refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ownership {
-    /// Plain data: nobody has to.
+    /// Plain data, which is not released.
     Copied,
-    /// The giver; the receiver keeps what it needs longer than the call by a reference of its own.
+    /// The giver. A receiver that needs the object after the call takes a reference of its own.
     Borrowed,
     /// The receiver.
     Owned,
@@ -92,9 +91,9 @@ impl fmt::Display for Ownership {
 pub enum Type {
     /// No value: a null reference, a gap in a list, `None`.
     Null,
-    /// A type that the text does not tell.
+    /// A type that the text does not state.
     Unknown,
-    /// Any value at all, told apart at run time.
+    /// Any value, with its type known only at run time.
     Any,
     /// A number.
     Scalar(ScalarType),
@@ -104,11 +103,11 @@ pub enum Type {
     Array(Array),
     /// Text.
     String,
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     Bytes,
-    /// A counted reference to an object, with the name of its type where it is known.
+    /// A counted reference to an object, with the name of its type if that is known.
     Reference(Option<String>),
-    /// Values of one type each, a fixed number of them.
+    /// A fixed number of values, each of a type of its own.
     Sequence(SequenceForm, Vec<Type>),
     /// Any number of values of one type.
     List(Box<Type>),
@@ -118,29 +117,29 @@ pub enum Type {
     Map(Box<Type>, Box<Type>),
     /// A counted sequence of tuples, passed in place.
     Variadic(Vec<Type>),
-    /// A value or none.
+    /// A value or nothing.
     Optional(Box<Type>),
-    /// One of several.
+    /// A value of one of several types.
     OneOf(Vec<Type>),
-    /// A function, with its own types where they are known.
+    /// A function, with its types if they are known.
     Function(Option<Box<Function>>),
-    /// The argument or result with this index of the raw function beneath.
+    /// The argument or result with this index of the underlying raw function.
     Position(u32),
 }
 
-/// How a language sees a sequence of fixed length.
+/// The form of a sequence of fixed length in the caller's language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceForm {
     /// A list.
     List,
-    /// A tuple, which is not to be changed.
+    /// A tuple, which is immutable.
     Tuple,
 }
 
-/// Whether an integer type says something about its sign.
+/// The signedness of an integer type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signedness {
-    /// The operations decide: `i32`.
+    /// Decided by each operation: `i32`.
     Signless,
     /// `si32`
     Signed,
@@ -151,30 +150,30 @@ pub enum Signedness {
 /// The type of a number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ScalarType {
-    /// As wide as an address.
+    /// An integer as wide as an address.
     Index,
-    /// An integer; with one bit, a truth value.
+    /// An integer; with one bit, a boolean.
     Integer(Signedness, u32),
-    /// A float as IEEE 754 defines it for this many bits.
+    /// An IEEE 754 float of this many bits.
     Float(u32),
     /// A float of another format.
     SpecialFloat(SpecialFloat),
-    /// A real and an imaginary part.
+    /// A complex number of this type of parts.
     Complex(Box<ScalarType>),
-    /// Bits without a meaning.
+    /// Opaque bits.
     Opaque(u32),
 }
 
-/// A float format that a width alone does not name.
+/// A float format that its width alone does not identify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpecialFloat {
-    /// As MLIR writes it.
+    /// Its name in MLIR.
     pub name: &'static str,
-    /// Bits of one value.
+    /// The bits of one value.
     pub bits: u32,
 }
 
-/// The formats, and the widths that they are stored in.
+/// The formats, with the widths in which they are stored.
 pub(crate) const SPECIAL_FLOATS: [SpecialFloat; 13] = [
     SpecialFloat { name: "bf16", bits: 16 },
     SpecialFloat { name: "tf32", bits: 19 },
@@ -203,7 +202,7 @@ impl ScalarType {
         Self::Integer(Signedness::Signless, bits)
     }
 
-    /// The type that MLIR writes like this: `i32`, `si8`, `f16`, `bf16`, `index`, `complex<f32>`.
+    /// Parses MLIR's notation: `i32`, `si8`, `f16`, `bf16`, `index`, `complex<f32>`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if text == "index" {
@@ -228,7 +227,7 @@ impl ScalarType {
         })
     }
 
-    /// The type of such elements in tensors; `None` where there is none.
+    /// The element type of tensors of such numbers; `None` if there is none.
     #[must_use]
     pub fn element_type(&self) -> Option<ElementType> {
         let name = match self {
@@ -239,13 +238,13 @@ impl ScalarType {
         name.parse().ok()
     }
 
-    /// Whether values are whole numbers.
+    /// Whether values are integers.
     #[must_use]
     pub fn is_integer(&self) -> bool {
         matches!(self, Self::Index | Self::Integer(..))
     }
 
-    /// Bits of one value; `index` is taken as 64.
+    /// The bits of one value; `index` counts as 64.
     #[must_use]
     pub fn bits(&self) -> u32 {
         match self {
@@ -279,17 +278,17 @@ impl fmt::Display for ScalarType {
     }
 }
 
-/// A SIMD vector; a scalable dimension is a multiple of what is written.
+/// A SIMD vector; a scalable dimension is a multiple of its stated length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vector {
-    /// Lengths, outermost first, and whether each scales.
+    /// The lengths, outermost first, each with whether it is scalable.
     pub dimensions: Vec<(u64, bool)>,
     /// What it holds.
     pub element: Box<Type>,
 }
 
 impl Vector {
-    /// Appends the dimensions as MLIR writes them, each with the `x` behind it.
+    /// Appends the dimensions as MLIR writes them, each with an `x` after it.
     pub(crate) fn write_dimensions(&self, out: &mut String) {
         for (length, scalable) in &self.dimensions {
             let _ = if *scalable { write!(out, "[{length}]x") } else { write!(out, "{length}x") };
@@ -308,19 +307,19 @@ impl fmt::Display for Vector {
 /// An array of any rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
-    /// What it holds; [`Type::Unknown`] where the text does not tell.
+    /// Its element type; [`Type::Unknown`] if the text does not state it.
     pub element: Box<Type>,
-    /// Its dimensions, outermost first, unknown ones `None`; `None` where not even the rank is
-    /// known.
+    /// Its dimensions, outermost first, unknown ones `None`; `None` if the rank is unknown too.
     pub shape: Option<Vec<Option<u64>>>,
-    /// Where elements lie.
+    /// The layout of its elements.
     pub layout: Layout,
-    /// The memory that it lies in, as MLIR writes it, if that is not the default one.
+    /// Its memory space, as MLIR writes it; `None` for the default one.
     pub memory_space: Option<String>,
 }
 
 impl Array {
-    /// Whether an array of this shape is one: of the rank and lengths that are known.
+    /// Whether an array of this shape is of this type: its rank and lengths agree with the known
+    /// ones.
     #[must_use]
     pub fn has_shape(&self, found: &[u64]) -> bool {
         self.shape.as_ref().is_none_or(|shape| {
@@ -361,19 +360,19 @@ impl Array {
     }
 }
 
-/// Where the elements of an array lie.
+/// The layout of an array's elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// One after the other, the last index fastest.
+    /// Contiguous, the last index varying fastest.
     RowMajor,
-    /// At a distance for each dimension, in elements; `None` where known at run time only.
+    /// With a stride for each dimension, in elements; `None` if only known at run time.
     Strided {
-        /// Distances, outermost first.
+        /// The strides, outermost first.
         strides: Vec<Option<i64>>,
-        /// Where the first element is.
+        /// The offset of the first element.
         offset: Option<i64>,
     },
-    /// At places that no strides tell; the text as MLIR writes it.
+    /// A layout that strides cannot express, as MLIR writes it.
     Other(String),
 }
 
@@ -403,12 +402,12 @@ impl fmt::Display for Layout {
     }
 }
 
-/// Why a type that is only a position cannot be written.
+/// The reason why a type that is only a position cannot be printed.
 pub(crate) const POSITION_ONLY: &str =
     "only an index path is known here, no type; give the raw signature too (--raw=…)";
 
 impl Type {
-    /// A number that MLIR writes like this; the name must be right.
+    /// The number type with this name in MLIR; the name has to be valid.
     #[must_use]
     pub fn scalar(name: &str) -> Self {
         ScalarType::parse(name).map_or(Self::Unknown, Self::Scalar)
@@ -425,7 +424,7 @@ impl Type {
     }
 }
 
-/// For people, in the words of MLIR and Python: `tensor<4x?xf32>`, `(f32, i32)`, `{"x": f32}`.
+/// For people, in the notation of MLIR and Python: `tensor<4x?xf32>`, `(f32, i32)`, `{"x": f32}`.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -506,16 +505,16 @@ impl fmt::Display for Function {
     }
 }
 
-/// A signature in the text of a convention, and what it no longer says.
+/// A signature as text of a convention, and what was lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Printed {
     /// The text.
     pub text: String,
-    /// What was lost or assumed, a sentence each, without repetition.
+    /// What was lost or assumed, one sentence each, without repetition.
     pub notes: Vec<String>,
 }
 
-/// What a convention has no way to say.
+/// A type that a convention cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {reason}")]
 pub struct Unrepresentable {
@@ -532,7 +531,7 @@ pub(crate) fn note(notes: &mut Vec<String>, text: &str) {
     }
 }
 
-/// Calls `convert` for the types of all slots; what fails is named by its path.
+/// Calls `convert` for the type of every slot; an error gets the slot's path.
 pub(crate) fn each_slot<T>(
     function: &Function,
     mut convert: impl FnMut(&Slot, &str) -> Result<T, Unrepresentable>,

@@ -1,18 +1,18 @@
-//! However deep a text is nested, reading it ends, in time, on a small stack.
+//! Texts may nest to any depth: reading them ends, in reasonable time, on a small stack.
 
 use std::fmt::Debug;
 use std::thread;
 
 const LEVELS: usize = 100_000;
 
-/// What a thread of a server has.
+/// The stack of a server's thread.
 const STACK: usize = 2 << 20;
 
 fn nested(before: &str, open: &str, middle: &str, close: &str, after: &str) -> String {
     format!("{before}{}{middle}{}{after}", open.repeat(LEVELS), close.repeat(LEVELS))
 }
 
-/// Reads a text on a small stack. What is said of it does not matter.
+/// Reads a text on a small stack. The result does not matter.
 fn survives<T: Debug>(text: String, read: impl FnOnce(&str) -> T + Send + 'static) {
     let start = text.get(..40).unwrap_or(&text).to_owned();
     let thread = thread::Builder::new().stack_size(STACK).spawn(move || drop(read(&text)));

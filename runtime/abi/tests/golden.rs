@@ -1,5 +1,5 @@
-//! Signature texts, one file a convention in `golden/`: a line each, and below it what it is read
-//! as, or where it is wrong.
+//! Signature texts, one file per convention in `golden/`: one line per text, and below it the
+//! parsed signature or the error.
 //!
 //! ```text
 //! 0rii_r                          the text

@@ -1,5 +1,5 @@
-//! Expanded signatures, C interfaces and bare pointers against what mlir-opt 16 makes of the same
-//! types.
+//! Compares expanded signatures, C interfaces and bare pointers with mlir-opt 16's output for the
+//! same types.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -73,7 +73,7 @@ const CONVERTED: [&str; 62] = [
     "(memref<4x8xf32, affine_map<(d0, d1) -> (d0, d1)>>, memref<8xf32, affine_map<(d0) -> (d0)>>) -> ()",
 ];
 
-/// Function types that MLIR leaves as they are.
+/// Function types that MLIR does not convert.
 const LEFT_ALONE: [&str; 5] = [
     "(memref<8xf32, affine_map<(d0) -> (d0 floordiv 4, d0 mod 4)>>) -> ()",
     "(memref<8xf32, affine_map<(d0) -> (d0 mod 4)>>) -> ()",

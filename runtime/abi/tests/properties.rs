@@ -1,5 +1,5 @@
-//! What holds for every signature: printed and read again it is the same. And for every text: it is
-//! read or refused, in time that grows with its length.
+//! Properties of every signature (printed and parsed again, it is the same) and of every text (it
+//! is parsed or refused, in time proportional to its length).
 
 use abi::convention::Convention;
 use abi::explain::explain;
@@ -43,7 +43,7 @@ fn function(ty: impl Strategy<Value = Type> + Clone) -> impl Strategy<Value = Fu
     })
 }
 
-/// Types that `iree.abi` describes whole.
+/// Types that `iree.abi` describes completely.
 fn record() -> impl Strategy<Value = Type> + Clone {
     let leaf = prop_oneof![
         scalar().prop_map(Type::Scalar),
@@ -117,7 +117,7 @@ fn raw() -> impl Strategy<Value = Type> + Clone {
     prop_oneof![scalar, buffer, Just(Type::Reference(None)), Just(Type::Unknown)].boxed()
 }
 
-/// Structures over the raw ABI. Those without values have no place in an index path.
+/// Structures over the raw ABI. Empty ones cannot be in an index path.
 fn structured() -> impl Strategy<Value = Type> + Clone {
     raw()
         .prop_recursive(3, 16, 3, |inner| {
@@ -229,7 +229,7 @@ proptest! {
     }
 }
 
-/// Everything that reads text.
+/// Runs every parser on a text.
 fn every_parser(text: &str) {
     for convention in Convention::ALL {
         match convention.parse(text) {
@@ -252,7 +252,7 @@ fn every_parser(text: &str) {
     );
 }
 
-/// A small generator, so that a failure can be repeated by its number.
+/// A small random generator, so that a failure can be repeated from its seed.
 struct Random(u64);
 
 impl Random {
@@ -264,8 +264,8 @@ impl Random {
     }
 }
 
-/// Damaged golden texts: bytes changed, left out, doubled; pieces of others put in. `FUZZ_ROUNDS`
-/// makes it longer.
+/// Damaged golden texts: bytes changed, removed or doubled, and pieces of other texts inserted.
+/// `FUZZ_ROUNDS` sets the number of rounds.
 #[test]
 fn damaged_texts_are_read_or_refused() {
     let rounds =
@@ -301,7 +301,7 @@ fn damaged_texts_are_read_or_refused() {
     }
 }
 
-/// Texts that would cost square time, or a deep stack, in a careless parser.
+/// Texts that would take quadratic time, or a deep stack, in a careless parser.
 #[test]
 fn hostile_texts_cost_no_more_than_their_length() {
     const LONG: usize = 200_000;

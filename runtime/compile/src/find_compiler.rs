@@ -164,7 +164,7 @@ mod tests {
         let models = project.join("models");
         let above = environment(root.path());
         fs::create_dir_all(&models).unwrap();
-        assert_eq!(in_project(&models), (None, Vec::new()), "{above:?} is nobody's business");
+        assert_eq!(in_project(&models), (None, Vec::new()), "{above:?} is outside of the project");
         fs::create_dir(project.join(".git")).unwrap();
         let own = environment(&project);
         assert_eq!(in_project(&models), (Some(own.clone()), Vec::new()));

@@ -154,8 +154,8 @@ fn pass_over_jumps(
         others.filter_map(|(_, place)| place.positions.first().copied()).collect();
     // The entry block is exempt: a function may begin with a jump into a loop.
     let entry_block = code.instructions.iter().position(|it| !it.successors.is_empty());
-    let behind = entry_block.map_or(0, |last| last + 1);
-    for (instruction, place) in code.instructions.iter().zip(places).skip(behind) {
+    let after_entry = entry_block.map_or(0, |last| last + 1);
+    for (instruction, place) in code.instructions.iter().zip(places).skip(after_entry) {
         let position = place.positions.first().filter(|position| with_others.contains(position));
         if let Some(position) = position.copied().filter(|_| is_jump(instruction)) {
             aside.push((position, instruction.offset));
@@ -221,11 +221,11 @@ fn entry(
 ) -> Option<BytecodeOffset> {
     let mut instructions = code.instructions.iter().zip(places);
     let (first, _) = instructions.clone().next()?;
-    let behind = instructions.find(|(instruction, _)| {
+    let first_work = instructions.find(|(instruction, _)| {
         let is_moved = moved.iter().any(|(_, offset)| *offset == instruction.offset);
         instruction.role != Role::Constant && !is_moved
     });
-    let begun = behind.filter(|(_, place)| !place.positions.is_empty());
+    let begun = first_work.filter(|(_, place)| !place.positions.is_empty());
     Some(begun.map_or(first.offset, |(instruction, _)| instruction.offset))
 }
 

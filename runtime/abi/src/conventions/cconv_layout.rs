@@ -1,5 +1,5 @@
-//! Where the values of a calling convention lie in memory, when a native function is called; and
-//! how any signature travels.
+//! The memory layout of a calling convention's values when a native function is called, and how any
+//! signature is lowered to a calling convention.
 //!
 //! ```text
 //! i f: 4 bytes    I F: 8 bytes    r: 16 bytes, {address, type}    C…D: a count of 4 bytes, then that many tuples
@@ -11,22 +11,22 @@ use crate::cconv::{Signature, ValueType};
 use crate::conventions::iree_abi::wire_results;
 use crate::signature::{Function, ScalarType, Slot, Type, Unrepresentable, each_slot, note};
 
-/// How values are placed.
+/// How values are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
     /// As runtimes do since 3.10.
     Aligned,
-    /// As they did before.
+    /// As runtimes did before 3.10.
     Packed,
 }
 
-/// Where one value lies.
+/// The place of one value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Bytes from the start, or from the start of a tuple; `None` behind a span, whose length a
-    /// call decides.
+    /// The offset in bytes from the start, or from the start of a tuple; `None` after a span, whose
+    /// length differs from call to call.
     pub offset: Option<usize>,
-    /// Bytes that it takes; of a span, those of one tuple.
+    /// The size in bytes; for a span, of one tuple.
     pub size: usize,
     /// The values of a span's tuple.
     pub tuple: Vec<Place>,
@@ -37,7 +37,7 @@ pub struct Place {
 pub struct Layout {
     /// The values, in order.
     pub places: Vec<Place>,
-    /// Bytes in all; `None` where a span decides.
+    /// The size in bytes; `None` if there is a span.
     pub size: Option<usize>,
 }
 
@@ -49,7 +49,7 @@ fn size_and_alignment(value: &ValueType) -> (usize, usize) {
     }
 }
 
-/// Places arguments or results.
+/// Lays out arguments or results.
 #[must_use]
 pub fn layout(values: &[ValueType], packing: Packing) -> Layout {
     let (mut end, mut largest, mut places) = (Some(0_usize), 4, Vec::new());
@@ -80,8 +80,8 @@ pub fn layout(values: &[ValueType], packing: Packing) -> Layout {
     Layout { places, size }
 }
 
-/// How a function travels through the VM: what iree-compile makes of its types. A structure that is
-/// the only result travels as its values.
+/// Lowers a function to the VM's calling convention, as iree-compile does. A structure that is the
+/// only result is passed as its values.
 ///
 /// # Errors
 /// A type that the VM cannot pass.
@@ -100,10 +100,10 @@ pub fn lower(function: &Function) -> Result<(Signature, Vec<String>), Unrepresen
     Ok((Signature { arguments, results }, notes))
 }
 
-/// How a value of a type travels. What a reader should know about it is added to `notes`.
+/// Lowers a type to the VM's. Remarks for the reader are added to `notes`.
 ///
 /// # Errors
-/// Why it cannot.
+/// The reason why the VM cannot pass it.
 pub fn lower_type(ty: &Type, notes: &mut Vec<String>) -> Result<ValueType, String> {
     Ok(match ty {
         Type::Scalar(scalar) => lower_scalar(scalar, notes)?,
@@ -168,7 +168,7 @@ fn lower_scalar(scalar: &ScalarType, notes: &mut Vec<String>) -> Result<ValueTyp
     })
 }
 
-/// What a calling convention says, in the words of the model.
+/// Converts a calling convention to the model.
 #[must_use]
 pub fn to_function(signature: &Signature) -> Function {
     let slots = |values: &[ValueType]| values.iter().map(to_type).map(Slot::of).collect::<Vec<_>>();
@@ -190,8 +190,8 @@ fn to_type(value: &ValueType) -> Type {
     }
 }
 
-/// Reads a calling convention of any age: until February 2021 `[` and `]` stood around a span and
-/// `.` before the results. Also tells whether the text is of that age.
+/// Parses a calling convention of any age: until February 2021, `[` and `]` enclosed a span, and
+/// `.` came before the results. Also returns whether the text has that form.
 ///
 /// # Errors
 /// As [`Signature::parse`].
@@ -203,7 +203,7 @@ pub fn parse_any_age(text: &str) -> Result<(Signature, bool), crate::cconv::Ccon
             if !is_old {
                 return Err(error);
             }
-            // One character for one, so that places stay where they are.
+            // Each character is replaced by one character, so that positions stay valid.
             let today: String = text
                 .chars()
                 .map(|c| match c {

@@ -1,4 +1,4 @@
-//! The conventions, and reading and writing a signature in any of them.
+//! [`Convention`]: the list of conventions, and parsing and printing signatures in any of them.
 
 use crate::conventions::cconv_layout;
 use crate::conventions::mlir::function as mlir_function;
@@ -9,7 +9,7 @@ use crate::conventions::{iree_abi, mlir, raw, sip, tvm};
 use crate::signature::{Function, Printed, Unrepresentable};
 use crate::text::cursor::{SyntaxError, excerpt};
 
-/// A way of calling a function, with a text for its signatures.
+/// A calling convention with a text form for signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Convention {
     /// The VM's calling convention: `0rii_r`.
@@ -91,7 +91,8 @@ pub fn is_declaration(text: &str) -> bool {
     ["sync ", "async ", "func", "util.func"].iter().any(|start| text.starts_with(start))
 }
 
-/// Reads a function of memrefs. Tensors are refused: they have no memory until they are bufferized.
+/// Parses a function of memrefs. Tensors are refused: they have no memory until they are
+/// bufferized.
 ///
 /// # Errors
 /// At the byte where the text is wrong.

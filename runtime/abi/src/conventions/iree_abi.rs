@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Importers of 2021 wrote `sdict_kwargs`, `pytuple`, `py_uniform_list`, `py_uniform_dict` and
-//! `pystr`; they are read, and printed by the names of today. On the wire a structure is a list of
+//! `pystr`; these are accepted, and printed with today's names. A structure is passed as a list of
 //! its values in the order of the record, without keys. A single result that is a structure is
-//! taken apart: its values are the results of the VM function ([`wire_results`]).
+//! unpacked: its values are the results of the VM function ([`wire_results`]).
 
 use crate::signature::{
     Array, Function, Layout, Printed, ScalarType, SequenceForm, Slot, Type, Unrepresentable,
@@ -21,18 +21,18 @@ use crate::signature::{
 use crate::text::cursor::SyntaxError;
 use crate::text::json::{Json, Value, write_string};
 
-/// A signature, and what is odd about its text.
+/// A parsed signature, with remarks about its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
     /// Arguments and results.
     pub function: Function,
     /// The version that the text states.
     pub version: Option<i64>,
-    /// What a reader should know.
+    /// Remarks for the reader.
     pub notes: Vec<String>,
 }
 
-/// Reads the value of an `iree.abi` attribute.
+/// Parses the value of an `iree.abi` attribute.
 ///
 /// # Errors
 /// At the byte where the text is no JSON, or no record.
@@ -328,7 +328,7 @@ fn string<'a>(json: &'a Json, what: &str) -> Result<&'a str, SyntaxError> {
     })
 }
 
-/// Writes the JSON as importers wrote it, without spaces.
+/// Prints the JSON as importers wrote it, without spaces.
 ///
 /// # Errors
 /// A type that no record describes.
@@ -443,8 +443,8 @@ fn write_record(out: &mut String, ty: &Type, notes: &mut Vec<String>) -> Result<
     Ok(())
 }
 
-/// The results of the VM function: those of the signature, or the values of the structure that is
-/// its only one.
+/// The results of the VM function: the signature's results, or, if its only result is a structure,
+/// the values in it.
 #[must_use]
 pub fn wire_results(function: &Function) -> Vec<&Type> {
     if let [Slot { ty, .. }] = function.results.as_slice() {

@@ -1,5 +1,5 @@
-//! One file or folder per convention: text to a signature and back, and its values in memory.
-//! Conventions meet only in the model, [`crate::signature`]; [`convention`] lists them.
+//! One file or folder per convention: its text to a signature and back, and its values in memory.
+//! [`convention`] lists them all; what they share is the model, [`crate::signature`].
 
 pub mod cconv_layout;
 pub mod convention;

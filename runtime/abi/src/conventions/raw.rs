@@ -1,5 +1,4 @@
-//! The raw function ABI (attributes `f`, `fv`, `fbr`), which modules carried from December 2019 to
-//! June 2021.
+//! The raw function ABI (attributes `f`, `fv`, `fbr`) of modules from December 2019 to June 2021.
 //!
 //! ```text
 //! signature = "I" span of types "R" span of types          see `tagged` for spans and integers
@@ -10,8 +9,8 @@
 //! ```
 //!
 //! The original parser refused `U`, though the compiler wrote it; here it is a type of its own. The
-//! first compilers, of December 2019, put each argument into a span `I` of its own within that of
-//! all, and each result into an `R`; that is read too.
+//! first compilers, of December 2019, put each argument into a span `I` of its own within the outer
+//! one, and each result into an `R`; that is accepted too.
 
 use std::fmt;
 
@@ -57,13 +56,13 @@ impl Code {
         u8::try_from(code).ok().filter(|code| usize::from(*code) < SCALARS.len()).map(Self)
     }
 
-    /// Its number.
+    /// The code's number.
     #[must_use]
     pub fn number(self) -> u8 {
         self.0
     }
 
-    /// As the original printed it.
+    /// The name that the original printed.
     #[must_use]
     pub fn name(self) -> &'static str {
         SCALARS[usize::from(self.0)].0
@@ -81,8 +80,8 @@ impl Code {
         self.scalar().bits() as usize / 8
     }
 
-    /// The code that the compiler wrote for a type: integers without a sign count as signed, truth
-    /// values as bytes.
+    /// The code that the compiler wrote for a type: signless integers count as signed, booleans as
+    /// bytes.
     #[must_use]
     pub fn of(scalar: &ScalarType) -> Option<Self> {
         let same = match scalar {
@@ -105,28 +104,28 @@ pub enum RawType {
     Buffer {
         /// Its element type.
         code: Code,
-        /// Its dimensions; `None` where unknown.
+        /// Its dimensions; `None` for an unknown one.
         dimensions: Vec<Option<u32>>,
     },
     /// A number.
     Scalar(Code),
     /// A reference to an object.
     Object,
-    /// What the compiler did not recognise.
+    /// A type that the compiler did not recognise.
     Unrecognized,
 }
 
 /// A raw signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawSignature {
-    /// What the function takes.
+    /// The arguments of the function.
     pub inputs: Vec<RawType>,
-    /// What it gives.
+    /// The results of the function.
     pub results: Vec<RawType>,
 }
 
 impl RawSignature {
-    /// Reads the value of the attribute `f`.
+    /// Parses the value of the attribute `f`.
     ///
     /// # Errors
     /// At the byte where it stops being a signature.
@@ -135,7 +134,7 @@ impl RawSignature {
         Ok(Self { inputs: parse_types(inputs, b'I')?, results: parse_types(results, b'R')? })
     }
 
-    /// The text as the compiler wrote it.
+    /// The text in the compiler's form.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut out = Vec::new();
@@ -302,7 +301,7 @@ impl fmt::Display for RawSignature {
 /// Writes a signature.
 ///
 /// # Errors
-/// A type that the raw ABI has not.
+/// A type that the raw ABI does not have.
 pub fn print(function: &Function) -> Result<Printed, Unrepresentable> {
     let mut notes = Vec::new();
     let (inputs, results) = each_slot(function, |slot, path| {

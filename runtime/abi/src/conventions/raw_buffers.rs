@@ -1,35 +1,36 @@
-//! The buffer-description oracle of the raw function ABI: whether a buffer can be passed as it is.
+//! The buffer-description oracle of the raw function ABI: decides whether a buffer can be passed
+//! unchanged.
 //!
-//! The document of 2019 proposed it and no runtime had it; this one answers the question in the
-//! three ways that it named. Also deferred result allocation: what the function named by `fbr` is
-//! called with, and what can be allocated without it.
+//! The design document of 2019 proposed it and no runtime implemented it; this one gives the three
+//! answers that the document named. Deferred allocation of results is here too: the arguments of
+//! the function that `fbr` names, and the results that can be allocated without it.
 
 use crate::conventions::raw::{Code, RawSignature, RawType};
 
 /// A buffer in memory, as a host language describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferDescription {
-    /// What it holds.
+    /// Its element type.
     pub element: Code,
-    /// Its dimensions, outermost first; `None` where not decided yet.
+    /// Its dimensions, outermost first; `None` for an undecided one.
     pub shape: Vec<Option<u32>>,
-    /// Distances in bytes between neighbours, outermost first; `None`: not decided yet.
+    /// Its strides in bytes, outermost first; `None` if undecided.
     pub strides: Option<Vec<i64>>,
-    /// Bytes, of a dense copy where it is not dense; `None`: not decided yet.
+    /// Its length in bytes, or that of a dense copy if it is not dense; `None` if undecided.
     pub length: Option<u64>,
 }
 
-/// What the oracle says.
+/// The oracle's verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The buffer can be passed as it is.
+    /// The buffer can be passed unchanged.
     Compatible,
-    /// Its elements must be copied into a buffer like this, and converted where the element types
-    /// differ.
+    /// Its elements have to be copied into a buffer like this one, and converted if the element
+    /// types differ.
     NeedsConversion(BufferDescription),
-    /// What was missing is filled in: allocate such a buffer.
+    /// Undecided parts are filled in: allocate a buffer like this one.
     Completed(BufferDescription),
-    /// Shape or length cannot be known before the call: pass null, the function allocates.
+    /// Shape or length are unknown before the call: pass null, and the function allocates.
     UnderSpecified,
 }
 
@@ -47,17 +48,17 @@ pub enum Unsupported {
         /// What the signature wants.
         expected: usize,
     },
-    /// A dimension that is not the one wanted.
+    /// A dimension of another length than the signature's.
     #[error("Mismatched buffer dim {dimension} (received: {received}, expected: {expected})")]
     Dimension {
-        /// Which.
+        /// Its index.
         dimension: usize,
         /// What was given.
         received: u32,
         /// What the signature wants.
         expected: u32,
     },
-    /// Strides that are not as many as dimensions.
+    /// The number of strides differs from the number of dimensions.
     #[error("{strides} strides for {dimensions} dimensions")]
     Strides {
         /// Strides given.
@@ -65,18 +66,18 @@ pub enum Unsupported {
         /// Dimensions given.
         dimensions: usize,
     },
-    /// A length that is not that of the elements.
+    /// The length differs from that of the elements.
     #[error("Mismatched buffer length (received: {received}, expected: {expected})")]
     Length {
         /// What was given.
         received: u64,
-        /// What the elements take.
+        /// The length of the elements.
         expected: u64,
     },
-    /// More bytes than can be addressed.
+    /// The buffer has more bytes than can be addressed.
     #[error("the buffer is larger than the address space")]
     TooLarge,
-    /// No conversion.
+    /// The element types cannot be converted.
     #[error("Mismatched buffer format (received: {received}, expected: {expected})")]
     Format {
         /// What was given.
@@ -86,7 +87,7 @@ pub enum Unsupported {
     },
 }
 
-/// Judges a buffer against a type of a raw signature.
+/// Compares a buffer with a type of a raw signature.
 ///
 /// # Errors
 /// No conversion can make it fit.
@@ -139,7 +140,7 @@ pub fn describe(wanted: &RawType, buffer: &BufferDescription) -> Result<Verdict,
     })
 }
 
-/// Strides in bytes and length of a dense buffer.
+/// The strides in bytes and the length of a dense buffer.
 fn dense(shape: &[u32], element: usize) -> Result<(Vec<i64>, u64), Unsupported> {
     let mut strides = vec![0; shape.len()];
     let mut stride = element as u64;
@@ -150,7 +151,7 @@ fn dense(shape: &[u32], element: usize) -> Result<(Vec<i64>, u64), Unsupported> 
     Ok((strides, stride))
 }
 
-/// A stride counts only where there is a neighbour.
+/// A stride only matters if the dimension has more than one element.
 fn is_dense(strides: &[i64], wanted: &[i64], shape: &[u32]) -> bool {
     shape.contains(&0)
         || strides
@@ -160,11 +161,11 @@ fn is_dense(strides: &[i64], wanted: &[i64], shape: &[u32]) -> bool {
             .all(|((found, wanted), length)| *length == 1 || found == wanted)
 }
 
-/// The dimensions that the allocator named by `fbr` takes: those that the signature leaves open, in
-/// order.
+/// The arguments of the allocator that `fbr` names: the dimensions that the signature leaves open,
+/// in order.
 ///
 /// # Errors
-/// A shape that is not of the signature's rank, or the wrong number of shapes.
+/// A shape of another rank than the signature's, or the wrong number of shapes.
 pub fn dynamic_dimensions(
     signature: &RawSignature,
     shapes: &[Vec<u32>],
@@ -187,9 +188,9 @@ pub fn dynamic_dimensions(
 /// Who allocates a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResultAllocation {
-    /// The host, before the call, a buffer like this.
+    /// The host, before the call: a buffer like this one.
     Host(BufferDescription),
-    /// The module's allocator, called with the dynamic dimensions; where it gives null, the
+    /// The module's allocator, called with the dynamic dimensions; if it returns null, the
     /// function.
     Allocator,
     /// The function, while it runs: pass null.

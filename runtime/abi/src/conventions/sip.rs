@@ -1,5 +1,5 @@
-//! Structured index paths (attributes `abi` = `sip`, `sip`): which argument or result of the raw
-//! function is where in nested sequences and dictionaries.
+//! Structured index paths (attributes `abi` = `sip`, `sip`): the places of the raw function's
+//! arguments and results in nested sequences and dictionaries.
 //!
 //! ```text
 //! signature = "I" span of value? "R" span of value?         see `tagged` for spans and integers
@@ -8,8 +8,8 @@
 //!           | "D" span of ( "K" span of bytes  value )*      a dictionary
 //! ```
 //!
-//! Stricter than the original where it took nonsense: one root, keys of the right kind, each key
-//! once, no negative index.
+//! This parser is stricter than the original, which accepted nonsense: there is one root, keys are
+//! of the right kind and unique, and no index is negative.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -52,17 +52,17 @@ impl fmt::Display for Key {
 /// A structured signature; a side without values has no tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SipSignature {
-    /// Where the arguments are.
+    /// The tree of the arguments.
     pub inputs: Option<Tree>,
-    /// Where the results are.
+    /// The tree of the results.
     pub results: Option<Tree>,
 }
 
-/// Gaps between the keys of sequences that are filled at most, in all.
+/// The most gaps between the keys of sequences that are filled, in total.
 const MOST_GAPS: usize = 1 << 16;
 
 impl SipSignature {
-    /// Reads the value of the attribute `sip`.
+    /// Parses the value of the attribute `sip`.
     ///
     /// # Errors
     /// At the byte where it stops being a signature.
@@ -71,7 +71,7 @@ impl SipSignature {
         Ok(Self { inputs: parse_root(inputs)?, results: parse_root(results)? })
     }
 
-    /// The text; keys in order, as the original wrote them.
+    /// The text, with keys in order, as the original wrote it.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -85,8 +85,8 @@ impl SipSignature {
         out
     }
 
-    /// In the words of the model: a root sequence is the arguments, a root dictionary those passed
-    /// by name. With the raw signature the leaves have types, otherwise they are positions.
+    /// Converts to the model: a root sequence holds the arguments, a root dictionary the arguments
+    /// passed by name. With the raw signature the leaves have types, otherwise they are positions.
     ///
     /// # Errors
     /// An index that the raw signature does not have, or keys too far apart.
@@ -213,7 +213,7 @@ impl Tree {
     /// Puts a value at a path, mostly a raw index.
     ///
     /// # Errors
-    /// The path meets a value, or keys of the other kind.
+    /// The path leads through a value, or through keys of the other kind.
     pub fn insert(root: &mut Option<Self>, path: &[Key], value: Self) -> Result<(), String> {
         let Some((key, rest)) = path.split_first() else {
             if root.is_some() {
@@ -250,7 +250,7 @@ impl Tree {
         result
     }
 
-    /// Every raw index with the path that leads to it, in order.
+    /// Every raw index with its path, in order.
     #[must_use]
     pub fn paths(&self) -> Vec<(Vec<Key>, u32)> {
         let mut found = Vec::new();
@@ -333,7 +333,7 @@ impl Tree {
         })
     }
 
-    /// As the original rendered it, a line a key.
+    /// The tree in the original's form, one line per key.
     #[must_use]
     pub fn render(&self) -> String {
         let mut out = String::new();
@@ -367,8 +367,8 @@ impl Tree {
     }
 }
 
-/// Writes the structure of a function whose values are numbered in the order in which they are met;
-/// that is the flat order of the raw signature beside it.
+/// Prints the structure of a function. Values are numbered in depth-first order, which is the order
+/// of the raw signature beside it.
 ///
 /// # Errors
 /// A structure that is no sequence or dictionary of a fixed shape.
@@ -444,7 +444,7 @@ fn insert(
     }
 }
 
-/// The raw signature beneath a structured function: its values in the order in which they are met.
+/// The raw signature of a structured function: its values in depth-first order.
 #[must_use]
 pub fn flatten(function: &Function) -> Function {
     fn leaves(ty: &Type, out: &mut Vec<Type>) {

@@ -1,17 +1,17 @@
-//! The text beneath `raw` and `sip` signatures: components of a letter and an integer, or of a
-//! letter, a length and bytes.
+//! The tagged text that `raw` and `sip` signatures consist of: components of a letter and an
+//! integer, or of a letter, a length and bytes.
 //!
 //! ```text
 //! component = ("_" | "a".."z") integer                 integer = "-"? digit+, of 32 bits
 //!           | ("A".."Z") length "!" bytes              length  = number of bytes + 1, for the "!"
 //! ```
 //!
-//! A reader never looks behind the span that it was given, and every length is checked against what
-//! is there, so the time is linear in the text whatever its lengths claim.
+//! A reader never reads beyond its span, and every length is checked against the bytes that are
+//! there, so the time is linear in the text, whatever its lengths claim.
 
 use crate::text::cursor::SyntaxError;
 
-/// One component and its place.
+/// One component and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Component<'a> {
     pub(crate) position: usize,
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
         self.position
     }
 
-    /// The bytes that are left.
+    /// The remaining bytes.
     pub(crate) fn bytes(&self) -> &'a [u8] {
         &self.text[self.position..self.end]
     }
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         Ok(Some(Component { position, tag, body }))
     }
 
-    /// A length may end within a character, which is shown whole.
+    /// The length may end inside a character; the whole character is shown.
     fn no_tag(&self) -> SyntaxError {
         let is_inside = |at: &usize| self.text[*at] & 0xC0 == 0x80;
         let start = self.position.saturating_sub(3);

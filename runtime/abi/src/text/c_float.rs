@@ -4,8 +4,8 @@
 //! and texts are compared byte for byte. Rust's `{:e}` with a precision rounds exactly, as glibc
 //! does; the rest is layout.
 
-/// `%.{precision}g`: the shorter of fixed and exponent notation, without trailing zeros. A
-/// precision of 0 counts as 1.
+/// Formats like `%.{precision}g`: in the shorter of fixed and exponent notation, without trailing
+/// zeros. A precision of 0 counts as 1.
 #[must_use]
 pub fn format_g(value: f64, precision: usize) -> String {
     if value.is_nan() {
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn as_printf_does() {
-        // Expected texts are those of glibc's printf.
+        // The expected texts are glibc's.
         for (value, precision, expected) in [
             (0.0, 6, "0"),
             (-0.0, 6, "-0"),

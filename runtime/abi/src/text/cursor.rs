@@ -1,12 +1,12 @@
-//! What the parsers of signature texts share: the error with its place, and a cursor over text.
+//! Shared by the parsers of signatures: [`SyntaxError`] with its position, and a cursor over text.
 
-/// Where a text is wrong, and how.
+/// A syntax error and its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (byte {position})")]
 pub struct SyntaxError {
-    /// Byte offset into the text; its length where something is missing at the end.
+    /// The byte offset into the text; the text's length if something is missing at the end.
     pub position: usize,
-    /// What is wrong there.
+    /// The problem.
     pub message: String,
 }
 
@@ -17,10 +17,11 @@ impl SyntaxError {
     }
 }
 
-/// How deep values may be nested. The parsers recurse, and hostile texts must not use up the stack.
+/// The deepest nesting of values that is accepted. The parsers recurse, and hostile texts must not
+/// exhaust the stack.
 pub(crate) const DEEPEST: usize = 64;
 
-/// Fails when nested too deep.
+/// Fails if the nesting is too deep.
 pub(crate) fn check_depth(depth: usize, position: usize) -> Result<(), SyntaxError> {
     if depth < DEEPEST {
         return Ok(());
@@ -28,7 +29,7 @@ pub(crate) fn check_depth(depth: usize, position: usize) -> Result<(), SyntaxErr
     Err(SyntaxError::at(position, format!("nested more than {DEEPEST} levels deep")))
 }
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
@@ -71,7 +72,7 @@ impl<'a> Cursor<'a> {
         self.position += rest.len() - rest.trim_start().len();
     }
 
-    /// Takes `token` if it is next, spaces before it included.
+    /// Consumes `token`, with spaces before it, if it is next.
     pub(crate) fn eat(&mut self, token: &str) -> bool {
         let before = self.position;
         self.skip_space();
@@ -83,7 +84,7 @@ impl<'a> Cursor<'a> {
         false
     }
 
-    /// Takes `word` if it is next and no longer word begins with it.
+    /// Consumes `word` if it is next and is not the beginning of a longer word.
     pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         let before = self.position;
         if self.eat(word) && !self.peek().is_some_and(is_word) {
@@ -101,7 +102,7 @@ impl<'a> Cursor<'a> {
         Err(self.expected(&format!("`{token}`")))
     }
 
-    /// Takes characters while they are wanted.
+    /// Consumes characters while they are accepted.
     pub(crate) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let taken = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
@@ -113,7 +114,7 @@ impl<'a> Cursor<'a> {
         self.take_while(is_word)
     }
 
-    /// Says what was expected here and what is there.
+    /// An error that names what was expected here, and what is there instead.
     pub(crate) fn expected(&self, what: &str) -> SyntaxError {
         let found = match self.peek() {
             Some(found) => format!("`{}`", found.escape_debug()),
@@ -126,7 +127,7 @@ impl<'a> Cursor<'a> {
         SyntaxError::at(self.position, message)
     }
 
-    /// Fails unless all is read.
+    /// Fails unless the whole text was consumed.
     pub(crate) fn finish(mut self) -> Result<(), SyntaxError> {
         self.skip_space();
         if self.is_at_end() {

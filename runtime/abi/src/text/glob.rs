@@ -6,8 +6,8 @@
 pub fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
-    // Where the last star was, and how much of the name it has taken so far. Only that ever needs
-    // another try.
+    // The last star, and the end of the part of the name that it has matched so far. Backtracking
+    // never has to go further back than that.
     let (mut at, mut in_name, mut star) = (0, 0, None);
     while in_name < name.len() {
         match pattern.get(at) {

@@ -1,33 +1,33 @@
-//! JSON values that know where in the text they are, so that a record that is valid JSON but no
-//! valid record can be pointed at.
+//! JSON values with their positions, so that errors can point into a text that is valid JSON but no
+//! valid record.
 //!
-//! Numbers stay text: a value of 64 bits goes through no float. Objects keep their order and, as
-//! JSON parsers do, the last of several equal keys counts.
+//! Numbers stay text, so that 64-bit values do not pass through a float. Objects keep their order;
+//! of several equal keys the last one counts, as in other JSON parsers.
 
 use std::fmt::Write;
 
 use crate::text::cursor::{Cursor, SyntaxError, check_depth};
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Json {
-    /// Byte offset of its first character.
+    /// The byte offset of its first character.
     pub position: usize,
-    /// What it is.
+    /// The value.
     pub value: Value,
 }
 
-/// What a JSON text can hold.
+/// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// `null`
     Null,
     /// `true`, `false`
     Bool(bool),
-    /// As it is written. Besides JSON's numbers, `NaN`, `Infinity` and `-Infinity` as Python writes
-    /// them.
+    /// A number as written. Besides JSON's numbers, `NaN`, `Infinity` and `-Infinity` as Python
+    /// writes them.
     Number(String),
-    /// Without quotes and escapes.
+    /// A string, without quotes and escapes.
     String(String),
     /// `[…]`
     Array(Vec<Json>),
@@ -39,7 +39,7 @@ impl Json {
     /// Reads one value.
     ///
     /// # Errors
-    /// At the byte where the text stops being JSON.
+    /// The text is no JSON; the position is the first byte that does not fit.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         let mut cursor = Cursor::new(text);
         let value = parse_value(&mut cursor, 0)?;
@@ -76,7 +76,7 @@ impl Json {
         }
     }
 
-    /// What kind of value it is, for messages.
+    /// The kind of the value, for messages.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.value {

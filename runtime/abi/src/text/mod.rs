@@ -1,5 +1,5 @@
-//! Text that several conventions read or write: a cursor with errors, JSON, floats as C prints them,
-//! patterns for names. Nothing here knows a signature.
+//! Text formats that several modules read or write: a cursor with errors, JSON, floats as C prints
+//! them, patterns for names. Nothing here knows a signature.
 
 pub mod c_float;
 pub(crate) mod cursor;

@@ -1,9 +1,8 @@
-//! Whether two tensors hold the same: bit for bit, or floats within a tolerance, as IREE's tools
-//! compare.
+//! Compares two tensors: bit for bit, or floats within a tolerance, as IREE's tools do.
 
 use crate::values::element_type::{ElementType, NumericalKind};
 
-/// How far floats may be from what is expected; everything else must be equal.
+/// How far floats may differ from the expected value. Other elements must be equal.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerance {
     /// Absolute.
@@ -13,7 +12,7 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// Whether `actual` is near enough. Two NaNs are; of infinities only the same.
+    /// Whether `actual` is close enough. Two NaNs are; infinities have to be equal.
     #[must_use]
     pub fn accepts(self, actual: f64, expected: f64) -> bool {
         if actual == expected || actual.is_nan() && expected.is_nan() {
@@ -24,7 +23,7 @@ impl Tolerance {
     }
 }
 
-/// Tolerances by element type, for comparing results with what a user expects.
+/// Tolerances by element type, for comparing results with expected ones.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerances {
     /// Absolute, for f16.
@@ -39,7 +38,7 @@ pub struct Tolerances {
     pub relative: f64,
 }
 
-/// Those of `iree-run-module`.
+/// The defaults of `iree-run-module`.
 impl Default for Tolerances {
     fn default() -> Self {
         Self { f16: 1e-3, bf16: 1e-2, f32: 1e-4, f64: 1e-4, relative: 1e-5 }
@@ -61,8 +60,8 @@ impl Tolerances {
     }
 }
 
-/// The first element that is not as expected; without a tolerance, bits must be equal. An element
-/// that only one of both has differs.
+/// The index of the first element that differs from the expected one; without a tolerance, bits
+/// must be equal. An element that only one tensor has differs.
 #[must_use]
 pub fn first_difference(
     element_type: ElementType,
@@ -77,7 +76,7 @@ pub fn first_difference(
         let at = actual.iter().zip(expected).position(|(a, b)| a != b);
         let first = at.unwrap_or(actual.len().min(expected.len())) * 8;
         let bits = usize::from(element_type.bits);
-        // The element with the first bit of that byte, or one after it.
+        // The element that contains the first bit of that byte, or a later one.
         return (first / bits..(first + 8).div_ceil(bits))
             .find(|index| {
                 element_type.unpack(actual, *index) != element_type.unpack(expected, *index)

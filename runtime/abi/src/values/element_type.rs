@@ -1,7 +1,7 @@
 //! Element types of tensors: their names in text (`f32`, `si8`, `f8E4M3FN`), their codes in
 //! programs, and the text of one element.
 //!
-//! A code is `kind << 24 | bits`, as `hal.element_type` constants in bytecode have it: f32 is
+//! A code is `kind << 24 | bits`, as in the `hal.element_type` constants of bytecode: f32 is
 //! `0x21000020`.
 
 use std::fmt;
@@ -13,13 +13,13 @@ use crate::text::c_float::format_g_upper;
 use crate::values::scalar;
 use crate::values::small_float::SmallFloat;
 
-/// What the bits of an element mean.
+/// The meaning of an element's bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum NumericalKind {
-    /// Just bits.
+    /// Opaque bits.
     Opaque = 0x00,
-    /// An integer whose sign is the program's business.
+    /// An integer without a sign of its own: operations choose one.
     Integer = 0x10,
     /// A signed integer.
     SignedInteger = 0x11,
@@ -46,7 +46,7 @@ pub enum NumericalKind {
 }
 
 impl NumericalKind {
-    /// Kinds whose name is followed by a width; a longer name comes before one that it begins with.
+    /// The kinds whose names are followed by a width. A name comes before its prefixes.
     const PREFIXES: [(&str, NumericalKind); 8] = [
         ("si", Self::SignedInteger),
         ("ui", Self::UnsignedInteger),
@@ -86,13 +86,13 @@ impl NumericalKind {
 /// The type of a tensor's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ElementType {
-    /// What the bits mean.
+    /// The meaning of the bits.
     pub kind: NumericalKind,
-    /// How many there are.
+    /// The number of bits.
     pub bits: u8,
 }
 
-/// Text or a number that is no element type.
+/// A text or a number that is no element type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no element type; they are written i1, i32, si8, ui16, f32, bf16, cf64, f8E4M3FN or *8"
@@ -103,7 +103,7 @@ impl ElementType {
     /// The type with this code.
     ///
     /// # Errors
-    /// No type has it.
+    /// No type has this code.
     pub fn from_code(code: u32) -> Result<Self, ElementTypeError> {
         let [bits, 0, 0, kind] = code.to_le_bytes() else {
             return Err(ElementTypeError(format!("{code:#010x}")));
@@ -113,19 +113,19 @@ impl ElementType {
             .ok_or_else(|| ElementTypeError(format!("{code:#010x}")))
     }
 
-    /// The code that programs pass.
+    /// The code, as programs pass it.
     #[must_use]
     pub fn code(self) -> u32 {
         (self.kind as u32) << 24 | u32::from(self.bits)
     }
 
-    /// The type with this code, or, if none has it, as many bits without a meaning.
+    /// The type with this code, or, if there is none, opaque bits of the same number.
     #[must_use]
     pub fn from_any_code(code: u32) -> Self {
         Self::from_code(code).unwrap_or(Self { kind: NumericalKind::Opaque, bits: code as u8 })
     }
 
-    /// Whether elements are numbers in text; others are bytes in hexadecimal.
+    /// Whether elements are written as numbers; others are written as bytes in hexadecimal.
     #[must_use]
     pub fn has_numbers(self) -> bool {
         match self.kind {
@@ -144,26 +144,25 @@ impl ElementType {
         }
     }
 
-    /// Bytes that one element takes where each has its own bytes.
+    /// The bytes of one element that shares no byte with another.
     #[must_use]
     pub fn byte_count(self) -> usize {
         usize::from(self.bits).div_ceil(8)
     }
 
-    /// Whether elements share bytes where they are one behind the other: the first one in the
-    /// lowest bits.
+    /// Whether consecutive elements share bytes. The first one has the lowest bits.
     #[must_use]
     pub fn is_packed(self) -> bool {
         !self.bits.is_multiple_of(8)
     }
 
-    /// Bytes that so many elements take one behind the other; `None` if they cannot be counted.
+    /// The bytes of this many consecutive elements; `None` if the number overflows.
     #[must_use]
     pub fn packed_byte_count(self, element_count: usize) -> Option<usize> {
         Some(element_count.checked_mul(usize::from(self.bits))?.div_ceil(8))
     }
 
-    /// The number of bits of one element, for its mask; packed elements are narrower than 64 bits.
+    /// The mask of one packed element; packed elements are narrower than 64 bits.
     fn packed_mask(self) -> u64 {
         u64::MAX >> (64 - u32::from(self.bits.clamp(1, 64)))
     }
@@ -180,7 +179,7 @@ impl ElementType {
         (value as u64 & self.packed_mask()).to_le_bytes()
     }
 
-    /// Changes the bits of one element among packed ones, all of which are zero before.
+    /// Sets the bits of one element among packed ones; they have to be zero before.
     pub(crate) fn pack(self, value: u64, index: usize, bytes: &mut [u8]) {
         let start = index * usize::from(self.bits);
         let value = u128::from(value & self.packed_mask()) << (start % 8);
@@ -189,7 +188,7 @@ impl ElementType {
         }
     }
 
-    /// The number that a float element is; `None` for other types.
+    /// The value of a float element; `None` for other types.
     #[must_use]
     pub fn float_value(self, bytes: &[u8]) -> Option<f64> {
         let raw = little_endian(bytes);
@@ -203,8 +202,8 @@ impl ElementType {
         })
     }
 
-    /// Appends the bytes of the element that `text` names. What has no numbers (booleans, complex
-    /// and opaque types) is written in hexadecimal, two digits a byte.
+    /// Appends the bytes of the element in `text`. Elements without numbers (booleans, complex and
+    /// opaque types) are in hexadecimal, two digits per byte.
     pub(crate) fn parse_element(self, text: &str, out: &mut Vec<u8>) -> Option<()> {
         match (self.kind, self.bits) {
             (
@@ -235,9 +234,9 @@ impl ElementType {
         Some(())
     }
 
-    /// An integer that the type holds. From 32 bits on both signed and unsigned spellings are
-    /// taken, as C's conversions do: -1 for `ui32`, 4294967295 for `si32`. Wider ones than 64 bits
-    /// are not written as numbers.
+    /// Parses an integer of this type. From 32 bits on, signed and unsigned spellings are both
+    /// accepted, as by C's conversions: -1 for `ui32`, 4294967295 for `si32`. Integers wider than
+    /// 64 bits are not written as numbers.
     pub(crate) fn parse_integer(self, text: &str) -> Option<i128> {
         let value = scalar::integer(text)?;
         let bits = u32::from(self.bits);
@@ -266,7 +265,7 @@ impl ElementType {
         Some(())
     }
 
-    /// Appends the text of element `index` of those that `bytes` hold one behind the other.
+    /// Appends the text of element `index` of the consecutive elements in `bytes`.
     pub fn format_element_at(self, bytes: &[u8], index: usize, out: &mut String) {
         if self.is_packed() {
             let value = self.unpack(bytes, index);
@@ -277,7 +276,7 @@ impl ElementType {
         self.format_element(bytes, out);
     }
 
-    /// Appends the text of the element that `bytes` holds, which are as many as it takes.
+    /// Appends the text of the one element in `bytes`, which has exactly its length.
     pub fn format_element(self, bytes: &[u8], out: &mut String) {
         let raw = little_endian(bytes);
         let text = match (self.kind, self.bits) {
@@ -286,7 +285,7 @@ impl ElementType {
                 (raw.cast_signed() << unused >> unused).to_string()
             }
             (NumericalKind::UnsignedInteger, _) if self.has_integers() => raw.to_string(),
-            // The sign of a NaN is lost where IREE widens it.
+            // IREE loses the sign of a NaN when it widens it.
             _ => match self.float_value(bytes) {
                 Some(value) if value.is_nan() && self.bits <= 16 => "NAN".to_owned(),
                 Some(value) => format_g_upper(value),

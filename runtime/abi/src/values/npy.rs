@@ -1,5 +1,5 @@
-//! NumPy's `.npy` format: one tensor a header and its bytes, and files of several, one after the
-//! other.
+//! NumPy's `.npy` format: a header and the bytes of a tensor. A file may hold several, one after
+//! the other.
 //!
 //! ```text
 //! "\x93NUMPY" major minor  u16 (version 1) or u32 length  header  data
@@ -15,36 +15,36 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// Headers end at a multiple of this many bytes from the start of the array.
 const ALIGNMENT: usize = 64;
 
-/// Why bytes are no array that can be read, or a tensor cannot be written as one.
+/// Why an array cannot be read, or a tensor cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NpyError {
-    /// The bytes do not begin as such a file does.
+    /// The bytes do not begin with the format's signature.
     #[error("not a .npy file: it does not begin with \\x93NUMPY")]
     Magic,
-    /// A version that is not known.
+    /// An unknown version of the format.
     #[error("version {0} of the .npy format is not known; save it again with numpy.save")]
     Version(u8),
     /// The file ends before the array does.
     #[error("the .npy file is cut short: {needed} bytes are needed, {available} are there")]
     Truncated {
-        /// What header and data need.
+        /// The bytes that header and data need.
         needed: u64,
-        /// What there is.
+        /// The bytes that are there.
         available: usize,
     },
-    /// The header is not the dictionary that it should be.
+    /// The header is malformed.
     #[error("the header of the .npy file has no readable '{0}': {1}")]
     Header(&'static str, String),
-    /// Columns come first.
+    /// The array is in column-major order.
     #[error("the array is in Fortran order; save numpy.ascontiguousarray(array) instead")]
     FortranOrder,
-    /// NumPy has no such element type, or we have not.
+    /// NumPy does not have the element type, or this crate does not.
     #[error("there is no NumPy type for {0}")]
     ElementType(String),
 }
 
 impl NpyError {
-    /// The name of the status that IREE's tools end with in this case.
+    /// The name of the status with which IREE's tools fail in this case.
     #[must_use]
     pub fn status_name(&self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl NpyError {
     }
 }
 
-/// NumPy's letters for kinds of elements; of kinds with the same letter the first is read.
+/// NumPy's letters for kinds of elements. A letter of several kinds is read as the first of them.
 const KINDS: [(char, NumericalKind); 13] = [
     ('b', NumericalKind::Boolean),
     ('i', NumericalKind::SignedInteger),
@@ -64,7 +64,7 @@ const KINDS: [(char, NumericalKind); 13] = [
     ('f', NumericalKind::Float),
     ('c', NumericalKind::ComplexFloat),
     ('V', NumericalKind::Opaque),
-    // NumPy has no names for these; extensions of it store them as bytes without a meaning.
+    // NumPy has no names for these; its extensions store them as opaque bytes.
     ('V', NumericalKind::BrainFloat),
     ('V', NumericalKind::Float8E5M2),
     ('V', NumericalKind::Float8E4M3Fn),
@@ -73,12 +73,12 @@ const KINDS: [(char, NumericalKind); 13] = [
     ('V', NumericalKind::Float8E8M0Fnu),
 ];
 
-/// What stands before the data of an array.
+/// The header of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Shape and element type.
     pub tensor_type: TensorType,
-    /// Where the data is, inside of the bytes that the header was read from.
+    /// The range of the data in the bytes that the header was read from.
     pub data: Range<usize>,
 }
 
@@ -110,7 +110,7 @@ impl Header {
     }
 }
 
-/// Reads the array that `bytes` begin with; also gives how many bytes it took.
+/// Reads the array that `bytes` begin with; also returns the number of bytes that it takes.
 ///
 /// # Errors
 /// See [`NpyError`].
@@ -120,7 +120,7 @@ pub fn read(bytes: &[u8]) -> Result<(Tensor, usize), NpyError> {
     Ok((Tensor { shape, element_type, bytes: bytes[data].to_vec() }, end))
 }
 
-/// The text of a dictionary's value: what follows `'key':`.
+/// The text of a value in the dictionary, after `'key':`.
 fn value<'h>(header: &'h str, key: &'static str) -> Result<&'h str, NpyError> {
     let missing = || NpyError::Header(key, header.trim().to_owned());
     let quoted = [format!("'{key}'"), format!("\"{key}\"")];
@@ -146,8 +146,8 @@ fn read_header(header: &str) -> Result<TensorType, NpyError> {
     Ok(TensorType { shape: shape.map_err(|_| wrong())?, element_type })
 }
 
-/// Reads `<f4`: the byte order, of which `|` is none and `=` is that of the machine that wrote it,
-/// the kind, and the number of bytes.
+/// Reads `<f4`: the byte order (`|` for none, `=` for the order of the machine that wrote the
+/// file), the kind, and the number of bytes.
 fn read_element_type(name: &str) -> Option<ElementType> {
     let name = name.strip_prefix(['<', '|', '=']).unwrap_or(name);
     let letter = name.chars().next()?;
@@ -157,7 +157,7 @@ fn read_element_type(name: &str) -> Option<ElementType> {
     Some(ElementType { kind: *kind, bits })
 }
 
-/// The bytes of a file, or of a part to append to one, that holds the tensor.
+/// The bytes of a file that holds the tensor. They can also be appended to such a file.
 ///
 /// # Errors
 /// NumPy has no name for its element type.

@@ -1,16 +1,16 @@
-//! Scalars as text: what `--input=5` means and how a result is printed.
+//! Scalars as text: the meaning of `--input=5`, and how results are printed.
 //!
-//! Input follows `iree-run-module`, which hands the text to C's `strtol` (base 0) and `strtod`:
-//! `0x10` is 16, `010` is 8, and what follows the number is ignored, so that `1.5` for an i32 is 1.
-//! Beyond that, the text of a result (`i32=5`) is accepted as input, and a number that does not fit
-//! its type is an error where C's conversion would wrap silently.
+//! Input follows `iree-run-module`, which passes the text to C's `strtol` (base 0) and `strtod`:
+//! `0x10` is 16, `010` is 8, and text after the number is ignored, so that `1.5` for an i32 is 1.
+//! In addition, the text of a result (`i32=5`) is accepted as input, and a number that does not fit
+//! its type is an error, where C's conversion would wrap silently.
 
 use std::fmt;
 
 use crate::cconv::ValueType;
 use crate::text::c_float::format_g;
 
-/// A value that is no reference.
+/// A value other than a reference.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Scalar {
     /// A 32-bit integer.
@@ -23,7 +23,7 @@ pub enum Scalar {
     F64(f64),
 }
 
-/// Text that is no value of the type that was asked for.
+/// A text that is no value of the requested type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("parsing value `{text}` as {value_type}{}", reason.map(|reason| format!(": {reason}")).unwrap_or_default())]
 pub struct ScalarError {
@@ -48,7 +48,7 @@ impl Scalar {
         match value_type {
             ValueType::I32 => {
                 let value = integer(number).ok_or_else(|| fail(None))?;
-                // Unsigned spellings of negative numbers are common: 0xFFFFFFFF.
+                // Unsigned spellings of negative numbers, such as 0xFFFFFFFF, are common.
                 i32::try_from(value)
                     .or_else(|_| u32::try_from(value).map(u32::cast_signed))
                     .map(Self::I32)
@@ -73,7 +73,7 @@ impl Scalar {
         }
     }
 
-    /// The zero of a scalar type; `None` for a type that is none.
+    /// The zero of a scalar type; `None` for other types.
     #[must_use]
     pub fn zero(value_type: &ValueType) -> Option<Self> {
         Some(match value_type {
@@ -112,7 +112,7 @@ pub fn integer(text: &str) -> Option<i128> {
     if length == 0 {
         return None;
     }
-    // Too long for 128 bits is out of range of every type.
+    // A number too long for 128 bits is out of range of every type.
     let magnitude = i128::from_str_radix(&digits[..length], radix).unwrap_or(i128::MAX);
     Some(if is_negative { -magnitude } else { magnitude })
 }
@@ -160,7 +160,7 @@ fn sign(text: &str) -> (bool, &str) {
     }
 }
 
-/// How many bytes of `text` are a decimal float; `None` if it begins with none.
+/// The length of the decimal float that `text` begins with; `None` if there is none.
 fn decimal_length(text: &str) -> Option<usize> {
     let digits = |from: usize| {
         let rest = text.get(from..).unwrap_or_default();
@@ -208,7 +208,7 @@ fn hexadecimal(text: &str) -> Option<f64> {
             mantissa = mantissa << 4 | u64::from(digit);
             exponent -= if seen_point { 4 } else { 0 };
         } else {
-            // No room: keep what the rounding needs to know.
+            // No room for the digit: keep what rounding needs.
             mantissa |= u64::from(digit != 0);
             exponent += if seen_point { 0 } else { 4 };
         }
@@ -219,7 +219,7 @@ fn hexadecimal(text: &str) -> Option<f64> {
     if let Some(power) = text[end..].strip_prefix('p').and_then(decimal_exponent) {
         exponent = exponent.saturating_add(power);
     }
-    // In two factors, because one power may lie outside f64's range while the product does not.
+    // Two factors, because one power may be outside f64's range when the product is not.
     let half = exponent.clamp(-4000, 4000) / 2;
     let rest = exponent.clamp(-4000, 4000) - half;
     Some(mantissa as f64 * 2_f64.powi(half) * 2_f64.powi(rest))

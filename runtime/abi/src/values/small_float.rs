@@ -1,5 +1,5 @@
-//! Floats of eight bits. There are only 256 of each: decoding follows the format's parameters, and
-//! encoding looks for the nearest.
+//! Eight-bit floats. Each format has only 256: decoding follows the format's parameters, and
+//! encoding searches for the nearest value.
 
 /// The parameters of an eight-bit float format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,7 +9,7 @@ pub(crate) struct SmallFloat {
     specials: Specials,
 }
 
-/// Which codes are no numbers.
+/// Which codes are infinities and NaN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Specials {
     /// As in IEEE 754: the highest exponent holds infinity and NaN.
@@ -59,8 +59,8 @@ impl SmallFloat {
         }
     }
 
-    /// The code of the number nearest to `value`, of two equally near ones the even code. Beyond
-    /// the greatest number lies infinity, or NaN where there is none.
+    /// The code of the number nearest to `value`; of two equally near ones, the even code. Values
+    /// beyond the greatest number become infinity, or NaN if there is no infinity.
     pub(crate) fn encode(self, value: f32) -> u8 {
         let nan = match self.specials {
             Specials::Ieee => 0x7E,
@@ -72,7 +72,7 @@ impl SmallFloat {
             return nan;
         }
         if !self.has_sign() && value <= 0.0 {
-            // The least number there is.
+            // The format's least number.
             return 0;
         }
         let codes = if self.has_sign() { 0..=0x7F_u8 } else { 0..=0xFF };
@@ -85,7 +85,7 @@ impl SmallFloat {
         let Some(nearest) = nearest else { return nan };
         let sign = if self.has_sign() && value.is_sign_negative() { 0x80 } else { 0 };
         let greatest = numbers.max().unwrap_or(nearest);
-        // Half a step beyond the greatest number rounds to the even one of both codes.
+        // Half a step beyond the greatest number rounds to the even one of the two codes.
         let step = f64::from(self.decode(greatest)) - f64::from(self.decode(greatest - 1));
         let limit = f64::from(self.decode(greatest)) + step / 2.0;
         let is_even = greatest & 1 == 0 && self.has_sign();
@@ -99,7 +99,8 @@ impl SmallFloat {
         if nearest == 0 && self.specials == Specials::NegativeZero { 0 } else { sign | nearest }
     }
 
-    /// Which of two equally near numbers is taken: the even code, but the greater power of two.
+    /// Which of two equally near numbers is chosen: the even code, except that formats with only an
+    /// exponent take the greater power of two.
     fn rank_of_tie(self, a: u8, b: u8) -> std::cmp::Ordering {
         match self.specials {
             Specials::ExponentOnly => b.cmp(&a),

@@ -5,9 +5,10 @@
 //! values   = numbers between spaces, commas and brackets; none: zeros; one: in every element
 //! ```
 //!
-//! Brackets are decoration on the way in. On the way out every dimension but the outermost has its
-//! own. Both are as `iree-run-module` does it. Elements narrower than a byte are packed; beyond the
-//! bytes in hexadecimal that IREE's tool reads, they can be given as numbers, and are printed so.
+//! Brackets in input are ignored; in output every dimension except the outermost has its own.
+//! `iree-run-module` does both the same way. Elements narrower than a byte are packed. IREE's tool
+//! reads them only as bytes in hexadecimal; here they can also be given as numbers, and they are
+//! printed as numbers.
 
 use std::fmt;
 
@@ -20,41 +21,41 @@ pub struct Tensor {
     pub shape: Vec<u64>,
     /// The type of each element.
     pub element_type: ElementType,
-    /// The elements, in the byte order of the machine's programs, little-endian.
+    /// The elements, little-endian.
     pub bytes: Vec<u8>,
 }
 
-/// Why text is no tensor.
+/// Why a text is no tensor.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TensorError {
-    /// There is no text.
+    /// The text is empty.
     #[error("empty string input")]
     Empty,
     /// A dimension is no number.
     #[error("shape[{index}] invalid value '{text}' of '{shape}'")]
     Dimension {
-        /// Which one.
+        /// The index of the dimension.
         index: usize,
-        /// What was written for it.
+        /// Its text.
         text: String,
         /// The whole shape.
         shape: String,
     },
-    /// The element type is none.
+    /// The element type is unknown.
     #[error(transparent)]
     ElementType(#[from] ElementTypeError),
-    /// Elements of no bits have no values.
+    /// Elements of zero bits have no values.
     #[error("opaque element types cannot be indexed")]
     NoBits,
-    /// The elements cannot be counted.
+    /// The number of elements overflows.
     #[error("shape element count overflows: {0} has more elements than can be counted")]
     Uncountable(TensorType),
-    /// More bytes than were allowed.
+    /// The tensor has more bytes than the limit.
     #[error("{tensor_type} is larger than the {limit} bytes that are allowed")]
     TooLarge {
         /// What was written.
         tensor_type: TensorType,
-        /// The most that is allowed.
+        /// The limit in bytes.
         limit: usize,
     },
     /// A value is not one of the element type.
@@ -62,21 +63,21 @@ pub enum TensorError {
     Element {
         /// What was written.
         text: String,
-        /// What it should be.
+        /// The notation that the element type needs.
         element_type: ElementType,
     },
-    /// The number of values is not that of the elements.
+    /// The number of values differs from the number of elements.
     #[error("{found} values for {expected} elements; give one for all, or all")]
     Count {
-        /// How many were written.
+        /// The number of values in the text.
         found: usize,
-        /// How many the shape has.
+        /// The number of elements in the shape.
         expected: usize,
     },
 }
 
 impl TensorError {
-    /// The name of the status that IREE's tools end with in this case.
+    /// The name of the status with which IREE's tools fail in this case.
     #[must_use]
     pub fn status_name(&self) -> &'static str {
         match self {
@@ -87,7 +88,7 @@ impl TensorError {
     }
 }
 
-/// How values are written that are no numbers.
+/// The notation of values that are no numbers.
 fn hint(element_type: ElementType) -> String {
     if element_type.has_numbers() {
         return String::new();
@@ -109,7 +110,7 @@ impl TensorType {
     /// Reads `4x8xf32`.
     ///
     /// # Errors
-    /// A part of it is no dimension, or the last is no element type.
+    /// A part is no dimension, or the last part is no element type.
     pub fn parse(text: &str) -> Result<Self, TensorError> {
         let (shape, element_type) = match text.rsplit_once('x') {
             Some((shape, element_type)) => (Some(shape), element_type),
@@ -127,7 +128,7 @@ impl TensorType {
         Ok(Self { shape, element_type: element_type.trim_end().parse()? })
     }
 
-    /// How many elements there are; `None` if they cannot be counted.
+    /// The number of elements; `None` if it overflows.
     #[must_use]
     pub fn element_count(&self) -> Option<usize> {
         self.shape.iter().try_fold(1_usize, |count, dimension| {
@@ -135,10 +136,10 @@ impl TensorType {
         })
     }
 
-    /// Bytes that the elements take, no more than `limit`.
+    /// The number of bytes of the elements, at most `limit`.
     ///
     /// # Errors
-    /// They are more, cannot be counted, or elements have no bits.
+    /// There are more bytes, their number overflows, or elements have zero bits.
     pub fn byte_length(&self, limit: usize) -> Result<usize, TensorError> {
         if self.element_type.bits == 0 {
             return Err(TensorError::NoBits);
@@ -152,15 +153,15 @@ impl TensorType {
         Ok(length)
     }
 
-    /// How many bytes of a tensor [`Self::format`] looks at.
+    /// The number of bytes of a tensor that [`Self::format`] reads.
     #[must_use]
     pub fn printed_byte_count(&self, max_element_count: usize) -> usize {
         let count = self.element_count().unwrap_or(usize::MAX).min(max_element_count);
         self.element_type.packed_byte_count(count).unwrap_or(usize::MAX)
     }
 
-    /// The text of a tensor with these bytes, with at most so many elements; what is left out
-    /// leaves dots, and need not be among the bytes.
+    /// The text of a tensor with these bytes, with at most `max_element_count` elements. Dots stand
+    /// for the others, whose bytes may be missing.
     #[must_use]
     pub fn format(&self, bytes: &[u8], max_element_count: usize) -> String {
         let mut out = format!("{self}=");
@@ -213,21 +214,21 @@ impl Tensor {
         TensorType { shape: self.shape.clone(), element_type: self.element_type }
     }
 
-    /// The text, with at most so many elements; what is left out leaves dots.
+    /// The text, with at most `max_element_count` elements. Dots stand for the others.
     #[must_use]
     pub fn format(&self, max_element_count: usize) -> String {
         self.tensor_type().format(&self.bytes, max_element_count)
     }
 }
 
-/// The text with up to 1024 elements, which is what `iree-run-module` prints.
+/// The text with at most 1024 elements, as `iree-run-module` prints it.
 impl fmt::Display for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.format(1024))
     }
 }
 
-/// Text without the spaces and quotes that come along with it.
+/// A text without the spaces and quotes around it.
 #[must_use]
 pub fn unquote(text: &str) -> &str {
     let text = text.trim();
@@ -264,8 +265,8 @@ fn parse_values(
     }
 }
 
-/// Values of elements that share bytes: either the bytes, two hexadecimal digits each (one for all,
-/// or all), or the elements as numbers.
+/// Parses the values of elements that share bytes: either their bytes, two hexadecimal digits each
+/// (one byte for all, or all bytes), or the elements as numbers.
 fn parse_packed(
     text: &str,
     element_type: ElementType,
@@ -300,14 +301,14 @@ fn parse_packed(
 struct Printer<'p> {
     element_type: ElementType,
     bytes: &'p [u8],
-    /// The element to be printed next.
+    /// The index of the next element.
     next: usize,
-    /// How many may still be printed.
+    /// The number of elements that may still be printed.
     left: usize,
     out: &'p mut String,
 }
 
-/// Rows without elements that are printed before dots.
+/// The number of rows without elements that are printed before dots.
 const MAX_EMPTY_ROWS: u64 = 1 << 16;
 
 impl Printer<'_> {
@@ -354,7 +355,7 @@ mod tests {
 
     #[test]
     fn reads_and_writes() {
-        // The texts on the right are iree-run-module's.
+        // The expected texts are iree-run-module's.
         for (text, canonical) in [
             ("2x3xf32=[1 2 3][4 5 6]", "2x3xf32=[1 2 3][4 5 6]"),
             ("2x3xf32=1,2,3,4,5,6", "2x3xf32=[1 2 3][4 5 6]"),

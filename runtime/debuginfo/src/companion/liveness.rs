@@ -65,10 +65,9 @@ impl CompanionFunction {
             .collect();
         read.sort_unstable();
         self.values.iter().zip(0..).filter_map(move |(value, id)| {
-            let is_own_result =
-                matches!(value.definition, Definition::Result { operation, .. } if operation == index);
-            let is_live = !is_own_result && (is_live(value, index) || read.binary_search(&ValueId(id)).is_ok());
-            is_live.then_some(value)
+            let is_read = || read.binary_search(&ValueId(id)).is_ok();
+            let is_there = !is_own_result(value, index) && (is_live(value, index) || is_read());
+            is_there.then_some(value)
         })
     }
 }
@@ -79,11 +78,10 @@ fn is_live(value: &Value, operation: u32) -> bool {
     value.live.get(after).is_some_and(|range| {
         range.operations.contains(&operation)
             && (range.is_certain || value.last_use.is_some_and(|last| last >= operation))
-            && !is_later_result(value, operation)
     })
 }
 
 /// Whether a value is a result of the operation itself, which lists it as alive.
-fn is_later_result(value: &Value, operation: u32) -> bool {
+fn is_own_result(value: &Value, operation: u32) -> bool {
     matches!(value.definition, Definition::Result { operation: own, .. } if own == operation)
 }

@@ -33,12 +33,12 @@ impl DebugInfo {
     pub fn files(&self) -> impl Iterator<Item = (FileId, &str)> {
         // Jumps from the first line of a file to the first line of the next, as there are thousands
         // of lines.
-        let first_behind = |line: (FileId, u32)| {
-            let behind = (Bound::Excluded(line), Bound::Unbounded);
-            self.lines.entered.range(behind).next().map(|((file, _), _)| *file)
+        let first_after = |line: (FileId, u32)| {
+            let after = (Bound::Excluded(line), Bound::Unbounded);
+            self.lines.entered.range(after).next().map(|((file, _), _)| *file)
         };
         let first = self.lines.entered.keys().next().map(|(file, _)| *file);
-        let next = |file: &FileId| first_behind((*file, u32::MAX));
+        let next = |file: &FileId| first_after((*file, u32::MAX));
         let mut seen: Vec<FileId> = std::iter::successors(first, next).collect();
         seen.extend(self.listing_files());
         seen.into_iter().map(|file| (file, self.table.file(file)))

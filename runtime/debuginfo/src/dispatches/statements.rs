@@ -22,10 +22,10 @@ pub(crate) fn statements(text: &str) -> impl Iterator<Item = Statement<'_>> {
                 definition(line).is_none() && (line.starts_with('%') || line.starts_with(": "))
             })
         {
-            let (rest, behind) = split_location(more);
+            let (rest, last) = split_location(more);
             text.push(' ');
             text.push_str(&rest);
-            location = behind;
+            location = last;
         }
         Some(Statement { text, location })
     })

@@ -100,7 +100,10 @@ impl LocationTable {
     /// function that is only declared and inlines the wrapper; the wrapper's code belongs to the
     /// call.
     pub(crate) fn without_declarations(mut self, declarations: &[LocationId]) -> Self {
-        let is_written = |id: &LocationId| matches!(self.get(*id), Location::Position(position) if position.is_written());
+        let is_written = |id: &LocationId| match self.get(*id) {
+            Location::Position(position) => position.is_written(),
+            _ => false,
+        };
         let declared: Vec<LocationId> = declarations.iter().copied().filter(is_written).collect();
         for location in &mut self.locations {
             if let Location::CallSite { callee, caller } = location

@@ -64,8 +64,8 @@ impl Source for LongText {
 
 /// The offsets at which the lines of a text begin.
 pub(crate) fn line_starts(text: &[u8]) -> Vec<usize> {
-    let behind = memchr::memchr_iter(b'\n', text).map(|newline| newline + 1);
-    std::iter::once(0).chain(behind).collect()
+    let after_newlines = memchr::memchr_iter(b'\n', text).map(|newline| newline + 1);
+    std::iter::once(0).chain(after_newlines).collect()
 }
 
 #[cfg(test)]

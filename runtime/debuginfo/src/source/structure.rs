@@ -240,24 +240,24 @@ impl Part<'_> {
             // It begins on this line, so the operations after it follow.
             Some((id, NodeKind::Operation)) if self.first_line(id) == line => LinePlace {
                 continues: None,
-                following: self.behind(self.outermost_on(id, line), offset),
+                following: self.following(self.outermost_on(id, line), offset),
             },
             Some((id, NodeKind::Operation)) => {
                 LinePlace { continues: Some(self.line(id)), following: Vec::new() }
             }
             Some((id, NodeKind::Block)) => {
-                LinePlace { continues: None, following: self.operations_behind(id, offset) }
+                LinePlace { continues: None, following: self.operations_after(id, offset) }
             }
             // A comment before a block, or the brace that ends the region.
             Some((id, _)) => {
                 let is_ahead =
                     |block: &NodeId| self.base() + self.tree().range(*block).start > offset;
                 if let Some(block) = self.tree().children(id).find(is_ahead) {
-                    let following = self.operations_behind(block, offset);
+                    let following = self.operations_after(block, offset);
                     return LinePlace { continues: None, following };
                 }
                 let operation = self.tree().operation_of(id);
-                let following = operation.map(|it| self.behind(it, offset)).unwrap_or_default();
+                let following = operation.map(|it| self.following(it, offset)).unwrap_or_default();
                 LinePlace { continues: None, following }
             }
             None => LinePlace::default(),
@@ -274,12 +274,12 @@ impl Part<'_> {
     }
 
     /// The lines of the operations after an operation in its block.
-    fn behind(&self, operation: NodeId, offset: usize) -> Vec<u32> {
+    fn following(&self, operation: NodeId, offset: usize) -> Vec<u32> {
         let parent = self.tree().node(operation).parent;
         match self.tree().node(parent).kind {
             NodeKind::Block => {
                 let end = self.base() + self.tree().range(operation).end;
-                self.operations_behind(parent, end.max(offset).saturating_sub(1))
+                self.operations_after(parent, end.max(offset).saturating_sub(1))
             }
             NodeKind::Root if self.structure.is_cut(self.base()) => {
                 let start = self.tree().range(operation).start;
@@ -291,7 +291,7 @@ impl Part<'_> {
         }
     }
 
-    fn operations_behind(&self, block: NodeId, offset: usize) -> Vec<u32> {
+    fn operations_after(&self, block: NodeId, offset: usize) -> Vec<u32> {
         let later = self.tree().children(block).filter(|id| {
             self.tree().node(*id).kind == NodeKind::Operation
                 && self.base() + self.tree().range(*id).start > offset

@@ -125,9 +125,8 @@ impl SourceText {
     /// The last line of each function.
     fn find_last_lines(&self) -> Vec<u32> {
         let functions = self.functions.get_or_init(|| self.find_functions());
-        let behind_all =
-            u32::try_from(self.line_starts.len()).unwrap_or(u32::MAX).saturating_add(1);
-        let behind = functions.iter().skip(1).map(|(next, _)| *next).chain([behind_all]);
+        let end = u32::try_from(self.line_starts.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let ends = functions.iter().skip(1).map(|(next, _)| *next).chain([end]);
         let indentation = |line: &str| line.len() - line.trim_start().len();
         let last = |((start, _), end): (&(u32, String), u32)| {
             let own = indentation(self.line(*start).unwrap_or_default());
@@ -137,7 +136,7 @@ impl SourceText {
             };
             (start + 1..end).find(closes).unwrap_or(end - 1)
         };
-        functions.iter().zip(behind).map(last).collect()
+        functions.iter().zip(ends).map(last).collect()
     }
 
     /// Whether an operation that defines or declares a function is written at a position.

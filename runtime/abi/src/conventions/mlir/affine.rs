@@ -1,24 +1,24 @@
-//! Affine maps as memory layouts: `affine_map<(d0, d1)[s0] -> (d0 * 8 + d1 + s0)>`, and the strides
-//! that they are, if any.
+//! Affine maps as memory layouts: `affine_map<(d0, d1)[s0] -> (d0 * 8 + d1 + s0)>`, and their
+//! strides, if they have any.
 
 use crate::text::cursor::{Cursor, SyntaxError, check_depth};
 
-/// A map: how many dimensions it takes, and an expression for each result.
+/// A map: its number of dimensions, and an expression for each result.
 pub(crate) struct Map {
     pub(crate) dimensions: usize,
     results: Vec<Linear>,
 }
 
-/// A sum of multiples, or something that is none.
+/// A linear expression, or one that is not linear.
 #[derive(Clone, Debug)]
 enum Linear {
-    /// A coefficient for each dimension and a constant, `None` where a symbol is in it.
+    /// A coefficient for each dimension, and a constant; `None` for one that contains a symbol.
     Sum { coefficients: Vec<Option<i64>>, constant: Option<i64> },
     /// `mod`, `floordiv`, `ceildiv`, or a product of dimensions.
     NotLinear,
 }
 
-/// Reads from `affine_map` on.
+/// Parses a map, from `affine_map` on.
 pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Map, SyntaxError> {
     cursor.expect("affine_map")?;
     cursor.expect("<")?;
@@ -68,14 +68,14 @@ fn parse_names(
 }
 
 impl Map {
-    /// Whether every index stays what it is.
+    /// Whether it is the identity.
     pub(crate) fn is_identity(&self) -> bool {
         self.results.len() == self.dimensions
             && self.results.iter().enumerate().all(|(at, result)| result.dimension() == Some(at))
     }
 
-    /// Strides and offset, if the map has one result that is linear. MLIR takes no other maps but
-    /// the identity for strided, not even permutations.
+    /// The strides and the offset, if the map has one result and that is linear. Except for the
+    /// identity, MLIR treats no other maps as strided, not even permutations.
     pub(crate) fn strides(&self) -> Option<(Vec<Option<i64>>, Option<i64>)> {
         match self.results.as_slice() {
             [result] => result.parts(),
@@ -96,7 +96,7 @@ impl Linear {
         }
     }
 
-    /// The dimension, if the expression is just one.
+    /// The dimension, if the expression is a single one.
     fn dimension(&self) -> Option<usize> {
         let Self::Sum { coefficients, constant: Some(0) } = self else { return None };
         let mut used = coefficients.iter().enumerate().filter(|(_, c)| **c != Some(0));
@@ -117,7 +117,7 @@ impl Linear {
         }
     }
 
-    /// Every part multiplied; `None` is a factor known at run time only.
+    /// The expression multiplied by a factor; `None` for a factor known only at run time.
     fn times(&self, factor: Option<i64>) -> Option<Self> {
         let (coefficients, constant) = self.parts()?;
         let multiply = |part: Option<i64>| match part {
@@ -130,7 +130,7 @@ impl Linear {
         })
     }
 
-    /// The value, if no dimension is in it; inside, `None` where a symbol is.
+    /// The value, if it contains no dimension; the inner `None` if it contains a symbol.
     fn as_constant(&self) -> Option<Option<i64>> {
         let Self::Sum { coefficients, constant } = self else { return None };
         coefficients.iter().all(|c| *c == Some(0)).then_some(*constant)

@@ -1,31 +1,31 @@
-//! Memref descriptors in memory, on machines of 64 bits with little-endian words.
+//! Memref descriptors in memory, on little-endian 64-bit machines.
 //!
 //! ```text
 //! rank N     0: allocated   8: aligned   16: offset   24: N sizes   24+8N: N strides        24 + 16 N bytes
 //! unranked   0: rank        8: address of a ranked descriptor                               16 bytes
 //! ```
 //!
-//! Offset and strides count elements from `aligned`. `allocated` is what has to be freed.
+//! Offset and strides count elements from `aligned`. `allocated` is the address to free.
 
-/// The deepest rank that is believed. A rank is a word in memory that may be anything.
+/// The highest rank that is accepted. A rank in memory may be any word.
 pub(crate) const HIGHEST_RANK: usize = 64;
 
 /// A ranked descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Descriptor {
-    /// What the allocator gave.
+    /// The address from the allocator.
     pub allocated: u64,
-    /// Where the elements are counted from.
+    /// The address from which elements are counted.
     pub aligned: u64,
     /// The position of the first element.
     pub offset: i64,
     /// Lengths, outermost first.
     pub sizes: Vec<i64>,
-    /// Distances between neighbours, outermost first.
+    /// The strides in elements, outermost first.
     pub strides: Vec<i64>,
 }
 
-/// Why bytes are no descriptor, or lead nowhere.
+/// Why bytes are no descriptor, or have no valid extent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptorError {
     /// Too few bytes.
@@ -38,7 +38,7 @@ pub enum DescriptorError {
         /// What there is.
         found: usize,
     },
-    /// A rank that nobody has.
+    /// A rank above 64.
     #[error("rank {0} is not believable; this is no unranked memref")]
     Rank(i64),
     /// A negative size.
@@ -49,12 +49,12 @@ pub enum DescriptorError {
         /// What it is.
         size: i64,
     },
-    /// Positions that do not fit.
+    /// The positions of elements overflow.
     #[error("the elements span more than the address space")]
     Overflow,
 }
 
-/// Bytes that a descriptor of this rank takes.
+/// The size in bytes of a descriptor of this rank.
 #[must_use]
 pub const fn byte_count(rank: usize) -> usize {
     24 + 16 * rank
@@ -74,7 +74,7 @@ impl Descriptor {
     /// Reads a descriptor of a rank.
     ///
     /// # Errors
-    /// Too few bytes, an unbelievable rank, or a negative size.
+    /// There are too few bytes, the rank is above 64, or a size is negative.
     pub fn read(bytes: &[u8], rank: usize) -> Result<Self, DescriptorError> {
         if rank > HIGHEST_RANK {
             return Err(DescriptorError::Rank(rank as i64));
@@ -106,7 +106,7 @@ impl Descriptor {
     /// Reads rank and address of an unranked descriptor.
     ///
     /// # Errors
-    /// Too few bytes, or an unbelievable rank.
+    /// There are too few bytes, or the rank is above 64.
     pub fn read_unranked(bytes: &[u8]) -> Result<(usize, u64), DescriptorError> {
         let words = bytes.get(..16).ok_or(DescriptorError::Truncated {
             rank: 0,
@@ -131,10 +131,10 @@ impl Descriptor {
         words
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     ///
     /// # Errors
-    /// More than can be counted.
+    /// The number overflows.
     pub fn element_count(&self) -> Result<usize, DescriptorError> {
         let product = |count: usize, size: &i64| count.checked_mul(usize::try_from(*size).ok()?);
         self.sizes.iter().try_fold(1, product).ok_or(DescriptorError::Overflow)
@@ -144,7 +144,7 @@ impl Descriptor {
     /// elements.
     ///
     /// # Errors
-    /// Positions that do not fit.
+    /// The positions of elements overflow.
     pub fn span(&self) -> Result<Option<(i64, i64)>, DescriptorError> {
         if self.sizes.contains(&0) {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Functions as MLIR text writes them, from a bare type to a whole declaration.
+//! Functions in MLIR's notation, from a bare type to a whole declaration.
 //!
 //! ```text
 //! function = type | "(" types ")" "->" … | declaration
@@ -7,22 +7,22 @@
 //! slot     = ( "%" name ":" )? type ( "{" attributes "}" )? | "..."
 //! ```
 //!
-//! What follows a declaration (a body) is left unread. `iree.abi.declaration`, which iree-compile
-//! writes into modules, is of this form:
+//! The text after a declaration (a body) is not read. `iree.abi.declaration`, which iree-compile
+//! writes into modules, has this form:
 //! `sync func @f(%input0: tensor<4xf32>) -> (%output0: tensor<4xf32>)`.
 
 use super::types::{self, ArrayKeyword, parse_function_type, parse_type, skip_balanced};
 use crate::signature::{Function, Printed, Slot, Type, Unrepresentable, each_slot, note};
 use crate::text::cursor::{Cursor, SyntaxError};
 
-/// A function in MLIR's words.
+/// A function as MLIR declares it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declaration {
     /// Arguments and results.
     pub function: Function,
-    /// Whether it waits for and signals fences; said by `iree.abi.declaration` only.
+    /// Whether it waits for and signals fences; only `iree.abi.declaration` says so.
     pub is_async: Option<bool>,
-    /// Whether the text asks for a C interface.
+    /// Whether the text requests a C interface.
     pub wants_c_interface: bool,
     /// Whether the text says that memrefs are bare pointers.
     pub uses_bare_pointers: bool,
@@ -109,7 +109,7 @@ fn parse_symbol(cursor: &mut Cursor<'_>) -> Result<String, SyntaxError> {
         cursor.expect("\"")?;
         return Ok(name);
     }
-    // Names in `iree.abi.declaration` are not quoted, whatever is in them.
+    // Names in `iree.abi.declaration` are never quoted, whatever characters they contain.
     let name = cursor.take_while(|c| c != '(' && c != ':').trim_end();
     if name.is_empty() {
         return Err(cursor.expected("the name of a function"));

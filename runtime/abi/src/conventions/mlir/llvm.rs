@@ -1,4 +1,4 @@
-//! Types of LLVM, as its text writes them: `{ ptr, ptr, i64, [1 x i64], [1 x i64] }`.
+//! Types of LLVM, in LLVM's notation: `{ ptr, ptr, i64, [1 x i64], [1 x i64] }`.
 
 use std::fmt;
 
@@ -17,9 +17,9 @@ pub enum Llvm {
     Array(u64, Box<Llvm>),
     /// `<N x T>`, or `<vscale x N x T>`
     Vector {
-        /// How many elements, or how many of each part.
+        /// The number of elements; for a scalable vector, the number per unit of `vscale`.
         length: u64,
-        /// Whether the length is multiplied at run time.
+        /// Whether it is scalable: the length is multiplied at run time.
         scalable: bool,
         /// What it holds.
         element: Box<Llvm>,
@@ -34,8 +34,8 @@ impl Llvm {
     /// A size or an offset.
     pub const I64: Self = Self::Integer(64);
 
-    /// Size and alignment in bytes where C and LLVM agree, on a machine of 64 bits; `None` for what
-    /// C has not.
+    /// The size and alignment in bytes, where C and LLVM agree, on a 64-bit machine; `None` for
+    /// types that C does not have.
     #[must_use]
     pub fn size_and_alignment(&self) -> Option<(u64, u64)> {
         match self {
@@ -60,7 +60,7 @@ impl Llvm {
         }
     }
 
-    /// Where the fields of a struct begin, its size and its alignment.
+    /// The offsets of a struct's fields, its size and its alignment.
     #[must_use]
     pub fn field_offsets(&self) -> Option<(Vec<u64>, u64, u64)> {
         let Self::Struct(fields) = self else { return None };

@@ -1,5 +1,5 @@
-//! What the conversion to LLVM makes of a function: the same calling convention from MLIR 13 to
-//! today.
+//! The LLVM signature of a function after MLIR's conversion: the calling convention is the same
+//! from MLIR 13 to today.
 //!
 //! ```text
 //! memref<…> of rank N   ─ argument ─►  ptr allocated, ptr aligned, i64 offset, i64 size × N, i64 stride × N
@@ -18,7 +18,7 @@ use crate::signature::{Array, Function, Layout, ScalarType, Type, Unrepresentabl
 pub struct Parameter {
     /// Its type.
     pub ty: Llvm,
-    /// What it stands for: `args[0].allocated`, `args[1]`, `result`.
+    /// Its meaning: `args[0].allocated`, `args[1]`, `result`.
     pub role: String,
 }
 
@@ -47,16 +47,16 @@ impl std::fmt::Display for Signature {
 pub struct Lowered {
     /// The function itself, with expanded descriptors.
     pub expanded: Signature,
-    /// `_mlir_ciface_` and its name: what C can call.
+    /// The C interface, `_mlir_ciface_` and its name.
     pub c_interface: Signature,
-    /// The function where the compiler is told to use bare pointers, or why that cannot be.
+    /// The function with bare pointers, or why it cannot have them.
     pub bare_pointers: Result<Signature, Unrepresentable>,
 }
 
 /// Converts a function as MLIR does.
 ///
 /// # Errors
-/// A type that has no form in LLVM; MLIR leaves such functions as they are.
+/// A type without a form in LLVM; MLIR does not convert such functions.
 pub fn lower(function: &Function) -> Result<Lowered, Unrepresentable> {
     let (arguments, results) = each_slot(function, |slot, path| {
         convert(&slot.ty).map_err(|reason| Unrepresentable { path: path.to_owned(), reason })
@@ -89,7 +89,7 @@ pub fn lower(function: &Function) -> Result<Lowered, Unrepresentable> {
     })
 }
 
-/// No result, the one, or a struct of all.
+/// No result, the only one, or a struct of all.
 fn packed(mut results: Vec<Llvm>) -> Llvm {
     match results.len() {
         0 => Llvm::Void,
@@ -183,7 +183,7 @@ pub fn convert(ty: &Type) -> Result<Llvm, String> {
     })
 }
 
-/// The struct that a memref of this rank is.
+/// The struct of a memref of this rank.
 #[must_use]
 pub fn descriptor(rank: usize, space: u32) -> Llvm {
     let pointer = Llvm::Pointer(space);

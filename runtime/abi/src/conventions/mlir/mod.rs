@@ -1,5 +1,5 @@
-//! MLIR's function types as text, and what the conversion to LLVM makes of them: the calling
-//! convention of `func` and `memref`.
+//! MLIR's function types as text and after the conversion to LLVM: the calling convention of `func`
+//! and `memref`.
 //!
 //! - [`types`]: types in and out. [`function`]: whole declarations, `func.func @f(%a: i32) -> f32`.
 //! - [`lowering`]: the expanded LLVM signature, the C interface, bare pointers.

@@ -17,7 +17,7 @@ use super::affine;
 use crate::signature::{Array, Function, Layout, ScalarType, SequenceForm, Slot, Type, Vector};
 use crate::text::cursor::{Cursor, SyntaxError, check_depth, is_word};
 
-/// Reads one type and nothing after it.
+/// Parses one type; nothing may follow it.
 ///
 /// # Errors
 /// At the byte where the text stops being a type.
@@ -82,12 +82,12 @@ pub(crate) fn parse_type(cursor: &mut Cursor<'_>, depth: usize) -> Result<Type, 
     ))
 }
 
-/// MLIR has no floats of any width.
+/// MLIR only has floats of certain widths.
 fn float_or_integer(word: &str) -> Option<ScalarType> {
     ScalarType::parse(word).filter(is_of_mlir)
 }
 
-/// The types up to `close`, which is taken too.
+/// The types up to `close`, which is consumed too.
 fn parse_types(
     cursor: &mut Cursor<'_>,
     close: &str,
@@ -129,7 +129,7 @@ pub(crate) fn parse_function_type(
     })
 }
 
-/// Whether the name of a reference is a type of MLIR: other conventions have names such as
+/// Whether the name of a reference is an MLIR type: other conventions have names such as
 /// `!std::string`.
 pub(crate) fn is_dialect_type(name: &str) -> bool {
     name.starts_with('!') && parse(name).is_ok()
@@ -238,7 +238,7 @@ fn parse_vector(cursor: &mut Cursor<'_>, depth: usize) -> Result<Type, SyntaxErr
             Some('[') => {
                 cursor.bump();
                 cursor.skip_space();
-                // Several scalable dimensions stood in one pair of brackets once: `[2x4]`.
+                // Older texts put several scalable dimensions into one pair of brackets: `[2x4]`.
                 loop {
                     if !matches!(cursor.peek(), Some('0'..='9')) {
                         return Err(cursor.expected("a length"));
@@ -324,7 +324,7 @@ fn parse_memref(cursor: &mut Cursor<'_>, depth: usize) -> Result<Type, SyntaxErr
             return Err(SyntaxError::at(at, "a second memory space"));
         } else {
             let space = attribute(cursor)?;
-            // The default space is written by leaving it out.
+            // The default space is not written.
             array.memory_space = (space != "0").then_some(space);
         }
     }
@@ -461,7 +461,7 @@ fn attribute(cursor: &mut Cursor<'_>) -> Result<String, SyntaxError> {
     Ok(cursor.text()[start..cursor.position()].to_owned())
 }
 
-/// Whether MLIR has the type: its floats are of these widths only.
+/// Whether MLIR has the type: its floats have only these widths.
 fn is_of_mlir(scalar: &ScalarType) -> bool {
     match scalar {
         ScalarType::Float(bits) => [16, 32, 64, 80, 128].contains(bits),

@@ -1,4 +1,4 @@
-//! What the 16 bytes of a tagged value mean, without following addresses.
+//! The meaning of the 16 bytes of a tagged value, without following addresses.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::index;
 use super::layout::{Any, DlDataType};
 use crate::signature::{ScalarType, Signedness, Type};
 
-/// A value as far as its own bytes tell.
+/// A value as far as its own bytes define it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnyValue {
     /// No value.
@@ -21,11 +21,11 @@ pub enum AnyValue {
     DataType(DlDataType),
     /// Type and number of a device.
     Device(i32, i32),
-    /// A string that fits in.
+    /// A string stored in the value itself.
     SmallStr(Vec<u8>),
-    /// Bytes that fit in.
+    /// Bytes stored in the value itself.
     SmallBytes(Vec<u8>),
-    /// An address of what the index says.
+    /// The address of an object of the type with this index.
     Address(u64),
 }
 
@@ -35,17 +35,16 @@ pub enum AnyError {
     /// Not 16 bytes.
     #[error("a tagged value has 16 bytes, here are {0}")]
     Length(usize),
-    /// An index that nobody has.
+    /// An index of no type.
     #[error("there is no type index {0}")]
     Index(i32),
-    /// A small string longer than its space.
+    /// A small string longer than the space for it.
     #[error("a small string has at most 7 bytes, this one claims {0}")]
     SmallLength(u32),
-    /// Bytes that a value does not use and that must be 0, since values are compared by their
-    /// bytes.
+    /// Unused bytes that are not 0. They have to be, as values are compared byte by byte.
     #[error("bytes {0} must be 0 for this type")]
     NotZero(&'static str),
-    /// A truth value that is neither.
+    /// A boolean that is neither 0 nor 1.
     #[error("{0} is no truth value")]
     Bool(u64),
 }
@@ -111,7 +110,7 @@ impl Any {
         })
     }
 
-    /// Checks and tells what it is.
+    /// Checks the bytes and decodes them.
     ///
     /// # Errors
     /// See [`AnyError`].
@@ -183,7 +182,7 @@ impl fmt::Display for AnyValue {
     }
 }
 
-/// DLPack's codes for formats that a width alone does not name.
+/// DLPack's codes for formats that their width alone does not identify.
 const FLOAT8: [(u8, &str, &str); 11] = [
     (7, "float8_e3m4", "f8E3M4"),
     (8, "float8_e4m3", "f8E4M3"),
@@ -260,7 +259,7 @@ impl DlDataType {
     }
 }
 
-/// The type of a value with this index, in the words of the model.
+/// The model's type for values with this index.
 #[must_use]
 pub fn type_of_index(type_index: i32) -> Type {
     match index::key(type_index) {

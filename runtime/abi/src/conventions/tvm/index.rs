@@ -1,5 +1,5 @@
-//! Type indices: what a tagged value holds. Those from 64 on are counted objects; from 128 on they
-//! are given out at run time.
+//! Type indices, which say what a tagged value holds. Indices from 64 on are counted objects; from
+//! 128 on they are assigned at run time.
 
 /// A row for each static index: number, name in the C headers, key in schemas and messages.
 pub const INDICES: [(i32, &str, &str); 29] = [
@@ -84,7 +84,7 @@ pub(crate) const OPAQUE_PY_OBJECT: i32 = 74;
 pub const LIST: i32 = 75;
 /// A mutable map.
 pub const DICT: i32 = 76;
-/// The first index that is given out at run time.
+/// The first index that is assigned at run time.
 pub(crate) const DYNAMIC_BEGIN: i32 = 128;
 
 /// The key of a static index.
@@ -93,7 +93,7 @@ pub fn key(index: i32) -> Option<&'static str> {
     INDICES.iter().find(|(number, ..)| *number == index).map(|(_, _, key)| *key)
 }
 
-/// What to call an index in a message.
+/// The name of an index for messages.
 #[must_use]
 pub fn describe(index: i32) -> String {
     match key(index) {

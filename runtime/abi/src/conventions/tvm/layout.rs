@@ -1,5 +1,5 @@
-//! The structs of TVM FFI and DLPack on machines of 64 bits, field by field, and the proof that
-//! they lie where C puts them.
+//! The structs of TVM FFI and DLPack on 64-bit machines, field by field, with assertions that their
+//! fields have C's offsets.
 //!
 //! Objects begin with [`ObjectHeader`]; their own struct follows at byte 24. The crate that calls
 //! libraries reads and writes these; here they are plain data.
@@ -11,15 +11,15 @@ use std::mem::{offset_of, size_of};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Any {
-    /// What it holds; see [`super::index`].
+    /// The type of its contents; see [`super::index`].
     pub type_index: i32,
     /// The length of a small string; otherwise 0.
     pub small_len: u32,
-    /// The value or an address; bytes that a value does not use are 0.
+    /// The value or an address. Unused bytes are 0.
     pub payload: u64,
 }
 
-/// The function behind every function.
+/// The C signature of all functions.
 pub type SafeCall = unsafe extern "C" fn(
     handle: *mut c_void,
     args: *const Any,
@@ -27,7 +27,7 @@ pub type SafeCall = unsafe extern "C" fn(
     result: *mut Any,
 ) -> c_int;
 
-/// What every object begins with.
+/// The header with which every object begins.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectHeader {
@@ -41,7 +41,7 @@ pub struct ObjectHeader {
     pub deleter: Option<unsafe extern "C" fn(object: *mut c_void, flags: c_int)>,
 }
 
-/// Bytes somewhere.
+/// A range of bytes in memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ByteArray {
@@ -69,9 +69,9 @@ pub struct SequenceCell {
     pub data: *mut Any,
     /// How many.
     pub size: i64,
-    /// For how many there is space.
+    /// The capacity.
     pub capacity: i64,
-    /// Frees the items where they are not in the object itself.
+    /// Frees the items, if they are not in the object itself.
     pub data_deleter: Option<unsafe extern "C" fn(data: *mut c_void)>,
 }
 
@@ -81,9 +81,9 @@ pub struct SequenceCell {
 pub struct ErrorCell {
     /// `ValueError`, `TypeError`, …
     pub kind: ByteArray,
-    /// What went wrong.
+    /// The error message.
     pub message: ByteArray,
-    /// `  File "…", line N, in …`, a line a frame, the most recent call first.
+    /// One line per frame, ` File "…", line N, in …`, the most recent call first.
     pub backtrace: ByteArray,
     /// Replaces the backtrace (mode 0) or adds to it (mode 1).
     pub update_backtrace:
@@ -98,19 +98,19 @@ pub struct ErrorCell {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionCell {
-    /// What to call, with the object as its handle.
+    /// The function to call, with the object as its handle.
     pub safe_call: Option<SafeCall>,
     /// For C++ only.
     pub cpp_call: *mut c_void,
 }
 
-/// Where a tensor is.
+/// The device of a tensor.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DlDevice {
     /// 1 is the CPU.
     pub device_type: i32,
-    /// Which of that type.
+    /// Its number among devices of that type.
     pub device_id: i32,
 }
 
@@ -132,7 +132,7 @@ pub struct DlDataType {
 pub struct DlTensor {
     /// Its memory.
     pub data: *mut c_void,
-    /// Where that is.
+    /// Its device.
     pub device: DlDevice,
     /// Its rank.
     pub ndim: i32,
@@ -140,21 +140,21 @@ pub struct DlTensor {
     pub dtype: DlDataType,
     /// Lengths, outermost first.
     pub shape: *mut i64,
-    /// Distances in elements; null in old producers where it is dense.
+    /// The strides in elements; old producers pass null for a dense tensor.
     pub strides: *mut i64,
-    /// Where the first element is.
+    /// The offset of the first element, in bytes.
     pub byte_offset: u64,
 }
 
-/// A tensor that can be given away.
+/// A tensor whose ownership can be passed on.
 #[repr(C)]
 #[derive(Debug)]
 pub struct DlManagedTensorVersioned {
-    /// Of DLPack: major, minor.
+    /// The DLPack version: major, minor.
     pub version: [u32; 2],
-    /// The giver's own.
+    /// The producer's context.
     pub manager_ctx: *mut c_void,
-    /// Called once, by the receiver.
+    /// Called once, by the receiver, to release the tensor.
     pub deleter: Option<unsafe extern "C" fn(tensor: *mut DlManagedTensorVersioned)>,
     /// Read-only 1, copied 2.
     pub flags: u64,
@@ -162,7 +162,7 @@ pub struct DlManagedTensorVersioned {
     pub dl_tensor: DlTensor,
 }
 
-/// Asserts sizes and offsets as the compiler lays them out.
+/// Asserts the sizes of structs and the offsets of their fields at compile time.
 macro_rules! assert_layout {
     ($($ty:ident: $size:literal { $($field:ident: $offset:literal),* })*) => {
         #[cfg(target_pointer_width = "64")]

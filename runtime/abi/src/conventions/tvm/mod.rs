@@ -3,8 +3,8 @@
 //!
 //! - [`index`]: the type indices that tag a value. [`layout`]: the structs of the ABI, with
 //!   assertions on their offsets.
-//! - [`schema`]: types as JSON (what a library says of its functions) and as people write them.
-//! - [`any`]: what 16 bytes mean.
+//! - [`schema`]: types as JSON, in the metadata of libraries, and as people write them.
+//! - [`any`]: the meaning of a value's 16 bytes.
 //!
 //! Nothing here follows a pointer; the crate that calls libraries does.
 

@@ -1,5 +1,4 @@
-//! Types of TVM FFI as text: the JSON that a library's metadata holds, and the form that Python
-//! prints.
+//! Types of TVM FFI as text: the JSON in a library's metadata, and the form that Python prints.
 //!
 //! ```text
 //! metadata = {"type_schema": "<schema as a JSON string>"}
@@ -22,17 +21,16 @@ use crate::text::json::{Json, Value, write_string};
 pub struct Schema {
     /// The type's key: `int`, `ffi.Tensor`, `ffi.Array`, `Optional`, `ffi.Function`.
     pub name: String,
-    /// What it is made of; of a function, its parameters.
+    /// Its type arguments; for a function, its parameters.
     pub arguments: Vec<Schema>,
-    /// What a function gives.
+    /// The result of a function.
     pub result: Option<Box<Schema>>,
 }
 
 /// The key of functions.
 pub const FUNCTION: &str = "ffi.Function";
 
-/// Generic names, the key that they are written by, and how many types they take at least and at
-/// most.
+/// The generic types: name, key, and the smallest and greatest number of type arguments.
 const GENERIC: [(&str, &str, usize, usize); 19] = [
     ("ffi.Array", "ffi.Array", 0, 1),
     ("Array", "ffi.Array", 0, 1),
@@ -55,7 +53,7 @@ const GENERIC: [(&str, &str, usize, usize); 19] = [
     ("std::variant", "std::variant", 1, usize::MAX),
 ];
 
-/// Short names that people write for keys.
+/// The short names that people write instead of keys.
 const SHORT: [(&str, &str); 9] = [
     ("Tensor", "ffi.Tensor"),
     ("str", "ffi.String"),
@@ -73,7 +71,7 @@ impl Schema {
         Self { name: name.to_owned(), arguments: Vec::new(), result: None }
     }
 
-    /// Reads metadata, a schema, or a written type.
+    /// Parses metadata, a schema, or a type as people write it.
     ///
     /// # Errors
     /// At the byte where the text is wrong; within metadata, at the string that holds the schema.
@@ -94,7 +92,7 @@ impl Schema {
         from_json(&Json::parse(schema).map_err(inside)?, 0).map_err(inside)
     }
 
-    /// The JSON as libraries of today write it.
+    /// The JSON in the form of today's libraries.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut out = String::new();
@@ -147,7 +145,7 @@ impl Schema {
         }
     }
 
-    /// A function's types; of any other type, a function that takes it.
+    /// The types of a function; for any other type, a function with one argument of that type.
     #[must_use]
     pub fn to_function(&self) -> Function {
         let Some(result) = &self.result else {
@@ -162,7 +160,7 @@ impl Schema {
         Function { name: None, arguments, results }
     }
 
-    /// The nearest type of TVM FFI; what is lost is noted.
+    /// The nearest type of TVM FFI. Losses are added to `notes`.
     ///
     /// # Errors
     /// Why there is none.
@@ -247,7 +245,7 @@ impl Schema {
     }
 }
 
-/// The type that a key without arguments names.
+/// The type of a key without type arguments.
 #[must_use]
 pub fn leaf(name: &str) -> Type {
     match name {
@@ -269,10 +267,10 @@ pub fn leaf(name: &str) -> Type {
 /// Writes a function as its schema.
 ///
 /// # Errors
-/// A type that TVM FFI has not.
+/// A type that TVM FFI does not have.
 pub fn print(function: &Function) -> Result<Printed, Unrepresentable> {
     let mut notes = Vec::new();
-    // For the path of the culprit.
+    // Only to name the path of an offending type.
     crate::signature::each_slot(function, |slot, path| {
         Schema::of_type(&slot.ty, &mut notes)
             .map_err(|reason| Unrepresentable { path: path.to_owned(), reason })

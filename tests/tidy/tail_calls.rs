@@ -39,8 +39,11 @@ fn handlers_end_in_jumps() {
     crate::report(&findings, "These handlers call the next one and keep a frame of the host.");
 }
 
+/// `vm::handlers::…::handler<…>`, and the cold ones.
 fn is_handler(name: &str) -> bool {
-    name.starts_with("vm::handlers::handler") || name.starts_with("vm::handlers::cold_handler")
+    let path = name.split('<').next().unwrap_or(name);
+    path.starts_with("vm::handlers::")
+        && (path.ends_with("::handler") || path.ends_with("::cold_handler"))
 }
 
 /// `call *%rax`, `call *0x10(%rbx)`; what is called by name may go through the table of imports,

@@ -101,12 +101,8 @@ fn names_in(cell: &str) -> Vec<String> {
 
 /// The modules that the root declares, those for tests left out.
 fn top_modules(krate: &Crate) -> Vec<String> {
-    let names: BTreeSet<String> = krate
-        .modules()
-        .into_iter()
-        .filter_map(|(module, _)| module.into_iter().next())
-        .filter(|name| name != "example")
-        .collect();
+    let names: BTreeSet<String> =
+        krate.modules().into_iter().filter_map(|(module, _)| module.into_iter().next()).collect();
     names.into_iter().collect()
 }
 

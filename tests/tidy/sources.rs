@@ -69,7 +69,7 @@ impl Crate {
         let folder = format!("{}/src/", self.folder);
         let is_test = |path: &str| {
             let name = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or("");
-            name == "tests" || name.ends_with("_tests") || path.contains("/tests/")
+            name.ends_with("_tests") || path.split(['/', '.']).any(|part| part == "tests")
         };
         all()
             .iter()

@@ -35,6 +35,7 @@ macro_rules! scalars {
 impl<'a> Arguments<'a> {
     /// All values in order. A span is its count as an `I32`, then its tuples flattened.
     #[must_use]
+    #[inline]
     pub fn values(&self) -> &'a [Value] {
         self.values
     }
@@ -62,6 +63,7 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// There is no such argument, it is null, or it is not a buffer.
+    #[inline]
     pub fn buffer(&self, index: usize) -> Result<&'a Arc<Buffer>, Status> {
         match self.reference(index)? {
             Ref::Buffer(buffer) => Ok(buffer),
@@ -73,6 +75,7 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// There is no such argument, it is null, or it is not a list.
+    #[inline]
     pub fn list(&self, index: usize) -> Result<&'a Arc<List>, Status> {
         match self.reference(index)? {
             Ref::List(list) => Ok(list),
@@ -117,6 +120,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline]
     fn value_behind_spans(&self, index: usize) -> Result<&'a Value, Status> {
         let value = match self.types.get(index) {
             Some(ValueType::Span(_)) | None => None,
@@ -128,6 +132,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// Where argument `index` is among the values.
+    #[inline]
     fn position(&self, index: usize) -> usize {
         self.types.iter().take(index).fold(0, |position, value_type| match value_type {
             ValueType::Span(tuple) => {
@@ -138,6 +143,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
+#[inline]
 fn span_count(values: &[Value], position: usize) -> usize {
     match values.get(position) {
         Some(Value::I32(count)) => usize::try_from(*count).unwrap_or(0),

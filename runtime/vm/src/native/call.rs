@@ -19,6 +19,7 @@ pub struct NativeCall<'a> {
 }
 
 impl<'a> NativeCall<'a> {
+    #[inline]
     pub(crate) fn new(
         values: &'a [Value],
         function: &'a NativeFunction,
@@ -30,12 +31,14 @@ impl<'a> NativeCall<'a> {
         Self { arguments, limits, is_left_alone, caller: None }
     }
 
+    #[inline]
     pub(crate) fn called_by(self, caller: Option<Position>) -> Self {
         Self { caller, ..self }
     }
 
     /// The instruction that makes the call, if a debugger inspects the program.
     #[must_use]
+    #[inline]
     pub fn caller(&self) -> Option<Position> {
         self.caller
     }
@@ -43,12 +46,14 @@ impl<'a> NativeCall<'a> {
     /// Whether nothing inspects the program, may interrupt it, or counts its steps. Then a slow
     /// function need not be an activity.
     #[must_use]
+    #[inline]
     pub fn is_left_alone(&self) -> bool {
         self.is_left_alone
     }
 
     /// The bounds on the program.
     #[must_use]
+    #[inline]
     pub fn limits(&self) -> &'a ExecutionLimits {
         self.limits
     }
@@ -57,6 +62,7 @@ impl<'a> NativeCall<'a> {
 impl<'a> std::ops::Deref for NativeCall<'a> {
     type Target = Arguments<'a>;
 
+    #[inline]
     fn deref(&self) -> &Arguments<'a> {
         &self.arguments
     }

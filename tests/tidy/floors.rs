@@ -1,7 +1,7 @@
 //! The floors of the house: which crate may use which.
 //!
-//! ARCHITECTURE.md lists every crate with its floor. A crate uses only crates on lower floors, or
-//! those of its own floor that stand above it in that table. Tests may use what they like.
+//! ARCHITECTURE.md lists every crate with its floor. A crate uses only crates that stand
+//! above it in that table. Tests may use what they like.
 
 use crate::report;
 use crate::sources::{self, Crate};

@@ -81,7 +81,7 @@ pub(crate) fn generate(random: &mut Random) -> ModuleImage<'static> {
     ModuleImage {
         name: "program".to_owned(),
         version: 0,
-        bytecode_version: BytecodeVersion { major: 17, minor: 0 },
+        bytecode_version: BytecodeVersion::NEWEST,
         requirements: Features(0xF),
         attributes: Vec::new(),
         types: TYPES.map(|name| TypeDef { full_name: name.to_owned() }).to_vec(),

@@ -57,10 +57,6 @@ const LAST_TOO_OLD: &str = "20230228.444";
 /// every last use.
 pub(crate) const FIRST_WITH_MOVES: u16 = 16;
 
-/// The version that is written here: the newest.
-pub(crate) const NEWEST: BytecodeVersion =
-    BytecodeVersion { major: VERSIONS[VERSIONS.len() - 1].major, minor: 0 };
-
 /// The oldest version that is read here.
 pub(crate) const OLDEST: u16 = VERSIONS[0].major;
 
@@ -74,6 +70,9 @@ pub struct BytecodeVersion {
 }
 
 impl BytecodeVersion {
+    /// The newest supported version, which is the one written here.
+    pub const NEWEST: Self = Self { major: VERSIONS[VERSIONS.len() - 1].major, minor: 0 };
+
     /// Splits the FlatBuffer's `bytecode_version` field.
     #[must_use]
     pub fn from_bits(bits: u32) -> Self {

@@ -222,7 +222,7 @@ prop_compose! {
         ModuleImage {
             name,
             version,
-            bytecode_version: BytecodeVersion { major: 17, minor: 0 },
+            bytecode_version: BytecodeVersion::NEWEST,
             requirements: Features::default(),
             attributes: Vec::new(),
             types: TYPES.map(|name| TypeDef { full_name: name.to_owned() }).to_vec(),

@@ -108,7 +108,7 @@ fn module(code: &[u8]) -> ModuleImage<'static> {
     ModuleImage {
         name: "m".to_owned(),
         version: 0,
-        bytecode_version: BytecodeVersion { major: 17, minor: 0 },
+        bytecode_version: BytecodeVersion::NEWEST,
         requirements: Features::default(),
         attributes: Vec::new(),
         types: vec![TypeDef { full_name: "!vm.buffer".to_owned() }],

@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::module::{Features, Function, FunctionSignature, Import, Module, ModuleState};
 use crate::ordinals::{BytecodeOffset, FunctionOrdinal};
 use crate::parse::{self, Listing, Span};
-use crate::versions;
+use crate::versions::BytecodeVersion;
 
 /// Functions begin at multiples of this in the bytecode.
 const FUNCTION_ALIGNMENT: usize = 8;
@@ -129,7 +129,7 @@ impl Assembler<'_, '_> {
         let image = ModuleImage {
             name: name.text.to_owned(),
             version: *version,
-            bytecode_version: versions::NEWEST,
+            bytecode_version: BytecodeVersion::NEWEST,
             requirements: module_requirements,
             attributes: Vec::new(),
             dependencies: Vec::new(),

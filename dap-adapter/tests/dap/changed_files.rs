@@ -65,7 +65,7 @@ fn a_module_may_be_cut_short_replaced_or_deleted() {
     let cases = [
         (cut as fn(&Path), "program.vmfb has changed"),
         (replace, "program.vmfb has changed"),
-        (delete, "program.vmfb is not there any more"),
+        (delete, "program.vmfb no longer exists"),
     ];
     for (change, expected) in cases {
         let (_folder, path, mut client) = stopped();

@@ -111,7 +111,7 @@ fn goes_on(mut session: Session, expected: &str) -> Session {
 fn a_module_that_is_written_in_place_does_not_change_the_session() {
     let (_folder, path, session) = stopped();
     rewrite(&path, &module(5, 0));
-    let expected = "program.vmfb has changed; the session goes on with what it has loaded; `run`";
+    let expected = "program.vmfb has changed; the session continues with what it has loaded; `run`";
     let mut session = goes_on(session, expected);
     let printed = session.tell("run");
     assert!(printed.contains("program.vmfb has changed and was loaded again"), "{printed}");
@@ -144,7 +144,7 @@ fn a_module_that_is_replaced_is_noticed() {
 fn a_module_that_is_deleted_is_noticed() {
     let (_folder, path, session) = stopped();
     fs::remove_file(&path).expect("it is there");
-    let mut session = goes_on(session, "program.vmfb is not there any more");
+    let mut session = goes_on(session, "program.vmfb no longer exists");
     let printed = session.tell("run");
     assert!(printed.contains("error: ") && printed.contains("cannot read"), "{printed}");
     session.quit();

@@ -1,4 +1,4 @@
-//! Changing the stopped program: what an expression names gets another value.
+//! Assignments in the stopped program.
 
 use std::sync::Arc;
 
@@ -13,11 +13,12 @@ use crate::view::frame::FrameId;
 use crate::view::variable::Variable;
 
 impl Machine {
-    /// Sets what one expression names to the value of another; the new value, as it is shown.
+    /// Sets what one expression names to the value of another, and returns the new value as it is
+    /// shown.
     ///
     /// # Errors
-    /// One of them is no expression or does not make sense here, the first names nothing that can
-    /// be changed, or it cannot take the value.
+    /// One of them is not an expression or does not make sense here, the first names nothing that
+    /// can be changed, or it cannot take the value.
     pub(crate) fn assign(
         &mut self,
         frame: impl Into<FrameId>,
@@ -120,7 +121,7 @@ fn float(datum: &Datum) -> Result<f64, String> {
     datum.number().map(Number::float).ok_or_else(|| format!("{} is no number", datum.kind()))
 }
 
-/// An integer of 64 bits, signed or not.
+/// An integer of 64 bits, signed or unsigned.
 fn integer(datum: &Datum) -> Result<i64, String> {
     match datum.number() {
         Some(Number::Integer(value)) => i64::try_from(value)
@@ -134,7 +135,7 @@ fn integer(datum: &Datum) -> Result<i64, String> {
     }
 }
 
-/// An integer of 32 bits, signed or not.
+/// An integer of 32 bits, signed or unsigned.
 fn narrow(datum: &Datum) -> Result<i32, String> {
     let value = integer(datum)?;
     i32::try_from(value)

@@ -1,9 +1,8 @@
-//! The console: what watches may, and calls of the program's own functions.
+//! The console: expressions as in watches, and calls of the program's own functions.
 //!
-//! Only functions are called that change nothing but what they made themselves: no global is
-//! stored, no import is called (a device would see it), no reference is passed in. That is found
-//! out from their bytecode. They run with fuel, in an invocation of their own, and can be
-//! cancelled.
+//! Only pure functions are called: they store no global, call no import (a device would see it),
+//! and take no reference. Their bytecode tells. A call has an invocation of its own and a time
+//! limit, and can be cancelled.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -21,15 +20,15 @@ use crate::view::frame::FrameId;
 use crate::view::value::value_text;
 use crate::view::variable::Variable;
 
-/// Stretches that a call may run for between two looks at the handle that cancels it.
+/// Most breakpoints and other stops that a call passes before it is given up.
 const MAX_STOPS: usize = 1 << 20;
 
 impl Machine {
     /// The value of an expression, which may call pure functions of the program.
     ///
     /// # Errors
-    /// The text is no expression, does not make sense here, takes too long, or calls what is not
-    /// pure.
+    /// The text is not an expression, does not make sense here, takes too long, or calls a function
+    /// that is not pure.
     pub(crate) fn evaluate_in_console(
         &mut self,
         frame: impl Into<FrameId>,
@@ -104,7 +103,7 @@ impl Machine {
         Err("the call met too many breakpoints".to_owned())
     }
 
-    /// Whether a function and all that it calls changes nothing outside of it.
+    /// Checks that a function, and all that it calls, changes nothing outside itself.
     fn check_pure(&self, function: FunctionId, name: &str) -> Result<(), String> {
         let module = self.context.bytecode_module(function.module);
         let module = module.ok_or_else(|| format!("@{name} is native; it may change anything"))?;
@@ -145,8 +144,7 @@ impl Machine {
     }
 }
 
-/// The program's own copy of a value, for a call: numbers and references, as the callee takes
-/// them.
+/// A value as an argument of a type.
 fn call_argument(datum: &Datum, wanted: &abi::cconv::ValueType) -> Result<Value, String> {
     use abi::cconv::ValueType;
     let number = || datum.number().ok_or_else(|| format!("{} is no number", datum.kind()));
@@ -170,7 +168,7 @@ fn call_argument(datum: &Datum, wanted: &abi::cconv::ValueType) -> Result<Value,
     })
 }
 
-/// Interrupts a call that is cancelled or takes too long, until the call has ended.
+/// Interrupts a call that is cancelled or takes too long; ends with the call.
 fn clock(limits: Limits, interrupt: vm::Interrupt, ended: Receiver<()>) -> impl FnOnce() + Send {
     const TICK: Duration = Duration::from_millis(20);
     let started = Instant::now();
@@ -183,7 +181,7 @@ fn clock(limits: Limits, interrupt: vm::Interrupt, ended: Receiver<()>) -> impl 
     }
 }
 
-/// A frame, with calls.
+/// A frame whose expressions may call functions.
 struct ConsoleScope<'m> {
     machine: &'m mut Machine,
     frame: FrameId,

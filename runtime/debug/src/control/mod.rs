@@ -1,9 +1,9 @@
-//! Control of the running program: breakpoints, watchpoints, traps, steps, and moving elsewhere.
+//! Control of the running program: breakpoints, watchpoints, traps, steps, resuming and jumps.
 //!
-//! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`, then `runner`, which runs
-//! stretches, `step`, which makes steps of them, `resume` and `moves`. `assign` and `console`
-//! change the stopped program. The folder uses everything below it, and must not know the façade
-//! [`crate::Debugger`].
+//! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`; then `runner`, which runs
+//! stretches, `step`, which makes steps of them, `resume`, `moves` and `sentences`. `assign` and
+//! `console` change the stopped program. The folder uses everything below it, and must not know the
+//! façade [`crate::Debugger`].
 
 pub(crate) mod assign;
 pub(crate) mod breakpoints;

@@ -11,7 +11,7 @@ use crate::machine::{Machine, Phase};
 use crate::view::register;
 
 impl Runner {
-    /// Runs to a place, or to whatever stops the program before.
+    /// Runs to a place, unless something stops the program earlier.
     ///
     /// # Errors
     /// The place is nowhere; the message says why.
@@ -27,13 +27,12 @@ impl Runner {
         Ok(reason)
     }
 
-    /// The instructions that the innermost frame may be made to go on at, for a place.
+    /// The instructions of a place at which the innermost frame can resume.
     ///
     /// # Errors
     /// The place is nowhere, or not in the frame's function.
     pub(crate) fn goto_targets(&self, spec: &BreakpointSpec) -> Result<Vec<Position>, String> {
-        let here =
-            self.machine.position().ok_or("native code cannot be made to go on elsewhere")?;
+        let here = self.machine.position().ok_or("native code cannot resume elsewhere")?;
         let found = spec.resolve(&self.machine.program);
         let inside: Vec<Position> =
             found.locations.iter().filter(|at| at.function == here.function).copied().collect();
@@ -47,13 +46,13 @@ impl Runner {
         }
     }
 
-    /// Makes the innermost frame go on at another instruction of its function. Nothing is run.
+    /// Makes the innermost frame resume at another instruction of its function. Nothing is run.
     ///
     /// # Errors
-    /// The instruction is elsewhere, or what it and those behind it read is not there.
+    /// The instruction is elsewhere, or the code from there on reads registers that nothing has
+    /// written.
     pub(crate) fn jump(&mut self, target: Position) -> Result<(), String> {
-        let here =
-            self.machine.position().ok_or("native code cannot be made to go on elsewhere")?;
+        let here = self.machine.position().ok_or("native code cannot resume elsewhere")?;
         if here.function != target.function {
             return Err("a jump leads to another instruction of the same function".to_owned());
         }
@@ -80,18 +79,18 @@ impl Runner {
         Err(format!("no instruction starts at {}", target.offset))
     }
 
-    /// Makes a frame begin anew, with the arguments that it was called with; the program then
-    /// stands before its first instruction. What it has done to globals and objects stays done.
+    /// Restarts a frame with the arguments that it was called with; the program then stands before
+    /// the frame's first instruction. What the frame has done to globals and objects stays done.
     ///
     /// # Errors
-    /// It is native, native code has called it, or an argument is gone.
+    /// The frame is native, native code has called it, or an argument is gone.
     pub(crate) fn restart_frame(&mut self, frame: FrameIndex) -> Result<StopReason, String> {
         let total = self.machine.depth();
         let depth = total.checked_sub(1 + frame.0).ok_or("there is no such frame")?;
         self.machine.position_in(frame).ok_or("native code cannot be restarted")?;
         if depth == 0 {
             if !matches!(self.machine.phase, Phase::Running(_)) {
-                return Err("only the function that was launched can begin anew".to_owned());
+                return Err("only the function that was launched can be restarted".to_owned());
             }
             let invocation = self.machine.program.entry_invocation(&self.machine.context);
             let invocation = invocation.map_err(|status| status.to_string())?;
@@ -121,7 +120,7 @@ impl Runner {
     }
 }
 
-/// Whether the arguments of a call are still in the caller's registers.
+/// Checks that the arguments of a call are still in the caller's registers.
 fn check_call_again(machine: &Machine, call: Position) -> Result<(), String> {
     let module = machine.program.module(call.function.module).ok_or("there is no such module")?;
     let code = module.module.function_bytecode(call.function.function);

@@ -9,7 +9,8 @@ use super::stop::{Granularity, Resume, StepKind, StopReason};
 use crate::target::level::Level;
 
 impl Runner {
-    /// Runs until something stops the program. A program that has failed or completed stays so.
+    /// Runs until something stops the program. A program that has failed or completed does not run
+    /// again.
     pub(crate) fn resume(&mut self, how: Resume) -> StopReason {
         let (hidden_calls, just_ran) = (self.machine.hidden_calls, self.machine.stands_after);
         if let Some(reason) = self.also_here.take() {
@@ -23,8 +24,8 @@ impl Runner {
         self.after(|runner| runner.go_on(how, hidden_calls, just_ran))
     }
 
-    /// Breakpoints on the instruction that the program was paused at that were set since: the
-    /// program has not come to them.
+    /// Breakpoints that were set, since the program was paused, on the instruction where it stands:
+    /// the program has not run it yet, so they are hit.
     fn set_since(&mut self, at: Position, before: &[BreakpointId]) -> Option<Vec<BreakpointId>> {
         if self.machine.position() != Some(at) {
             return None;
@@ -34,7 +35,7 @@ impl Runner {
         Some(self.hit(new)).filter(|hit| !hit.is_empty())
     }
 
-    /// Does something that runs the program, and what comes after all of that.
+    /// Runs the program, with what has to be done before and after that.
     pub(super) fn after(&mut self, run: impl FnOnce(&mut Self) -> StopReason) -> StopReason {
         self.machine.hidden_calls = 0;
         (self.machine.stands_after, self.also_here) = (None, None);
@@ -53,9 +54,8 @@ impl Runner {
         reason
     }
 
-    /// Finds the inlined calls that the program stands before, rather than inside of, when it has
-    /// come to its entry or to breakpoints: on the line of a call, or where a function begins with
-    /// one.
+    /// Finds the inlined calls that the program stands before, rather than inside, at its entry or
+    /// at a breakpoint: on the line of a call, or where a function begins with one.
     fn stand_before_calls(&mut self, reason: &StopReason) {
         let Some(position) = self.machine.position() else { return };
         let path = self.machine.program.path_at(Level::Source, position);
@@ -74,7 +74,7 @@ impl Runner {
         };
     }
 
-    /// Stands before the inlined calls that are inside of what the program was to run to.
+    /// Stands before the inlined calls that are deeper than the place that was run to.
     pub(super) fn stand_at(&mut self, spec: &BreakpointSpec, at: LineAndColumn) {
         let Some(position) = self.machine.position() else { return };
         let path = self.machine.program.path_at(Level::Source, position);
@@ -111,8 +111,8 @@ impl Runner {
         }
     }
 
-    /// A pause that came before anything ran has no frame to show: the program then stands before
-    /// its first instruction.
+    /// A pause before anything ran has no frame to show. The program then advances to its first
+    /// instruction.
     fn with_a_frame(&mut self, reason: StopReason) -> StopReason {
         if !matches!(reason, StopReason::Pause)
             || self.machine.invocation().is_none()

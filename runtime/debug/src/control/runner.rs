@@ -1,7 +1,7 @@
 //! Stretches: running until the machine reports something, and deciding whether that stops the
 //! program.
 //!
-//! Steps are made of stretches (`step`), and everything that can be asked of a stopped program of
+//! Steps are made of stretches (`step`); everything else that runs a stopped program is made of
 //! steps (`resume`, `moves`).
 
 use vm::{
@@ -19,7 +19,7 @@ use super::watcher::Watcher;
 use crate::interrupt::InterruptHandle;
 use crate::machine::{Machine, Phase};
 
-/// What is left to do of a [`super::stop::Resume`] that was paused.
+/// The rest of a [`super::stop::Resume`] that was paused.
 #[derive(Debug)]
 pub(super) enum Unfinished {
     ToEntry,
@@ -27,7 +27,7 @@ pub(super) enum Unfinished {
         plan: StepPlan,
         in_initialisers: bool,
     },
-    /// Until so many frames are left; it began with `origin`.
+    /// Until `depth` frames are left; it began with `origin` frames.
     Out {
         depth: usize,
         origin: usize,
@@ -41,13 +41,13 @@ pub(crate) struct Runner {
     pub(crate) watcher: Watcher,
     pub(crate) dispatches: DispatchTraps,
     pub(crate) interrupt: InterruptHandle,
-    /// What a pause has interrupted.
+    /// The step that a pause has interrupted.
     pub(super) unfinished: Option<Unfinished>,
-    /// Where that was, and the breakpoints that were there then.
+    /// Where the program was paused, and the breakpoints that were there then.
     pub(super) paused_at: Option<(Position, Vec<BreakpointId>)>,
-    /// What else stops the program where it stands; reported when it is to resume.
+    /// Another reason to stop at the same place. It is reported when the program is resumed.
     pub(super) also_here: Option<StopReason>,
-    /// Whether breakpoints are being changed one after the other, and armed at the end.
+    /// Whether breakpoints are being edited, and are armed at the end.
     is_arming_deferred: bool,
 }
 
@@ -81,7 +81,7 @@ impl Runner {
         self.arm_breakpoints();
     }
 
-    /// Changes breakpoints, and arms them at the end: arming looks at all of them.
+    /// Begins or ends an edit of several breakpoints. They are armed at its end.
     pub(crate) fn defer_arming(&mut self, is_deferred: bool) {
         self.is_arming_deferred = is_deferred;
         self.arm_breakpoints();
@@ -110,7 +110,7 @@ impl Runner {
         self.machine.context.set_watch(if is_needed { Watch::Steps } else { Watch::Nothing });
     }
 
-    /// Modules may have come while the program ran: breakpoints may have more places now.
+    /// Adds modules that were loaded while the program ran: breakpoints may have more places now.
     pub(super) fn meet_modules(&mut self) {
         let Machine { program, context, .. } = &mut self.machine;
         if program.meet_modules(context) {
@@ -124,7 +124,8 @@ impl Runner {
         self.breakpoints.hit(&self.machine, candidates)
     }
 
-    /// Runs until something stops the program or a stretch ends. None: nothing to report, resume.
+    /// Runs until something stops the program or a stretch ends. None: nothing to report, run
+    /// again.
     pub(super) fn run_on(&mut self) -> Option<StopReason> {
         if !self.watcher.is_needed() {
             return self.advance(Invocation::run);
@@ -138,7 +139,7 @@ impl Runner {
         };
         let (watcher, watch) = (&mut self.watcher, context.watch());
         let outcome = match innermost(context, invocation) {
-            // The observer is not asked about the instruction that the program stands before.
+            // The observer does not see the instruction before which the program stands.
             Some(position) if watcher.before(context, invocation, position) => {
                 Outcome::Stopped(Stop::Step(position))
             }
@@ -150,7 +151,7 @@ impl Runner {
         self.after_watched(outcome)
     }
 
-    /// Runs a stretch. None: nothing to report, resume.
+    /// Runs a stretch. None: nothing to report, run again.
     pub(super) fn advance(
         &mut self,
         run: impl FnOnce(&mut Invocation, &mut Context) -> Outcome,
@@ -197,7 +198,7 @@ impl Runner {
         }
     }
 
-    /// The end of a stretch that was watched. None: nothing to report, resume.
+    /// Evaluates a stretch that was watched. None: nothing to report, run again.
     fn after_watched(&mut self, outcome: Outcome) -> Option<StopReason> {
         let is_over = matches!(outcome, Outcome::Completed(_) | Outcome::Failed(_));
         if !self.watcher.is_needed() || is_over {
@@ -215,13 +216,13 @@ impl Runner {
             Some(DataUser::Instruction(at)) => Some(at),
             _ => None,
         };
-        // Whatever else stops at this place is reported when the program resumes.
+        // Another reason to stop at the same place is reported when the program is resumed.
         let other = self.settle(outcome);
         self.also_here = other.filter(|it| !matches!(it, StopReason::Pause));
         Some(StopReason::Data(hits))
     }
 
-    /// The end of a stretch. None: nothing to report, resume.
+    /// Evaluates a stretch. None: nothing to report, run again.
     fn settle(&mut self, outcome: Outcome) -> Option<StopReason> {
         match outcome {
             Outcome::Yielded | Outcome::Stopped(Stop::Step(_)) => None,
@@ -265,7 +266,7 @@ impl Runner {
         failure
     }
 
-    /// After the initialisers comes the function; after the function, nothing.
+    /// Starts the function after the initialisers; after the function, the program is over.
     fn completed(&mut self, results: Vec<Value>) -> Option<StopReason> {
         let machine = &mut self.machine;
         if !machine.is_initializing() {

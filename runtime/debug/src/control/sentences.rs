@@ -1,4 +1,4 @@
-//! Why the program stands still, in a sentence: the same for every client.
+//! Stop reasons as sentences, the same for every client.
 
 use vm::FrameIndex;
 
@@ -9,7 +9,7 @@ use super::stop::{DataHit, DataUser, StopReason};
 use crate::machine::Machine;
 
 impl Runner {
-    /// Why the program stands still, and where: a sentence without its full stop.
+    /// Why the program is stopped, and where: a sentence without its full stop.
     #[must_use]
     pub(crate) fn sentence(&self, reason: &StopReason) -> String {
         match reason {
@@ -46,7 +46,7 @@ impl Runner {
         }
     }
 
-    /// Which condition could not be asked at this stop, and why.
+    /// The condition that could not be evaluated at this stop, and why.
     #[must_use]
     pub(crate) fn failed_condition(&self) -> Option<String> {
         let (id, why) = self.breakpoints.failed_conditions.first()?;
@@ -71,14 +71,14 @@ impl Runner {
         )
     }
 
-    /// What [`crate::Traps`] look for just now, a line each.
+    /// What [`crate::Traps`] look for now, one line each.
     #[must_use]
     pub(crate) fn catches(&self) -> Vec<String> {
         let traps = self.watcher.traps;
-        let how_often = if traps.every { "each time" } else { "once an operation" };
+        let how_often = if traps.every { "each time" } else { "once per operation" };
         let by_instructions = |what: &str| {
             format!(
-                "{what}, where an instruction makes it of operands that are none, or a dispatch of \
+                "{what}, where an instruction makes it from operands that have none, or a dispatch of \
                  machine code leaves it; {how_often}"
             )
         };
@@ -103,15 +103,15 @@ impl Runner {
     }
 }
 
-/// When a breakpoint on dispatches stops.
+/// The moment at which a breakpoint on dispatches stops, for sentences.
 fn moment(breakpoint: &Breakpoint) -> &'static str {
     match &breakpoint.spec {
-        BreakpointSpec::Dispatch { when: DispatchMoment::After, .. } => ", behind a dispatch",
+        BreakpointSpec::Dispatch { when: DispatchMoment::After, .. } => ", after a dispatch",
         _ => "",
     }
 }
 
-/// What uses data: `arith.addi at lists.mlir:44`.
+/// The user of data: `arith.addi at lists.mlir:44`.
 fn user_text(machine: &Machine, user: &DataUser) -> Option<String> {
     match user {
         DataUser::Instruction(at) => {
@@ -133,15 +133,15 @@ fn user_text(machine: &Machine, user: &DataUser) -> Option<String> {
     }
 }
 
-/// The operation that an instruction was made from, else the instruction.
+/// The operation of the source at an instruction, or else the instruction.
 fn operation_name(machine: &Machine, at: vm::Position) -> Option<String> {
     let module = machine.program.module(at.function.module)?;
     let written = || {
         let place = *machine.path_of(at).last()?;
         let source = module.info.source(place.file)?;
         let name = source.operation_at(place.line, place.column)?;
-        // A place of a function, or in a text that has changed, is no operation that does
-        // something.
+        // The place of a function, or a place in a text that has changed, is no operation that
+        // runs.
         (name.contains('.') && !source.is_function(place.line, place.column))
             .then(|| name.to_owned())
     };
@@ -152,7 +152,7 @@ fn operation_name(machine: &Machine, at: vm::Position) -> Option<String> {
     })
 }
 
-/// A text with the place where the program stands: `stepped to a.mlir:5 in main`.
+/// A text with the place where the program stands: `stepped, in main at a.mlir:5`.
 fn with_place(machine: &Machine, text: &str) -> String {
     let frames = machine.frames();
     let Some(frame) = frames.first() else { return text.to_owned() };

@@ -12,7 +12,7 @@ use crate::machine::Phase;
 use crate::target::level::Level;
 
 impl Runner {
-    /// Initialisers to their end, then stand before the function's first instruction.
+    /// Runs the initialisers, and stops before the function's first instruction.
     pub(super) fn run_to_entry(&mut self) -> StopReason {
         let reason = self.run_to_first_instruction();
         if matches!(reason, StopReason::Pause) {
@@ -45,7 +45,8 @@ impl Runner {
         }
     }
 
-    /// Goes on to where the user sees the function begin: constants that come before say nothing.
+    /// Advances to the place where the user sees the function begin: constants before it are
+    /// skipped.
     pub(super) fn pass_over_constants(&mut self) -> StopReason {
         loop {
             let position =
@@ -67,7 +68,7 @@ impl Runner {
         }
     }
 
-    /// Runs to one of several places, in a frame so deep if that matters.
+    /// Runs to one of several places, in a frame at a depth if one is given.
     pub(super) fn run_to_any(&mut self, places: &[Position], depth: Option<usize>) -> StopReason {
         self.set_temporary_stops(places.iter().copied());
         loop {
@@ -84,7 +85,7 @@ impl Runner {
         }
     }
 
-    /// Runs to the call, and into it.
+    /// Runs to a call, and steps into it.
     pub(super) fn step_into(&mut self, call: Call) -> StopReason {
         if self.machine.position() != Some(call.position) {
             let depth = self.machine.depth();
@@ -104,7 +105,7 @@ impl Runner {
         }
     }
 
-    /// A step from before so many inlined calls.
+    /// A step that begins before `hidden_calls` inlined calls.
     pub(super) fn step(
         &mut self,
         kind: StepKind,
@@ -136,8 +137,8 @@ impl Runner {
         self.follow(plan, in_initialisers)
     }
 
-    /// From a step of native code to where the next one begins. At the level of the source these
-    /// are dispatches, and behind the last one is the next line of the program around them.
+    /// Steps from one step of native code to the next. At the level of the source these are
+    /// dispatches, and the last one is followed by the next line of the program around them.
     fn over_native(&mut self, granularity: Granularity, depth: usize) -> StopReason {
         let by_line =
             granularity != Granularity::Instruction && self.machine.level() == Level::Source;
@@ -164,8 +165,8 @@ impl Runner {
         }
     }
 
-    /// A step from behind an instruction whose line is shown. Where what is next is on another
-    /// line, that is already where it leads.
+    /// A step from an instruction that has just run, whose line is shown. If the next instruction
+    /// is on another line, the step ends at once.
     pub(super) fn step_after(
         &mut self,
         kind: StepKind,
@@ -183,7 +184,7 @@ impl Runner {
         self.follow(plan, self.machine.is_initializing())
     }
 
-    /// Steps by a plan, from wherever the program is.
+    /// Steps by a plan, from where the program stands.
     pub(super) fn follow(&mut self, plan: StepPlan, in_initialisers: bool) -> StopReason {
         let reason = self.follow_to_stop(&plan, in_initialisers);
         if matches!(reason, StopReason::Pause) && self.unfinished.is_none() {
@@ -220,7 +221,7 @@ impl Runner {
         }
     }
 
-    /// The end of a step that went by a plan.
+    /// The end of a step by a plan.
     fn plan_done(&mut self, plan: &StepPlan) -> StopReason {
         let reason = self.step_done();
         if let (StopReason::Step, Some(position)) = (&reason, self.machine.position()) {
@@ -230,9 +231,9 @@ impl Runner {
         reason
     }
 
-    /// The end of a step; a breakpoint at the same instruction is reported rather than the step.
+    /// The end of a step. A breakpoint at the same instruction is reported instead of the step.
     fn step_done(&mut self) -> StopReason {
-        // Those of dispatches were asked when the program came to the boundary.
+        // Breakpoints of dispatches were checked at the boundary.
         let hit =
             self.machine.position().map(|position| self.hit(self.breakpoints.armed.at(position)));
         match hit {
@@ -241,12 +242,12 @@ impl Runner {
         }
     }
 
-    /// Runs until the frame that is `depth` from the outermost runs again, or one below it. None:
-    /// it does. `origin` is how many frames there were when this began.
+    /// Runs until the frame at `depth`, or an outer one, runs again. None: it does. `origin` is the
+    /// number of frames at the beginning.
     ///
-    /// A bytecode frame runs again where its call returns, which a temporary breakpoint tells. A
-    /// step of native code goes on where the next one begins, or has ended if this began inside of
-    /// it; or it was the last, and then the bytecode frame around it runs again.
+    /// A bytecode frame runs again when its call returns, where a temporary breakpoint stops it. A
+    /// frame of native code runs again when its next step begins, or when the step ends in which
+    /// this began. After the last step, the bytecode frame around it runs again.
     fn run_to_return(&mut self, depth: usize, origin: usize) -> Option<StopReason> {
         let invocation = self.machine.invocation()?;
         let count = invocation.depth();
@@ -269,7 +270,7 @@ impl Runner {
             if let Some(reason) = self.run_on() {
                 return Some(reason);
             }
-            // A recursive call may come through the same instruction further up.
+            // A recursive call may reach the same instruction in an inner frame.
             let has_returned = self.machine.depth() <= depth
                 && target.is_some()
                 && self.machine.position() == target;
@@ -281,7 +282,7 @@ impl Runner {
     }
 
     /// Whether the program stands before a step of native code with at most `depth` frames, or
-    /// behind one that `origin` frames were inside of.
+    /// after one that contained all `origin` frames.
     fn is_at_step(&self, depth: usize, origin: usize) -> bool {
         let Some(boundary) = self.machine.invocation().and_then(Invocation::boundary) else {
             return false;
@@ -303,7 +304,7 @@ impl Runner {
         self.run_out(depth - 1, depth)
     }
 
-    /// Runs until so many frames are left.
+    /// Runs until `depth` frames are left.
     pub(super) fn run_out(&mut self, depth: usize, origin: usize) -> StopReason {
         let reason = self.run_to_return(depth, origin).unwrap_or_else(|| self.step_done());
         if matches!(reason, StopReason::Pause) {
@@ -312,7 +313,7 @@ impl Runner {
         reason
     }
 
-    /// The instruction that a frame goes on with when its call returns.
+    /// The instruction at which a frame resumes when its call returns.
     fn return_point(&self, frame: FrameIndex) -> Option<Position> {
         let frame = self.machine.invocation()?.frame(&self.machine.context, frame)?;
         let FrameFunction::Bytecode(call) = frame.function else { return None };
@@ -321,7 +322,7 @@ impl Runner {
         let instruction = vmfb::decode(code, call.offset).ok()?;
         let offset = match instruction.op {
             Op::Call | Op::CallVariadic => instruction.end,
-            // These continue in a block, behind its marker of one byte.
+            // These resume in a block, after its marker of one byte.
             Op::CallYieldable | Op::CallVariadicYieldable => {
                 instruction.operands.iter().find_map(|operand| match operand {
                     Operand::Target(target) => Some(BytecodeOffset(target.0 + 1)),

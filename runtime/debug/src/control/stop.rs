@@ -1,4 +1,4 @@
-//! Why a program is standing still, and how it may go on.
+//! Stop reasons, and the ways to resume.
 
 use vm::{Failure, Position, Value};
 
@@ -8,9 +8,9 @@ use crate::inspect::step_in_targets::Call;
 /// How far a step goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Granularity {
-    /// To the next source line; by instruction where a function has no source map.
+    /// To the next source line; by instruction in functions without a source map.
     Line,
-    /// To the next operation of the source, of which a line may have several; else as by line.
+    /// To the next operation of the source, of which a line may have several; otherwise as by line.
     Statement,
     /// To the next bytecode instruction.
     Instruction,
@@ -19,59 +19,59 @@ pub enum Granularity {
 /// What a step does with calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StepKind {
-    /// Stops in functions that are called.
+    /// Stops in called functions.
     Into,
-    /// Runs calls to their end.
+    /// Runs called functions to their end.
     Over,
     /// Runs until the current function has returned.
     Out,
 }
 
-/// How to go on.
+/// A way to resume.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resume {
-    /// Through the initialisers, to before the first instruction of the function.
+    /// Through the initialisers, and to the first instruction of the function.
     ToEntry,
     /// Until something stops the program.
     Continue,
     /// One step.
     Step(StepKind, Granularity),
-    /// To a call of the line that the program stands on, and into it:
-    /// [`crate::Debugger::step_in_targets`].
+    /// To a call on the line where the program stands, and into it:
+    /// [`crate::Machine::step_in_targets`].
     StepInto(Call),
-    /// As it was going when it was paused: the rest of a step, otherwise until something stops it.
+    /// As before a pause: the rest of a step, or until something stops the program.
     AsBefore,
 }
 
-/// A data breakpoint that was hit.
+/// A hit of a data breakpoint.
 #[derive(Clone, Debug)]
 pub struct DataHit {
     /// The breakpoint.
     pub breakpoint: BreakpointId,
-    /// What it watches.
+    /// The data that it watches.
     pub name: String,
-    /// The value before.
+    /// The text of the value before.
     pub old: String,
-    /// The value now; the same where it was only read or written again.
+    /// The text of the value now; the same if it was only read, or written again.
     pub new: String,
-    /// Who did it, as far as that is known.
+    /// The user of the data, if known.
     pub by: Option<DataUser>,
-    /// Whether it was read, and not written.
+    /// Whether it was read and not written.
     pub is_read: bool,
 }
 
-/// What uses data.
+/// A user of data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DataUser {
     /// An instruction.
     Instruction(Position),
-    /// A call that returned in front of this instruction.
+    /// A call that returned before this instruction.
     Return(Position),
-    /// A command of a device: the dispatch of this name, or none if it is of another kind.
+    /// A command of a device: the name of its dispatch, or empty for other commands.
     Command(String),
 }
 
-/// Why the program stands still.
+/// Why the program is stopped.
 #[derive(Clone, Debug)]
 pub enum StopReason {
     /// Before its first instruction.
@@ -80,11 +80,11 @@ pub enum StopReason {
     Breakpoint(Vec<BreakpointId>),
     /// A step is done.
     Step,
-    /// Somebody asked for it.
+    /// It was interrupted.
     Pause,
-    /// Data was touched that these breakpoints watch.
+    /// Data that these breakpoints watch was used.
     Data(Vec<DataHit>),
-    /// A number went wrong that [`crate::Traps`] are set for; the text says which and where.
+    /// A number went wrong for which [`crate::Traps`] are set; the text says which and where.
     Trap(String),
     /// The program executed `vm.break`.
     BreakInstruction,
@@ -95,7 +95,7 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Whether the program can go on from here.
+    /// Whether the program cannot resume.
     #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Failed(_) | Self::Completed(_))

@@ -1,12 +1,12 @@
-//! Data breakpoints and traps: stops where data is read, written or changed, a float goes bad, or
-//! an integer overflows.
+//! Watchpoints and traps: stops where data is read, written or changed, a float goes bad, or an
+//! integer overflows.
 //!
-//! While any are set, the program runs through the instrumented loop, which is asked before every
-//! instruction: what has the one before it done, and what is the next about to do? A stop for data
-//! is behind the instruction that did it, and shown at its line; one for a number is before it (see
-//! `floats`, `overflow`). Memory is also looked at behind each command of a device, so that who
-//! wrote it is known where machine code did. What the data is, and how it is looked at, is in
-//! `watched`; what a stop says in `reasons`.
+//! While any are set, the program runs through the instrumented loop, which asks the watcher before
+//! every instruction. The watcher looks at what the last instruction has done, and at what the next
+//! one will do. A stop for data comes after the instruction that used it, and shows that
+//! instruction's line; a stop for a number comes before it (see `traps`). Memory is also compared
+//! after each command of a device, so the writer is known even if it is machine code.
+//! `inspect::watchable` defines what can be watched; `sentences` says what a stop reports.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -35,37 +35,38 @@ struct Item {
     id: BreakpointId,
     target: WatchTarget,
     access: DataAccess,
-    /// The value of what is watched, and its text.
+    /// The value of the watched data, and its text.
     last: Snapshot,
     shown: String,
-    /// What was there when it was looked at last: of a register that something else is in, that.
+    /// The contents of the place when it was last read. They differ from the value while a register
+    /// holds something else.
     seen: Snapshot,
 }
 
-/// A use of data that nobody has judged yet.
+/// A use of data that may turn out to be none of the watched value.
 #[derive(Debug)]
 struct Candidate {
     hit: DataHit,
     access: DataAccess,
-    /// What the value is now.
+    /// The value now.
     now: Snapshot,
     shown: String,
 }
 
-/// What the last instruction was about to do, asked for behind it.
+/// What the last instruction was about to do, which is evaluated after it.
 #[derive(Default, Debug)]
 struct Pending {
-    /// The instruction, in the frame so far from the outermost.
+    /// The instruction, and the number of frames.
     instruction: Option<(Position, usize)>,
-    /// Items that it reads, and items that it writes.
+    /// Items that it accesses, each with whether it writes.
     touched: Vec<(BreakpointId, bool)>,
-    /// The register that it computes a float into, and what is in it before.
+    /// The register that receives a float, and its contents before.
     float: Option<(RegisterSlot, Value)>,
-    /// Whether memory has to be looked at.
+    /// Whether memory has to be compared.
     may_write_memory: bool,
 }
 
-/// Watches while the program runs.
+/// The state of watching.
 #[derive(Default, Debug)]
 pub(crate) struct Watcher {
     items: Vec<Item>,
@@ -74,17 +75,17 @@ pub(crate) struct Watcher {
     pending: Pending,
     found: Vec<Candidate>,
     bad_float: Option<BadFloat>,
-    /// What the source says of instructions of integer arithmetic that the program has come to.
+    /// What the source says about the integer arithmetic that the program has reached.
     integers: HashMap<Position, Meant>,
-    /// One that it has come to of which that is not known yet.
+    /// Integer arithmetic that the program has reached and that was not looked up yet.
     unknown_integer: Option<Position>,
     overflow: Option<Overflow>,
-    /// Registers whose frame has returned since somebody asked.
+    /// Watched registers whose frame has returned since the last report.
     returned: Vec<BreakpointId>,
-    /// Instructions and operations whose floats were told already.
+    /// Instructions and operations that were reported already.
     caught: HashSet<Position>,
     caught_operations: HashSet<(ModuleIndex, SourcePosition)>,
-    /// The instruction that is run again after it was told what it makes.
+    /// An instruction that was reported and now runs.
     passing: Option<Position>,
 }
 
@@ -94,8 +95,8 @@ impl Watcher {
         !self.items.is_empty() || self.traps.watches_instructions()
     }
 
-    /// Looks at what the last instruction has done, and at what the next one at `position` will do.
-    /// Whether to stop.
+    /// Looks at what the last instruction has done, and at what the next one, at `position`, will
+    /// do. Returns whether to stop.
     pub(crate) fn before(
         &mut self,
         context: &Context,
@@ -136,7 +137,7 @@ impl Watcher {
         stops || !self.found.is_empty() || self.bad_float.is_some() || !self.returned.is_empty()
     }
 
-    /// Whether to stop before an instruction: it overflows, or nobody has asked yet what it means.
+    /// Whether to stop before an instruction, because it overflows or was not looked up yet.
     fn overflows(&mut self, integer: &Integer, invocation: &Invocation, at: Position) -> bool {
         match self.integers.get(&at) {
             None => self.unknown_integer = Some(at),
@@ -146,7 +147,7 @@ impl Watcher {
         self.unknown_integer.is_some() || self.overflow.is_some()
     }
 
-    /// Looks at memory behind a command of a device. Whether to stop.
+    /// Compares memory after a command of a device. Returns whether to stop.
     pub(crate) fn at_boundary(&mut self, context: &Context, invocation: &Invocation) -> bool {
         let Some(boundary) = invocation.boundary() else { return false };
         if boundary.kind != BoundaryKind::AfterStep {
@@ -168,7 +169,7 @@ impl Watcher {
         });
         for item in &mut self.items {
             let touched = pending.touched.iter().find(|(id, _)| *id == item.id);
-            // Looking at much memory before every instruction would take forever.
+            // Comparing large memory before every instruction would take too long.
             if item.target.is_large() && !pending.may_write_memory && touched.is_none() {
                 continue;
             }
@@ -190,7 +191,7 @@ impl Watcher {
         }
     }
 
-    /// Whether a register holds a float that somebody wants to know of.
+    /// Whether a register holds a float for which traps are set.
     fn is_bad(&self, invocation: &Invocation, slot: RegisterSlot) -> bool {
         let value = match register::value(invocation, FrameIndex(0), slot) {
             Some(Value::F32(value)) => f64::from(value),
@@ -200,8 +201,8 @@ impl Watcher {
         value.is_nan() && self.traps.nan || value.is_infinite() && self.traps.infinity
     }
 
-    /// Whether nothing was told yet of an instruction and the operation that it is; or all is to be
-    /// told.
+    /// Whether neither an instruction nor its operation was reported yet, or all are to be
+    /// reported.
     fn is_first_time(&mut self, machine: &Machine, at: Position) -> bool {
         let every = self.traps.every;
         let is_known = !every && !self.caught.insert(at);
@@ -211,7 +212,7 @@ impl Watcher {
             None => place,
         });
         let operation = place.map(|place| (at.function.module, place));
-        // An operation may be several instructions, where a loop was unrolled.
+        // An operation may be several instructions, if a loop was unrolled.
         let is_told = operation.is_some_and(|it| !self.caught_operations.insert(it) && !every);
         !is_known && !is_told
     }
@@ -228,8 +229,7 @@ impl Watcher {
 }
 
 impl Item {
-    /// Looks at the data after somebody may have used it: `touched` says whether it was written or
-    /// only read.
+    /// Looks at the data after a possible use; `touched` says whether it was written or only read.
     fn look(
         &mut self,
         context: &Context,
@@ -248,7 +248,7 @@ impl Item {
         let was_its_value = self.last == self.seen;
         self.seen.clone_from(&now);
         if !is_hit {
-            // A change that nobody asked about is still one.
+            // A change that does not count as a hit still changes the value.
             if was_its_value && !self.target.is_gone() {
                 (self.last, self.shown) = (now, shown);
             }
@@ -276,7 +276,7 @@ impl Watcher {
         self.traps = traps;
     }
 
-    /// Takes over what is watched from the breakpoints, with its values now.
+    /// Takes over the watched data from the breakpoints, with its values now.
     pub(crate) fn begin(&mut self, machine: &Machine, table: &BreakpointTable) {
         let items = std::mem::take(&mut self.items);
         let mut before: HashMap<BreakpointId, Item> =
@@ -288,7 +288,7 @@ impl Watcher {
             let (now, text) =
                 invocation.map_or((None, String::new()), |it| target.look(&machine.context, it));
             let known = before.remove(&id).filter(|item| item.last != item.seen);
-            // While something else is in the register, the value is what it was.
+            // While a register holds something else, the value stays.
             let (last, shown) = known.map_or((now.clone(), text), |item| (item.last, item.shown));
             let target = target.clone();
             self.items.push(Item { id, target, access, last, shown, seen: now });
@@ -300,16 +300,16 @@ impl Watcher {
     /// Looks at what the last instruction of a stretch has done.
     pub(crate) fn look_after(&mut self, machine: &Machine, outcome: &Outcome) {
         match (outcome, machine.invocation()) {
-            // The last instruction was looked at, and the next one has not run.
+            // The last instruction was evaluated, and the next one has not run.
             (Outcome::Stopped(Stop::Step(_)), _) => self.pending = Pending::default(),
-            // The call that led here goes on.
+            // The call that led here has not returned.
             (Outcome::Stopped(Stop::Boundary | Stop::Attached), _) => {}
             (_, Some(invocation)) => self.look_behind(&machine.context, invocation),
             (_, None) => {}
         }
     }
 
-    /// The trap that watching found, if there is one.
+    /// The trap that is due, if there is one.
     pub(crate) fn take_trap(&mut self, machine: &mut Machine) -> Option<StopReason> {
         if let Some(at) = self.unknown_integer.take() {
             self.integers.insert(at, machine.lines().meant(at));
@@ -326,7 +326,7 @@ impl Watcher {
         Some(reason)
     }
 
-    /// The program stands before an instruction that overflows. None: that was reported before.
+    /// Stops before an instruction that overflows. None: that was reported before.
     fn trap_overflow(&mut self, machine: &Machine, overflow: Overflow) -> Option<StopReason> {
         if !self.is_first_time(machine, overflow.at) {
             return None;
@@ -345,7 +345,7 @@ impl Watcher {
         Some(StopReason::Trap(bad.sentence(machine)))
     }
 
-    /// The watchpoints that were hit; each whose condition holds is counted.
+    /// The watchpoints that were hit. Each whose condition holds is counted.
     pub(crate) fn take_hits(
         &mut self,
         machine: &Machine,
@@ -360,8 +360,8 @@ impl Watcher {
         judged
     }
 
-    /// Whether a use of data is one of the value that was asked about; a register may hold another
-    /// by now.
+    /// Decides whether a use of data is one of the watched value; a register may hold another by
+    /// now.
     fn judged(
         &mut self,
         machine: &Machine,
@@ -398,7 +398,7 @@ impl Watcher {
         Some(DataHit { name, old, new, is_read: hit.is_read && !has_changed, ..hit })
     }
 
-    /// Reports the watchpoints whose frame has returned.
+    /// Reports watchpoints whose frame has returned.
     pub(crate) fn report_returned(
         &mut self,
         machine: &Machine,

@@ -136,9 +136,9 @@ impl<'t> Parser<'t> {
         self.skip_space();
         let rest = self.rest();
         let found = OPERATORS.iter().filter(|(text, ..)| {
-            let behind = rest.strip_prefix(text);
+            let after = rest.strip_prefix(text);
             let is_word = text.starts_with(char::is_alphabetic);
-            behind.is_some_and(|behind| !is_word || !behind.starts_with(is_name))
+            after.is_some_and(|after| !is_word || !after.starts_with(is_name))
         });
         found.max_by_key(|(text, ..)| text.len()).copied()
     }

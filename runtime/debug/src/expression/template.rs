@@ -97,9 +97,7 @@ fn value_end(text: &str, open: usize) -> Result<usize, ExpressionError> {
     match (rest.starts_with('}'), letter) {
         (true, _) => Ok(end),
         (false, Some(length)) => Ok(end + 1 + length),
-        (false, None) => {
-            Err(ExpressionError::new(end..end, "`}` is missing behind the expression"))
-        }
+        (false, None) => Err(ExpressionError::new(end..end, "`}` is missing after the expression")),
     }
 }
 

@@ -30,12 +30,9 @@ impl fmt::Display for ChangedFile {
                  from here on"
             ),
             Self { is_gone: true, .. } => {
-                write!(
-                    f,
-                    "{path} is not there any more; the session goes on with what it has loaded"
-                )
+                write!(f, "{path} no longer exists; the session continues with what it has loaded")
             }
-            _ => write!(f, "{path} has changed; the session goes on with what it has loaded"),
+            _ => write!(f, "{path} has changed; the session continues with what it has loaded"),
         }
     }
 }

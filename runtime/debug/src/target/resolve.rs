@@ -224,7 +224,7 @@ impl Program {
         if is_outside {
             format!("line {line} is in no function")
         } else {
-            format!("{}, and nothing behind it in its block has", self.what_is_on(file, line))
+            format!("{}, and nothing after it in its block has", self.what_is_on(file, line))
         }
     }
 

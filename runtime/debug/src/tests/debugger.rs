@@ -1,4 +1,4 @@
-//! The embedded example of the command line under the debugger.
+//! The command line's embedded example under the debugger.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use crate::{
     LaunchOptions, ModuleSource, OptionError, Resume, StepKind, StopReason,
 };
 
-/// The embedded example of the command line, `main(2.0, 5)`.
+/// The command line's embedded example, `main(2.0, 5)`.
 fn example() -> Debugger {
     loaded(None)
 }
@@ -66,7 +66,8 @@ fn stepping_out_stops_in_the_caller() {
     );
 }
 
-/// The example with a breakpoint in the loop, after it ran to its end: how often it was hit.
+/// Runs the example to its end with a breakpoint in its loop. Returns how often the breakpoint was
+/// hit, and how often it stopped.
 fn hits_of(options: &BreakpointOptions) -> (u64, u32) {
     let mut debugger = named_example();
     let id = debugger.add_breakpoint(BreakpointSpec::Function { name: "improve".into() });
@@ -85,7 +86,7 @@ fn conditions_and_counts_choose_visits() {
         hit_condition: if hit.is_empty() { HitCondition::Always } else { hit.parse().unwrap() },
         log: None,
     };
-    // Conditions on registers are asked in the loop, the others by the debugger.
+    // Guards check conditions on registers, the debugger all others.
     let cases = [
         ("", "", (5, 5)),
         ("%guess < 1.5", "", (3, 3)),
@@ -97,7 +98,7 @@ fn conditions_and_counts_choose_visits() {
         ("", "% 2", (5, 2)),
         ("%guess < 1.5", "% 2", (3, 1)),
         ("rwdata[0] >= 2", ">= 2", (3, 2)),
-        // One that fails stops once.
+        // A condition that fails stops once.
         ("1 / 0", "", (0, 1)),
         ("1 / (rwdata[0] - 2) > 5", "", (0, 1)),
         ("false", "", (0, 0)),

@@ -1,5 +1,4 @@
-//! Hits are counted alike by guards, inside of the interpreter, and by the debugger, which stops
-//! for each.
+//! Guards, inside the interpreter, and the debugger, which stops at each visit, count hits alike.
 
 use std::path::Path;
 

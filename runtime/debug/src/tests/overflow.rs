@@ -1,11 +1,11 @@
 //! Overflows that stop a program are those of exact arithmetic: every instruction with random
-//! operands, all edges among them, against numbers of more bits.
+//! operands, including all edge cases, is checked against wider numbers.
 
 use std::fmt::Write as _;
 
 use crate::{Debugger, LaunchOptions, ModuleSource, Resume, StopReason, Traps};
 
-/// An operation: its instruction, how many operands it has, and its exact result.
+/// An operation: its instruction, the number of its operands, and its exact result.
 type Operation = (&'static str, usize, fn([i128; 3]) -> i128);
 
 const OPERATIONS: [Operation; 6] = [
@@ -14,11 +14,11 @@ const OPERATIONS: [Operation; 6] = [
     ("mul", 2, |[a, b, _]| a * b),
     ("div", 2, |[a, b, _]| a / b),
     ("abs", 1, |[a, ..]| a.abs()),
-    // A fused product overflows first.
+    // The product of a fused operation overflows first.
     ("fma", 3, |[a, b, c]| a * b + c),
 ];
 
-/// A function that computes with constants, one after the other.
+/// A function that computes with constants, one operation after the other.
 fn program(operation: &str, count: usize, bits: u32, operands: &[[i128; 3]]) -> String {
     let mut text = format!("vm.module @numbers version 0\nvm.type i{bits}\nvm.export @main\n");
     let _ = write!(text, "vm.func @main() -> () {{\n^bb0:\n");
@@ -52,7 +52,7 @@ fn launched(text: &str) -> Debugger {
     load.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Random operands that are often near the edges, without a division that fails.
+/// Random operands, often near the edges, without divisions that fail.
 fn operands(bits: u32, state: &mut u64) -> [i128; 3] {
     let (low, high) = (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1);
     [(); 3].map(|()| {
@@ -78,7 +78,7 @@ fn overflows_that_stop_are_those_of_exact_arithmetic() {
         let fits = |value: i128| (value << (128 - bits)) >> (128 - bits) == value;
         for (name, count, exact) in OPERATIONS {
             let mut cases: Vec<[i128; 3]> = (0..400).map(|_| operands(bits, &mut state)).collect();
-            // Whatever has no quotient fails by itself, at once.
+            // A division without a quotient fails by itself.
             cases.retain(|[a, b, _]| name != "div" || (*b != 0 && fits(a / b)));
             let mut expected = Vec::new();
             for [a, b, c] in &cases {

@@ -1,6 +1,5 @@
-//! Pauses inside of dispatches: a program that changes tensors in place is interrupted at random
-//! moments, looked at, stepped and let go on, and its results are those of a program that nobody
-//! disturbed.
+//! Pauses inside dispatches. A program that changes tensors in place is interrupted at random
+//! moments, inspected, stepped and resumed; its results must be those of an undisturbed program.
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`.
 
@@ -21,11 +20,12 @@ const DISPATCH: &str = "accumulate_dispatch_0_reduction_512x600_i32";
 /// The line of the multiplication in the source.
 const SCALED: u32 = 13;
 
-/// What the program is compiled to, and how many elements it adds to each: enough to take a while.
+/// What the program is compiled to, which also decides how many elements it adds: enough to take a
+/// while.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Code {
     Bytecode,
-    /// Which is never moved to the program's stack, as it is not in the program's context.
+    /// Never moved to the program's stack, as it is not in the program's context.
     BytecodeWithoutDevice,
     Machine,
 }
@@ -72,12 +72,12 @@ fn loaded(module: &Path, code: Code, device: DeviceKind) -> Debugger {
     .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What each element is in the end: computed here, not there.
+/// The final value of each element, computed here.
 fn expected(code: Code) -> i32 {
     (0..3 * code.elements()).fold(1, |sum: i32, _| sum.wrapping_mul(3).wrapping_add(7))
 }
 
-/// Numbers that look random.
+/// Pseudorandom numbers.
 struct Random(u64);
 
 impl Random {
@@ -88,7 +88,7 @@ impl Random {
     }
 }
 
-/// Looks at a stop: whether it is in the dispatch's code, with a line and registers.
+/// Inspects a stop. Returns whether it is in the dispatch's code, with a line and registers.
 fn is_inside(debugger: &Debugger) -> bool {
     let frames = debugger.machine().frames();
     if frames[0].name.contains("machine code +0x") {
@@ -109,7 +109,7 @@ fn is_inside(debugger: &Debugger) -> bool {
     is_inside
 }
 
-/// Does something that a user may do at a stop. What it comes to is for the caller to go on from.
+/// Does something that a user may do at a stop. The caller handles the result.
 fn disturb(debugger: &mut Debugger, random: &mut Random) -> Option<StopReason> {
     let step = |debugger: &mut Debugger, kind, granularity| {
         Some(debugger.resume(Resume::Step(kind, granularity)))
@@ -130,7 +130,8 @@ fn disturb(debugger: &mut Debugger, random: &mut Random) -> Option<StopReason> {
     }
 }
 
-/// Runs the program with interrupts every so often. How often it was stopped, and how often inside.
+/// Runs the program with interrupts. Returns how often it was stopped, and how often inside the
+/// dispatch.
 fn disturbed(module: &Path, code: Code, device: DeviceKind, seed: u64) -> (u32, u32) {
     let mut random = Random(seed);
     let mut debugger = loaded(module, code, device);
@@ -139,7 +140,7 @@ fn disturbed(module: &Path, code: Code, device: DeviceKind, seed: u64) -> (u32, 
     loop {
         let delay = Duration::from_micros(random.below(code.patience()));
         let handle = debugger.interrupt_handle();
-        // A few are enough; the rest of the way it runs undisturbed.
+        // A few interrupts are enough; then the program runs undisturbed.
         let clock = (pauses < 15).then(|| {
             thread::spawn(move || {
                 thread::sleep(delay);
@@ -166,7 +167,7 @@ fn disturbed(module: &Path, code: Code, device: DeviceKind, seed: u64) -> (u32, 
             }
             _ => {}
         }
-        // A step out of machine code ends soon.
+        // Stepping out of machine code would end the program soon.
         if code != Code::Machine {
             reason = disturb(&mut debugger, &mut random);
         }

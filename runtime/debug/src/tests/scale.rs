@@ -1,5 +1,4 @@
-//! What becomes large does not make the work grow faster: what is done is counted, not how long it
-//! takes.
+//! Work does not grow faster than the input. The tests count what is done, not how long it takes.
 
 use std::fmt::Write as _;
 
@@ -52,7 +51,7 @@ fn of_a_deep_stack_only_what_is_shown_is_made() {
         assert_eq!(debugger.machine().frame_count(), depth);
         let mut known = KnownFrames::default();
         assert_eq!(debugger.machine().frames_by(&mut known, 0..20).len(), 20);
-        // The innermost, and the call that all others stand at.
+        // The innermost frame, and the frame of the call at which all others stand.
         assert_eq!((known.visited, known.made), (20, 2));
         let mut known = KnownFrames::default();
         let all = debugger.machine().frames_by(&mut known, 0..usize::MAX);
@@ -68,7 +67,7 @@ fn of_a_deep_stack_only_what_is_shown_is_made() {
     }
 }
 
-/// A function of so many instructions in one block.
+/// A function of `count` instructions in one block.
 fn long(count: usize) -> String {
     let mut text = "vm.module @long version 0\nvm.type i32\nvm.export @main\n\
                     vm.func @main(%i0: i32) -> (i32) {\n^bb0:\n"
@@ -89,7 +88,7 @@ fn many_breakpoints_are_armed_at_once() {
         let spec = |line| BreakpointSpec::ListingLine { module, line };
         let ids = (1..=COUNT).map(|line| debugger.add_breakpoint(spec(line))).collect::<Vec<_>>();
         for (index, id) in ids.iter().enumerate() {
-            // The last one stops.
+            // Only the last breakpoint stops.
             let hit_condition = match index + 1 == ids.len() {
                 true => HitCondition::Always,
                 false => HitCondition::AtLeast(2),

@@ -1,6 +1,6 @@
-//! Steps against a model: a program that iree-compile made is first run by instruction, which says
-//! what runs and in which frame; from that follows where steps of every kind and size have to stop,
-//! at each level.
+//! Steps against a model. A program made by iree-compile is first run by instruction, which shows
+//! what runs and in which frame. From that follows where steps of every kind and size must stop, at
+//! each level.
 //!
 //! Needs iree-compile: `pip install iree-base-compiler`.
 
@@ -15,7 +15,7 @@ use crate::{
     StepKind, StopReason,
 };
 
-/// Something that runs: an instruction, or a place in native code.
+/// An instruction that runs, or a place in native code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Seen {
     depth: usize,
@@ -23,15 +23,15 @@ struct Seen {
     key: Option<LineKey>,
     /// Whether the function has any line.
     has_lines: bool,
-    /// Whether the function's user has not seen it begin.
+    /// Whether the user has not seen the function begin yet.
     is_ahead: bool,
-    /// Whether calls were inlined there.
+    /// Whether inlined calls lead to it.
     is_inlined: bool,
-    /// What the user sees of the frames: names, lines and columns.
+    /// The frames that the user sees: names, lines and columns.
     shown: Vec<(String, Option<(u32, u32)>)>,
 }
 
-/// A program to run, with what it is called with.
+/// A program with its inputs.
 struct Case {
     source: PathBuf,
     function: String,
@@ -103,8 +103,7 @@ fn stops(
     found
 }
 
-/// Where the model says that a step ends which began at an index of what runs; none at the
-/// program's end.
+/// Where a step that began at an index of the model ends, by the model; none at the program's end.
 fn next_stop(ran: &[Seen], from: usize, kind: StepKind, level: Level) -> Option<usize> {
     let start = &ran[from];
     let by_dispatch = kind == StepKind::Over && level == Level::Source;
@@ -127,7 +126,7 @@ fn next_stop(ran: &[Seen], from: usize, kind: StepKind, level: Level) -> Option<
         let is_same = here.depth == start.depth && here.key == start.key;
         let is_beyond = here.depth < start.depth && !here.has_lines;
         let is_place = here.position.is_none();
-        // Behind native code is the next line.
+        // After native code comes the next line.
         let has_no_line = start.key.is_none() && start.position.is_some();
         has_no_line || (is_line && (is_again || !is_same)) || is_place || is_beyond
     })
@@ -145,15 +144,15 @@ fn check_against_model(
         assert_eq!(stop, &ran[at], "{context}: stop {number}");
         match next_stop(ran, at, kind, level) {
             Some(next) => at = next,
-            None => assert_eq!(number + 1, stopped.len(), "{context}: it goes on behind the end"),
+            None => assert_eq!(number + 1, stopped.len(), "{context}: it continues after the end"),
         }
     }
     assert_eq!(next_stop(ran, at, kind, level), None, "{context}: it ends before the end");
 }
 
-/// Steps stop before calls as well as inside of them, so that there may be several stops at an
-/// instruction. But each shows something else than the one before, unless it is a turn of a loop,
-/// and they are in the order of what runs.
+/// Steps stop before inlined calls as well as inside them, so there may be several stops at one
+/// instruction. Each shows something else than the one before, except in a new turn of a loop, and
+/// they are in the order of the model.
 fn check_with_inlined_calls(ran: &[Seen], stopped: &[Seen], by: Granularity, context: &str) {
     let mut rest = ran.iter().peekable();
     let mut before: Option<&Seen> = None;
@@ -183,7 +182,7 @@ fn check(module: &Path, case: &Case, level: Level, kind: StepKind, by: Granulari
     } else {
         check_against_model(ran, &stopped, kind, level, &context);
     }
-    // A step over passes what is called, inlined or not.
+    // A step over passes calls, inlined or not.
     let is_looked_at =
         |it: &&Seen| kind == StepKind::Into || (it.depth == ran[0].depth && !it.is_inlined);
     for passed in ran.iter().filter(is_looked_at).filter(|it| it.key.is_some() && !it.is_ahead) {
@@ -192,7 +191,7 @@ fn check(module: &Path, case: &Case, level: Level, kind: StepKind, by: Granulari
     }
 }
 
-/// Steps out, from some of what runs: each leads to what runs next in the frames around.
+/// Steps out, from some places of the model: each leads to what runs next in the outer frames.
 fn check_out(module: &Path, case: &Case, level: Level) {
     const SOME: usize = 15;
     let by = Granularity::Instruction;
@@ -213,7 +212,7 @@ fn check_out(module: &Path, case: &Case, level: Level) {
     }
 }
 
-/// What names a value in a frame means that value, there and at that level.
+/// A name that is shown in a frame means the same value in an expression, there and at that level.
 fn check_names(module: &Path, case: &Case, level: Level) {
     const SOME: usize = 60;
     let mut debugger = loaded(module, case, level);
@@ -243,7 +242,7 @@ fn check_names(module: &Path, case: &Case, level: Level) {
     }
 }
 
-/// The cases of a source, which its comments name.
+/// The cases of a source, from its comments.
 fn cases_of(source: &Path) -> Vec<Case> {
     let text = std::fs::read_to_string(source).expect("the source is readable");
     let comments = |word: &str| -> Vec<Vec<String>> {
@@ -285,7 +284,7 @@ fn check_all(source: &str, levels: &[Level]) {
     for case in &cases {
         for level in levels {
             check_names(&module, case, *level);
-            // A call that was inlined is left too, at the level of the source.
+            // At the level of the source, inlined calls are stepped out of, too.
             if *level == Level::Vm {
                 check_out(&module, case, *level);
             }

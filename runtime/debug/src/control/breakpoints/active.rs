@@ -1,5 +1,5 @@
-//! The breakpoints of a machine: the table of them, what is armed for them, and what happens when
-//! the program reaches one.
+//! The breakpoints of a machine: their table, the instructions that are armed for them, and what
+//! happens when the program reaches one.
 
 use std::sync::Arc;
 
@@ -27,11 +27,11 @@ pub(crate) struct ActiveBreakpoints {
 }
 
 impl ActiveBreakpoints {
-    /// Sets what a breakpoint does besides stopping. Instructions are not armed yet.
+    /// Sets what a breakpoint does besides stopping. Instructions are not armed here.
     ///
     /// # Errors
-    /// The condition or message is no expression, or uses a name that means nothing where the
-    /// breakpoint is. Nothing is changed then.
+    /// The condition or message is not an expression, or uses a name that means nothing at the
+    /// breakpoint. Nothing is changed then.
     pub(crate) fn set_options(
         &mut self,
         machine: &Machine,
@@ -89,9 +89,9 @@ impl ActiveBreakpoints {
         Ok(())
     }
 
-    /// The breakpoints that stop the program, of those that it has reached. Each whose condition
-    /// holds is counted; one that logs does so, and does not stop. Names mean what they mean in the
-    /// text in which a breakpoint was set.
+    /// The breakpoints that stop the program, among those that it has reached. Each breakpoint
+    /// whose condition holds is counted; one with a log message sends it and does not stop. Names
+    /// have their meaning in the text in which the breakpoint was set.
     pub(crate) fn hit(
         &mut self,
         machine: &Machine,
@@ -132,7 +132,8 @@ impl ActiveBreakpoints {
         stopping
     }
 
-    /// Whether a condition holds. One that names a missing value does not; that is reported once.
+    /// Whether a condition holds. A condition with a missing value does not, which is reported
+    /// once.
     fn holds(
         &mut self,
         machine: &Machine,
@@ -175,7 +176,7 @@ impl ActiveBreakpoints {
         if !matches!(breakpoint.spec, BreakpointSpec::Line { .. }) {
             return true;
         }
-        // Where the line has bytecode in the dispatch, that is where it stops.
+        // If the line has bytecode in the dispatch, the breakpoint stops there.
         let dispatch = machine.dispatch(FrameIndex(0));
         let function = dispatch.and_then(|it| machine.dispatch_function(&it));
         let is_inside = breakpoint
@@ -186,8 +187,8 @@ impl ActiveBreakpoints {
         is_it && !is_inside
     }
 
-    /// The condition of a breakpoint cannot be evaluated. Whether to stop for that: only the first
-    /// time, as passing in silence would look as if the condition were never true.
+    /// Records that a condition cannot be evaluated, and returns whether to stop for that: only the
+    /// first time. Passing in silence would look as if the condition were never true.
     fn condition_failed(&mut self, id: BreakpointId, error: &ExpressionError) -> bool {
         let Some(breakpoint) = self.table.get_mut(id) else { return false };
         if std::mem::replace(&mut breakpoint.has_failed, true) {
@@ -220,13 +221,13 @@ impl ActiveBreakpoints {
         self.log.notice(machine, breakpoint, text);
     }
 
-    /// Whether dispatches have to stop for some breakpoint.
+    /// Whether a breakpoint needs stops at dispatches.
     pub(crate) fn any_of_dispatches(&self) -> bool {
         self.table.iter().any(Breakpoint::is_of_dispatches)
     }
 }
 
-/// Whether all names in an expression may stand for something at an instruction.
+/// Checks that all names in an expression may stand for something at an instruction.
 fn check_names(
     program: &Program,
     expression: &Expression,

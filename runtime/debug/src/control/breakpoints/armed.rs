@@ -1,8 +1,8 @@
-//! Armed instructions: those that stop the interpreter, for breakpoints or for a step that runs to
-//! a place.
+//! Armed instructions, which stop the interpreter: for breakpoints, or for a step that runs to a
+//! place.
 //!
-//! To arm an instruction is to patch the executable form of its function at its address; this file
-//! is the only one that does.
+//! To arm an instruction is to patch the executable form of its function at its address. Only this
+//! file does that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,9 +21,9 @@ pub(crate) struct ArmedInstructions {
     for_breakpoints: BTreeMap<Position, Vec<BreakpointId>>,
     /// Places that a step runs to.
     temporary: BTreeSet<Position>,
-    /// Places where a guard decides, and by what.
+    /// Places where a guard decides, each with its plan.
     guarded: BTreeMap<Position, GuardPlan>,
-    /// How often all breakpoints were looked at.
+    /// How often all breakpoints were armed.
     #[cfg(test)]
     pub(crate) rounds: usize,
 }
@@ -80,8 +80,8 @@ impl ArmedInstructions {
         }
     }
 
-    /// Gives each place the guard that it should have. Places that a step runs to have none, nor
-    /// places with several breakpoints.
+    /// Gives each place the guard that it should have. Places that a step runs to have none, and
+    /// neither have places with several breakpoints.
     fn set_guards(&mut self, table: &BreakpointTable, machine: &mut Machine) {
         let Machine { program, context, .. } = machine;
         let wanted = self.guards_wanted(table, program);

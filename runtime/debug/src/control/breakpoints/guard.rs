@@ -1,5 +1,5 @@
-//! Guards: what the interpreter asks at a breakpoint by itself, so that a visit that does not stop
-//! the program costs little.
+//! Guards: what the interpreter checks by itself at a breakpoint, so that a visit that does not
+//! stop the program costs little.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::expression::{Expression, NumberSource, compile};
 use crate::target::level::Level;
 use crate::target::program::Program;
 
-/// What the names in a breakpoint's texts refer to at one of its places.
+/// The meaning of the names in a breakpoint's texts, at one of its places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Names {
     pub(super) level: Level,
@@ -32,7 +32,7 @@ impl GuardPlan {
     /// The plan for a breakpoint at one of its places; none if every visit stops.
     pub(super) fn of(breakpoint: &Breakpoint, program: &Program, at: Position) -> Option<Self> {
         let Breakpoint { condition, hit_condition, hits, level, .. } = breakpoint;
-        // Where lines share a dispatch, only the debugger can tell which command it runs for, so the
+        // If lines share a dispatch, only the debugger can tell for which command it runs. So the
         // debugger counts.
         let hit_condition = match breakpoint.used_by.contains_key(&at) {
             true => &HitCondition::Always,
@@ -62,8 +62,8 @@ impl GuardPlan {
             && self.hits.is_same(&other.hits)
     }
 
-    /// The guard, if the condition is about registers alone. Visits that the guard cannot decide
-    /// are left to the debugger. The guard counts the hits that do not stop.
+    /// The guard, if the condition uses only registers. It leaves visits that it cannot decide to
+    /// the debugger, and counts the hits that do not stop.
     pub(super) fn guard(&self, program: &Program, at: Position) -> Option<Guard> {
         let Self { condition, names, hit_condition, hits } = self.clone();
         let passes = move || hit_condition != HitCondition::Always && hits.pass(hit_condition);

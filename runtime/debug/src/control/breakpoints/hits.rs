@@ -1,9 +1,9 @@
-//! How often the program has reached a breakpoint, and which of these visits stop it.
+//! How often the program has reached a breakpoint, and which of these hits stop it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Which of its hits stop the program, counted from 1.
+/// The hits that stop the program, counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub enum HitCondition {
     /// All of them.
@@ -15,7 +15,7 @@ pub enum HitCondition {
     AtLeast(u64),
     /// Those before this one.
     Below(u64),
-    /// Every so many.
+    /// Every hit whose number is a multiple.
     Every(u64),
 }
 
@@ -54,8 +54,7 @@ impl std::str::FromStr for HitCondition {
     }
 }
 
-/// How often the program has come to a breakpoint. The guard of the breakpoint counts too, inside
-/// of the interpreter.
+/// The number of hits of a breakpoint. The breakpoint's guard, inside the interpreter, counts too.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hits(Arc<AtomicU64>);
 
@@ -68,7 +67,7 @@ impl Hits {
         self.0.store(hits, Ordering::Relaxed);
     }
 
-    /// Counts a hit, unless it is one of those that stop: the debugger counts these.
+    /// Counts a hit that does not stop; returns whether it is one. The debugger counts the others.
     pub(crate) fn pass(&self, condition: HitCondition) -> bool {
         let hit = self.get() + 1;
         let passes = !condition.stops(hit);

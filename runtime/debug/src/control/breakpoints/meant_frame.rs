@@ -1,4 +1,4 @@
-//! Which frame a breakpoint means, where it is on an instruction of calls that were inlined.
+//! Which frame a breakpoint means on an instruction of inlined calls.
 
 use debuginfo::SourcePosition;
 use vm::Position;
@@ -8,11 +8,11 @@ use super::table::Breakpoint;
 use crate::target::level::Level;
 use crate::target::program::Program;
 
-/// A line and a column, as far as they were asked for and found.
+/// A line and a column, as far as they are known.
 pub(crate) type LineAndColumn = (Option<u32>, Option<u32>);
 
 impl BreakpointSpec {
-    /// The index of the frame that is meant in the path of an instruction.
+    /// The index of the meant frame in the path of an instruction.
     pub(crate) fn frame_meant(
         &self,
         program: &Program,
@@ -36,8 +36,8 @@ impl BreakpointSpec {
 }
 
 impl Breakpoint {
-    /// How many inlined calls lead to the frame that is meant at one of the breakpoint's places;
-    /// none where no call was inlined.
+    /// How many inlined calls lead to the meant frame at a place of the breakpoint; none if no call
+    /// was inlined there.
     pub(crate) fn calls_meant(&self, program: &Program, position: Position) -> Option<usize> {
         let path = program.path_at(Level::Source, position);
         let at = (self.line, self.column);

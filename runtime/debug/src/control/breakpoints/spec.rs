@@ -1,4 +1,4 @@
-//! What a breakpoint is asked for, and which instructions of a program that means.
+//! What a breakpoint is asked for, and how that is resolved in a program.
 
 use vm::{Boundary, BoundaryKind, ModuleIndex};
 
@@ -8,7 +8,7 @@ use crate::target::program::Program;
 use crate::target::resolve::Resolution;
 use crate::view::address::LinearAddress;
 
-/// Names a breakpoint for as long as the session lives; never reused.
+/// Identifies a breakpoint as long as the session lives; never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BreakpointId(pub u32);
 
@@ -17,41 +17,41 @@ pub struct BreakpointId(pub u32);
 pub enum BreakpointSpec {
     /// A line of a source file, counted from 1.
     Line {
-        /// As the client names the file.
+        /// The file, as the client names it.
         file: String,
-        /// From 1.
+        /// Counted from 1.
         line: u32,
-        /// From 1, where one of several operations on the line is meant.
+        /// Counted from 1; chooses one of several operations on the line.
         column: Option<u32>,
     },
     /// A line of a module's disassembly, counted from 1.
     ListingLine {
         /// The module.
         module: ModuleIndex,
-        /// From 1.
+        /// Counted from 1.
         line: u32,
     },
     /// The first instruction of functions, and the calls of imports.
     Function {
-        /// That of an export, an internal function, an inlined one or an import, or
-        /// `module.function`; `*` in it stands for any text and `?` for any character.
+        /// The name of an export, an internal function, an inlined function or an import, or
+        /// `module.function`; `*` stands for any text and `?` for any character.
         name: String,
     },
     /// One instruction.
     Instruction {
-        /// Where.
+        /// Its address.
         address: LinearAddress,
     },
-    /// Data, by the way it is used.
+    /// A use of data: a watchpoint.
     Data {
-        /// What.
+        /// The data.
         target: WatchTarget,
-        /// What is done to it.
+        /// The use.
         access: DataAccess,
     },
     /// Dispatches on a device, whatever executes them.
     Dispatch {
-        /// Their names, with `*` for any text and `?` for any character.
+        /// A pattern of their names: `*` stands for any text and `?` for any character.
         pattern: String,
         /// When to stop.
         when: DispatchMoment,
@@ -68,21 +68,21 @@ pub enum DispatchMoment {
     After,
 }
 
-/// What a data breakpoint looks for.
+/// The use of data that a data breakpoint looks for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DataAccess {
     /// The data is read.
     Read,
-    /// It is written, with whatever value.
+    /// It is written, with any value.
     Write,
-    /// It gets another value.
+    /// Its value changes.
     Change,
     /// It is read or written.
     ReadWrite,
 }
 
 impl BreakpointSpec {
-    /// Where a breakpoint is in a program.
+    /// Resolves the breakpoint in a program.
     #[must_use]
     pub fn resolve(&self, program: &Program) -> Resolution {
         match self {
@@ -95,8 +95,8 @@ impl BreakpointSpec {
         }
     }
 
-    /// The level whose names and lines a breakpoint means: that of the text in which it is set, or
-    /// else the level that is shown.
+    /// The level whose names and lines the breakpoint means: that of the text in which it is set,
+    /// or else the level that is shown.
     #[must_use]
     pub fn level(&self, program: &Program, shown: Level) -> Level {
         match self {
@@ -118,7 +118,7 @@ impl BreakpointSpec {
             BoundaryKind::AfterStep => DispatchMoment::After,
             BoundaryKind::BeforePart => return false,
         };
-        // Steps without a name are commands of other kinds.
+        // Only dispatches have a name.
         moment == *when && !boundary.name.is_empty() && abi::glob::matches(pattern, &boundary.name)
     }
 }

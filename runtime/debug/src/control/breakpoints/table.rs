@@ -1,8 +1,7 @@
-//! Breakpoints: what was asked for, and where in the bytecode that turned out to be.
+//! The table of breakpoints: what was asked for, and where that is.
 //!
-//! The table is plain data. Arming (patching the executable form) is done by
-//! [`crate::Debugger`], which keeps the set of armed addresses equal to the union of all
-//! resolved locations; two breakpoints may share an instruction.
+//! The table is plain data; [`super::armed`] arms the union of all locations. Two breakpoints may
+//! share an instruction.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,51 +18,50 @@ use crate::target::resolve::Resolution;
 /// A breakpoint.
 #[derive(Clone, Debug)]
 pub struct Breakpoint {
-    /// Its name.
+    /// Its identifier.
     pub id: BreakpointId,
     /// What was asked for.
     pub spec: BreakpointSpec,
-    /// Where it is; empty while nothing matches.
+    /// Its instructions; empty while nothing matches.
     pub locations: Vec<Position>,
-    /// Dispatches in machine code that its line was compiled to: it is before them.
+    /// Machine-code dispatches of its line; the breakpoint stops before them.
     pub dispatches: Vec<String>,
-    /// The commands that its line stands for, in bytecode or not.
+    /// The commands of its line, in bytecode or not.
     pub(crate) commands: Vec<CommandPlace>,
-    /// For places in dispatches that others use, too: the instructions that record the commands
-    /// meant.
+    /// For places that it shares with other lines: the instructions that record its own commands.
     pub(crate) used_by: BTreeMap<Position, BTreeSet<Position>>,
-    /// Whether nothing that can run comes there.
+    /// Whether the program never gets there.
     pub(crate) is_out_of_reach: bool,
-    /// The line that it is really on, for breakpoints on lines.
+    /// The line where it actually is, for breakpoints on lines.
     pub line: Option<u32>,
-    /// The column of the operation that it is on, for breakpoints on columns.
+    /// The column of its operation, for breakpoints on columns.
     pub column: Option<u32>,
-    /// Why it is nowhere, or elsewhere than asked.
+    /// Why it is nowhere, or in another place than asked.
     pub message: Option<String>,
-    /// How often the program has come to it.
+    /// How often the program has reached it.
     pub(crate) hits: Hits,
-    /// Which of the hits stop.
+    /// The hits that stop.
     pub hit_condition: HitCondition,
-    /// The level whose names are meant by what follows.
+    /// The level whose names its condition and message use.
     pub(crate) level: Level,
-    /// What has to hold for a visit to count as a hit.
+    /// The condition for a visit to count as a hit.
     pub(crate) condition: Option<Arc<Expression>>,
-    /// What is said instead of stopping.
+    /// The message that is sent instead of stopping.
     pub(crate) log: Option<Arc<Template>>,
-    /// Whether its condition could not be asked once: then it has been told.
+    /// Whether its condition could not be evaluated once, which was reported.
     pub(crate) has_failed: bool,
-    /// Whether it was said that its condition names what there is not.
+    /// Whether it was reported that its condition names a missing value.
     pub(crate) is_blind: bool,
 }
 
-/// What a breakpoint does besides stopping whenever the program comes to it.
+/// What a breakpoint does besides stopping at every visit.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct BreakpointOptions {
-    /// An expression that has to hold for a visit to count as a hit.
+    /// An expression that must be true for a visit to count as a hit.
     pub condition: Option<String>,
-    /// Which of the hits stop.
+    /// The hits that stop.
     pub hit_condition: HitCondition,
-    /// A message with `{expressions}` to be said instead of stopping.
+    /// A message with `{expressions}` that is sent instead of stopping.
     pub log: Option<String>,
 }
 
@@ -82,7 +80,7 @@ pub enum OptionError {
 }
 
 impl Breakpoint {
-    /// How often the program has come to it.
+    /// How often the program has reached it.
     #[must_use]
     pub fn hits(&self) -> u64 {
         self.hits.get()
@@ -98,7 +96,7 @@ impl Breakpoint {
         }
     }
 
-    /// Whether it is about dispatches, which have no instruction.
+    /// Whether it stops at boundaries of dispatches, which are no instructions.
     pub(crate) fn is_of_dispatches(&self) -> bool {
         matches!(self.spec, BreakpointSpec::Dispatch { .. }) || !self.commands.is_empty()
     }
@@ -116,7 +114,7 @@ impl Breakpoint {
         (self.line, self.column, self.message) = (line, column, message);
     }
 
-    /// Whether its message is about what happened while the program ran.
+    /// Whether its message is about the running program.
     #[must_use]
     pub fn has_news(&self) -> bool {
         self.has_failed
@@ -140,7 +138,7 @@ pub struct BreakpointTable {
 }
 
 impl BreakpointTable {
-    /// Adds one.
+    /// Adds a breakpoint.
     pub fn add(&mut self, spec: BreakpointSpec, resolution: Resolution) -> BreakpointId {
         self.next += 1;
         let id = BreakpointId(self.next);
@@ -168,17 +166,17 @@ impl BreakpointTable {
         id
     }
 
-    /// Removes one; tells whether it was there.
+    /// Removes a breakpoint. Returns whether it existed.
     pub fn remove(&mut self, id: BreakpointId) -> bool {
         self.breakpoints.remove(&id).is_some()
     }
 
-    /// One of them, to change it.
+    /// A breakpoint, to change it.
     pub(crate) fn get_mut(&mut self, id: BreakpointId) -> Option<&mut Breakpoint> {
         self.breakpoints.get_mut(&id)
     }
 
-    /// Makes all breakpoints those of a program that has not run.
+    /// Resets all breakpoints for a program that has not run.
     pub(crate) fn begin_again(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
         for breakpoint in self.breakpoints.values_mut() {
             breakpoint.hits.set(0);
@@ -187,7 +185,7 @@ impl BreakpointTable {
         self.resolve_again(resolve);
     }
 
-    /// Finds the places of all breakpoints anew.
+    /// Resolves all breakpoints again.
     pub(crate) fn resolve_again(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
         for breakpoint in self.breakpoints.values_mut() {
             let resolution = resolve(&breakpoint.spec);
@@ -195,29 +193,29 @@ impl BreakpointTable {
         }
     }
 
-    /// Whether one of them is about a place in native code.
+    /// Whether a breakpoint stops at a boundary of native code.
     pub(crate) fn is_at_boundary(&self, boundary: &Boundary) -> bool {
         self.iter().any(|it| it.fits(boundary))
     }
 
-    /// One of them.
+    /// The breakpoint with an identifier.
     #[must_use]
     pub fn get(&self, id: BreakpointId) -> Option<&Breakpoint> {
         self.breakpoints.get(&id)
     }
 
-    /// All of them, oldest first.
+    /// All breakpoints, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Breakpoint> {
         self.breakpoints.values()
     }
 
-    /// The addresses of all of them, and which are there.
+    /// The locations of all breakpoints, each with the breakpoints there.
     pub(crate) fn by_place(&self) -> BTreeMap<Position, Vec<BreakpointId>> {
         let mut places: BTreeMap<Position, Vec<BreakpointId>> = BTreeMap::new();
         for breakpoint in self.iter() {
             for position in &breakpoint.locations {
                 let here = places.entry(*position).or_default();
-                // A breakpoint may have found a place twice.
+                // Resolving may find a place twice.
                 if here.last() != Some(&breakpoint.id) {
                     here.push(breakpoint.id);
                 }
@@ -226,12 +224,12 @@ impl BreakpointTable {
         places
     }
 
-    /// Those at a place in native code.
+    /// The breakpoints at a boundary of native code.
     pub(crate) fn at_boundary(&self, boundary: &Boundary) -> Vec<BreakpointId> {
         self.iter().filter(|it| it.fits(boundary)).map(|it| it.id).collect()
     }
 
-    /// Counts a hit; whether it is one of those that stop.
+    /// Counts a hit, and returns whether it stops.
     pub(crate) fn count(&mut self, id: BreakpointId) -> bool {
         self.breakpoints.get_mut(&id).is_some_and(|breakpoint| {
             let hit = breakpoint.hits.get() + 1;

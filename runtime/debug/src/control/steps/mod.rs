@@ -1,6 +1,6 @@
-//! Steps: where one ends, and the observers that find out while the program runs.
+//! Steps: where one ends, and the observers that notice while the program runs.
 //!
-//! Decides only; `running` does the running.
+//! The folder only decides; `runner` and `step` run the program.
 
 pub(crate) mod observers;
 pub(crate) mod plan;

@@ -1,4 +1,5 @@
-//! What the instrumented loop asks before each instruction and at each boundary of native code.
+//! Observers: what the instrumented loop asks before each instruction and at each boundary of
+//! native code.
 
 use vm::{Context, Invocation, Observer, Position, Reaction};
 
@@ -7,7 +8,7 @@ use crate::control::breakpoints::table::BreakpointTable;
 use crate::control::watcher::Watcher;
 use crate::target::lines::Lines;
 
-/// Runs under nothing but the watcher's eyes.
+/// Runs with the watcher alone.
 pub(crate) struct WatchObserver<'a> {
     pub(crate) watcher: &'a mut Watcher,
     pub(crate) breakpoints: &'a BreakpointTable,
@@ -38,7 +39,7 @@ impl Observer for WatchObserver<'_> {
     }
 }
 
-/// Carries a plan through the instrumented loop and remembers its last verdict.
+/// Runs by a plan, with the watcher, and keeps the plan's last verdict.
 pub(crate) struct StepObserver<'a> {
     pub(crate) plan: &'a StepPlan,
     pub(crate) lines: Lines<'a>,
@@ -69,7 +70,7 @@ impl Observer for StepObserver<'_> {
         let Some(boundary) = invocation.boundary() else { return Reaction::Continue };
         let is_found = self.watcher.is_needed() && self.watcher.at_boundary(context, invocation);
         self.verdict = self.plan.verdict_at_boundary(self.lines, boundary, invocation.depth());
-        // Whether a breakpoint counts it is for the debugger to find out, once.
+        // The runner decides, once, whether a breakpoint counts.
         let is_trapped = self.watcher.traps.watches_dispatches() || self.lines.program.is_guarded();
         if is_found || is_trapped || self.breakpoints.is_at_boundary(boundary) {
             return Reaction::Stop;

@@ -1,43 +1,41 @@
-//! Deciding where a step ends.
+//! Where a step ends.
 //!
 //! A step looks at every instruction before it runs, through the instrumented instance of the
-//! interpreter's loop, and only while it is in the frame that it began in. Calls that are stepped
-//! over run at full speed to a temporary breakpoint at the return point; [`crate::Debugger`] does
-//! that, this file only says when.
+//! interpreter's loop, and only while it is in the frame in which it began. Calls that are stepped
+//! over run at full speed to a temporary breakpoint at the return point. This file only says when;
+//! `step` does it.
 //!
 //! The rules for a step by line that began on line L of a frame:
 //!
 //! - another line of the same frame: stop;
-//! - the very instruction that the step began at, again: stop (one turn of a loop written on one
-//!   line);
+//! - the instruction at which the step began, again: stop (one turn of a loop written on one line);
 //! - a callee, stepping in: stop at its first instruction that has a line, or run it to its end if
 //!   it has no source map;
 //! - the caller, after a return: stop at the first instruction that has a line, or at the first one
 //!   if it has no source map.
 //!
-//! A call that was inlined has no frame of the machine, but is one to the user, so that these rules
-//! hold for it as well (the frames and where they stand are the instruction's path, [`Path`]): a
-//! step over passes its code, a step out leaves it, and a step in goes into it. Where its code is
-//! all that a line has become, a step stops before the call: the program stands at the first
-//! instruction of the call, whose frame is hidden until one steps in, which then moves nothing.
+//! An inlined call has no frame of the machine, but the user sees one, so these rules hold for it
+//! as well (the frames and their places are the instruction's path, [`Path`]): a step over passes
+//! its code, a step out leaves it, and a step in enters it. If a line consists only of the code of
+//! a call, a step stops before the call: the program stands at the first instruction of the call,
+//! whose frame is hidden. A step in then shows the frame and runs nothing.
 //!
-//! Instructions without a line never stop such a step. Where the frame itself has no line, a step
-//! by line is a step by instruction.
+//! Instructions without a line never stop such a step. If the frame itself has no line, a step by
+//! line is a step by instruction.
 //!
-//! A step by statement is one by line, but that operations at other columns of a line are other
-//! lines.
+//! A step by statement is like a step by line, except that operations at other columns of a line
+//! count as other lines.
 //!
-//! The compiler makes several functions of one (`f` waits for what `f$async` does). To the user
-//! they are one, so that a step goes from one into the other and back, and stops where the line is
-//! another.
+//! The compiler may split a function (`f` waits for what `f$async` does). To the user the parts are
+//! one function, so a step passes from one to the other and back, and stops where the line changes.
 //!
-//! At the level of the source, the lines of tensors are where dispatches run: so a step by line
+//! At the level of the source, the lines of tensors are where dispatches run. So a step by line
 //! from the program around them stops before the next dispatch that the program executes.
 //!
-//! Native code that goes on in steps (a device that executes commands) is otherwise entered like a
-//! callee: a step in stops where its first step begins, and from there where the first part of that
-//! begins, and from there in the bytecode that the part runs. A step over goes from one step, or
-//! part, to the next. Behind a step is no place to stop at, unless one comes out of it.
+//! Otherwise, native code that runs in steps (a device that executes commands) is entered like a
+//! callee: a step in stops at the beginning of its first step, from there at the beginning of that
+//! step's first part, and from there in the bytecode that the part runs. A step over advances to
+//! the next step, or part. After a step there is no stop, unless one steps out of it.
 
 use std::cmp::Ordering;
 
@@ -48,7 +46,7 @@ use crate::control::stop::{Granularity, StepKind};
 use crate::target::level::Level;
 use crate::target::lines::{LineKey, Lines};
 
-/// What a step began at.
+/// Where a step began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Origin {
     /// An instruction.
@@ -57,12 +55,12 @@ pub(crate) enum Origin {
     Native,
 }
 
-/// The places of an instruction from its function inwards: those of the calls that were inlined, at
-/// last its own.
+/// The places of an instruction, from its function inwards: those of the inlined calls, and its own
+/// last.
 type Path = [SourcePosition];
 
 impl Granularity {
-    /// What an instruction belongs to, as far as steps of this size tell instructions apart.
+    /// The line or statement of an instruction, for steps of this size.
     fn line_of(self, lines: Lines<'_>, position: Position) -> Option<LineKey> {
         match self {
             Self::Statement => lines.statement_of(position),
@@ -71,13 +69,13 @@ impl Granularity {
     }
 }
 
-/// Where a step began and how it was meant.
+/// Where a step began, and its kind.
 #[derive(Clone, Debug)]
 pub(crate) struct StepPlan {
     pub(crate) kind: StepKind,
     granularity: Granularity,
     origin: Origin,
-    /// None too where the step begins before an inlined call.
+    /// The line where it began; none if it began before an inlined call.
     line: Option<LineKey>,
     /// The frames that the user saw.
     path: Vec<SourcePosition>,
@@ -88,17 +86,17 @@ pub(crate) struct StepPlan {
 /// What to do before an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
-    /// The step goes on.
+    /// The step continues.
     GoOn,
     /// The step ends here.
     Stop,
-    /// The step is in a callee that it should not look at: run to the return.
+    /// The step is in a callee that it skips: run to the return.
     RunToReturn,
 }
 
 impl StepPlan {
-    /// A step from where the program stands, with so many frames of the machine, before so many
-    /// inlined calls.
+    /// A step from where the program stands, with `depth` frames of the machine, before
+    /// `hidden_calls` inlined calls.
     pub(crate) fn new(
         lines: Lines<'_>,
         kind: StepKind,
@@ -141,7 +139,7 @@ impl StepPlan {
             return Verdict::Stop;
         }
         match self.granularity.line_of(lines, position) {
-            // Nobody knows where this would end.
+            // Without lines there is no telling where this would end.
             None if depth < self.depth && !lines.has_lines(position.function) => Verdict::Stop,
             None => Verdict::GoOn,
             line if is_same_frame && line == self.line => Verdict::GoOn,
@@ -153,8 +151,8 @@ impl StepPlan {
         }
     }
 
-    /// Before how many inlined calls the step stops at an instruction of the frame of the machine
-    /// that it began in; none if it does not stop there.
+    /// If the step stops at an instruction of the machine's frame in which it began: before how
+    /// many inlined calls it stops.
     fn arrival(&self, path: &Path) -> Option<usize> {
         let (Some(here), Some(innermost)) = (self.path.last(), path.len().checked_sub(1)) else {
             return Some(0);
@@ -162,7 +160,7 @@ impl StepPlan {
         let frame = self.path.len() - 1;
         let shared = self.path.iter().zip(path).take_while(|(old, new)| old == new).count();
         let Some(place) = path.get(frame).filter(|_| shared >= frame) else {
-            // The frame is gone. The innermost of those around it that is still there has stopped.
+            // The frame is gone; the step stops in the innermost outer frame that is left.
             return Some(innermost - shared.min(innermost));
         };
         let is_same_line = (place.file, place.line) == (here.file, here.line)
@@ -187,13 +185,12 @@ impl StepPlan {
             Ordering::Less => 0,
             Ordering::Equal if self.granularity.line_of(lines, position) == self.line => 0,
             Ordering::Equal => self.arrival(&path).unwrap_or(0),
-            // Nobody has seen the function yet.
+            // The user has not seen the function yet.
             Ordering::Greater => path.len().saturating_sub(1),
         }
     }
 
-    /// Whether an instruction is in another function than the step began in, which the compiler
-    /// made of the same one in the source.
+    /// Whether an instruction is in another part of the source function in which the step began.
     fn is_part_of_origin(&self, lines: Lines<'_>, position: Position) -> bool {
         let Origin::Bytecode(origin) = self.origin else { return false };
         self.granularity != Granularity::Instruction
@@ -210,7 +207,7 @@ impl StepPlan {
         }
     }
 
-    /// Whether a step goes to the next dispatch, wherever that is.
+    /// Whether a step advances to the next dispatch, wherever that is.
     fn goes_by_dispatch(&self, lines: Lines<'_>) -> bool {
         self.kind == StepKind::Over
             && self.granularity != Granularity::Instruction
@@ -222,7 +219,7 @@ impl StepPlan {
             (StepKind::Over | StepKind::Out, _) => Verdict::RunToReturn,
             (StepKind::Into, Granularity::Instruction) => Verdict::Stop,
             (StepKind::Into, _) if !lines.has_lines(position.function) => {
-                // Who steps into a part of native code wants to see what it runs.
+                // A step into a part of native code is meant to show the code that it runs.
                 if self.origin == Origin::Native { Verdict::Stop } else { Verdict::RunToReturn }
             }
             (StepKind::Into, _) => match lines.line_of(position) {
@@ -235,7 +232,7 @@ impl StepPlan {
 }
 
 impl StepPlan {
-    /// What to do where native code begins to go on in steps.
+    /// What to do where native code begins to run in steps.
     pub(crate) fn verdict_before_activity(&self, lines: Lines<'_>, depth: usize) -> Verdict {
         match self.kind {
             StepKind::Over if self.goes_by_dispatch(lines) => Verdict::GoOn,
@@ -244,7 +241,7 @@ impl StepPlan {
         }
     }
 
-    /// What to do before or behind a step of native code, or before a part of one.
+    /// What to do before or after a step of native code, or before a part of one.
     pub(crate) fn verdict_at_boundary(
         &self,
         lines: Lines<'_>,
@@ -252,7 +249,7 @@ impl StepPlan {
         depth: usize,
     ) -> Verdict {
         let by_dispatch = self.goes_by_dispatch(lines);
-        // Commands of other kinds have no name.
+        // Other commands have no name.
         let is_dispatch = !boundary.name.is_empty();
         match boundary.kind {
             BoundaryKind::BeforeStep if by_dispatch && is_dispatch => Verdict::Stop,

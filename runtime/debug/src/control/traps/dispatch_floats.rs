@@ -1,5 +1,5 @@
-//! NaN and infinities that a dispatch leaves behind: what it may write is looked at before and
-//! after it.
+//! NaN and infinities that a dispatch leaves in its outputs, which are searched before and after
+//! it.
 
 use abi::element_type::NumericalKind;
 use hal::ResolvedDispatch;
@@ -10,19 +10,19 @@ use crate::inspect::dispatch::DispatchUse;
 use crate::machine::Machine;
 use crate::tensor::{Number, TensorView};
 
-/// Elements of a tensor that are looked at.
+/// Most elements of a tensor that are searched.
 const MOST: usize = 1 << 24;
 
-/// Bad elements that were there before a dispatch.
+/// Bad elements before a dispatch.
 #[derive(Debug)]
 pub(super) struct FloatsBefore {
-    /// Of each tensor that it may write, which elements were bad already.
+    /// For each tensor that it may write, which elements were bad already.
     written: Vec<Vec<Badness>>,
-    /// The operands that it reads which had bad elements.
+    /// The operands with bad elements among those that it reads.
     bad_inputs: Vec<String>,
 }
 
-/// What an element is, as far as somebody wants to know.
+/// Whether an element is bad.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Badness {
     Fine,
@@ -45,7 +45,7 @@ impl Badness {
 }
 
 impl FloatsBefore {
-    /// Looks at the tensors of a dispatch before it runs.
+    /// Searches the tensors of a dispatch before it runs.
     pub(super) fn look(machine: &Machine, dispatch: &ResolvedDispatch) -> Self {
         let read = machine.operands_used(dispatch, DispatchUse::Reading).into_iter();
         let is_bad = |tensor: &TensorView| badness_of(tensor).iter().any(|it| *it != Badness::Fine);
@@ -56,12 +56,13 @@ impl FloatsBefore {
         Self { written, bad_inputs }
     }
 
-    /// Whether it is not known what the dispatch writes.
+    /// Whether the outputs of the dispatch are unknown.
     pub(super) fn is_blind(&self) -> bool {
         self.written.is_empty()
     }
 
-    /// What the dispatch has made bad of what the traps are set for, in a sentence.
+    /// A sentence about the elements that the dispatch has made bad, if there are any that the
+    /// traps are set for.
     pub(super) fn sentence(
         &self,
         machine: &Machine,
@@ -77,8 +78,9 @@ impl FloatsBefore {
         })
     }
 
-    /// What somebody wants to know of a dispatch. Of one in bytecode the instructions are seen; one
-    /// in machine code is like an instruction: what it makes of bad operands is no news.
+    /// The bad elements to look for. The instructions of a bytecode dispatch are watched
+    /// themselves. A dispatch of machine code is treated as one instruction: bad elements made of
+    /// bad inputs are not reported.
     fn wanted(&self, machine: &Machine, traps: Traps, dispatch: &ResolvedDispatch) -> Vec<Badness> {
         let is_opaque = machine.dispatch_function(dispatch).is_none() && self.bad_inputs.is_empty();
         let mut wanted = Vec::new();
@@ -132,7 +134,7 @@ impl Found {
     }
 }
 
-/// What the elements are, as many as are looked at; none where they are no floats.
+/// The badness of the elements, up to the limit; empty if they are not floats.
 fn badness_of(tensor: &TensorView) -> Vec<Badness> {
     let kind = tensor.tensor_type().element_type.kind;
     let mut found = Vec::new();

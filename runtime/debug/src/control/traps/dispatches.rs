@@ -1,4 +1,4 @@
-//! What is checked before and after each dispatch: floats that go bad, and guarded memory.
+//! Checks before and after each dispatch: floats that go bad, and guarded memory.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use crate::control::breakpoints::log::LogSink;
 use crate::control::breakpoints::spec::BreakpointId;
 use crate::machine::Machine;
 
-/// The checks of dispatches, with what was there before the one that runs.
+/// The checks of dispatches, with what was found before the one that runs.
 #[derive(Default, Debug)]
 pub(crate) struct DispatchTraps {
-    /// NaN and infinities in what the dispatch is bound to.
+    /// NaN and infinities in the tensors of the dispatch.
     floats: Option<FloatsBefore>,
     /// The contents of memory, if it is guarded.
     memory: Option<GuardedMemory>,
@@ -25,13 +25,13 @@ pub(crate) struct DispatchTraps {
 }
 
 impl DispatchTraps {
-    /// Reports dispatches again that were reported already.
+    /// Forgets which dispatches were reported, so that they are reported again.
     pub(crate) fn forget_caught(&mut self) {
         self.caught.clear();
     }
 
-    /// Checks the dispatch at whose boundary the program stands: what it is about to do wrong, or
-    /// has done.
+    /// Checks the dispatch at whose boundary the program stands: an error that it is about to make,
+    /// or has made.
     pub(crate) fn at_boundary(
         &mut self,
         machine: &Machine,
@@ -48,7 +48,7 @@ impl DispatchTraps {
         memory.or(floats)
     }
 
-    /// Looks again at the dispatch before which the program stands: memory may have been changed.
+    /// Checks again the dispatch before which the program stands, as memory may have been changed.
     pub(crate) fn look_again(&mut self, machine: &Machine, traps: Traps, log: &mut LogSink) {
         let boundary = machine.invocation().and_then(Invocation::boundary);
         let before = boundary.filter(|it| it.kind == BoundaryKind::BeforeStep);
@@ -128,7 +128,7 @@ impl DispatchTraps {
         self.is_first_catch(machine, traps, name).then_some(text)
     }
 
-    /// Whether a dispatch, at its line, was not reported before, or each time counts.
+    /// Whether a dispatch, at its line, was not reported before, or every time counts.
     fn is_first_catch(&mut self, machine: &Machine, traps: Traps, name: &str) -> bool {
         let line = machine.dispatch_source(FrameIndex(0)).map(|source| source.line);
         let is_new = self.caught.insert((name.to_owned(), line));

@@ -1,7 +1,7 @@
-//! Floats that go bad: an instruction that makes a bad float of operands that are not bad is undone.
-//! Then the program stands before it, at its line, with its operands as they were. What such
-//! instructions do depends on registers alone and changes one register, so nothing is lost; when the
-//! program resumes, it runs the instruction again.
+//! Floats that go bad. An instruction that makes a bad float of good operands is undone: the
+//! program then stands before it, at its line, with its operands as they were. Such an instruction
+//! only reads registers and changes one register, so nothing is lost; when the program resumes, it
+//! runs the instruction again.
 
 use debuginfo::RegisterSlot;
 use vm::{FrameIndex, Position, Value};
@@ -9,21 +9,21 @@ use vm::{FrameIndex, Position, Value};
 use super::sentence::trap_sentence;
 use crate::machine::{Machine, Phase};
 
-/// A float that has gone bad, by an instruction that has run.
+/// A bad float, made by an instruction that has run.
 #[derive(Clone, Debug)]
 pub(crate) struct BadFloat {
     /// The instruction.
     pub(crate) at: Position,
     /// Frames on the stack.
     pub(crate) depth: usize,
-    /// Where the result is, what it is, and what was there before.
+    /// The register of the result, the bad value, and the value before.
     pub(crate) result: RegisterSlot,
     pub(crate) value: Value,
     pub(crate) before: Value,
 }
 
 impl BadFloat {
-    /// Puts the machine back before the instruction; whether that was possible.
+    /// Puts the machine back before the instruction. Returns whether that was possible.
     pub(crate) fn undo(&self, machine: &mut Machine) -> bool {
         let Machine { phase, context, .. } = machine;
         let (Phase::Initializing(invocation) | Phase::Running(invocation)) = phase else {

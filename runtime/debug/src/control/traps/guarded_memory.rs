@@ -1,11 +1,11 @@
-//! What guarded memory tells of dispatches: that they read what nothing has written, and that they
-//! write where they do not say.
+//! Checks of guarded memory: a dispatch must not read what nothing has written, nor write what it
+//! does not declare.
 //!
-//! It works at the grain of dispatches, for bytecode and machine code alike. Before a dispatch the
-//! tensors that it reads are searched for the poison of fresh memory ([`hal::guard`]); after it the
-//! memory that it was bound to, and the slack around all buffers, is compared with what was there
-//! before. What it may write is known from its operands where their sources lie beside the module;
-//! else it may write all of its bindings, and nothing is known of what it reads.
+//! The checks work per dispatch, for bytecode and machine code alike. Before a dispatch, the
+//! tensors that it reads are searched for the poison of fresh memory ([`hal::unwritten_bytes`]).
+//! After it, the memory of its bindings, and the slack around all buffers, is compared with the
+//! contents before. What it may write is known from its operands, if its source lies beside the
+//! module; otherwise it may write all of its bindings, and its reads are not known.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,17 +19,17 @@ use crate::inspect::dispatch::DispatchUse;
 use crate::machine::Machine;
 use crate::tensor::TensorView;
 
-/// What was in memory before a dispatch.
+/// The contents of memory before a dispatch.
 #[derive(Debug)]
 pub(super) struct GuardedMemory {
-    /// The allocations that it was bound to, with their bytes.
+    /// The allocations of its bindings, with their bytes.
     allocations: Vec<(Arc<Buffer>, Vec<u8>)>,
     /// The addresses that it may write.
     writable: Vec<Range<usize>>,
 }
 
 impl GuardedMemory {
-    /// Looks at memory before a dispatch.
+    /// Reads memory before a dispatch.
     pub(super) fn before(machine: &Machine, dispatch: &ResolvedDispatch) -> Self {
         let mut allocations: Vec<(Arc<Buffer>, Vec<u8>)> = Vec::new();
         for buffer in &dispatch.buffers {
@@ -41,7 +41,7 @@ impl GuardedMemory {
         Self { allocations, writable: writable(machine, dispatch) }
     }
 
-    /// What a dispatch has written that it may not.
+    /// A write of the dispatch outside what it may write, in a sentence.
     pub(super) fn stray_write(&self, machine: &Machine, name: &str) -> Option<String> {
         if let Some((address, offset)) = machine.program.host().device().allocator().take_damage() {
             let side = if offset < 0 { "before" } else { "after" };
@@ -89,14 +89,14 @@ fn writable(machine: &Machine, dispatch: &ResolvedDispatch) -> Vec<Range<usize>>
             .collect();
         match ranges.filter(|_| here().next().is_some()) {
             Some(ranges) => writable.extend(ranges),
-            // What is in it is not known, or not its extent.
+            // The contents of the binding, or their size, are not known.
             None => writable.push(whole),
         }
     }
     writable
 }
 
-/// A tensor that a dispatch reads and that nothing has written, all or in part.
+/// An operand that a dispatch reads and of which nothing has written some part, in a sentence.
 pub(super) fn unwritten_operand(
     machine: &Machine,
     dispatch: &ResolvedDispatch,
@@ -120,7 +120,7 @@ pub(super) fn unwritten_operand(
     ))
 }
 
-/// The binding that an address of an allocation is in, else the allocation.
+/// The allocation at an address, with the binding that contains the address, if any.
 fn name_of_memory(machine: &Machine, start: usize, offset: usize) -> String {
     let dispatch = machine.dispatch(FrameIndex(0));
     let binding = dispatch.and_then(|dispatch| {
@@ -136,7 +136,7 @@ fn name_of_memory(machine: &Machine, start: usize, offset: usize) -> String {
     })
 }
 
-/// The number of the allocation at an address.
+/// The number and origin of the allocation at an address.
 fn buffer_text(machine: &Machine, address: usize) -> String {
     let live = machine.program.host().device().allocator().live();
     let found = live.iter().find(|live| live.allocation.storage().address().addr() == address);
@@ -146,7 +146,7 @@ fn buffer_text(machine: &Machine, address: usize) -> String {
     })
 }
 
-/// Where the dispatch was written, at the end of a sentence.
+/// The place of the dispatch, at the end of a sentence.
 pub(super) fn at_place(machine: &Machine) -> String {
     let place = machine.dispatch_place(FrameIndex(0));
     place.map_or_else(String::new, |place| format!(", {place}"))

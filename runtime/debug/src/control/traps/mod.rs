@@ -1,6 +1,7 @@
 //! Traps: numbers that go wrong, and dispatches that read or write what they must not.
 //!
-//! Finds out and says so; `watcher` and `running` decide when to look, and stop the program.
+//! The folder finds them and words the sentences; `watcher` and `runner` decide when to look, and
+//! stop the program.
 
 pub(crate) mod dispatch_floats;
 pub(crate) mod dispatches;

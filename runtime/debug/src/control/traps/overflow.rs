@@ -1,13 +1,13 @@
-//! Integers that overflow: the operands say so before the instruction runs, so the program stands
-//! before it, at its line, and going on runs it.
+//! Integers that overflow. The operands say so before the instruction runs, so the program stands
+//! before it, at its line, and runs it when it resumes.
 //!
-//! The VM's integers have 32 or 64 bits and wrap. What a program means is in its source: an
-//! `arith.addi` of `i8` overflows at 127, and arithmetic that the compiler has made for addresses
-//! and loops is none of the user's. So an instruction counts if the operation of the source at its
-//! place does the same, with the width that is written there. Where there is no source to ask, all
-//! instructions count, with the VM's widths.
+//! The VM's integers have 32 or 64 bits and wrap. The source says what a program means: an
+//! `arith.addi` of `i8` overflows at 127, and arithmetic that the compiler adds for addresses and
+//! loops is not the user's. So an instruction counts if the operation of the source at its place
+//! does the same, with the width that is written there. Without a source all instructions count,
+//! with the VM's widths.
 //!
-//! See [`crate::target::written_operation`] for how the two are brought together.
+//! `target::written_operation` matches instructions with operations.
 
 use vm::{FrameIndex, Invocation, Position, Value};
 
@@ -16,7 +16,7 @@ use crate::machine::Machine;
 use crate::target::arithmetic::{Integer, Wrong, wrong};
 use crate::view::register;
 
-/// An instruction that overflows when it runs, which it has not.
+/// An instruction that will overflow when it runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overflow {
     pub(crate) at: Position,
@@ -25,7 +25,8 @@ pub(crate) struct Overflow {
 }
 
 impl Overflow {
-    /// The overflow of an instruction if it ran now, with so many bits if the source says so.
+    /// The overflow of an instruction if it ran now, with the width from the source, if there is
+    /// one.
     pub(crate) fn of(
         integer: &Integer,
         invocation: &Invocation,

@@ -1,4 +1,4 @@
-//! What an instruction does, as sentences of traps say it.
+//! Sentences about instructions, for traps.
 
 use debuginfo::{RegisterSlot, ScopedValue, ValueLocation};
 use vm::{FrameIndex, Position};
@@ -11,7 +11,8 @@ use crate::target::written_operation::{Written, is_commutative};
 use crate::view::register;
 use crate::view::value::value_text;
 
-/// What an instruction does, by the operation of the source, with its operands and its place.
+/// An instruction with `what` happens to it: as the operation of the source, with its operands and
+/// its place.
 pub(crate) fn trap_sentence(machine: &Machine, at: Position, what: &str) -> String {
     let written = machine.lines().written_operation(at);
     let head = match &written {
@@ -30,7 +31,7 @@ pub(crate) fn trap_sentence(machine: &Machine, at: Position, what: &str) -> Stri
     format!("{head} {what}{operands}{place}")
 }
 
-/// How much the dispatch writes that the program is in.
+/// The size of the output of the dispatch around the instruction.
 fn elements_around(machine: &Machine) -> Option<String> {
     let dispatch = machine.dispatch(FrameIndex(0))?;
     let written = machine.written_tensors(&dispatch);
@@ -47,8 +48,8 @@ fn instruction_text(machine: &Machine, at: Position) -> String {
     text().unwrap_or_else(|| format!("the instruction at {}", at.offset))
 }
 
-/// What an instruction reads: `%s = -0.5`, by the names that the operation has for it where
-/// that is sure, else by those of registers.
+/// The values that an instruction reads: `%s = -0.5`. They have the names of the operation's
+/// operands where these are certain, and otherwise the names of registers.
 fn operand_values(machine: &Machine, at: Position, written: Option<&Written>) -> Vec<String> {
     let (Some(invocation), Some(module)) =
         (machine.invocation(), machine.program.module(at.function.module))
@@ -72,9 +73,8 @@ fn operand_values(machine: &Machine, at: Position, written: Option<&Written>) ->
     shown
 }
 
-/// The names of what an instruction reads. The compiler may have turned the operands of an
-/// operation around where that makes no difference to it, so their order says something for the
-/// others only.
+/// The names of the values that an instruction reads. The compiler may swap the operands of a
+/// commutative operation; for the others, their order tells.
 fn operand_names(
     instruction: &Instruction<'_>,
     slots: &[RegisterSlot],

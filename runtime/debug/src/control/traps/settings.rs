@@ -1,22 +1,21 @@
-//! Which numbers stop the program.
+//! Settings of traps: which numbers stop the program.
 
-/// Numbers that stop the program where they go wrong: floats where they first appear, where no
-/// operand was one already; integers where they overflow.
+/// Numbers that stop the program where they go wrong: floats where the first bad one appears among
+/// good operands, integers where they overflow.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Traps {
-    /// An instruction computes NaN; or a dispatch of machine code, whose instructions nobody sees,
-    /// leaves one.
+    /// An instruction computes NaN; or a dispatch of machine code, whose instructions cannot be
+    /// watched, leaves one.
     pub nan: bool,
     /// The same for infinities.
     pub infinity: bool,
-    /// A dispatch leaves more NaN in what it is bound to than it found.
+    /// A dispatch leaves more NaN in its outputs than it found there.
     pub dispatch_nan: bool,
     /// The same for infinities.
     pub dispatch_infinity: bool,
-    /// An operation on integers that the program was written with overflows, or shifts by too much.
+    /// An integer operation of the source overflows, or shifts by too much.
     pub overflow: bool,
-    /// Each of them stops, however often an operation makes them; otherwise an operation stops
-    /// once.
+    /// Every occurrence stops; otherwise each operation stops once.
     pub every: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Numbers that stand for things of one stop, such as frames and variables.
 //!
-//! No number is given twice before all 2³¹ - 1 have been given. So a number from an earlier stop is an
-//! error; it never names another thing.
+//! No number is given twice before all 2³¹ - 1 have been given. So a number from an earlier stop is
+//! an error; it never names another thing.
 
 /// The protocol keeps references within 31 bits.
 const LAST: i64 = i32::MAX as i64;

@@ -108,8 +108,8 @@ impl Wanted {
 }
 
 /// Evaluates an expression in a frame, by default the innermost. The console may do more than
-/// watches and hovers, which clients evaluate unasked: it calls functions of the program, sets
-/// values, and takes a command.
+/// watches and hovers, which clients evaluate unasked: it calls pure functions of the
+/// program, sets values, and takes a command.
 pub(super) fn evaluate(
     debuggee: &mut Debuggee,
     client: &Client,

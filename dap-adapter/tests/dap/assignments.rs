@@ -241,7 +241,11 @@ fn the_console_calls_what_is_pure_and_a_watch_calls_nothing() {
     let mut client = Client::new();
     client.launch_to_line(&call("sum", &["3"]), &source(), line("adding"));
     let frame = frame(&mut client, 0)["id"].clone();
-    let arguments = |text: &str, context: &str| json!({"expression": text, "frameId": frame, "context": context});
+    let arguments = |text: &str, context: &str| {
+        json!({
+            "expression": text, "frameId": frame, "context": context,
+        })
+    };
     // The function stores a global.
     let error = client.fails("evaluate", &arguments("@twice(3)", "repl"));
     assert!(error.contains("is not pure"), "{error}");

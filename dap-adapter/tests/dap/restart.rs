@@ -61,7 +61,8 @@ fn a_restart_takes_the_program_as_it_is_now() {
     let program = directory.path().join("program.mlir");
     let text = |comment: &str, factor: u32| {
         format!(
-            "{comment}func.func @main(%n: i32) -> i32 {{\n  %factor = arith.constant {factor} : i32\n  \
+            "{comment}func.func @main(%n: i32) -> i32 {{\n  \
+             %factor = arith.constant {factor} : i32\n  \
              %more = arith.muli %n, %factor : i32 // here\n  return %more : i32\n}}\n"
         )
     };
@@ -147,7 +148,8 @@ fn what_takes_long_is_shown_and_can_be_stopped() {
 fn functions_that_are_still_to_come_are_waited_for() {
     let directory = tempfile::tempdir().unwrap();
     let program = directory.path().join("program.mlir");
-    let main = "func.func @main(%n: i32) -> i32 {\n  %more = util.call @later(%n) : (i32) -> i32\n  \
+    let main = "func.func @main(%n: i32) -> i32 {\n  \
+                %more = util.call @later(%n) : (i32) -> i32\n  \
                 return %more : i32\n}\n";
     let later = |name: &str| {
         format!(

@@ -180,7 +180,11 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String>
 
 #[test]
 fn the_check_finds_what_is_wrong() {
-    let exited = |body: Value| serde_json::json!({"seq": 1, "type": "event", "event": "exited", "body": body});
+    let exited = |body: Value| {
+        serde_json::json!({
+            "seq": 1, "type": "event", "event": "exited", "body": body,
+        })
+    };
     assert_eq!(check(&exited(serde_json::json!({"exitCode": 3}))), Ok(()));
     let cases = [
         (

@@ -35,23 +35,28 @@ pub(crate) struct OutputArguments {
     equality_mode: String,
 
     /// Absolute tolerance for f16
-    #[arg(long = "expected_f16_threshold", value_name = "F", default_value_t = Tolerances::default().f16)]
+    #[arg(long = "expected_f16_threshold", value_name = "F")]
+    #[arg(default_value_t = Tolerances::default().f16)]
     f16: f64,
 
     /// Absolute tolerance for bf16
-    #[arg(long = "expected_bf16_threshold", value_name = "F", default_value_t = Tolerances::default().bf16)]
+    #[arg(long = "expected_bf16_threshold", value_name = "F")]
+    #[arg(default_value_t = Tolerances::default().bf16)]
     bf16: f64,
 
     /// Absolute tolerance for f32
-    #[arg(long = "expected_f32_threshold", value_name = "F", default_value_t = Tolerances::default().f32)]
+    #[arg(long = "expected_f32_threshold", value_name = "F")]
+    #[arg(default_value_t = Tolerances::default().f32)]
     f32: f64,
 
     /// Absolute tolerance for f64
-    #[arg(long = "expected_f64_threshold", value_name = "F", default_value_t = Tolerances::default().f64)]
+    #[arg(long = "expected_f64_threshold", value_name = "F")]
+    #[arg(default_value_t = Tolerances::default().f64)]
     f64: f64,
 
     /// Tolerance relative to the expected value, for all floats
-    #[arg(long = "expected_rtol", value_name = "F", default_value_t = Tolerances::default().relative)]
+    #[arg(long = "expected_rtol", value_name = "F")]
+    #[arg(default_value_t = Tolerances::default().relative)]
     relative: f64,
 }
 
@@ -83,8 +88,8 @@ impl OutputArguments {
     fn route(&self, results: &[Value]) -> Result<(), String> {
         if results.len() != self.outputs.len() {
             return Err(format!(
-                "OUT_OF_RANGE; {} results but {} --output= flags; give one for each result, or none \
-                 to print them all",
+                "OUT_OF_RANGE; {} results but {} --output= flags; give one for each result, or \
+                 none to print them all",
                 results.len(),
                 self.outputs.len()
             ));

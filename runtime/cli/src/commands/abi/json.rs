@@ -59,7 +59,8 @@ pub(super) fn ty(of: &Type) -> Value {
         Type::Reference(Some(name)) => json!({"ref": name}),
         Type::Vector(vector) => {
             let (shape, scalable): (Vec<_>, Vec<_>) = vector.dimensions.iter().copied().unzip();
-            json!({"vector": {"element": ty(&vector.element), "shape": shape, "scalable": scalable}})
+            let element = ty(&vector.element);
+            json!({"vector": {"element": element, "shape": shape, "scalable": scalable}})
         }
         Type::Array(array) => {
             let mut out = Map::new();

@@ -13,7 +13,7 @@
 //! do not end, two lengths contradict each other, or a body would take forever to skip.
 //!
 //! It never allocates what a length merely claims: the buffer grows with the bytes that arrive.
-//! [`write`] sends a message with one call. On a TCP connection, a body that is written after its
+//! [`write()`] sends a message with one call. On a TCP connection, a body that is written after its
 //! header would wait until the peer acknowledges the header.
 
 use std::fmt;

@@ -18,8 +18,8 @@ struct InterruptState {
 }
 
 impl InterruptHandle {
-    /// Makes a running [`crate::Debugger::resume`] return [`crate::StopReason::Pause`] at the next call or
-    /// backward branch; one that has not begun yet returns at once.
+    /// Makes a running [`crate::Debugger::resume`] return [`crate::StopReason::Pause`] at the next
+    /// call or backward branch; one that has not begun yet returns at once.
     pub fn interrupt(&self) {
         let mut state = self.lock();
         state.requested = true;

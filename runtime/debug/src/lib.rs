@@ -54,6 +54,5 @@ pub use tensor::{Summary, TensorView};
 pub use view::address::LinearAddress;
 pub use view::frame::{Frame, FrameId, SourceLine};
 pub use view::memory::Memory;
-pub use view::value::value_text;
 pub use view::variable::{BufferView, Children, Node, ScopeKind, Variable};
-pub use vm::{FrameIndex, FunctionId, ModuleIndex, Position};
+pub use vm::{FrameIndex, ModuleIndex, Position};

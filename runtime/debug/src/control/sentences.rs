@@ -78,8 +78,8 @@ impl Runner {
         let how_often = if traps.every { "each time" } else { "once per operation" };
         let by_instructions = |what: &str| {
             format!(
-                "{what}, where an instruction makes it from operands that have none, or a dispatch of \
-                 machine code leaves it; {how_often}"
+                "{what}, where an instruction makes it from operands that have none, or a dispatch \
+                 of machine code leaves it; {how_often}"
             )
         };
         let by_dispatches =
@@ -95,8 +95,8 @@ impl Runner {
             ),
         ];
         let guard = self.machine.program.is_guarded().then(|| {
-            "dispatches that read what nothing has written, or write what they do not declare; once \
-             an operation"
+            "dispatches that read what nothing has written, or write what they do not declare; \
+             once per operation"
                 .to_owned()
         });
         all.into_iter().filter(|(is_on, _)| *is_on).map(|(_, text)| text).chain(guard).collect()

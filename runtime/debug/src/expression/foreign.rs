@@ -1,6 +1,6 @@
 //! Bytes of a program as values of native libraries: `r0 as any` is a tagged value of TVM FFI,
-//! `r0 as memref<?xf32>` the tensor of a descriptor. [`abi::native_values`] knows these forms; this file
-//! reads the memory at their addresses.
+//! `r0 as memref<?xf32>` the tensor of a descriptor. [`abi::native_values`] knows these forms; this
+//! file reads the memory at their addresses.
 
 use std::sync::Arc;
 
@@ -17,8 +17,9 @@ pub(crate) fn is_type(name: &str) -> bool {
 
 /// The refusal in sessions without the permission: with it, a word of the program leads to any
 /// memory of this process.
-pub(crate) const REFUSED: &str = "this reads the debugger's own memory by address, which this session may not; allow it \
-                                  with `\"foreignMemory\": true` in the launch, or `--foreign-memory` of `run --listen`";
+pub(crate) const REFUSED: &str = "this reads the debugger's own memory by address, which this \
+                                  session may not; allow it with `\"foreignMemory\": true` in \
+                                  the launch, or `--foreign-memory` of `run --listen`";
 
 /// The largest descriptor, in bytes.
 const LARGEST_VALUE: usize = 4096;

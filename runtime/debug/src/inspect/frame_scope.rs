@@ -96,8 +96,8 @@ impl Scope for FrameScope<'_> {
         match close {
             Some(close) => format!("nothing is called {name:?} here; is it {close:?}?"),
             None => format!(
-                "nothing is called {name:?} here; name a value (%x), a register (i0, i2:3, r0) or a \
-                 global (@name, rwdata[0])"
+                "nothing is called {name:?} here; name a value (%x), a register (i0, i2:3, r0) or \
+                 a global (@name, rwdata[0])"
             ),
         }
     }

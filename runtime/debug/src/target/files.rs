@@ -26,8 +26,8 @@ impl fmt::Display for ChangedFile {
         match self {
             Self { spoils_values: true, .. } => write!(
                 f,
-                "{path} was written while the program reads its constants from it: values are wrong \
-                 from here on"
+                "{path} was written while the program reads its constants from it: values are \
+                 wrong from here on"
             ),
             Self { is_gone: true, .. } => {
                 write!(f, "{path} no longer exists; the session continues with what it has loaded")

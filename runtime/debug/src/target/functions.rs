@@ -102,7 +102,10 @@ impl Program {
         if met.is_empty() {
             return Vec::new();
         }
-        let calls = |instruction: &Instruction<'_>| matches!(callee(instruction), Some(Callee::Import(import)) if met.contains(&import));
+        let calls = |instruction: &Instruction<'_>| match callee(instruction) {
+            Some(Callee::Import(import)) => met.contains(&import),
+            _ => false,
+        };
         let functions = module.module.functions_with_ordinals();
         let found = functions.flat_map(|(ordinal, _)| {
             let code = vmfb::instructions(module.module.function_bytecode(ordinal));

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Source of the rule: IREE's `vm/bytecode/archive.c`. A polyglot zip ends with a central
-//! directory, which nobody needs to read.
+//! directory, which need not be read.
 
 use std::hash::Hasher;
 use std::ops::Range;
@@ -34,7 +34,7 @@ const FILE_IDENTIFIER: &[u8] = b"IREE";
 /// Size prefix, root offset, identifier and one table offset: nothing smaller is a module.
 const MINIMUM_FLATBUFFER: usize = 16;
 
-/// What tells archives apart at their ends, where the checksums of their members are.
+/// The bytes at the end of an archive that identify it: the checksums of its members are there.
 const DIRECTORY: usize = 64 << 10;
 
 /// Opens the file of a module; its FlatBuffer is in memory.
@@ -45,9 +45,8 @@ pub fn open(path: &Path) -> Result<FileBytes, LoadError> {
     FileBytes::open_with_head(path, flatbuffer_end)
 }
 
-/// The xxh3 digest of a module, which another one does not have: of an archive that of its
-/// FlatBuffer and its end, as checksums of the rest stand there; else that of all bytes. `None` if
-/// they cannot be read.
+/// The xxh3 digest that identifies a module: for an archive, of its FlatBuffer and its end, where
+/// the checksums of the rest are; otherwise of all bytes. `None` if they cannot be read.
 #[must_use]
 pub fn digest(bytes: &FileBytes) -> Option<u64> {
     let mut digest = XxHash3_64::new();
@@ -63,8 +62,8 @@ pub fn digest(bytes: &FileBytes) -> Option<u64> {
     Some(digest.finish())
 }
 
-/// How much of a file there is up to the end of its FlatBuffer, from its first bytes. Of one that
-/// is no module nothing else is needed either.
+/// The end of the FlatBuffer in a file that begins with these bytes. A file that is not a module
+/// needs no more than its first bytes.
 pub(crate) fn flatbuffer_end(start: &[u8]) -> usize {
     let at = zip_member_start_if_any(start).unwrap_or(0);
     match start.get(at..).and_then(|rest| rest.first_chunk::<MINIMUM_FLATBUFFER>()) {
@@ -73,13 +72,13 @@ pub(crate) fn flatbuffer_end(start: &[u8]) -> usize {
     }
 }
 
-/// What a FlatBuffer says of its length.
+/// The length in a FlatBuffer's size prefix.
 fn prefixed_length(first: &[u8; MINIMUM_FLATBUFFER]) -> usize {
     u32::from_le_bytes([first[0], first[1], first[2], first[3]]) as usize
 }
 
-/// Finds the FlatBuffer and the start of the external rodata in a file of so many bytes that begins
-/// with these.
+/// Finds the FlatBuffer and the start of the external rodata in a file of `file_length` bytes that
+/// begins with `bytes`.
 ///
 /// # Errors
 /// The bytes do not hold a whole module FlatBuffer.

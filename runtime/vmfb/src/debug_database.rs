@@ -1,8 +1,8 @@
-//! The debug database: which location each instruction of a function came from.
+//! The debug database: the source location of each instruction of a function.
 //!
-//! It is read as it is stored. Two facts its users must know: compilers since 3.11 store the map
-//! of one function only, at index 0 whatever its ordinal; and locations may nest without bound in a
-//! damaged file, so walk them with a limit. Crate `debuginfo` does both.
+//! It is read as it is stored. Users must know two facts: compilers since 3.11 store the map of one
+//! function only, at index 0 whatever its ordinal; and locations may nest without bound in a
+//! damaged file, so code that walks them needs a limit. Crate `debuginfo` handles both.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub enum Location {
     CallSite {
         /// Where the operation was written.
         callee: LocationIndex,
-        /// Where it was inlined.
+        /// The call site that it was inlined at.
         caller: LocationIndex,
     },
     /// A place in a file; lines and columns count from 1, line 0 stands for no line.
@@ -119,7 +119,7 @@ struct Reader<'b> {
     budget: Budget,
     /// What is copied and shared, each time.
     mentions: Budget,
-    /// Texts by where they are, as locations share them.
+    /// Texts by their position, as locations share them.
     texts: HashMap<usize, Arc<str>>,
 }
 
@@ -156,8 +156,8 @@ impl Reader<'_> {
     }
 
     /// Reads one element of the location table. The verifier that flatc generates does not see
-    /// these tables (see `schema/module.fbs`), so each is verified here before it is looked at. A
-    /// damaged one is unknown.
+    /// these tables (see `schema/module.fbs`), so each is verified here before it is read. A
+    /// damaged one becomes [`Location::Unknown`].
     fn location(&mut self, tag: LocationTag, position: usize) -> Option<Location> {
         if !self.budget.spend(size_of::<Location>()) {
             return None;

@@ -13,8 +13,8 @@
 //! cases                       u16 count, count × (target, remap list)
 //! ```
 //!
-//! The decoder checks lengths and nothing else; what the numbers refer to is the business of
-//! [`crate::verify`]. Lists borrow the bytecode.
+//! The decoder checks only lengths; [`crate::verify`] checks what the numbers refer to. Lists
+//! borrow the bytecode.
 
 use std::borrow::Cow;
 
@@ -58,7 +58,7 @@ pub enum Immediate {
 }
 
 impl Immediate {
-    /// The bank that it is a constant for.
+    /// The bank of the constant.
     #[must_use]
     pub fn bank(self) -> Bank {
         match self {
@@ -75,13 +75,13 @@ impl Immediate {
 pub struct RegisterList<'a>(&'a [u8]);
 
 impl<'a> RegisterList<'a> {
-    /// How many registers are in it.
+    /// The number of registers.
     #[must_use]
     pub fn len(self) -> usize {
         self.0.len() / 2
     }
 
-    /// Whether it has no register.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0.is_empty()
@@ -103,7 +103,7 @@ impl<'a> RegisterList<'a> {
 pub struct RemapList<'a>(&'a [u8]);
 
 impl<'a> RemapList<'a> {
-    /// How many copies there are.
+    /// The number of copies.
     #[must_use]
     pub fn len(self) -> usize {
         self.0.len() / 4
@@ -167,9 +167,9 @@ impl Operand<'_> {
 /// A decoded instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instruction<'a> {
-    /// What it does.
+    /// The instruction's operation.
     pub op: Op,
-    /// Where its first byte (the prefix, if it has one) is.
+    /// The offset of its first byte: the prefix, if it has one.
     pub offset: BytecodeOffset,
     /// Where the next instruction starts.
     pub end: BytecodeOffset,
@@ -182,9 +182,9 @@ pub struct Instruction<'a> {
 pub struct RegisterUse {
     /// Which register.
     pub register: Register,
-    /// How the instruction looks at it; `Any` where only a signature could tell.
+    /// The type that the instruction uses it as; `Any` if only a signature tells.
     pub bank: Bank,
-    /// Whether it is written; otherwise it is read.
+    /// Whether the instruction writes it; otherwise it reads it.
     pub is_write: bool,
 }
 
@@ -194,8 +194,8 @@ impl<'a> Instruction<'a> {
         self.op.info().fields.iter().zip(&self.operands)
     }
 
-    /// Every register that the instruction reads or writes, in encoding order; the copies of
-    /// remap lists are not among them. Segment sizes are numbers and not among them either.
+    /// Every register that the instruction reads or writes, in encoding order, except the copies of
+    /// remap lists. Segment sizes are numbers, so they are not included either.
     pub fn register_uses(&self) -> impl Iterator<Item = RegisterUse> + '_ {
         self.fields().filter(|(field, _)| field.name != "segment_sizes").flat_map(
             |(field, operand)| {
@@ -236,7 +236,7 @@ impl<'a> Instruction<'a> {
 /// Decodes the instruction at `at`.
 ///
 /// # Errors
-/// The bytes end too early, or there is no such opcode.
+/// The bytes end too early, or the opcode does not exist.
 pub fn decode(code: &[u8], at: BytecodeOffset) -> Result<Instruction<'_>, DecodeError> {
     let mut reader = Reader { code, position: at.index(), at };
     let first = reader.u8()?;

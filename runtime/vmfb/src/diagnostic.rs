@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Severity {
     /// There is no module.
@@ -15,11 +15,11 @@ pub enum Severity {
 /// Something wrong at a place of the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// Byte range in the text; empty for a place between two bytes.
     pub span: Range<usize>,
-    /// What was expected, and what is there.
+    /// What was expected, and what was found.
     pub message: String,
 }
 
@@ -29,7 +29,7 @@ const MAXIMUM_SHOWN: usize = 50;
 const WINDOW: usize = 120;
 const WINDOW_BEFORE: usize = 80;
 
-/// Diagnostics as text: each with the line that it is about and a mark under the place.
+/// Renders diagnostics as text: each with its line and a mark under the place.
 ///
 /// ```text
 /// error: expected an i32 register like %i0, found `%r1`
@@ -91,7 +91,7 @@ fn render_one(
     writeln!(out, "{margin} | {before}{}", "^".repeat(length))
 }
 
-/// A text without what a terminal would obey.
+/// The text without characters that control a terminal.
 fn printable(text: &str) -> String {
     let is_obeyed = |c: char| c.is_control() && c != '\t';
     text.chars().map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()

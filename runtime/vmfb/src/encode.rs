@@ -1,7 +1,7 @@
 //! Instructions to bytes: the inverse of [`crate::decode`], driven by the same rows of the table.
 //!
 //! Offsets within the function matter, because counted lists are aligned to two bytes from its
-//! start; so an encoder appends to the bytes of one function.
+//! start. So the encoder appends to the bytes of one function.
 
 use smallvec::SmallVec;
 
@@ -12,12 +12,12 @@ use crate::ordinals::{BytecodeOffset, Callee, Register, RodataOrdinal, TypeOrdin
 /// Register copies made on the way into a block, as (source, target).
 pub type Remap = Vec<(Register, Register)>;
 
-/// The value of one field, owned: what an [`Operand`] of decoded bytes borrows.
+/// The owned value of one field; decoded bytes borrow an [`Operand`] instead.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
     /// For `Read` and `Write`.
     Register(Register),
-    /// For `Reads` and `Writes`; the segment sizes of variadic calls are such a list too.
+    /// For `Reads` and `Writes`, including the segment sizes of variadic calls.
     Registers(Vec<Register>),
     /// For `Immediate`.
     Immediate(Immediate),
@@ -71,20 +71,20 @@ pub fn values(instruction: &Instruction<'_>) -> Values {
 /// Why values are not an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// The values are not those that the instruction has fields for.
+    /// The values do not match the instruction's fields.
     #[error("vm.{}: its operands do not fit its fields", op.mnemonic())]
     Mismatch {
         /// The instruction.
         op: Op,
     },
-    /// A list, string or table of cases has more entries than its 16-bit count can say.
+    /// A list, string or table of cases has more entries than its 16-bit count can hold.
     #[error("vm.{}: {length} is too long for field {field}; the most is 65535", op.mnemonic())]
     TooLong {
         /// The instruction.
         op: Op,
         /// The field's name.
         field: &'static str,
-        /// How many entries there are.
+        /// The number of entries.
         length: usize,
     },
 }
@@ -106,10 +106,11 @@ pub fn encode(code: &mut Vec<u8>, op: Op, values: &[Value]) -> Result<(), Encode
     Ok(())
 }
 
-/// The bytes of a function whose targets are indices of its blocks; `block` instructions mark these.
+/// The bytes of a function whose targets are block indices; its `block` instructions mark the
+/// blocks.
 ///
 /// # Errors
-/// The values of an instruction do not fit its fields, or no block has the index of a target.
+/// The values of an instruction do not fit its fields, or a target has no block.
 pub fn encode_function(instructions: &[(Op, Vec<Value>)]) -> Result<Vec<u8>, EncodeError> {
     // Targets have a fixed width, so a first pass finds where blocks begin.
     let mut code = Vec::new();

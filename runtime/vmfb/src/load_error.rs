@@ -7,12 +7,12 @@ use crate::versions::BytecodeVersion;
 /// A file that is not a module that we can load. Offsets are bytes from the start of the file.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The operating system said no.
+    /// The operating system refused.
     #[error("cannot read {}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The bytes are of another kind of file.
@@ -21,12 +21,12 @@ pub enum LoadError {
          iree-compile or iree-as-module"
     )]
     NotAModule {
-        /// Where it shows.
+        /// The byte that shows it.
         offset: usize,
-        /// What is wrong there.
+        /// What is wrong at that byte.
         reason: String,
     },
-    /// The file ends before something that it announces.
+    /// The file ends before the end of a part that it announces.
     #[error(
         "the module is cut short: what starts at byte {offset} needs the file to have {needed} \
          bytes, it has {available}"
@@ -36,7 +36,7 @@ pub enum LoadError {
         offset: usize,
         /// The length that the file would need.
         needed: u64,
-        /// The length that it has.
+        /// The length of the file.
         available: u64,
     },
     /// The FlatBuffer's tables are damaged.
@@ -44,7 +44,7 @@ pub enum LoadError {
     FlatBuffer {
         /// Where the FlatBuffer starts.
         offset: usize,
-        /// What its verifier said.
+        /// The error of the FlatBuffer's verifier.
         reason: String,
     },
     /// The tables are readable but contradict each other.
@@ -54,10 +54,10 @@ pub enum LoadError {
         offset: usize,
         /// Which table and entry.
         what: String,
-        /// The rule that it breaks.
+        /// The rule that the table breaks.
         reason: String,
     },
-    /// Its tables are larger than the file: they share parts more than makes sense.
+    /// The tables would take too much memory: they share parts more often than any compiler does.
     #[error(
         "the module's tables would take more than {allowed} bytes of memory, with {what} (at byte \
          {offset}): names or tables are shared more often than any compiler does"
@@ -65,7 +65,7 @@ pub enum LoadError {
     TooMuch {
         /// Where the table is that is too much.
         offset: usize,
-        /// Which table it is.
+        /// The table that exceeds the limit.
         what: String,
         /// How much a module of its size may take.
         allowed: usize,

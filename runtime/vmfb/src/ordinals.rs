@@ -1,7 +1,8 @@
-//! The numbers a module is addressed by, each its own type so that they cannot be mixed up.
+//! The numbers by which a module's parts are addressed, each with its own type so that they cannot
+//! be mixed up.
 //!
-//! An ordinal is an index into one table of one module. Offsets are bytes. The register encoding
-//! (bank and move bits) is here too, because every other file speaks of registers.
+//! An ordinal is an index into one table of one module. Offsets are in bytes. The register encoding
+//! (bank and move bits) is here too, because all other files use it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The generated FlatBuffer accessors, behind one short path.
+//! The generated FlatBuffer accessors under one short path.
 //!
 //! `schema/module_generated.rs` comes from `schema/module.fbs` in the crate's folder; the command
 //! is at the top of that file. Nothing outside this crate sees these types.

@@ -1,8 +1,8 @@
 //! How much memory the tables of a module may take.
 //!
-//! Tables of a FlatBuffer may be shared: thousands of imports can have one name of a megabyte. What
-//! is copied out counts each time, as it is printed and compared each time too, and may be a small
-//! multiple of the FlatBuffer. Compilers share hardly anything, so that theirs stay far below.
+//! Tables of a FlatBuffer may be shared: thousands of imports can have the same name of a megabyte.
+//! Each copy counts, as it is also printed and compared each time; together they may be a small
+//! multiple of the FlatBuffer. Compilers share hardly anything, so their modules stay far below.
 
 use flatbuffers::VerifierOptions;
 
@@ -18,17 +18,17 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// That of a FlatBuffer of so many bytes.
+    /// The budget for a FlatBuffer of `length` bytes.
     pub(crate) fn of(length: usize) -> Self {
         Self { left: Self::allowed(length) }
     }
 
-    /// What may be copied of a FlatBuffer of so many bytes.
+    /// The bytes that may be copied from a FlatBuffer of `length` bytes.
     pub(crate) fn allowed(length: usize) -> usize {
         BASE.saturating_add(length.saturating_mul(FACTOR))
     }
 
-    /// Takes bytes from what is left; whether there are so many.
+    /// Takes bytes from the budget; returns whether it had so many.
     #[must_use]
     pub(crate) fn spend(&mut self, bytes: usize) -> bool {
         match self.left.checked_sub(bytes) {
@@ -41,9 +41,8 @@ impl Budget {
     }
 }
 
-/// What the verifier of a FlatBuffer of so many bytes allows. Tables and strings count each time
-/// that they are shared, as they will take memory each time; the depth of a module's tables is
-/// small.
+/// The limits of the FlatBuffer verifier for `length` bytes. Shared tables and strings count each
+/// time, as each takes memory; a module's tables are not deeply nested.
 pub(crate) fn flatbuffer_verifier(length: usize) -> VerifierOptions {
     VerifierOptions {
         max_depth: 64,

@@ -1,5 +1,5 @@
-//! Small modules do not take much memory: whatever their tables share, what is made of them is a
-//! small multiple of the file.
+//! Small modules do not take much memory: whatever their tables share, the result is a small
+//! multiple of the file.
 
 mod bombs;
 
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use vmfb::print::{self, DisassemblyOptions};
 use vmfb::{Module, verify};
 
-/// Counts what is allocated.
+/// An allocator that counts bytes.
 struct Counting;
 
 static USED: AtomicUsize = AtomicUsize::new(0);
@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Memory for each byte of the file, at most, beside [`LEAST`]. Text is what takes most.
+/// The most memory per byte of the file, in addition to [`LEAST`]. Text takes the most.
 const FACTOR: usize = 40;
 
 /// Memory that any module may take.

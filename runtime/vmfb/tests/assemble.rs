@@ -1,6 +1,5 @@
-//! What the assembler makes of a text: each `.vmasm` file in `assemble/` beside the diagnostics
-//! that it gets and the disassembly of the module, if there is one. `UPDATE_EXPECT=1` rewrites the
-//! latter.
+//! The assembler's output: each `.vmasm` file in `assemble/`, next to its diagnostics and the
+//! disassembly of the module, if there is one. `UPDATE_EXPECT=1` rewrites the latter.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +23,7 @@ fn cases() -> Vec<PathBuf> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Whatever somebody types, there is an answer.
+    /// Any text gets an answer.
     #[test]
     fn damaged_texts(
         case in 0_usize..1000,

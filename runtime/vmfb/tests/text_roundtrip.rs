@@ -1,4 +1,4 @@
-//! Printing a module and assembling the text gives the module again: for generated modules whose
+//! Printing a module and assembling the text gives the same module, for generated modules whose
 //! names and strings are free text, as far as the text can tell.
 
 use abi::cconv::{Signature, ValueType};
@@ -138,9 +138,9 @@ fn body() -> impl Strategy<Value = Instructions> {
     })
 }
 
-/// Gives calls of the module's own functions what these take and give, as in every module that can
-/// run: where all functions are exported and calls do not fit, the text may be that of a database
-/// cut short.
+/// Makes calls of the module's own functions match their signatures, as in every module that can
+/// run: if all functions are exported and calls do not match, the text may be that of a truncated
+/// database.
 fn fit_calls(instructions: &mut Instructions, signatures: &[Signature]) {
     for (op, values) in instructions {
         let is_variadic = matches!(op, Op::CallVariadic | Op::CallVariadicYieldable);
@@ -260,7 +260,7 @@ fn print(module: &Module, bytecode_offsets: bool) -> String {
     disassemble(module, &options).text
 }
 
-/// What follows from the instructions, and is generated larger than it has to be.
+/// Drops what follows from the instructions, and is generated larger than necessary.
 fn forget_derived(image: &mut ModuleImage<'_>) {
     image.requirements = Features::default();
     image.state = ModuleState::default();

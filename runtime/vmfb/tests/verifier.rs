@@ -1,7 +1,7 @@
-//! Modules that try to get past the verifier: one line a way, with what it says.
+//! Modules that try to get past the verifier: one line per attempt, with the verifier's answer.
 //!
-//! Each is a small sound module with one thing wrong. What is wrong in the file itself (damaged
-//! tables, bytes that end too early) is the business of `hostile.rs`.
+//! Each is a small sound module with one defect. Defects of the file itself (damaged tables, bytes
+//! that end too early) are in `hostile.rs`.
 
 use vmfb::build::ModuleImage;
 use vmfb::decode::Immediate;
@@ -85,7 +85,7 @@ fn around(op: Op, values: Vec<Value>) -> Code {
     code
 }
 
-/// Function 0 is what is judged; function 1 `0iIr_I` is there to be called.
+/// Function 0 is judged; function 1 `0iIr_I` is its callee.
 fn module(code: &[u8]) -> ModuleImage<'static> {
     let other = bytes(&vec![(Op::Block, vec![]), (Op::Return, vec![list(&[i(2)])])]);
     let start = code.len().next_multiple_of(8);
@@ -127,7 +127,7 @@ fn module(code: &[u8]) -> ModuleImage<'static> {
     }
 }
 
-/// What is wrong with it, a line each.
+/// The defects of a module, one per line.
 fn judge(image: &ModuleImage<'_>) -> String {
     let module = Module::from_bytes(image.to_bytes().unwrap()).unwrap();
     let defects = verify(module).err().unwrap_or_default();
@@ -260,7 +260,7 @@ fn calls() {
             vec![import(1), list(&[i(0)]), list(&[])],
             "the callee is variadic; the call gives no segment sizes",
         ),
-        // An import that says nothing of its signature takes nothing.
+        // An import without a signature takes nothing.
         (
             Op::Call,
             vec![import(2), list(&[r(0)]), list(&[])],

@@ -13,7 +13,7 @@ use crate::versions::BytecodeVersion;
 
 /// Functions begin at multiples of this in the bytecode.
 const FUNCTION_ALIGNMENT: usize = 8;
-/// How much of a file shows whether it is text.
+/// The bytes of a file that show whether it is text.
 const PROBED: usize = 1024;
 
 /// A module made from text.
@@ -50,8 +50,8 @@ pub fn assemble(source: &[u8]) -> Result<Assembly, Vec<Diagnostic>> {
 }
 
 impl Assembly {
-    /// What the verifier has to say about the module, at the places of the text.
-    /// `module` is the assembled module, loaded.
+    /// The defects that the verifier finds in the module, at their places in the text. `module` is
+    /// the assembled module, loaded.
     #[must_use]
     pub fn verify(&self, module: Module) -> Vec<Diagnostic> {
         let Err(defects) = crate::verify::verify(module) else { return Vec::new() };

@@ -1,7 +1,7 @@
 //! A function's bytecode from its lines.
 //!
-//! Instructions are encoded twice: their sizes do not depend on where branches lead, so the first
-//! time tells where each block begins and the second time uses it.
+//! Instructions are encoded twice. Their sizes do not depend on branch targets, so the first pass
+//! finds where each block begins, and the second uses it.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 /// The most blocks that a function's descriptor can count.
 const MAXIMUM_BLOCKS: usize = 0x7FFF;
 
-/// A function's bytecode and what its descriptor says.
+/// A function's bytecode and the contents of its descriptor.
 pub(super) struct Body {
     pub(super) code: Vec<u8>,
     pub(super) block_count: u16,
@@ -68,7 +68,7 @@ impl RegisterCounts {
         }
     }
 
-    /// Copies on the way into a block; how wide they are shows where the registers are used.
+    /// Copies on the way into a block; their width shows where the registers are used.
     fn add_remap(&mut self, remap: &[(Register, Register)]) {
         for (source, target) in remap {
             self.add(*source, Bank::Any);
@@ -427,7 +427,7 @@ fn global_size(op: Op, index: usize) -> u32 {
     }
 }
 
-/// The types of the single arguments of a call, spans written out as far as there are arguments.
+/// The types of the single arguments of a call, with spans expanded as far as there are arguments.
 fn argument_types(
     signature: &Signature,
     segments: Option<&[Register]>,

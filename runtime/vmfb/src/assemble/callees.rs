@@ -1,4 +1,4 @@
-//! What a call's name means.
+//! Resolves the names of calls.
 //!
 //! | text | callee |
 //! | --- | --- |
@@ -7,9 +7,9 @@
 //! | `@module.name`, `@name` | the function with that name |
 //!
 //! One quirk of printed text has to be undone. Compilers since 3.11 store a debug database with one
-//! entry: the name of the *last* function, at index 0 (see [`crate::debug_database`]). Printing
+//! entry: the name of the *last* function, at index 0 (see [`crate::debug_database`]). The printer
 //! takes it for the name of function 0. So two functions may have that name in the text, and calls
-//! of function 0 are printed with it even where its header has another.
+//! of function 0 are printed with it even if its header has another name.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,7 +29,7 @@ pub(super) struct Callees<'l, 's> {
     import_signatures: Vec<Signature>,
     /// Whether the text looks like the print of a module whose debug database is cut short.
     is_cut_short: bool,
-    /// Whether the text names functions that no such print could name.
+    /// Whether the text names functions that such a print could not name.
     is_whole: bool,
 }
 
@@ -79,8 +79,8 @@ impl<'l, 's> Callees<'l, 's> {
         callees
     }
 
-    /// Calls by ordinal, and functions that are called `fn3` for want of a name, are printed where
-    /// the debug database has no name; with a whole database there are neither.
+    /// Calls by ordinal, and functions called `fn3` for lack of a name, are printed where the debug
+    /// database has no name; a whole database leads to neither.
     fn looks_cut_short(&self) -> bool {
         let mut functions = self.listing.functions.iter().enumerate();
         functions.any(|(index, lines)| {
@@ -96,8 +96,8 @@ impl<'l, 's> Callees<'l, 's> {
         })
     }
 
-    /// Functions that are not exported have their names from the debug database. One that is cut
-    /// short has none for them, or that of the last function for function 0.
+    /// Functions that are not exported have their names from the debug database. A truncated one
+    /// has no names for them, or the name of the last function for function 0.
     fn looks_whole(&self) -> bool {
         let functions = &self.listing.functions;
         let Some(last) = functions.last() else { return true };
@@ -132,7 +132,7 @@ impl<'l, 's> Callees<'l, 's> {
         text.strip_prefix(self.module)?.strip_prefix('.')
     }
 
-    /// The name that is meant: the one with the comment if something has it.
+    /// The intended name: the one with the comment, if anything has that name.
     pub(super) fn chosen<'n>(&self, function: &'n FunctionName<'s>) -> &'n Name<'s> {
         let longer = function.with_comment.as_deref();
         longer.filter(|name| self.imports.contains_key(name.text)).unwrap_or(&function.name)

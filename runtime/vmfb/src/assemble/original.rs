@@ -1,9 +1,9 @@
-//! What the text of a module does not say, taken from the module that the text was printed of.
+//! Parts that the text of a module lacks, taken from the module that the text was printed from.
 //!
-//! The text has no attributes, dependencies and locations, and does not say which rodata is outside
-//! of the FlatBuffer. Somebody who changes a line of a listing and assembles it again still wants
-//! them. What belongs to a function is taken over if it is still called the same way, its locations
-//! if its bytecode is still the same: offsets of other bytecode mean other instructions.
+//! The text has no attributes, dependencies or locations, and does not say which rodata is outside
+//! the FlatBuffer. A user who changes a line of a listing and assembles it again still wants them.
+//! A function keeps its attributes if its calling convention is unchanged, and its locations if its
+//! bytecode is unchanged: the same offsets in other bytecode mean other instructions.
 
 use crate::build::ModuleImage;
 use crate::debug_database::{DebugDatabase, FunctionSourceMap};
@@ -13,8 +13,8 @@ use crate::ordinals::FunctionOrdinal;
 use super::assembly::Assembly;
 
 impl Assembly {
-    /// Takes over what the text does not say from the module that it was printed of. Returns the
-    /// functions whose locations were left behind because their bytecode is another.
+    /// Takes over what the text lacks from the module that it was printed from. Returns the
+    /// functions whose locations were dropped because their bytecode has changed.
     pub fn complete_from(&mut self, original: &Module) -> Vec<FunctionOrdinal> {
         let image = &mut self.image;
         image.attributes = original.attributes().to_vec();
@@ -50,7 +50,7 @@ impl Assembly {
             self.image.debug_database = Some(database.clone());
             return changed;
         }
-        // One that was cut short does not say which functions its entries are of.
+        // A truncated database does not say which functions its entries belong to.
         if database.functions.len() < original.functions().len() {
             return (0..self.image.functions.len()).map(FunctionOrdinal::from_index).collect();
         }

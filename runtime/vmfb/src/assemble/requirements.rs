@@ -1,5 +1,5 @@
-//! The feature bits of functions, by the rules of the compiler (its `AnnotateFunctions` pass): the
-//! text does not have them.
+//! The feature bits of functions, which the text lacks, by the rules of the compiler (its
+//! `AnnotateFunctions` pass).
 //!
 //! | bit | function |
 //! | --- | --- |
@@ -12,7 +12,7 @@ use abi::cconv::{Signature, ValueType};
 use crate::isa::{Bank, FieldKind, Op, OpcodeSet};
 use crate::module::Features;
 
-/// What a function needs by itself, and whom it calls.
+/// The features that a function needs by itself, and its callees.
 #[derive(Default, Debug)]
 pub(super) struct Needs {
     features: Features,
@@ -54,7 +54,7 @@ impl Needs {
     }
 }
 
-/// Everything that touches a list or buffer, calls, or says so.
+/// Instructions that access a list or buffer, call, or fail explicitly.
 fn may_fail(op: Op) -> bool {
     let mnemonic = op.mnemonic();
     // The length of a buffer cannot be wrong.
@@ -62,8 +62,8 @@ fn may_fail(op: Op) -> bool {
         && ["buffer.", "list.", "call", "fail"].iter().any(|prefix| mnemonic.starts_with(prefix))
 }
 
-/// The features of each function, those of the functions that it calls included: `YIELD` and
-/// `UNWIND` spread from callee to caller until nothing changes.
+/// The features of each function, including those of its callees: `YIELD` and `UNWIND` spread from
+/// callee to caller until nothing changes.
 pub(super) fn features(needs: &[Needs]) -> Vec<Features> {
     let mut features: Vec<Features> = needs.iter().map(Needs::own).collect();
     let mut callers = vec![Vec::new(); needs.len()];

@@ -1,5 +1,4 @@
-//! The names of a text: types, globals, imports, functions and exports, and the ordinals that they
-//! stand for.
+//! The names of a text (types, globals, imports, functions and exports) and their ordinals.
 
 use std::collections::{HashMap, HashSet};
 
@@ -65,7 +64,7 @@ impl<'l, 's> Symbols<'l, 's> {
         TypeOrdinal(self.declare_type(text))
     }
 
-    /// The ref type of the module, if it has one only.
+    /// The module's ref type, if it has only one.
     pub(super) fn only_ref_type(&self) -> Option<TypeOrdinal> {
         let mut refs = self.types.iter().enumerate().filter(|(_, name)| name.starts_with('!'));
         let (index, _) = refs.next()?;
@@ -79,9 +78,9 @@ impl<'l, 's> Symbols<'l, 's> {
         }
     }
 
-    /// A debug database with the names that printing takes from there, up to the last one; its maps
-    /// are empty. An exported function is printed with its first export's name, so another name of
-    /// its own would only be in the way of reading the print again.
+    /// A debug database with the names that the printer takes from it, up to the last one; its maps
+    /// are empty. An exported function is printed with its first export's name, so a name of its
+    /// own would only hinder reading the print again.
     pub(super) fn debug_database(&self, exports: &[Export]) -> Option<DebugDatabase> {
         let mut functions = Vec::new();
         let mut named = 0;
@@ -135,9 +134,8 @@ impl<'l, 's> Symbols<'l, 's> {
         exports
     }
 
-    /// The export's name if the text is `name` or `alias = @name` with the name of the function
-    /// that follows, as it is when it is printed. Symbols are free text, so nothing else tells where
-    /// one ends.
+    /// The export's name if the text is `name` or `alias = @name` with the name of the next
+    /// function, as in printed text. Names are free text, so nothing else tells where one ends.
     fn printed_export<'t>(&self, text: &'t str, before: usize) -> Option<&'t str> {
         let next = self.listing.functions.get(before)?.name.text;
         if text == next {

@@ -9,7 +9,7 @@ struct Boundary;
 impl Push for Boundary {
     type Output = Boundary;
 
-    // SAFETY: it writes nothing, so it asks nothing of its caller.
+    // SAFETY: it writes nothing, so it has no conditions.
     unsafe fn push(&self, _destination: &mut [u8], _written: usize) {}
 
     fn size() -> usize {
@@ -21,10 +21,10 @@ impl Push for Boundary {
     }
 }
 
-/// A vector of bytes that begin at a multiple of `alignment` (at most 16) of the finished buffer.
+/// A vector of bytes at a multiple of `alignment` (at most 16) in the finished buffer.
 ///
-/// The buffer grows from its end, and its length is a multiple of the largest alignment that was
-/// asked for; so a position is aligned if its distance from the end is.
+/// The buffer grows from its end, and its length is a multiple of the largest alignment requested.
+/// So a position is aligned if its distance from the end is.
 pub(super) fn aligned_bytes<'f>(
     builder: &mut FlatBufferBuilder<'f>,
     bytes: &[u8],

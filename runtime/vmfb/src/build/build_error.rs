@@ -9,7 +9,7 @@ pub enum BuildError {
          less than 2 GiB"
     )]
     TooLarge {
-        /// Roughly what they come to.
+        /// Their approximate size in bytes.
         size: usize,
     },
     /// A table has an entry whose number its field cannot hold.

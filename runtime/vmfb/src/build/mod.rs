@@ -1,4 +1,4 @@
-//! Writing modules: tables in memory to the bytes of a `.vmfb`, the inverse of `load`.
+//! Writing modules: tables in memory to the bytes of a `.vmfb`, the inverse of `module/loading.rs`.
 //!
 //! ```text
 //! u32 size prefix             four bytes, little-endian
@@ -7,9 +7,10 @@
 //! external rodata             each segment at a multiple of 64
 //! ```
 //!
-//! This is the flat form, as `iree-as-module` and the compiler without its polyglot zip write it.
-//! FlatBuffers are built from the end, so what is created first lies last. The debug database has
-//! its own file, `debug_database.rs`; `alignment.rs` holds what the builder cannot do by itself.
+//! This is the flat form, which `iree-as-module` writes, and the compiler without its polyglot zip.
+//! FlatBuffers are built from the end, so the first part created is the last in the file. The debug
+//! database has its own file, `debug_database.rs`; `alignment.rs` does what the FlatBuffer builder
+//! cannot.
 
 mod alignment;
 mod build_error;

@@ -39,8 +39,8 @@ pub struct RodataImage<'b> {
 }
 
 impl<'b> RodataImage<'b> {
-    /// A segment placed as the compiler places data: 4096 bytes and more outside the FlatBuffer,
-    /// where they are aligned to 64 and do not count against its size.
+    /// A segment placed as the compiler does: from 4096 bytes on outside the FlatBuffer, where
+    /// segments are aligned to 64 and do not count against its size.
     #[must_use]
     pub fn new(bytes: impl Into<Cow<'b, [u8]>>) -> Self {
         let bytes = bytes.into();
@@ -49,7 +49,8 @@ impl<'b> RodataImage<'b> {
     }
 }
 
-/// A module that is not in a file yet: the tables of a [`Module`], and the bytes that it refers to.
+/// A module that is not in a file yet: the tables of a [`Module`], and the bytes that they refer
+/// to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleImage<'b> {
     /// The namespace that its functions are found in.
@@ -64,11 +65,11 @@ pub struct ModuleImage<'b> {
     pub attributes: Vec<Attribute>,
     /// The type table.
     pub types: Vec<TypeDef>,
-    /// Modules that it needs.
+    /// The modules that it needs.
     pub dependencies: Vec<Dependency>,
-    /// Functions that it needs.
+    /// The functions that it needs.
     pub imports: Vec<Import>,
-    /// Functions that it offers.
+    /// The functions that it offers.
     pub exports: Vec<Export>,
     /// All functions; their ranges are within `bytecode`.
     pub functions: Vec<Function>,
@@ -275,7 +276,7 @@ impl<'f> Builder<'f> {
     }
 
     /// Data first, then the tables that refer to it. Offsets of external data count from the first
-    /// multiple of 64 behind the FlatBuffer, where the first external segment is.
+    /// multiple of 64 after the FlatBuffer, where the first external segment is.
     fn rodata(&mut self, segments: &[RodataImage<'_>]) -> TableVector<'f, RodataSegmentDef<'f>> {
         let mut placed = Vec::with_capacity(segments.len());
         let mut end = 0;

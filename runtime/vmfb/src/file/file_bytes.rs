@@ -1,14 +1,14 @@
-//! The bytes of a file, which may change on disk while we hold them.
+//! The bytes of a file, which may change on disk while they are held.
 //!
 //! ```text
 //! small file    owned: read once, whole
 //! large file    owned: its head (tables, code), read once; mapped: all of it, for constants
 //! ```
 //!
-//! What is owned never changes. What is mapped is reached in two ways only: [`FileBytes::get`]
-//! copies it with a read of the file, which fails where the file has no such bytes any more, and
-//! [`FileBytes::address`] gives its address to guest memory, which may change at any time (see
-//! `mapping`). [`FileBytes::change`] tells whether the file on disk is another one now.
+//! Owned bytes never change. Mapped bytes are reached in two ways only: [`FileBytes::get`] copies
+//! them with a read of the file, which fails if the file no longer has them, and
+//! [`FileBytes::address`] gives their address to guest memory, which may change at any time (see
+//! `mapping`). [`FileBytes::change`] tells whether the file on disk is still the same.
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
@@ -24,10 +24,10 @@ use crate::load_error::LoadError;
 /// Files up to this size are read whole. Reading so much takes some ten milliseconds.
 const READ_WHOLE: u64 = 32 << 20;
 
-/// What is owned of the beginning of a large file whose format nobody knows here.
+/// The owned beginning of a large file of unknown format, in bytes.
 const HEAD: usize = 4 << 20;
 
-/// What is owned of the end of a large file: an archive has the checksums of its members there.
+/// The owned end of a large file, in bytes: an archive has the checksums of its members there.
 const TAIL: usize = 64 << 10;
 
 /// How archives begin.
@@ -39,7 +39,7 @@ const START: usize = 256 << 10;
 /// How much is read at a time where nothing is kept.
 const CHUNK: usize = 1 << 20;
 
-/// How often a file is read again that was written while it was read.
+/// How often a file is read again if it is written during the read.
 const ATTEMPTS: usize = 3;
 
 /// The bytes of a file, shared. What is owned of them never changes.
@@ -58,20 +58,21 @@ struct Storage {
 struct Mapped {
     mapping: FileMapping,
     file: File,
-    /// What the system said of it.
+    /// The file's identity, time and size when it was opened.
     stamp: Stamp,
-    /// The last bytes, as they were.
+    /// The last bytes of the file, as they were when it was opened.
     tail: Vec<u8>,
 }
 
 /// The file that the bytes come from.
 struct Origin {
     path: PathBuf,
-    /// What the file was like when it was last found to have these bytes.
+    /// The stamp with which the file was last found to have these bytes.
     stamp: Mutex<Stamp>,
 }
 
-/// What the system says of a file. While it stays, the file is taken to be the same.
+/// The identity, time and size of a file. While they stay the same, the file is taken to be the
+/// same.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Stamp {
     identity: (u64, u64),
@@ -92,14 +93,14 @@ impl Stamp {
     }
 }
 
-/// What has become of a file since it was read.
+/// What has happened to a file since it was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileChange {
-    /// It has the same bytes, as far as can be told.
+    /// It has the same bytes, as far as is known.
     Unchanged,
-    /// It has others.
+    /// It has other bytes.
     Changed,
-    /// It is not there any more, or cannot be read.
+    /// It no longer exists, or cannot be read.
     Gone,
 }
 
@@ -112,8 +113,8 @@ impl FileBytes {
         Self::open_with_head(path, |_| HEAD)
     }
 
-    /// Opens the file at `path`. Of a large one so many bytes are read as `head` says, which is
-    /// asked with the first of them.
+    /// Opens the file at `path`. Of a large file, `head` decides from its first bytes how many are
+    /// read.
     pub(crate) fn open_with_head(
         path: &Path,
         head: impl Fn(&[u8]) -> usize,
@@ -143,13 +144,13 @@ impl FileBytes {
         Err(io(io::Error::other("it is being written; try again when that is done")))
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.length
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -161,8 +162,8 @@ impl FileBytes {
         &self.0.owned
     }
 
-    /// The bytes of a range, copied where they are not owned; `None` if there are no such bytes, or
-    /// not any more.
+    /// The bytes of a range, copied if they are not owned; `None` if they do not exist, or no
+    /// longer.
     #[must_use]
     pub fn get(&self, range: Range<usize>) -> Option<Cow<'_, [u8]>> {
         if let Some(owned) = self.0.owned.get(range.clone()) {
@@ -175,7 +176,7 @@ impl FileBytes {
         Some(Cow::Owned(bytes))
     }
 
-    /// Hands out the bytes of a range one piece after the other; `None` as for [`Self::get`].
+    /// Passes the bytes of a range to `visit` in chunks; `None` as for [`Self::get`].
     pub(crate) fn for_each_chunk(
         &self,
         range: Range<usize>,
@@ -191,9 +192,8 @@ impl FileBytes {
         Some(())
     }
 
-    /// Where the bytes of a range are; `None` if there are no such. They stay there while this
-    /// lives. They may be read, unless they are somebody else's to write, and mapped ones may
-    /// change at any time.
+    /// The address of a range; `None` if it is out of range. The bytes stay there while this lives.
+    /// They may be read while nothing else writes them, and mapped bytes may change at any time.
     #[must_use]
     pub fn address(&self, range: Range<usize>) -> Option<NonNull<u8>> {
         if let Some(owned) = self.0.owned.get(range.clone()) {
@@ -204,8 +204,8 @@ impl FileBytes {
         NonNull::new(address.wrapping_add(range.start).cast_mut())
     }
 
-    /// A second mapping of a range, which may be written; `None` if the bytes are not mapped, or
-    /// the range is empty or not there.
+    /// A second, writable mapping of a range; `None` if the bytes are not mapped, or the range is
+    /// empty or out of range.
     #[must_use]
     pub fn map_private(&self, range: Range<usize>) -> Option<PrivateMapping> {
         let mapped = self.0.mapped.as_ref()?;
@@ -216,7 +216,7 @@ impl FileBytes {
         PrivateMapping::of_file(&mapped.file, range.start, length)
     }
 
-    /// The length of a range that is there.
+    /// The length of a range, if it is within the bytes.
     fn checked(&self, range: &Range<usize>) -> Option<usize> {
         (range.end <= self.len()).then(|| range.end.checked_sub(range.start)).flatten()
     }
@@ -227,14 +227,14 @@ impl FileBytes {
         self.0.origin.as_ref().map(|origin| origin.path.as_path())
     }
 
-    /// Whether some of the bytes are only mapped, so that they change where their file does.
+    /// Whether some of the bytes are only mapped, so that they change with the file.
     #[cfg(test)]
     fn is_mapped(&self) -> bool {
         self.0.mapped.is_some()
     }
 
-    /// Whether what is mapped is as it was when the file was opened. It is where another file took
-    /// the name of this one, and not where this one was written.
+    /// Whether the mapped file is as it was when it was opened: true if another file has taken its
+    /// name, false if this one was written.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.0.mapped.as_ref().is_none_or(|mapped| {
@@ -243,10 +243,10 @@ impl FileBytes {
         })
     }
 
-    /// Whether the file at the path is another one now. As long as its time, size and identity are
-    /// those that it was read with, it is not looked into. After that what is owned is compared, so
-    /// that a file which was only touched is the same; of one that is mapped, and is no archive
-    /// with checksums, that is not known, and it has changed.
+    /// Whether the file at the path has changed. While its time, size and identity are the ones
+    /// that it was read with, its content is not examined. Otherwise the owned bytes are compared,
+    /// so a file that was only touched is unchanged. The rest of a mapped file cannot be compared,
+    /// so one that is not an archive with checksums counts as changed.
     #[must_use]
     pub fn change(&self) -> FileChange {
         let Some(origin) = &self.0.origin else { return FileChange::Unchanged };
@@ -266,7 +266,7 @@ impl FileBytes {
         }
     }
 
-    /// Whether a file has these bytes, as far as they are known.
+    /// Whether a file has these bytes, as far as they are owned.
     fn has_bytes_of(&self, path: &Path, metadata: &Metadata) -> io::Result<bool> {
         if !metadata.is_file() || metadata.len() != self.len() as u64 {
             return Ok(false);
@@ -300,7 +300,7 @@ fn has_bytes(file: &File, offset: u64, bytes: &[u8]) -> io::Result<bool> {
 }
 
 impl Storage {
-    /// Reads a file; `None` if it was written meanwhile.
+    /// Reads a file; `None` if it was written during the read.
     fn read(
         path: &Path,
         read_whole: u64,
@@ -344,7 +344,7 @@ fn open_regular(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
 }
 
-/// So many bytes of a file, or those that are there.
+/// Up to `length` bytes of a file, as many as exist.
 fn read_at(file: &File, offset: u64, length: usize) -> io::Result<Vec<u8>> {
     use std::io::{Seek, SeekFrom};
     let mut file = file;
@@ -455,7 +455,7 @@ mod tests {
         let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(5000).unwrap();
         assert_eq!((read(last.as_ptr()), read(private.address())), (0, 0));
-        // SAFETY: as above, and it may be written.
+        // SAFETY: as above, and the private mapping is writable.
         unsafe { private.address().write_volatile(7) };
         assert_eq!(read(private.address()), 7);
         assert!(bytes.get(at..LARGE).is_none());

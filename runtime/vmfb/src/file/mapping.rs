@@ -1,19 +1,18 @@
-//! Memory that is mapped: parts of files, and large blocks of no file. The unsafe calls of this
-//! crate outside the FlatBuffer accessors are here.
+//! Mapped memory: parts of files, and large blocks without a file. The unsafe calls of this crate
+//! outside the FlatBuffer accessors are here.
 //!
 //! # Soundness
 //!
-//! Anybody may write to a mapped file, or cut it short, while it is mapped. So no reference to
-//! mapped bytes is ever made: they are reached by address, and what is read is a copy that is
-//! checked after it was made. A page that is beyond the end of its file now would raise SIGBUS when
-//! it is touched. [`repair`], called by a signal handler, puts a page of zeros there instead, and
-//! the access goes on. Whoever shows what was read asks [`crate::FileBytes::change`] whether the
-//! file is still the same.
+//! Another process may write to a mapped file, or truncate it, at any time. So no reference to
+//! mapped bytes is ever made: they are reached by address, and a read makes a copy that is checked
+//! afterwards. Touching a page beyond the file's current end would raise SIGBUS. [`repair`], called
+//! by a signal handler, puts a page of zeros there instead, and the access continues. Code that
+//! shows mapped bytes asks [`crate::FileBytes::change`] whether the file is still the same.
 //!
-//! The handler looks at the [`SLOTS`] of all mappings, which are atomic numbers, and calls `mmap`:
-//! it takes no lock, allocates nothing, and leaves `errno` as it was. An address of nobody's goes
-//! to the handler that was there before. The handler of crate `trap`, which is installed later,
-//! takes what machine code touches, and passes on the rest.
+//! The handler reads the [`SLOTS`] of all mappings, which are atomic numbers, and calls `mmap`: it
+//! takes no lock, allocates nothing, and preserves `errno`. An address outside all mappings goes to
+//! the previous handler. The handler of crate `trap`, which is installed later, handles what
+//! machine code touches and passes on the rest.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How many files can be mapped at a time; more are read.
 const MAXIMUM: usize = 512;
 
-/// The addresses of a mapping. `end` is 0 while nobody has the slot, or it is not ready.
+/// The addresses of a mapping. `end` is 0 while the slot is free or not ready.
 struct Slot {
     start: AtomicUsize,
     end: AtomicUsize,
@@ -33,11 +32,11 @@ static SLOTS: [Slot; MAXIMUM] = [const {
     Slot { start: AtomicUsize::new(0), end: AtomicUsize::new(0), is_private: AtomicUsize::new(0) }
 }; MAXIMUM];
 
-/// Says that a range of addresses is a mapped file, until it is dropped.
+/// Registers a range of addresses as a mapped file, until it is dropped.
 struct Registration(&'static Slot);
 
 impl Registration {
-    /// `None` if there are too many.
+    /// `None` if there are too many mappings.
     fn new(address: usize, length: usize, is_private: bool) -> Option<Self> {
         handler::install();
         let take = |slot: &&Slot| {
@@ -59,7 +58,7 @@ impl Drop for Registration {
 
 /// A file that is mapped for reading.
 pub(crate) struct FileMapping {
-    // Dropped first: addresses that are not mapped any more are nobody's.
+    // Dropped first: addresses that are no longer mapped must not be registered.
     _registration: Registration,
     map: memmap2::MmapRaw,
 }
@@ -72,14 +71,14 @@ impl FileMapping {
         Some(Self { _registration: registration, map })
     }
 
-    /// Where it starts. It stays there while the mapping lives.
+    /// The first address. It stays valid while the mapping lives.
     pub(crate) fn address(&self) -> *const u8 {
         self.map.as_ptr()
     }
 }
 
-/// A part of a file as memory of our own: what is written to it stays here, and only pages that are
-/// written are copied. Or memory of no file.
+/// A part of a file as private memory: writes stay here, and only the pages that are written are
+/// copied. Or memory without a file.
 pub struct PrivateMapping {
     _registration: Option<Registration>,
     map: memmap2::MmapMut,
@@ -100,33 +99,33 @@ impl PrivateMapping {
     pub(crate) fn of_file(file: &File, offset: usize, length: usize) -> Option<Self> {
         let mut options = memmap2::MmapOptions::new();
         options.offset(offset as u64).len(length);
-        // SAFETY: no reference to the bytes is made, here or by whoever has their address. What is
-        // written to the mapping is not written to the file.
+        // SAFETY: no reference to the bytes is made, here or by the callers that have their
+        // address. Writes to the mapping do not reach the file.
         let mut map = unsafe { options.map_copy(file) }.ok()?;
         let registration = Registration::new(map.as_mut_ptr() as usize, map.len(), true)?;
         Some(Self { _registration: Some(registration), map })
     }
 
-    /// Where it starts. It stays there while the mapping lives.
+    /// The first address. It stays valid while the mapping lives.
     pub fn address(&mut self) -> *mut u8 {
         self.map.as_mut_ptr()
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.map.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
 }
 
-/// Puts zeros where a mapped file has no bytes any more: from the page of `address` to the end of
-/// the mapping. Tells whether the address is in a mapped file; if so, it can be accessed now. A
+/// Puts zeros where a mapped file no longer has bytes: from the page of `address` to the end of the
+/// mapping. Returns whether the address is in a mapped file; if so, it can be accessed now. A
 /// signal handler may call this.
 #[must_use]
 fn repair(address: usize) -> bool {
@@ -141,7 +140,7 @@ fn repair(address: usize) -> bool {
 
 #[cfg(unix)]
 mod handler {
-    //! The signal. Its handler stays for as long as the process lives.
+    //! The SIGBUS handler, which stays as long as the process lives.
 
     use std::sync::{Once, OnceLock};
 
@@ -150,13 +149,13 @@ mod handler {
     static INSTALLED: Once = Once::new();
     static BEFORE: OnceLock<PreviousAction> = OnceLock::new();
 
-    /// Sees to it that a file which was cut short is mended when it is read.
+    /// Installs the handler that repairs reads of truncated files.
     pub(super) fn install() {
         INSTALLED.call_once(|| {
             let Ok(before) = PreviousAction::of(libc::SIGBUS) else { return };
             let _ = BEFORE.set(before);
-            // Without the handler, a file that is cut short ends the process.
-            // SAFETY: the handler does what signal handlers may do: see the top of the file.
+            // Without the handler, a truncated file ends the process.
+            // SAFETY: the handler does only what signal handlers may do: see the top of this file.
             let _ = unsafe { trap::install(libc::SIGBUS, on_bus_error) };
         });
     }
@@ -166,7 +165,7 @@ mod handler {
         info: *mut libc::siginfo_t,
         context: *mut libc::c_void,
     ) {
-        // SAFETY: the system's own pointer.
+        // SAFETY: the system passes a valid pointer.
         let address = unsafe { (*info).si_addr() } as usize;
         if !super::repair(address)
             && let Some(before) = BEFORE.get()
@@ -176,17 +175,16 @@ mod handler {
         }
     }
 
-    /// Puts zeros at a range of addresses; tells whether that was done.
+    /// Maps zeros over a range of addresses; returns whether that worked.
     pub(super) fn put_zeros(address: usize, end: usize, is_private: bool) -> bool {
-        // SAFETY: a number that the system knows.
+        // SAFETY: the call has no conditions.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let Ok(page) = usize::try_from(page) else { return false };
         let start = address & !(page.max(1) - 1);
         let rights = if is_private { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        // SAFETY: the range is inside of a mapping of ours, as `repair` found; it stays mapped,
-        // with the same rights. Its bytes are only reached by address, by code that expects any
-        // bytes.
+        // SAFETY: the range is inside one of our mappings, as `repair` found; it stays mapped, with
+        // the same rights. Its bytes are only reached by address, by code that expects any values.
         unsafe {
             let errno = errno();
             let before = *errno;
@@ -196,14 +194,14 @@ mod handler {
         }
     }
 
-    /// Where this thread's last error is.
+    /// The address of this thread's `errno`.
     fn errno() -> *mut libc::c_int {
-        // SAFETY: it has no conditions.
+        // SAFETY: the call has no conditions.
         #[cfg(any(target_os = "linux", target_os = "emscripten"))]
         unsafe {
             libc::__errno_location()
         }
-        // SAFETY: it has no conditions.
+        // SAFETY: the call has no conditions.
         #[cfg(any(target_os = "macos", target_os = "ios", target_os = "freebsd"))]
         unsafe {
             libc::__error()
@@ -213,7 +211,7 @@ mod handler {
 
 #[cfg(not(unix))]
 mod handler {
-    //! Windows does not cut a file that is mapped.
+    //! Windows does not truncate a file that is mapped.
 
     pub(super) fn install() {}
 

@@ -16,7 +16,7 @@ pub enum Bank {
     Ref,
     /// A ref register that may carry the move bit.
     RefMove,
-    /// Any register of either bank; the callee's signature says how it is looked at.
+    /// Any register of either bank; the callee's signature tells its type.
     Any,
 }
 
@@ -45,7 +45,7 @@ pub enum FieldKind {
     String,
     /// The block that control continues in.
     Target,
-    /// Register copies made on the way to the target before it.
+    /// Register copies made on the way to the preceding target.
     Remap,
     /// A counted list of targets, each with its remap list (`br_table`).
     Cases,
@@ -54,7 +54,7 @@ pub enum FieldKind {
 /// One field of an instruction, in encoding order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// The name that IREE's ISA gives it.
+    /// The name in IREE's ISA.
     pub name: &'static str,
     /// What it is and how it is encoded.
     pub kind: FieldKind,

@@ -1,7 +1,7 @@
 //! What each instruction does, in a sentence or two: for hovers and completion.
 //!
-//! The sentences say what crate `vm` does, and that follows IREE's `vm/ops.h`. Each instruction has
-//! its own arm, no `_` stands for the rest: a new row of [`super::table`] does not compile until it
+//! The sentences say what crate `vm` does, which follows IREE's `vm/ops.h`. Each instruction has
+//! its own arm, without a `_` for the rest: a new row of [`super::table`] does not compile until it
 //! has a sentence here.
 
 use super::table::Op;

@@ -14,7 +14,7 @@
 //! | `table` | a row for each instruction |
 //! | `meaning` | a sentence for each instruction |
 //! | `lookup` | finding instructions |
-//! | `templates` | how instructions are written where no rule tells |
+//! | `templates` | the syntax of instructions that do not print by rule |
 
 mod fields;
 mod lookup;

@@ -15,7 +15,7 @@ pub struct OpInfo {
     pub set: OpcodeSet,
     /// The byte within the space.
     pub opcode: u8,
-    /// The name without `vm.`, as `.vmasm` has it.
+    /// The name without `vm.`, as in `.vmasm`.
     pub mnemonic: &'static str,
     /// Its fields in encoding order.
     pub fields: &'static [Field],

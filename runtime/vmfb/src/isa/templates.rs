@@ -1,9 +1,9 @@
-//! How instructions are written where no rule tells: templates that the printer fills in and the
-//! assembler reads, so that the two cannot drift apart.
+//! The syntax of instructions that do not print by rule: templates that the printer fills in and
+//! the assembler reads, so that the two cannot drift apart.
 //!
 //! In a template, `{N}` is field N in encoding order; other braces stand for themselves. Results
-//! are not in templates, they come first (`%i0 = `). An instruction without a template lists its
-//! operands in encoding order with commas between.
+//! are not in templates; they come first (`%i0 = `). An instruction without a template lists its
+//! operands in encoding order, separated by commas.
 
 use super::table::Op;
 
@@ -63,7 +63,8 @@ pub(crate) fn template(op: Op) -> Option<&'static str> {
     })
 }
 
-/// Whether the instruction names its results behind the block that it continues in, not before `=`.
+/// Whether the results follow the block that the instruction continues in, instead of preceding
+/// `=`.
 pub(crate) fn results_come_last(op: Op) -> bool {
     matches!(op, Op::CallYieldable | Op::CallVariadicYieldable)
 }

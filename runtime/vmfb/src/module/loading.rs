@@ -1,7 +1,7 @@
-//! From bytes to a [`Module`]: verify the FlatBuffer, copy the tables out, check them against each
-//! other. Nothing here looks into bytecode.
+//! From bytes to a [`Module`]: verifies the FlatBuffer, copies the tables out, checks them against
+//! each other. Does not look into bytecode.
 //!
-//! The checks mirror those of IREE's loader (`vm/bytecode/module.c`), and a few that it lacks.
+//! The checks are those of IREE's loader (`vm/bytecode/module.c`), and a few that it lacks.
 
 use std::ops::Range;
 use std::path::Path;
@@ -26,19 +26,19 @@ use crate::schema::{
 use crate::table_budget::{Budget, flatbuffer_verifier};
 use crate::versions::BytecodeVersion;
 
-/// How many times over functions may share their bytecode. Compilers write each function's once;
-/// what is shared is verified, decoded and printed each time.
+/// How often functions may share bytecode. Compilers write each function's bytecode once; shared
+/// bytecode is verified, decoded and printed once per function.
 const MAXIMUM_SHARING: usize = 4;
 
 /// The longest name of a function, type or module. Each instruction that mentions one prints it.
 const LONGEST_NAME: usize = 4096;
 
 impl Module {
-    /// Loads the module in the file at `path`. What is checked is read, once; large constants stay
-    /// in the file and are mapped.
+    /// Loads the module in the file at `path`. Everything that is checked is read once, into
+    /// memory; large constants stay in the file and are mapped.
     ///
     /// # Errors
-    /// The file cannot be read or is not a module that this crate reads; see [`LoadError`].
+    /// The file cannot be read or is not a module that this crate supports; see [`LoadError`].
     pub fn open(path: impl AsRef<Path>) -> Result<Module, LoadError> {
         Self::from_bytes(archive::open(path.as_ref())?)
     }
@@ -96,7 +96,7 @@ struct Reader<'a> {
     budget: Budget,
 }
 
-/// A table of which errors can say where it is.
+/// A table's place, for errors.
 #[derive(Clone, Copy)]
 struct Place<'p> {
     offset: usize,
@@ -146,7 +146,7 @@ impl Reader<'_> {
         self.text(name, place)
     }
 
-    /// Counts what is about to be copied.
+    /// Counts bytes that are about to be copied.
     fn spend(&mut self, bytes: usize, place: Place<'_>) -> Result<(), LoadError> {
         if self.budget.spend(bytes) {
             return Ok(());

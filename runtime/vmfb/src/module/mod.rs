@@ -1,4 +1,4 @@
-//! The model of a module, and reading it from bytes. Nothing here looks into bytecode.
+//! The model of a module, and reading it from bytes. Does not look into bytecode.
 //!
 //! | file | holds |
 //! | --- | --- |

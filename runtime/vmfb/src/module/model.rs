@@ -1,10 +1,9 @@
 //! The model of a module: every table of the FlatBuffer, copied out, checked, typed.
 //!
-//! Tables are copied, with their strings; bytecode and rodata are reached by range. The file's
-//! FlatBuffer is in memory, and so is the rest of a small file; the constants of a large one are
-//! mapped, so a module with a gigabyte of them costs what its tables cost. [`Module::open`] is the
-//! way in; `load.rs` does the reading and the checking; [`crate::verify`] judges the bytecode
-//! itself.
+//! Tables are copied with their strings; bytecode and rodata are ranges. The file's FlatBuffer is
+//! in memory, and so is the rest of a small file. The constants of a large file are mapped, so a
+//! module with a gigabyte of them costs no more memory than its tables. [`Module::open`] is the
+//! entry point; `loading.rs` reads and checks; [`crate::verify`] judges the bytecode itself.
 //!
 //! Source of the rules: IREE's `schemas/bytecode_module_def.fbs` and `vm/bytecode/module.c`.
 
@@ -24,7 +23,7 @@ use crate::schema::size_prefixed_root_as_bytecode_module_def_unchecked;
 use crate::table_budget::flatbuffer_verifier;
 use crate::versions::BytecodeVersion;
 
-/// Features that bytecode needs from the machine that runs it.
+/// Features that bytecode needs from the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub struct Features(pub u32);
 
@@ -87,7 +86,7 @@ pub struct TypeDef {
     pub full_name: String,
 }
 
-/// How a function is called, as far as the module says.
+/// How a function is called, if the module says.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FunctionSignature {
     /// The VM calling convention, such as `0rii_r`; required for exports, optional for others.
@@ -126,7 +125,7 @@ impl Import {
     }
 }
 
-/// A function that others may call by name.
+/// A function that other modules and hosts may call by name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Export {
     /// Its name, free text.
@@ -140,9 +139,9 @@ pub struct Export {
 pub struct Function {
     /// Where its bytecode is, in the module's bytecode block.
     pub bytecode: Range<usize>,
-    /// Features that it needs.
+    /// The features that its bytecode needs.
     pub requirements: Features,
-    /// How many block markers it has.
+    /// The number of its block markers.
     pub block_count: u16,
     /// How many 32-bit registers its frame has.
     pub i32_register_count: u16,
@@ -153,9 +152,9 @@ pub struct Function {
 }
 
 impl Function {
-    /// The 32-bit and ref registers of a frame of this function: those that it declares, and room
-    /// for the arguments if it declares too few. iree-as-module writes such functions where an
-    /// argument is never used.
+    /// The 32-bit and ref registers of a frame of this function: the declared ones, with room for
+    /// the arguments if fewer are declared. iree-as-module writes such functions if an argument is
+    /// never used.
     #[must_use]
     pub fn frame_size(&self) -> (u16, u16) {
         let text = self.signature.calling_convention.as_deref().unwrap_or_default();
@@ -191,7 +190,7 @@ pub struct RodataSegment {
     pub is_external: bool,
 }
 
-/// What the module keeps for each context that it is loaded into.
+/// What a module keeps in each context that loads it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ModuleState {
     /// Bytes of primitive globals.
@@ -200,7 +199,7 @@ pub struct ModuleState {
     pub global_refs: u32,
 }
 
-/// A loaded module. Its tables are consistent with each other; its bytecode may still be anything.
+/// A loaded module. Its tables are consistent with each other; its bytecode is not yet verified.
 #[derive(Debug)]
 pub struct Module {
     pub(crate) bytes: FileBytes,
@@ -264,13 +263,13 @@ impl Module {
         self.types.get(ordinal.index())
     }
 
-    /// Modules that it needs.
+    /// The modules that it needs.
     #[must_use]
     pub fn dependencies(&self) -> &[Dependency] {
         &self.dependencies
     }
 
-    /// Functions that it needs.
+    /// The functions that it needs.
     #[must_use]
     pub fn imports(&self) -> &[Import] {
         &self.imports
@@ -282,7 +281,7 @@ impl Module {
         self.imports.get(ordinal.index())
     }
 
-    /// Functions that it offers.
+    /// The functions that it offers.
     #[must_use]
     pub fn exports(&self) -> &[Export] {
         &self.exports
@@ -344,13 +343,13 @@ impl Module {
     }
 
     /// The bytes of a rodata segment, copied if they are not in memory; `None` if there is no such
-    /// segment, or the file does not have it any more.
+    /// segment, or the file no longer has it.
     #[must_use]
     pub fn rodata_bytes(&self, ordinal: RodataOrdinal) -> Option<Cow<'_, [u8]>> {
         self.bytes.get(self.rodata.get(ordinal.index())?.range.clone())
     }
 
-    /// The bytes of a rodata segment inside of the FlatBuffer; `None` if it is outside.
+    /// The bytes of a rodata segment within the FlatBuffer; `None` if it is outside.
     #[must_use]
     pub(crate) fn embedded_rodata(&self, ordinal: RodataOrdinal) -> Option<&[u8]> {
         let segment = self.rodata.get(ordinal.index()).filter(|segment| !segment.is_external)?;
@@ -373,8 +372,7 @@ impl Module {
         Some(digest.finish())
     }
 
-    /// The file's bytes: what rodata ranges refer to, and to be shared by those who hold on to
-    /// a part of them.
+    /// The file's bytes, which rodata ranges refer to. They can be shared to keep a part of them.
     #[must_use]
     pub fn file_bytes(&self) -> &FileBytes {
         &self.bytes
@@ -409,8 +407,7 @@ impl Module {
     fn read_debug_database(&self) -> Option<DebugDatabase> {
         let buffer = self.flatbuffer_bytes();
         // SAFETY: `from_bytes` verified this very buffer as a size-prefixed module before the
-        // module existed. The buffer is memory of our own (`FileBytes::owned`), which nothing
-        // writes.
+        // module existed. The buffer is our own memory (`FileBytes::owned`), which nothing writes.
         let def = unsafe { size_prefixed_root_as_bytecode_module_def_unchecked(buffer) };
         DebugDatabase::read(buffer, &flatbuffer_verifier(buffer.len()), def.debug_database()?)
     }

@@ -1,8 +1,8 @@
-//! The bytecode version, looked for before the rest of a module is trusted.
+//! Finds the bytecode version before the rest of a module is trusted.
 //!
-//! The table of a module gained fields in the middle over the years, so a module of another schema
-//! looks like a damaged one. Its version is worth more to the user than the first table that does
-//! not fit; this finds the version by itself, with every access checked.
+//! The module table gained fields in the middle over the years, so a module of another schema looks
+//! damaged. Its version tells the user more than the first table that does not fit. This finds the
+//! version alone, with every access checked.
 //!
 //! | schema | field that holds the version |
 //! | --- | --- |
@@ -19,8 +19,8 @@ const LAST_OLDER: u16 = OLDEST - 1;
 /// A number beyond this one is no version: versions grew by a few a year.
 const LAST_LIKELY: u16 = 255;
 
-/// The version of a module that this crate does not support; `None` if it is supported, or nothing
-/// looks like a version.
+/// The version of a module that is not supported; `None` if it is supported, or nothing looks like
+/// a version.
 pub(crate) fn unsupported_version(flatbuffer: &[u8]) -> Option<BytecodeVersion> {
     let version = |field| root_field(flatbuffer, field).map(BytecodeVersion::from_bits);
     let found = version(FIELD);
@@ -64,7 +64,7 @@ fn word(buffer: &[u8], at: usize) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// A module table of which only one field is there.
+    /// A module table with only one field.
     fn module_with(field: usize, value: u32) -> Vec<u8> {
         let mut builder = flatbuffers::FlatBufferBuilder::new();
         let start = builder.start_table();

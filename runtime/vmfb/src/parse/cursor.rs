@@ -1,5 +1,5 @@
-//! Reading one line from left to right. A cursor is cheap to copy: whoever wants to try something
-//! keeps a copy to come back to.
+//! Reading one line from left to right. A cursor is cheap to copy: code that tries an alternative
+//! keeps a copy to return to.
 
 use super::lines::Text;
 use super::listing::{Name, Span};
@@ -11,7 +11,7 @@ pub(super) struct Mismatch {
     pub(super) message: String,
 }
 
-/// Something, or why it is not there.
+/// A parsed value, or why it is missing.
 pub(super) type Parsed<T> = Result<T, Mismatch>;
 
 /// A place in a line.
@@ -50,12 +50,12 @@ impl<'s> Cursor<'s> {
         self.rest().is_empty()
     }
 
-    /// The next byte, behind space.
+    /// The next byte after spaces.
     pub(super) fn peek(&self) -> Option<u8> {
         self.rest().text.first().copied()
     }
 
-    /// Takes `word`, behind space, if it is next.
+    /// Takes `word`, after spaces, if it is next.
     pub(super) fn eat(&mut self, word: &str) -> bool {
         let mut ahead = *self;
         ahead.skip_space();
@@ -67,7 +67,7 @@ impl<'s> Cursor<'s> {
         found
     }
 
-    /// Takes `word` if it is next and a name does not go on behind it.
+    /// Takes `word` if it is next and no name continues after it.
     pub(super) fn eat_keyword(&mut self, word: &str) -> bool {
         let mut ahead = *self;
         let found = ahead.eat(word)
@@ -78,7 +78,7 @@ impl<'s> Cursor<'s> {
         found
     }
 
-    /// Takes `word` or says that it is missing.
+    /// Takes `word`, or fails if it is missing.
     pub(super) fn expect(&mut self, word: &str) -> Parsed<()> {
         if self.eat(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
     }
@@ -87,7 +87,7 @@ impl<'s> Cursor<'s> {
         if self.at_end() { Ok(()) } else { Err(self.expected("the end of the line")) }
     }
 
-    /// Takes bytes, behind space, while they are of a kind; maybe none.
+    /// Takes bytes of a kind, after spaces; possibly none.
     pub(super) fn take_while(&mut self, is_of_kind: impl Fn(u8) -> bool) -> Text<'s> {
         self.skip_space();
         let rest = &self.line.text[self.position..];
@@ -102,7 +102,7 @@ impl<'s> Cursor<'s> {
         taken
     }
 
-    /// Takes what is left.
+    /// Takes the rest of the line.
     pub(super) fn take_rest(&mut self) -> Text<'s> {
         let rest = self.rest();
         self.position = self.line.text.len();
@@ -127,7 +127,7 @@ impl<'s> Cursor<'s> {
         (0..rest.len()).filter(move |at| rest[*at..].starts_with(&word))
     }
 
-    /// That something else should be here.
+    /// The error that something else was expected here.
     pub(super) fn expected(&self, what: &str) -> Mismatch {
         let mut here = *self;
         here.skip_space();
@@ -144,7 +144,7 @@ impl<'s> Cursor<'s> {
             let word = &rest[..rest.iter().position(|byte| !is_word(byte)).unwrap_or(rest.len())];
             word.strip_suffix(b":").map_or(word.len(), |before| before.len().max(1))
         } else {
-            // A whole character, so that what is quoted is text.
+            // A whole character, so that the quote is valid text.
             let text = String::from_utf8_lossy(&rest[..rest.len().min(4)]);
             text.chars().next().map_or(1, char::len_utf8).min(rest.len())
         };

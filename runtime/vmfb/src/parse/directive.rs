@@ -1,4 +1,4 @@
-//! One line as what it is: a directive, a function's header or end, a label, an instruction.
+//! One line by its kind: a directive, a function's header or end, a label, an instruction.
 
 use abi::cconv::{Signature, ValueType};
 
@@ -28,7 +28,7 @@ pub(super) enum Line<'s> {
 }
 
 impl<'s> Line<'s> {
-    /// Whether a name is the last thing on the line, so that a comment may belong to it.
+    /// Whether the line ends with a name, so that a comment may belong to it.
     pub(super) fn ends_with_name(&self) -> bool {
         match self {
             Self::Export { .. } => true,
@@ -358,7 +358,7 @@ fn argument(cursor: &mut Cursor<'_>, numbering: &mut Numbering) -> Parsed<ValueT
     Ok(value_type)
 }
 
-/// A type, maybe with a register before it.
+/// A type, possibly with a register before it.
 fn result(cursor: &mut Cursor<'_>) -> Parsed<ValueType> {
     if cursor.peek() == Some(b'%') {
         written_register(cursor)?;

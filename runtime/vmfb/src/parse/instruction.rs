@@ -1,8 +1,8 @@
 //! One instruction, read by the template that the printer writes it with.
 //!
-//! Names and strings are free text, so where one ends may only show further on: each place where
-//! the template can go on is tried, from left to right, and the reading that gets furthest tells
-//! what is wrong if none gets to the end of the line.
+//! Names and strings are free text, so only later text may show where one ends. Each place where
+//! the template can continue is tried, from left to right. If none reaches the end of the line, the
+//! attempt that gets furthest tells what is wrong.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -166,7 +166,7 @@ impl<'s> Reader<'s> {
         Err(mismatch)
     }
 
-    /// A template with the type that the reference's disassembler leaves out, behind a colon.
+    /// A template with the type that the reference's disassembler leaves out, after a colon.
     fn with_type(&self, mut pieces: Pieces) -> Pieces {
         if let Some(index) = self.fields().iter().position(|field| field.kind == FieldKind::Type) {
             pieces.push(Piece::Literal(" : "));
@@ -176,6 +176,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Whether the reference's assembler reads the instruction by the general rule, though its
+    /// disassembler prints another form.
     /// disassembler prints it in a form of its own.
     fn has_plain_form(&self) -> bool {
         matches!(
@@ -195,8 +196,8 @@ impl<'s> Reader<'s> {
         )
     }
 
-    /// The general rule as a template: operands in encoding order, commas between, types behind
-    /// colons.
+    /// The general rule as a template: operands in encoding order, separated by commas, with types
+    /// after colons.
     fn by_rule(&self) -> Pieces {
         let mut pieces = Pieces::new();
         for (index, field) in self.fields().iter().enumerate() {
@@ -242,7 +243,7 @@ impl<'s> Reader<'s> {
                 (",", Some(Some(FieldKind::Reads(_)))) if cursor.at_end() => {
                     return self.read(cursor, rest);
                 }
-                // A block without register copies may come without parentheses.
+                // A block without register copies may omit the parentheses.
                 ("(", Some(Some(FieldKind::Remap))) if cursor.peek() != Some(b'(') => {
                     return self.without_parentheses(cursor, rest);
                 }
@@ -251,7 +252,7 @@ impl<'s> Reader<'s> {
                 {
                     return self.global_by_name(cursor, rest);
                 }
-                // The type that a cast comes from is not encoded.
+                // The source type of a cast is not encoded.
                 ("!vm.ref<?>", _) if cursor.peek() == Some(b'!') => {
                     cursor.take_while(|byte| !byte.is_ascii_whitespace());
                 }
@@ -288,7 +289,7 @@ impl<'s> Reader<'s> {
         self.read(cursor, rest.get(1..).unwrap_or(&[]))
     }
 
-    /// A field that ends where its own text says.
+    /// A field whose own text shows where it ends.
     fn deterministic(&self, cursor: &mut Cursor<'s>, field: &Field) -> Parsed<OperandText<'s>> {
         Ok(OperandText::Value(match field.kind {
             FieldKind::Reads(_) if field.name == "segment_sizes" => {

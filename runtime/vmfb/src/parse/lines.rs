@@ -1,9 +1,9 @@
-//! Lines of a `.vmasm` text, without what is only for people: comments (`//` and `#`, outside
-//! strings) and bytecode offsets (`[0000000C]` at the beginning).
+//! Lines of a `.vmasm` text without the parts for readers: comments (`//` and `#`, outside strings)
+//! and bytecode offsets (`[0000000C]` at the beginning).
 
 use super::listing::Span;
 
-/// A part of the source and where it begins.
+/// A part of the source and its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'s> {
     pub(super) text: &'s [u8],
@@ -35,7 +35,7 @@ const ELIDED: &[u8] = b"bytes elided";
 /// How many lines a string may reach over.
 const MAXIMUM_STRING_LINES: usize = 100;
 
-/// The lines of a text, one after the other.
+/// The lines of a text, one after another.
 pub(super) struct Lines<'s> {
     source: &'s [u8],
     position: usize,
@@ -55,15 +55,14 @@ impl<'s> Lines<'s> {
         Some(SourceLine { text })
     }
 
-    /// Goes on reading there.
+    /// Continues at a position.
     pub(super) fn skip_to(&mut self, position: usize) {
         self.position = position;
     }
 
-    /// The line together with one more, two more, … of those after it, each with the place behind
-    /// it: strings are printed without escapes, so one with a newline in it reaches over lines.
-    /// Ends before what begins a block or ends a function, so that a missing quote costs one block
-    /// at most.
+    /// The line joined with one more line, two more, …, each with the position after it: strings
+    /// are printed without escapes, so a string with a newline spans lines. Ends before a line that
+    /// begins a block or ends a function, so that a missing quote spoils one block at most.
     pub(super) fn joined_with_next(
         &self,
         line: &SourceLine<'s>,
@@ -94,7 +93,7 @@ impl<'s> Lines<'s> {
     }
 }
 
-/// One line as it is in the source.
+/// One line of the source.
 pub(super) struct SourceLine<'s> {
     text: Text<'s>,
 }
@@ -110,8 +109,8 @@ impl<'s> SourceLine<'s> {
         without_offset(self.text.trim())
     }
 
-    /// Whether a line of rodata says that its bytes are not on it: a comment of ours, or the spaces
-    /// that the reference prints for segments that are too large for it.
+    /// Whether a line of rodata leaves out its bytes: it has a comment of ours, or the spaces that
+    /// the reference prints for segments that are too large for it.
     pub(super) fn leaves_out_bytes(&self) -> bool {
         let text = self.text.text;
         let comment = &text[scan(text).comment..];
@@ -125,7 +124,7 @@ impl<'s> SourceLine<'s> {
 }
 
 struct Scan {
-    /// Where the comment begins; the line's length if there is none.
+    /// The position of the comment; the line's length if there is none.
     comment: usize,
     in_string: bool,
 }

@@ -10,14 +10,14 @@ use crate::isa::Op;
 /// Byte range in the source.
 pub(crate) type Span = Range<usize>;
 
-/// A name and where it is written.
+/// A name and its place in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Name<'s> {
     pub(crate) text: &'s str,
     pub(crate) span: Span,
 }
 
-/// Everything that a text says, in order of appearance.
+/// The contents of a text, in order of appearance.
 #[derive(Default, Debug)]
 pub(crate) struct Listing<'s> {
     /// Name and version.
@@ -52,13 +52,13 @@ pub(crate) struct GlobalLine<'s> {
 pub(crate) struct ExportLine<'s> {
     /// What follows the first `@`.
     pub(crate) text: Name<'s>,
-    /// The same with what looks like a comment behind it, and may belong to the name.
+    /// The text with an apparent comment after it, which may belong to the name.
     pub(crate) with_comment: Option<Name<'s>>,
     /// The index of the function that follows.
     pub(crate) before: usize,
 }
 
-/// A function: its header and what is between its braces.
+/// A function: its header and body.
 #[derive(Debug)]
 pub(crate) struct FunctionLines<'s> {
     pub(crate) name: Name<'s>,
@@ -87,7 +87,7 @@ pub(crate) enum Item<'s> {
 /// A block's label, without the caret.
 pub(crate) type Label<'s> = Name<'s>;
 
-/// An instruction as it is written, its operands in the order of the table.
+/// An instruction as written, its operands in the order of the table.
 #[derive(Debug)]
 pub(crate) struct InstructionLine<'s> {
     pub(crate) op: Op,
@@ -113,12 +113,12 @@ pub(crate) enum OperandText<'s> {
 #[derive(Clone, Debug)]
 pub(crate) struct FunctionName<'s> {
     pub(crate) name: Name<'s>,
-    /// The same with what looks like a comment behind it, and may belong to the name, where the
-    /// line ends with the name. Rare, so it is kept out of line.
+    /// The name with an apparent comment after it, which may belong to it if the line ends with the
+    /// name. Rare, so it is kept out of line.
     pub(crate) with_comment: Option<Box<Name<'s>>>,
 }
 
-/// A global: its place, or the name that it was declared with.
+/// A global: its place, or its declared name.
 #[derive(Clone, Debug)]
 pub(crate) enum Global<'s> {
     At(u32),

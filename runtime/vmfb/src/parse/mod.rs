@@ -1,10 +1,10 @@
-//! `.vmasm` text to a [`Listing`]: what is written, line by line, before names mean anything.
+//! `.vmasm` text to a [`Listing`]: the text line by line, before names are resolved.
 //!
 //! The language is what `iree-as-module` accepts and `iree-dump-module --output=disassembly`
-//! prints; the latter is wider: names are free text there, and strings hold quotes and newlines
-//! without escapes. So a line is read twice if need be: first without its comment, as the reference
-//! reads it, then as it stands, then together with the lines that a string reaches over. A line
-//! that cannot be read is reported and left out, and reading goes on with the next.
+//! prints. The latter is wider: names are free text there, and strings hold quotes and newlines
+//! without escapes. So a line may be read several times: first without its comment, as the
+//! reference reads it, then as it is, then together with the lines that a string spans. A line that
+//! cannot be read is reported and left out, and reading continues with the next one.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -16,7 +16,7 @@
 //! | `operand` | registers, numbers, labels |
 //! | `listing` | the result |
 //!
-//! What names mean is the business of `assemble`, above.
+//! `assemble`, above, resolves the names.
 
 mod cursor;
 mod directive;

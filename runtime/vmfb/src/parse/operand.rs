@@ -8,7 +8,7 @@ use crate::ordinals::Register;
 use super::cursor::{Cursor, Mismatch, Parsed, is_symbol_byte, name};
 use super::listing::{Label, Span};
 
-/// A register as written, before an instruction says how it looks at it.
+/// A register as written, before the instruction tells its bank.
 #[derive(Clone, Debug)]
 pub(super) struct WrittenRegister {
     prefix: u8,
@@ -41,7 +41,7 @@ pub(super) fn written_register(cursor: &mut Cursor<'_>) -> Parsed<WrittenRegiste
     Ok(written)
 }
 
-/// A number right here; `None` if there is none or it is too large for any register.
+/// A number without leading space; `None` if there is none or it is too large for any register.
 fn digits(cursor: &mut Cursor<'_>) -> Option<u32> {
     let mut ahead = *cursor;
     if ahead.rest().start != ahead.offset() {
@@ -54,7 +54,7 @@ fn digits(cursor: &mut Cursor<'_>) -> Option<u32> {
 }
 
 impl WrittenRegister {
-    /// The register as an instruction encodes it that looks at it as `bank`.
+    /// The register, encoded for an instruction that uses it as `bank`.
     pub(super) fn encode(&self, bank: Bank) -> Parsed<Register> {
         let is_number = self.prefix == b'i';
         let fits = match bank {
@@ -86,8 +86,8 @@ impl WrittenRegister {
         }))
     }
 
-    /// The register as an entry of a list that `bank` is for: the halves of pairs may be left out
-    /// there.
+    /// The register as an entry of a list of `bank`, where the second halves of pairs may be left
+    /// out.
     pub(super) fn encode_in_list(&self, bank: Bank) -> Parsed<Register> {
         let is_pair_bank = matches!(bank, Bank::I64 | Bank::F64);
         self.encode(if is_pair_bank && self.high.is_none() { Bank::I32 } else { bank })
@@ -117,7 +117,7 @@ fn wanted(bank: Bank) -> &'static str {
     }
 }
 
-/// Registers with commas between, as many as there are.
+/// Registers separated by commas, as many as there are.
 pub(super) fn registers(cursor: &mut Cursor<'_>, bank: Bank) -> Parsed<Vec<Register>> {
     let mut list = Vec::new();
     if cursor.peek() != Some(b'%') {
@@ -234,7 +234,7 @@ fn sign(text: &str) -> (bool, &str) {
     }
 }
 
-/// The bits of an f32 as C's `strtof` reads it.
+/// The bits of an f32 as C's `strtof` reads them.
 fn float_32(text: &str) -> Option<u32> {
     let (is_negative, magnitude) = sign(text);
     let bits = if magnitude.eq_ignore_ascii_case("nan") {
@@ -249,7 +249,7 @@ fn float_32(text: &str) -> Option<u32> {
     Some(bits | u32::from(is_negative) << 31)
 }
 
-/// The bits of an f64 as C's `strtod` reads it.
+/// The bits of an f64 as C's `strtod` reads them.
 fn float_64(text: &str) -> Option<u64> {
     let (is_negative, magnitude) = sign(text);
     let bits = if magnitude.eq_ignore_ascii_case("nan") {
@@ -284,7 +284,7 @@ fn hex_float(magnitude: &str) -> Option<f64> {
     scale(mantissa, exponent)
 }
 
-/// `mantissa * 2^exponent` if it is an f64.
+/// `mantissa * 2^exponent` as an f64, if it can be one.
 fn scale(mantissa: u64, exponent: i32) -> Option<f64> {
     if mantissa == 0 {
         return Some(0.0);

@@ -6,7 +6,7 @@ use super::lines::{self, Lines};
 use super::listing::{ExportLine, FunctionLines, Item, Listing, Span};
 use crate::diagnostic::{Diagnostic, Severity};
 
-/// After so many the text is of another kind, or the first ones tell enough.
+/// After so many diagnostics, the text is something else, or the first ones suffice.
 const MAXIMUM_DIAGNOSTICS: usize = 1000;
 
 const OMITTED_RODATA: &str = "the bytes of this segment were left out when the text was printed; \
@@ -35,7 +35,7 @@ pub(crate) fn parse<'s>(source: &'s [u8], diagnostics: &mut Vec<Diagnostic>) -> 
     parser.listing
 }
 
-/// Reads one line in the first way that makes sense of it; `None` for a line with nothing on it.
+/// Reads one line in the first way that succeeds; `None` for an empty line.
 fn read<'s>(
     lines: &mut Lines<'s>,
     line: &lines::SourceLine<'s>,

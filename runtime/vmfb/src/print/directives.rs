@@ -60,9 +60,9 @@ fn hex(out: &mut String, bytes: &[u8]) {
     }
 }
 
-/// `(%i0: i32, %i1:2: i64) -> (f32)`. Registers are counted up without alignment, as
-/// `iree-dump-module` counts them, so a pair may show one register below its true place. A calling
-/// convention that cannot be read prints as if there were none.
+/// `(%i0: i32, %i1:2: i64) -> (f32)`. Registers are counted without alignment, as
+/// `iree-dump-module` does, so a pair may show one register below its true place. A malformed
+/// calling convention prints like a missing one.
 pub(super) fn signature(out: &mut String, function: &Function) {
     let text = function.signature.calling_convention.as_deref().unwrap_or_default();
     let signature = Signature::parse(text).unwrap_or_default();

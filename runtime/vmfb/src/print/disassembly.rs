@@ -16,17 +16,17 @@ pub struct LineOrigin {
     pub line: u32,
     /// The function that the instruction is in.
     pub function: FunctionOrdinal,
-    /// Where in it.
+    /// The instruction in that function.
     pub offset: BytecodeOffset,
 }
 
-/// The text of a module and what its lines are.
+/// The text of a module, and the instruction that each line shows.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Disassembly {
     /// The `.vmasm` text.
     pub text: String,
-    /// The lines that are instructions (block markers included), from first to last; functions are
-    /// printed by ascending ordinal, so this is also the order of function and offset.
+    /// The lines that show instructions (including block markers), from first to last. Functions
+    /// are printed by ascending ordinal, so the lines are also ordered by function and offset.
     pub lines: Vec<LineOrigin>,
 }
 
@@ -95,7 +95,7 @@ pub fn disassemble(module: &Module, options: &DisassemblyOptions) -> Disassembly
     builder.finish()
 }
 
-/// Whether `--function=` means this function: by ordinal if it is a number, else by name.
+/// Whether `--function=` selects this function: by ordinal if it is a number, otherwise by name.
 fn selects(filter: &str, ordinal: FunctionOrdinal, name: &str) -> bool {
     if filter.is_empty() {
         return true;
@@ -112,7 +112,7 @@ struct Builder {
     /// Newlines in `text` before `counted_to`.
     newlines: u32,
     counted_to: usize,
-    /// How long the text may be, but for what is begun.
+    /// The length at which the text ends after the current part.
     limit: usize,
 }
 

@@ -1,9 +1,9 @@
-//! What the disassembly calls functions, imports, types and blocks.
+//! The names that the disassembly gives to functions, imports, types and blocks.
 //!
 //! The names are those of `iree-dump-module`, which takes internal names from the debug database by
 //! ordinal. That is wrong for compilers since 3.11, whose databases hold one function at index 0
-//! (see [`crate::debug_database`]); the text has to be the same all the same, because it is
-//! compared and set breakpoints in. Crate `debuginfo` knows the true names.
+//! (see [`crate::debug_database`]). The text still has to agree, because it is compared and
+//! breakpoints are set in it. Crate `debuginfo` knows the true names.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write};
@@ -38,8 +38,8 @@ impl<'m> DisplayNames<'m> {
         Self { module, exported, internal }
     }
 
-    /// The names that are true, for texts that nobody compares with the reference's: calls show
-    /// exported names, and a debug database that is cut short is not asked.
+    /// True names, for texts that need not agree with the reference: calls show exported names, and
+    /// a truncated debug database is ignored.
     #[must_use]
     pub fn trusted(module: &'m Module) -> Self {
         let mut names = Self::new(module);
@@ -51,7 +51,7 @@ impl<'m> DisplayNames<'m> {
         names
     }
 
-    /// The name in `vm.func @name`: the first export, else the internal name, else `fnN`.
+    /// The name in `vm.func @name`: the first export, otherwise the internal name, otherwise `fnN`.
     #[must_use]
     pub fn definition(&self, ordinal: FunctionOrdinal) -> String {
         let at = |names: &[Option<&'m str>]| names.get(ordinal.index()).copied().flatten();
@@ -78,7 +78,7 @@ impl<'m> DisplayNames<'m> {
         }
     }
 
-    /// Writes a type as the type table spells it; `*` for one that is not in the table.
+    /// Writes a type as the type table spells it; `*` for an ordinal outside the table.
     pub(super) fn write_type(&self, out: &mut String, ordinal: TypeOrdinal) -> fmt::Result {
         out.write_str(self.module.type_def(ordinal).map_or("*", |def| def.full_name.as_str()))
     }

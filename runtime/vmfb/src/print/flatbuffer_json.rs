@@ -1,8 +1,8 @@
-//! The module's FlatBuffer as JSON: the keys of IREE's schema, defaults left out, as
-//! `iree-dump-module --output=flatbuffer-json` has it. The two are equal as JSON values.
+//! The module's FlatBuffer as JSON: with the keys of IREE's schema and without defaults, like
+//! `iree-dump-module --output=flatbuffer-json`. The two are equal as JSON values.
 //!
-//! It is written from the model, so what the model does not keep is not in it: a table or vector
-//! that is present but empty looks absent.
+//! It is written from the model, so parts that the model does not keep are missing: a table or
+//! vector that is present but empty looks absent.
 
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 //! One instruction as `.vmasm` text: `%i0 = vm.add.i32 %i1, %i2`.
 //!
 //! Most instructions print by rule from the table: results, mnemonic, operands in encoding order.
-//! `isa/syntax.rs` lists those with a syntax of their own. How a register is written:
+//! `isa/templates.rs` has the syntax of the others. How a register is written:
 //!
 //! | field's bank | text |
 //! | --- | --- |
@@ -52,7 +52,7 @@ impl<'m> InstructionPrinter<'m> {
     }
 
     /// Appends the text of an instruction with the value of each register that it reads in
-    /// parentheses behind the register: `%i0 = vm.add.i32 %i1(5), %i2(7)`.
+    /// parentheses after the register: `%i0 = vm.add.i32 %i1(5), %i2(7)`.
     pub fn write_with(
         &self,
         out: &mut String,
@@ -232,7 +232,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A register that the instruction reads, with its value if there is one to show.
+    /// A register that the instruction reads, with its value if one is given.
     fn read(&mut self, bank: Bank, register: Register) -> fmt::Result {
         self.register(bank, register)?;
         match self.values.value(bank, register) {

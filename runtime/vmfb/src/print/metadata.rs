@@ -1,4 +1,5 @@
-//! The metadata report: what a module offers, needs and weighs, as `iree-dump-module` words it.
+//! The metadata report: what a module offers and needs and how large its parts are, in the words of
+//! `iree-dump-module`.
 
 use std::fmt::Write;
 
@@ -189,8 +190,8 @@ impl Report {
     }
 }
 
-/// The f32 and f64 bits by name and all others as one number, and the width that the report
-/// counts, which leaves out separators.
+/// The f32 and f64 bits by name, all others as one number, and the width that the report counts,
+/// without separators.
 fn features(features: Features) -> (String, usize) {
     let named = [(Features::EXT_F32, "EXT_F32"), (Features::EXT_F64, "EXT_F64")];
     let mut parts: Vec<String> = Vec::new();

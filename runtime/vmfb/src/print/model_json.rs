@@ -1,7 +1,7 @@
-//! A module's model as JSON, with keys that stay: for scripts.
+//! A module's model as JSON with stable keys, for scripts.
 //!
-//! Everything is serialised from borrowed data into the writer, piece by piece. Rodata is given by
-//! place, size and hash; its bytes are in the file.
+//! Everything is serialised piece by piece from borrowed data. Rodata is given by place, size and
+//! hash, without its bytes.
 
 use std::cell::Cell;
 use std::io::Write;

@@ -6,7 +6,7 @@ pub enum Rodata {
     /// Segments over 64 bytes as their size and their XXH3 hash.
     #[default]
     Elide,
-    /// Every byte, as `iree-dump-module` does: twice as much text as there is data.
+    /// Every byte, like `iree-dump-module`: twice as much text as data.
     Full,
 }
 

@@ -10,9 +10,9 @@ pub(super) const MOST_DEFECTS: usize = 1000;
 /// A rule that a module breaks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Defect {
-    /// The function, if it is about one.
+    /// The function, if the defect is in one.
     pub function: Option<FunctionOrdinal>,
-    /// The instruction, if it is about one.
+    /// The instruction, if the defect is in one.
     pub offset: Option<BytecodeOffset>,
     /// What is wrong.
     pub reason: String,

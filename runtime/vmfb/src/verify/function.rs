@@ -88,9 +88,9 @@ impl FunctionVerifier<'_> {
         }
     }
 
-    /// Arguments are put into the first registers of each bank. A frame has room for them even
-    /// where the function declares fewer registers ([`Function::frame_size`]), but no more than a
-    /// frame can have.
+    /// Arguments go to the first registers of each bank. A frame has room for them even if the
+    /// function declares fewer registers ([`Function::frame_size`]), up to the most that a frame
+    /// can have.
     fn verify_arguments(&mut self, signature: &Signature) {
         if signature.is_variadic() {
             return self.defect("only imports can be variadic");
@@ -228,7 +228,7 @@ impl FunctionVerifier<'_> {
             let wanted = if wants_ref { "a ref" } else { "an i32" };
             return self.defect(format!("register {:#06x} is not {wanted} register", register.0));
         }
-        // Before version 16 the compiler marked every last use; where nothing moves, nobody looks.
+        // Before version 16, the compiler marked every last use, also where nothing moves.
         let is_marked = bank == Bank::Ref && register.is_move();
         if is_marked && self.module.bytecode_version().major >= versions::FIRST_WITH_MOVES {
             self.defect(format!("ref register {} has a move bit here", register.ordinal()));
@@ -242,8 +242,9 @@ impl FunctionVerifier<'_> {
         } else {
             (self.function.i32_register_count, "i32")
         };
-        // Frames hold whole pairs. The assembler counts a pair that only lists mention as its lower
-        // half, and the reference runs such functions, so the upper half of the last pair is there.
+        // Frames hold whole pairs. The assembler counts a pair that occurs only in lists as its
+        // lower half, and the reference runs such functions, so the upper half of the last pair
+        // exists.
         let available = u32::from(count) + u32::from(is_pair && !count.is_multiple_of(2));
         if u32::from(register.ordinal()) + u32::from(is_pair) >= available {
             self.defect(format!(
@@ -273,16 +274,15 @@ impl FunctionVerifier<'_> {
             (None, Callee::Internal(callee)) => {
                 return self.verify_call_by_registers(callee, arguments);
             }
-            // Nobody knows the frame of whoever provides it: such a function takes and gives
-            // nothing.
+            // The provider's frame is unknown, so such a function takes and returns nothing.
             (None, Callee::Import(_)) => {
                 self.verify_list("it passes", &[], arguments);
                 return self.verify_list("it takes back", &[], results);
             }
         };
         match expand(&signature.arguments, segments, arguments.len()) {
-            // A function that ignores an argument may not mention it in its calling convention; the
-            // compiler's calls still pass it. What is too much is dropped.
+            // A function that ignores an argument may leave it out of its calling convention; the
+            // compiler's calls still pass it. Surplus arguments are dropped.
             Ok(types) if types.len() < arguments.len() && segments.is_none() => {
                 self.verify_values(&types, arguments);
             }

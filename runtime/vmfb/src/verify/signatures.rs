@@ -5,7 +5,7 @@ use abi::cconv::Signature;
 use crate::module::{FunctionSignature, Module};
 use crate::ordinals::Callee;
 
-/// The signature of a function or import; `None` if it does not say.
+/// The signature of a function or import; `None` without a calling convention.
 pub(super) fn signature_of(signature: &FunctionSignature) -> Result<Option<Signature>, String> {
     match signature.calling_convention.as_deref() {
         None | Some("") => Ok(None),
@@ -15,7 +15,7 @@ pub(super) fn signature_of(signature: &FunctionSignature) -> Result<Option<Signa
     }
 }
 
-/// The signatures of what can be called, each parsed once. Bad ones are not there.
+/// The signatures of functions and imports, each parsed once; `None` for malformed ones.
 pub(super) struct Signatures {
     functions: Vec<Option<Option<Signature>>>,
     imports: Vec<Option<Option<Signature>>>,
@@ -30,7 +30,7 @@ impl Signatures {
         }
     }
 
-    /// That of a callee, if it is there and is sound.
+    /// The signature of a callee that exists and has a sound signature.
     pub(super) fn of_callee(&self, callee: Callee) -> Option<Option<&Signature>> {
         let found = match callee {
             Callee::Internal(ordinal) => self.functions.get(ordinal.index()),

@@ -45,7 +45,7 @@ pub fn verify(module: Module) -> Result<VerifiedModule, Vec<Defect>> {
     if defects.is_empty() { Ok(VerifiedModule(Arc::new(module))) } else { Err(defects) }
 }
 
-/// What the tables must say for calls to make sense.
+/// Checks what calls need from the tables.
 fn verify_signatures(module: &Module, defects: &mut Vec<Defect>) {
     let mut defect = |function, reason| defects.push(Defect { function, offset: None, reason });
     let unknown = module.requirements().unknown();

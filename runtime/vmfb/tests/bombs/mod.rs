@@ -1,5 +1,5 @@
-//! Modules of a megabyte or so whose tables share one large part many times, so that what copies
-//! each mention takes gigabytes.
+//! Modules of about a megabyte whose tables share one large part many times, so that copying each
+//! mention takes gigabytes.
 
 use flatbuffers::{FlatBufferBuilder, Push, PushAlignment, UnionWIPOffset, VOffsetT, WIPOffset};
 
@@ -7,7 +7,7 @@ type Builder = FlatBufferBuilder<'static>;
 /// A table, a string or a vector.
 type Part = WIPOffset<UnionWIPOffset>;
 
-/// Half of what a module has is what is shared, the other half mentions it.
+/// Half of a module is the shared part, the other half mentions it.
 const HALF: usize = 500_000;
 
 const REFERENCE: usize = 4;
@@ -66,7 +66,7 @@ fn shared(builder: &mut Builder, part: Part, times: usize) -> Part {
     vector(builder, &vec![part; times])
 }
 
-/// A module with these fields beside those that each must have.
+/// A module with these fields and those that every module must have.
 fn module(mut builder: Builder, mut fields: Vec<(VOffsetT, Field)>) -> Vec<u8> {
     let name = string(&mut builder, "bomb");
     fields.extend([(0, Field::Part(name)), (13, Field::I32(17 << 16))]);

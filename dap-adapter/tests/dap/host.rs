@@ -84,7 +84,7 @@ fn limits_end_a_program_that_takes_too_much() {
     client.initialize();
     let wrong = with(call("list", &["1"]), &json!({"maxMemory": "1 pound"}));
     let error = client.fails("launch", &wrong);
-    assert!(error.contains("`maxMemory`: `pound` is no unit"), "{error}");
+    assert!(error.contains("`maxMemory`: `pound` is not a unit"), "{error}");
     client.event("terminated");
     client.disconnect();
     assert!(runs(&with(call("sum", &["3"]), &json!({"maxSteps": 1000}))).contains("i32=6"));

@@ -52,11 +52,10 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "min" => 60.0,
         "h" => 3600.0,
-        unit => return Err(format!("`{unit}` is no unit: ms, s, min and h are")),
+        unit => return Err(format!("`{unit}` is not a unit: expected ms, s, min or h")),
     };
-    let number: f64 = number.parse().map_err(|_| format!("`{text}` is no duration"))?;
-    Duration::try_from_secs_f64(number * seconds)
-        .map_err(|_| format!("`{text}` is more than there can be"))
+    let number: f64 = number.parse().map_err(|_| format!("`{text}` is not a duration"))?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| format!("`{text}` is too large"))
 }
 
 impl ExecutionLimits {

@@ -31,10 +31,10 @@ pub fn parse_bytes(text: &str) -> Result<usize, String> {
         "KiB" => 10,
         "MiB" => 20,
         "GiB" => 30,
-        unit => return Err(format!("`{unit}` is no unit: B, KiB, MiB and GiB are")),
+        unit => return Err(format!("`{unit}` is not a unit: expected B, KiB, MiB or GiB")),
     };
-    let number: usize = digits.parse().map_err(|_| format!("`{text}` is no number of bytes"))?;
-    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is more than there can be"))
+    let number: usize = digits.parse().map_err(|_| format!("`{text}` is not a number of bytes"))?;
+    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is too large"))
 }
 
 /// The bytes that the objects of a program may take together, and the bytes that they take. Clones

@@ -58,7 +58,7 @@ pub(crate) struct Globals {
 
 impl Globals {
     pub(crate) fn new(state: ModuleState, limits: &ExecutionLimits) -> Result<Self, Status> {
-        let too_large = || limits.too_much("what it needs for globals");
+        let too_large = || limits.too_much("the size of its globals");
         let refs = state.global_refs as usize;
         let ref_bytes = refs.checked_mul(size_of::<Ref>()).ok_or_else(too_large)?;
         if ref_bytes.max(state.global_bytes as usize) > limits.allocation_bytes {

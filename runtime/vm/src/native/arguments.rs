@@ -101,7 +101,7 @@ impl<'a> Arguments<'a> {
         index: usize,
     ) -> Result<impl ExactSizeIterator<Item = Arguments<'a>> + use<'a>, Status> {
         let Some(ValueType::Span(types)) = self.types.get(index) else {
-            return Err(Status::internal(format!("argument {index} is no span")));
+            return Err(Status::internal(format!("argument {index} is not a span")));
         };
         let start = self.position(index);
         let count = span_count(self.values, start);

@@ -195,7 +195,7 @@ fn drop_refs(refs: &mut Vec<Ref>, count: usize) {
 fn overflow(depth: usize, bytes: usize) -> Status {
     Status::resource_exhausted(format!(
         "stack overflow: {depth} frames are on the stack, and the next would make it {bytes} bytes; \
-         most often this is recursion without an end"
+         usually this is endless recursion"
     ))
 }
 

@@ -145,7 +145,7 @@ impl<'s> BodyAssembler<'_, '_, 's> {
             let index = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
             self.blocks.push(label.span.clone());
             if self.labels.insert(label.text, index).is_some() {
-                self.error(&label.span, format!("block ^{} is there twice", label.text));
+                self.error(&label.span, format!("block ^{} is defined twice", label.text));
             }
         }
         if self.blocks.len() > MAXIMUM_BLOCKS {
@@ -212,7 +212,7 @@ impl<'s> BodyAssembler<'_, '_, 's> {
                 let ordinal = self.symbols.only_ref_type();
                 if ordinal.is_none() {
                     let message = format!(
-                        "expected the type behind vm.{}, like ` : !vm.buffer`",
+                        "expected the type after vm.{}, like ` : !vm.buffer`",
                         line.op.mnemonic()
                     );
                     self.error(&line.span, message);
@@ -365,7 +365,7 @@ impl<'s> BodyAssembler<'_, '_, 's> {
         }
         if i32::try_from(code.len()).is_err() {
             let span = self.lines.name.span.clone();
-            self.error(&span, "the function's bytecode comes to more than 2 GiB");
+            self.error(&span, "the function's bytecode exceeds 2 GiB");
         }
         Body {
             code,

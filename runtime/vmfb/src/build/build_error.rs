@@ -5,7 +5,7 @@
 pub enum BuildError {
     /// The FlatBuffer would pass the limit of its format.
     #[error(
-        "the module's tables, bytecode and embedded rodata come to {size} bytes; a FlatBuffer holds \
+        "the module's tables, bytecode and embedded rodata take {size} bytes; a FlatBuffer holds \
          less than 2 GiB"
     )]
     TooLarge {

@@ -1,4 +1,4 @@
-//! The instruction set as data: what [`table`] declares, everything else derives. Uses nothing of
+//! The instruction set as data: what `table` declares, everything else derives. Uses nothing of
 //! the crate.
 //!
 //! To add an instruction, add a row to `table.rs` and a sentence to `meaning.rs`; the decoder, the
@@ -6,7 +6,7 @@
 //! compile until it has a handler. `tests/conformance/coverage.rs` fails unless every row has an
 //! example that IREE's own tools print and run as ours do.
 //!
-//! How each kind of field is encoded is in [`crate::decode`].
+//! How each kind of field is encoded is in [`mod@crate::decode`].
 //!
 //! | file | holds |
 //! | --- | --- |

@@ -79,7 +79,7 @@ fn damaged(layout: &archive::Layout, error: &InvalidFlatbuffer) -> LoadError {
         InvalidFlatbuffer::ApparentSizeTooLarge | InvalidFlatbuffer::TooManyTables => {
             LoadError::TooMuch {
                 offset,
-                what: "all that its FlatBuffer refers to".to_owned(),
+                what: "the contents of its FlatBuffer".to_owned(),
                 allowed: Budget::allowed(layout.flatbuffer.len()),
             }
         }
@@ -309,7 +309,7 @@ impl Reader<'_> {
             described = described.saturating_add(function.bytecode.len());
             if described / MAXIMUM_SHARING > bytecode_length {
                 return Err(place.malformed(format!(
-                    "it and those before it share their bytecode: they have {described} bytes of a \
+                    "it and the functions before it share bytecode: they have {described} bytes of a \
                      block of {bytecode_length}"
                 )));
             }

@@ -220,7 +220,7 @@ fn hex(text: Text<'_>) -> Parsed<Vec<u8>> {
         };
         let (Some(high), Some(low)) = (digit(high), digit(low)) else {
             let at = text.start + index * 2;
-            let message = "expected two hexadecimal digits a byte".to_owned();
+            let message = "expected two hexadecimal digits per byte".to_owned();
             return Err(Mismatch { span: at..at + 2, message });
         };
         bytes.push((high << 4 | low) as u8);

@@ -141,7 +141,7 @@ impl<'s> Reader<'s> {
         let Some(extra) = rest.first() else { return Ok(()) };
         let mnemonic = self.op.mnemonic();
         let message = if templates::results_come_last(self.op) {
-            format!("vm.{mnemonic} names its results behind the block, like -> ^bb1(%i0)")
+            format!("vm.{mnemonic} names its results after the block, like -> ^bb1(%i0)")
         } else if written.len() == rest.len() {
             format!("vm.{mnemonic} has no result")
         } else {

@@ -87,7 +87,7 @@ fn parse_value(value_type: Option<&ValueType>, text: &str) -> Result<Value, Inpu
     }
 }
 
-/// Whether the text stands for a value that does not matter: zero, null, anything.
+/// Whether the text stands for any value: zero, null, or a result that is not compared.
 #[must_use]
 pub fn is_ignored(text: &str) -> bool {
     matches!(text, "(null)" | "(ignored)")

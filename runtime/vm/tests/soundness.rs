@@ -106,7 +106,7 @@ vm.func @fails(%i0: i32) -> () {
 }
 "#;
 
-/// Runs until something happens.
+/// Runs until there is an outcome.
 type Manner = fn(&mut Invocation, &mut Context) -> Outcome;
 
 struct Onlooker;

@@ -25,7 +25,7 @@ use crate::load_error::LoadError;
 pub struct Layout {
     /// The FlatBuffer with its size prefix.
     pub flatbuffer: Range<usize>,
-    /// What external rodata offsets count from.
+    /// The start of external rodata offsets.
     pub rodata_base: usize,
 }
 

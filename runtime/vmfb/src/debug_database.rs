@@ -43,7 +43,7 @@ pub enum Location {
     },
     /// Several places became one operation.
     Fused {
-        /// What the pass that fused them noted.
+        /// A note of the pass that fused them.
         metadata: Option<Arc<str>>,
         /// The places.
         locations: Vec<LocationIndex>,
@@ -109,7 +109,7 @@ impl DebugDatabase {
 }
 
 /// How often, on average, the bytes of a FlatBuffer may be mentioned as the text of a location: one
-/// name of a file stands in all locations of that file.
+/// name of a file is in all locations of that file.
 const MENTIONS: usize = 16;
 
 struct Reader<'b> {

@@ -1,4 +1,4 @@
-//! What is wrong with a text, and how a person is shown where.
+//! Problems of a text, and how they are shown.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -81,7 +81,7 @@ fn render_one(
     let length = String::from_utf8_lossy(&source[start..marked]).chars().count();
     let length = length.clamp(1, WINDOW - WINDOW_BEFORE.min(column - 1 - first));
     writeln!(out, "{number} | {}", printable(&shown))?;
-    // Tabs stay tabs, so that the mark stands under its place.
+    // Tabs stay tabs, so that the mark is under its place.
     let before: String = shown
         .chars()
         .chain(std::iter::repeat(' '))

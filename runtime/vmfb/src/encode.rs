@@ -92,7 +92,7 @@ pub enum EncodeError {
 /// Appends an instruction to the bytes of a function.
 ///
 /// # Errors
-/// The values do not fit the instruction's fields. What was appended until then stays.
+/// The values do not fit the instruction's fields. Bytes appended until then stay.
 pub fn encode(code: &mut Vec<u8>, op: Op, values: &[Value]) -> Result<(), EncodeError> {
     let info = op.info();
     if values.len() != info.fields.len() {

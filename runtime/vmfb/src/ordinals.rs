@@ -62,7 +62,7 @@ impl fmt::Display for BytecodeOffset {
     }
 }
 
-/// What a call names: a function of the same module, or one of its imports.
+/// The target of a call: a function of the same module, or one of its imports.
 ///
 /// In bytecode, bit 31 of a function ordinal marks an import.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -6,10 +6,10 @@
 
 use flatbuffers::VerifierOptions;
 
-/// What may be copied for each byte of the FlatBuffer.
+/// The bytes that may be copied per byte of the FlatBuffer.
 const FACTOR: usize = 16;
 
-/// What may be copied of any module.
+/// The bytes that may be copied from any module.
 const BASE: usize = 1 << 20;
 
 /// Bytes that may still be copied.

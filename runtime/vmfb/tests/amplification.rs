@@ -45,7 +45,7 @@ const FACTOR: usize = 40;
 /// Memory that any module may take.
 const LEAST: usize = 24 << 20;
 
-/// What a hang takes longer than, in a debug build on a loaded machine.
+/// Longer than any case takes in a debug build on a loaded machine.
 const HANG: Duration = Duration::from_secs(60);
 
 struct Nowhere;

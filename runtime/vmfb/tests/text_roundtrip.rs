@@ -50,7 +50,7 @@ fn register(bank: Bank) -> BoxedStrategy<Register> {
     }
 }
 
-/// Not a NaN with a payload of its own: the text does not tell payloads.
+/// No NaN with a payload: the text does not show payloads.
 fn immediate(bank: Bank) -> BoxedStrategy<Immediate> {
     match bank {
         Bank::I64 => any::<i64>().prop_map(Immediate::I64).boxed(),

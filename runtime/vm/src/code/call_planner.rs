@@ -156,7 +156,7 @@ fn copy_arguments(
     (plan.words, plan.pairs, plan.refs) = (words.into(), pairs.into(), refs.into());
 }
 
-/// What a native function is passed. Segment sizes stand one an argument, spans or not.
+/// The arguments of a native function. Segment sizes come one per argument, span or not.
 fn native_arguments(
     segments: Option<RegisterList<'_>>,
     list: Option<RegisterList<'_>>,

@@ -79,7 +79,7 @@ pub(crate) struct Entry<H: 'static> {
     pub(crate) variants: Variants<H>,
     /// Handlers that also do the conditional jump after the instruction, which tests its result,
     pub(crate) forward: Option<Variants<H>>,
-    /// and the same for one that looks at fuel and interrupts.
+    /// and handlers for a jump that also checks fuel and interrupts.
     pub(crate) backward: Option<Variants<H>>,
 }
 

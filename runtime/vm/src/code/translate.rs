@@ -151,7 +151,7 @@ impl<'a> Translation<'a> {
                 Operand::Global(global) => instr.imm |= u64::from(*global),
                 Operand::Rodata(rodata) => instr.imm |= u64::from(rodata.0),
                 Operand::Type(ordinal) => instr.imm |= u64::from(ordinal.0) << 32,
-                // The text of `trace` and `print` is for observers, who have the bytecode.
+                // The text of `trace` and `print` is for observers, which have the bytecode.
                 _ => {}
             }
         }

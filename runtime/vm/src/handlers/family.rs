@@ -351,7 +351,7 @@ macro_rules! single {
     };
 }
 
-/// What looks at an i32 in `a` and leads elsewhere.
+/// Instructions that test an i32 in `a` and jump.
 macro_rules! conditional {
     ($operation:ident $($back:literal)?) => {{
         let mut entry = Entry::new(one_operand!($operation [a] $($back)?));

@@ -27,7 +27,7 @@ use crate::position::{FunctionId, ModuleIndex};
 use crate::run::Invocation;
 use crate::stack::{Refs, Registers, WINDOW};
 
-/// Something of everything that instructions name: the tests make the code.
+/// One of everything that instructions can name; the tests make the code.
 const MODULE: &[u8] = b"
 vm.module @handlers version 0
 vm.type i32

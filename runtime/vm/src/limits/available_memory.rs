@@ -8,13 +8,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// What is assumed where the system does not tell.
+/// The bytes to assume if the system does not tell.
 const UNKNOWN: u64 = 8 << 30;
 
 /// What small programs need, however full the machine is.
 const LEAST: u64 = 256 << 20;
 
-/// The bytes that a program may use, the same as long as the process lives.
+/// The bytes that a program may use; the value never changes.
 pub(crate) fn default_memory() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| {

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use super::execution_limits::ExecutionLimits;
 use crate::errors::Status;
 
-/// What is left of the steps and the time of a call. Clones are the same account.
+/// The steps and the time that a call has left. Clones share one account.
 #[derive(Clone, Default, Debug)]
 pub struct Budget(Option<Arc<Account>>);
 

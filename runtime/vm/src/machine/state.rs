@@ -11,7 +11,7 @@ use crate::stack::{Refs, Registers, Stack};
 pub(crate) type HandlerFunction =
     fn(Cursor, Registers, &mut Machine<'_>, u64, u64, u32, f32, f32, f64, f64) -> Signal;
 
-/// What runs an instruction. A type of its own, as code holds handlers and handlers get code.
+/// Runs an instruction. A separate type, because code holds handlers and handlers take code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Handler(pub(crate) HandlerFunction);
 

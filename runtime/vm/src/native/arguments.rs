@@ -12,7 +12,7 @@ use crate::objects::{Buffer, List, Object, Ref, Value};
 pub struct Arguments<'a> {
     pub(super) values: &'a [Value],
     pub(super) types: &'a [ValueType],
-    /// How many stand before the first span: each of them is one value.
+    /// The number of arguments before the first span; each is one value.
     pub(super) scalar_count: usize,
 }
 

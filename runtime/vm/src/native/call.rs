@@ -124,7 +124,7 @@ pub(crate) struct NativeFunction {
     pub(crate) name: String,
     pub(crate) calling_convention: String,
     pub(crate) signature: Signature,
-    /// How many arguments stand before the first span.
+    /// The number of arguments before the first span.
     pub(super) scalar_count: usize,
     pub(crate) body: Box<Body>,
 }

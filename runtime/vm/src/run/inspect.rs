@@ -25,7 +25,7 @@ pub enum FrameFunction {
     Bytecode(Position),
     /// A native function that waits, runs in steps, or failed.
     Native(FunctionId),
-    /// Something that the activity of a native function is in the middle of.
+    /// A part of a native function's activity.
     Part {
         /// The native function.
         function: FunctionId,

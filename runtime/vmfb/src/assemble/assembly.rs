@@ -21,7 +21,7 @@ const PROBED: usize = 1024;
 pub struct Assembly {
     /// The module.
     pub image: ModuleImage<'static>,
-    /// What is dubious, in the order of the text.
+    /// The warnings, in the order of the text.
     pub warnings: Vec<Diagnostic>,
     /// Where each function's header is, and each of its instructions, by ascending offset.
     pub(super) functions: Vec<(Span, Vec<(BytecodeOffset, Span)>)>,

@@ -29,7 +29,7 @@ pub(super) struct Body {
     pub(super) places: Vec<(BytecodeOffset, Span)>,
 }
 
-/// How many registers of each bank are in use: one more than the highest.
+/// The number of registers of each bank in use: one more than the highest.
 #[derive(Default, Debug)]
 pub(super) struct RegisterCounts {
     i32_count: usize,
@@ -76,7 +76,7 @@ impl RegisterCounts {
         }
     }
 
-    /// A list whose entries a signature gives types to.
+    /// A list whose entries are typed by a signature.
     fn add_list(&mut self, list: &[Register], types: &[ValueType]) {
         for (index, register) in list.iter().enumerate() {
             self.add(*register, types.get(index).map_or(Bank::Any, bank_of));
@@ -196,7 +196,7 @@ impl<'s> BodyAssembler<'_, '_, 's> {
         is_whole.then_some(values)
     }
 
-    /// The value that an operand stands for; `None` if that was reported to be nothing.
+    /// The value of an operand; `None` if an error was reported.
     fn value(
         &mut self,
         line: &InstructionLine<'s>,
@@ -360,7 +360,7 @@ impl<'s> BodyAssembler<'_, '_, 's> {
             for value in values.iter_mut() {
                 relocate(value, &block_offsets);
             }
-            // What cannot be encoded was reported the first time.
+            // The first pass has reported instructions that cannot be encoded.
             let _reported = encode::encode(&mut code, *op, values);
         }
         if i32::try_from(code.len()).is_err() {

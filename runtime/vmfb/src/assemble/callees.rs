@@ -27,7 +27,7 @@ pub(super) struct Callees<'l, 's> {
     imports: HashMap<&'s str, ImportOrdinal>,
     function_signatures: Vec<Signature>,
     import_signatures: Vec<Signature>,
-    /// Whether the text looks like the print of a module whose debug database is cut short.
+    /// Whether the text looks like the print of a module with a truncated debug database.
     is_cut_short: bool,
     /// Whether the text names functions that such a print could not name.
     is_whole: bool,
@@ -138,7 +138,7 @@ impl<'l, 's> Callees<'l, 's> {
         longer.filter(|name| self.imports.contains_key(name.text)).unwrap_or(&function.name)
     }
 
-    /// What a call of `text` with these registers means; `None` if nothing.
+    /// The callee of a call of `text` with these registers, if there is one.
     pub(super) fn resolve(
         &self,
         text: &str,

@@ -170,7 +170,7 @@ pub(super) struct Globals<'s> {
     pub(super) refs: u32,
 }
 
-/// What stops a global from being used.
+/// Why a global cannot be used.
 pub(super) enum GlobalError {
     Unknown,
     /// It holds this many bytes.

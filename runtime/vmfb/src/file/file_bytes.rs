@@ -33,7 +33,7 @@ const TAIL: usize = 64 << 10;
 /// How archives begin.
 pub(crate) const ZIP_LOCAL_HEADER: &[u8] = b"PK\x03\x04";
 
-/// What is read to find out how long a head is.
+/// The bytes that are read to find the length of the head.
 const START: usize = 256 << 10;
 
 /// How much is read at a time where nothing is kept.
@@ -42,7 +42,7 @@ const CHUNK: usize = 1 << 20;
 /// How often a file is read again if it is written during the read.
 const ATTEMPTS: usize = 3;
 
-/// The bytes of a file, shared. What is owned of them never changes.
+/// The shared bytes of a file. The owned ones never change.
 #[derive(Clone)]
 pub struct FileBytes(Arc<Storage>);
 

@@ -17,7 +17,7 @@
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many files can be mapped at a time; more are read.
+/// The most files that are mapped at a time; more files are read.
 const MAXIMUM: usize = 512;
 
 /// The addresses of a mapping. `end` is 0 while the slot is free or not ready.

@@ -1,6 +1,6 @@
 //! What an instruction consists of: register banks, kinds of fields, opcode spaces.
 
-/// A register bank, or rather how an instruction looks at one: i32, i64, f32 and f64 are views of
+/// A register bank, or rather an instruction's view of it: i32, i64, f32 and f64 are views of
 /// the same 32-bit registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Bank {
@@ -20,7 +20,7 @@ pub enum Bank {
     Any,
 }
 
-/// What a field of an instruction is.
+/// The kind of an instruction's field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum FieldKind {
     /// A register that is read.
@@ -56,7 +56,7 @@ pub enum FieldKind {
 pub struct Field {
     /// The name in IREE's ISA.
     pub name: &'static str,
-    /// What it is and how it is encoded.
+    /// Its kind, which determines its encoding.
     pub kind: FieldKind,
 }
 

@@ -10,13 +10,13 @@ use super::table::Op;
 /// A part of a template.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Piece<'t> {
-    /// Text that stands for itself.
+    /// Literal text.
     Literal(&'t str),
     /// The field with this index.
     Field(usize),
 }
 
-/// What follows the mnemonic of instructions with a syntax of their own.
+/// The text after the mnemonic, for instructions that do not print by rule.
 pub(crate) fn template(op: Op) -> Option<&'static str> {
     Some(match op {
         Op::GlobalLoadI32 | Op::GlobalLoadI64 | Op::GlobalLoadF32 | Op::GlobalLoadF64 => {

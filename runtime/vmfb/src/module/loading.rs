@@ -133,7 +133,7 @@ impl Reader<'_> {
         Ok(text.to_owned())
     }
 
-    /// A copy of the name of something that must have one.
+    /// A copy of a name that must not be empty.
     fn name(&mut self, name: Option<&str>, place: Place<'_>) -> Result<String, LoadError> {
         let name = name.filter(|name| !name.is_empty());
         let name = name.ok_or_else(|| place.malformed("it has no name"))?;

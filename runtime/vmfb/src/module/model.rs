@@ -143,9 +143,9 @@ pub struct Function {
     pub requirements: Features,
     /// The number of its block markers.
     pub block_count: u16,
-    /// How many 32-bit registers its frame has.
+    /// The number of 32-bit registers in its frame.
     pub i32_register_count: u16,
-    /// How many ref registers its frame has.
+    /// The number of ref registers in its frame.
     pub ref_register_count: u16,
     /// How it is called.
     pub signature: FunctionSignature,
@@ -287,7 +287,7 @@ impl Module {
         &self.exports
     }
 
-    /// The export with this name, the first if the name stands twice.
+    /// The export with this name; the first if there are several.
     #[must_use]
     pub fn export_named(&self, name: &str) -> Option<(ExportOrdinal, &Export)> {
         let index = self.exports.iter().position(|export| export.name == name)?;
@@ -356,7 +356,7 @@ impl Module {
         self.bytes.owned().get(segment.range.clone())
     }
 
-    /// How many bytes a rodata segment has.
+    /// The length of a rodata segment in bytes.
     #[must_use]
     pub(crate) fn rodata_length(&self, ordinal: RodataOrdinal) -> Option<usize> {
         self.rodata.get(ordinal.index()).map(|segment| segment.range.len())

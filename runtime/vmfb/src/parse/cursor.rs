@@ -4,7 +4,7 @@
 use super::lines::Text;
 use super::listing::{Name, Span};
 
-/// What was expected where.
+/// An expectation and its place in the line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Mismatch {
     pub(super) span: Span,
@@ -26,7 +26,7 @@ impl<'s> Cursor<'s> {
         Self { line, position: 0 }
     }
 
-    /// What is left, space at both ends removed.
+    /// The rest of the line, without space at both ends.
     pub(super) fn rest(&self) -> Text<'s> {
         self.line.slice(self.position..self.line.text.len()).trim()
     }

@@ -141,7 +141,7 @@ fn simple_module(mut cursor: Cursor<'_>) -> Parsed<(Name<'_>, u32)> {
     Ok((symbol, version))
 }
 
-/// A module whose name is free text: the version is the last word.
+/// A module line: the name is free text, the version the last word.
 fn free_module(cursor: Cursor<'_>) -> Option<(Name<'_>, u32)> {
     let separator = cursor.occurrences(" version ").last()?;
     let mut behind = cursor;
@@ -285,7 +285,7 @@ fn function(mut cursor: Cursor<'_>) -> Parsed<FunctionLines<'_>> {
     Err(cursor.expected("`(`"))
 }
 
-/// A function whose header cannot be read, so that its body can.
+/// Stands in for a header that cannot be read, so that the body is still read.
 pub(super) fn damaged_header(header: Text<'_>) -> FunctionLines<'_> {
     let mut cursor = Cursor::new(header);
     cursor.eat("vm.func");

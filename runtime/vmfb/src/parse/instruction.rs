@@ -72,7 +72,7 @@ fn mnemonic(cursor: &mut Cursor<'_>) -> Parsed<Op> {
     }
 }
 
-/// The instruction whose mnemonic takes the fewest changes to become, up to two.
+/// The instruction with the most similar mnemonic, at most two edits away.
 fn nearest(mnemonic: &str) -> Option<Op> {
     let distances = Op::all().map(|op| (edit_distance(mnemonic, op.mnemonic()), op));
     distances
@@ -81,7 +81,7 @@ fn nearest(mnemonic: &str) -> Option<Op> {
         .map(|it| it.1)
 }
 
-/// How many bytes have to be inserted, removed or replaced; large for long texts.
+/// The edit distance in bytes; a large number for long texts.
 fn edit_distance(left: &str, right: &str) -> usize {
     if left.len().abs_diff(right.len()) > 2 {
         return usize::MAX;

@@ -32,7 +32,7 @@ impl<'s> Text<'s> {
 
 /// In the comment of a segment whose bytes are not printed.
 const ELIDED: &[u8] = b"bytes elided";
-/// How many lines a string may reach over.
+/// The most lines that a string may span.
 const MAXIMUM_STRING_LINES: usize = 100;
 
 /// The lines of a text, one after another.

@@ -96,7 +96,7 @@ pub(crate) struct InstructionLine<'s> {
     pub(crate) span: Span,
 }
 
-/// An operand: a value, or names that stand for one.
+/// An operand: a value, or names to resolve to one.
 #[derive(Clone, Debug)]
 pub(crate) enum OperandText<'s> {
     Value(Value),

@@ -12,7 +12,7 @@ use super::options::Rodata;
 
 /// Segments up to this size are always printed in full.
 const ELIDE_OVER: usize = 64;
-/// What stands for rodata that cannot be read any more.
+/// Printed for rodata that can no longer be read.
 const GONE: &str = "// gone: the file has changed";
 
 /// `vm.module`, `vm.type`, `vm.import` and `vm.rodata` lines, and the blank line after them.

@@ -64,7 +64,7 @@ impl<'m> InstructionPrinter<'m> {
     }
 }
 
-/// What registers hold, for [`InstructionPrinter::write_with`].
+/// The values of registers, for [`InstructionPrinter::write_with`].
 pub trait RegisterValues {
     /// The text of a register's value, seen as `bank`; `None` to print none.
     fn value(&self, bank: Bank, register: Register) -> Option<String>;

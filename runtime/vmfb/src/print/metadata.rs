@@ -16,7 +16,7 @@ const FUNCTION_TABLE_HEAD: &str = concat!(
     "----+----------+----------+--------+-------+-------+--------------+-",
     "----------------------------------------------------\n"
 );
-/// What a ref global takes in the reference's module state.
+/// The bytes of a ref global in the reference's module state.
 const REF_BYTES: u64 = 16;
 /// How much of a string is shown.
 const STRING_SHOWN: usize = 32;

@@ -1,4 +1,4 @@
-//! What to print of a module.
+//! Options of printing a module.
 
 /// How to print rodata.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -10,7 +10,7 @@ pub enum Rodata {
     Full,
 }
 
-/// What to put into a disassembly.
+/// Options of a disassembly.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DisassemblyOptions {
     /// Begin every instruction with its bytecode offset in brackets.

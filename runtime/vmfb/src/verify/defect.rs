@@ -1,4 +1,4 @@
-//! What verification finds wrong.
+//! Defects that verification finds.
 
 use std::fmt;
 

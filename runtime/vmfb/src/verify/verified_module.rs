@@ -7,7 +7,7 @@ use super::function::FunctionVerifier;
 use super::signatures::{Signatures, signature_of};
 use crate::module::Module;
 
-/// A module whose bytecode was judged sound. Only [`verify`] makes one.
+/// A module whose bytecode has been verified. Only [`verify`] makes one.
 #[derive(Clone, Debug)]
 pub struct VerifiedModule(Arc<Module>);
 

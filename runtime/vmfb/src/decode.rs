@@ -33,7 +33,10 @@ pub enum DecodeError {
         at: BytecodeOffset,
     },
     /// No instruction has this opcode.
-    #[error("at {at}: unknown opcode {}{opcode:02X}", prefix.map(|byte| format!("{byte:02X} ")).unwrap_or_default())]
+    #[error(
+        "at {at}: unknown opcode {}{opcode:02X}",
+        prefix.map(|byte| format!("{byte:02X} ")).unwrap_or_default()
+    )]
     UnknownOpcode {
         /// Where the instruction starts.
         at: BytecodeOffset,

@@ -1,4 +1,5 @@
-//! Instructions to bytes: the inverse of [`mod@crate::decode`], driven by the same rows of the table.
+//! Instructions to bytes: the inverse of [`mod@crate::decode`], driven by the same rows of the
+//! table.
 //!
 //! Offsets within the function matter, because counted lists are aligned to two bytes from its
 //! start. So the encoder appends to the bytes of one function.

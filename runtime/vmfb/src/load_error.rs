@@ -71,7 +71,11 @@ pub enum LoadError {
         allowed: usize,
     },
     /// The bytecode is of a version that is not supported.
-    #[error("bytecode version {found} ({}) is not supported; {}", found.written_by(), BytecodeVersion::supported())]
+    #[error(
+        "bytecode version {found} ({}) is not supported; {}",
+        found.written_by(),
+        BytecodeVersion::supported()
+    )]
     Version {
         /// The version in the module.
         found: BytecodeVersion,

@@ -101,7 +101,7 @@ impl Callee {
 /// ```text
 ///   15   14   13                0
 /// +----+----+------------------+
-/// | 0  |      i32 ordinal      |   bit 15 clear: 15 bits, an i64 or f64 takes ordinal and ordinal+1
+/// | 0  |      i32 ordinal      |   bit 15 clear: 15 bits; an i64 or f64 takes this and the next
 /// +----+----+------------------+
 /// | 1  |move|   ref ordinal    |   bit 15 set: 14 bits; with bit 14 the register gives up its ref
 /// +----+----+------------------+

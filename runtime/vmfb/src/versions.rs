@@ -1,8 +1,8 @@
 //! Which versions of bytecode are supported, which compilers write each, and what changed: the one
 //! table from which the loader's checks and messages, the assembler and the tests are made.
 //!
-//! The numbers are those of IREE's `IREE_VM_BYTECODE_VERSION_MAJOR`; which compiler writes which was
-//! found by compiling with them, and `tests/versions` has modules of several.
+//! The numbers are those of IREE's `IREE_VM_BYTECODE_VERSION_MAJOR`. Which compiler writes which
+//! was found by compiling with them; `tests/versions` has modules of several.
 
 use std::fmt;
 

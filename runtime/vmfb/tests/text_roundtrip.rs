@@ -214,7 +214,8 @@ prop_compose! {
                 .collect(),
         };
         // Not exported, exported, exported twice.
-        let exports = exports.into_iter().zip(exported).enumerate().flat_map(|(index, (name, count))| {
+        let exports = exports.into_iter().zip(exported).enumerate();
+        let exports = exports.flat_map(|(index, (name, count))| {
             let function = FunctionOrdinal(index as u32);
             let names = [name.clone(), format!("{name} again")];
             names.into_iter().take(count).map(move |name| Export { name, function })

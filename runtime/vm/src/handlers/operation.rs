@@ -23,7 +23,7 @@ pub(super) trait Operation {
 macro_rules! handler {
     ($(#[$attribute:meta])* $name:ident) => {
         $(#[$attribute])*
-        #[allow(clippy::too_many_arguments, reason = "they are the state, in registers of the host")]
+        #[allow(clippy::too_many_arguments, reason = "they are the state, in host registers")]
         pub(super) fn $name<D: Dispatch, O: Operation>(
             cursor: Cursor,
             registers: Registers,

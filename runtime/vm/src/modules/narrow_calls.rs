@@ -21,8 +21,8 @@ pub fn narrow_calls_note(module: &Module) -> Option<String> {
         && ordinals.any(|ordinal| calls_with_wide_numbers(module, ordinal));
     may_differ.then(|| {
         format!(
-            "module {}: IREE's runtime of its time passes 32 of the 64 bits of i64 and f64 in calls \
-             within a module, while here all are passed, so results may differ. \
+            "module {}: IREE's runtime of its time passes 32 of the 64 bits of i64 and f64 in \
+             calls within a module, while here all are passed, so results may differ. \
              --imitate-narrow-calls (when launched by an editor: \"imitateNarrowCalls\": true) has \
              it as there",
             module.name()

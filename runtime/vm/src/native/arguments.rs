@@ -18,7 +18,9 @@ pub struct Arguments<'a> {
 
 macro_rules! scalars {
     ($($name:ident: $type:ty, $variant:ident;)*) => {$(
-        #[doc = concat!("Argument `index` as an `", stringify!($type), "`; a span counts as one argument.")]
+        #[doc = concat!("Argument `index` as an `", stringify!($type), "`.")]
+        ///
+        /// A span counts as one argument.
         ///
         /// # Errors
         /// There is no such argument or it has another type.

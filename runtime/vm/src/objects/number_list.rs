@@ -112,7 +112,10 @@ impl Numbers {
 
 /// Access to numbers as their own type, which is what most programs do.
 macro_rules! same_type {
-    ($($get:ident $set:ident $variant:ident $type:ident: |$bits:ident| $read:expr, |$value:ident| $written:expr;)*) => {
+    ($(
+        $get:ident $set:ident $variant:ident $type:ident:
+            |$bits:ident| $read:expr, |$value:ident| $written:expr;
+    )*) => {
         impl Numbers {$(
             #[inline(always)]
             pub(crate) fn $get(&self, index: usize) -> Option<$type> {

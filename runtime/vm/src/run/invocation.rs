@@ -5,7 +5,7 @@
 //!        |
 //!        v      run, step, observe
 //!     [ready] ----------------------> Completed(results)   the end
-//!        ^  |-----------------------> Failed(failure)      frames stay for inspection, cannot be resumed
+//!        ^  |-----------------------> Failed(failure)      frames stay, cannot be resumed
 //!        |  |-----------------------> Yielded              \
 //!        |  '-----------------------> Stopped(stop)         } run again to resume
 //!        '--------------------------------------------------'

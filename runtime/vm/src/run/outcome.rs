@@ -22,8 +22,8 @@ pub enum Outcome {
 pub enum Stop {
     /// Before an instruction with a breakpoint.
     Breakpoint(Position),
-    /// After one instruction, or where an [`crate::Observer`] stopped it; before the instruction at the
-    /// position.
+    /// After one instruction, or where an [`crate::Observer`] stopped it; before the instruction at
+    /// the position.
     Step(Position),
     /// [`crate::Interrupt::request`] was called.
     Interrupted(Position),

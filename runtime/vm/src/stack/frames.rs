@@ -1,8 +1,8 @@
 //! The stack: frames and their registers, in three vectors.
 //!
 //! ```text
-//! frames   [ main | f | g ]                                 function, instruction, where its registers are
-//! words    [ main's pairs | f's pairs | g's pairs | slack ] 64-bit words; a word is a pair of registers
+//! frames   [ main | f | g ]                                 function, instruction, place of registers
+//! words    [ main's pairs | f's pairs | g's pairs | slack ] 64-bit words: pairs of registers
 //! refs     [ main's | f's | g's ]
 //! ```
 //!
@@ -194,8 +194,8 @@ fn drop_refs(refs: &mut Vec<Ref>, count: usize) {
 #[cold]
 fn overflow(depth: usize, bytes: usize) -> Status {
     Status::resource_exhausted(format!(
-        "stack overflow: {depth} frames are on the stack, and the next would make it {bytes} bytes; \
-         usually this is endless recursion"
+        "stack overflow: {depth} frames are on the stack, and the next would make it {bytes} \
+         bytes; usually this is endless recursion"
     ))
 }
 

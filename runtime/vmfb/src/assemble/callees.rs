@@ -183,8 +183,8 @@ impl<'l, 's> Callees<'l, 's> {
         }
         let header = self.listing.functions.first().map_or("", |lines| lines.name.text);
         let warning = format!(
-            "taken for a call of function 0, @{header}: printing a module of compilers since 3.11 gives \
-             function 0 the name of the last function; write @{}:{} to call @{local_name}",
+            "taken for a call of function 0, @{header}: printing a module of compilers since 3.11 \
+             gives function 0 the name of the last function; write @{}:{} to call @{local_name}",
             self.module,
             self.listing.functions.len().saturating_sub(1),
         );

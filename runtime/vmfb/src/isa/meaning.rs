@@ -140,14 +140,17 @@ impl Op {
                 "For debugging: does nothing here but release the refs that it is given."
             }
             Self::CondBreak => {
-                "For debugging: asks the debugger to stop where the condition is not 0, then continues in the block."
+                "For debugging: asks the debugger to stop where the condition is not 0, then \
+                 continues in the block."
             }
             Self::Break => "For debugging: asks the debugger to stop, then continues in the block.",
             Self::BufferLoadI8U | Self::BufferLoadI16U => {
-                "Reads an element, widened with zeros; an offset past the end fails. The offset counts elements."
+                "Reads an element, widened with zeros; an offset past the end fails. The offset \
+                 counts elements."
             }
             Self::BufferLoadI8S | Self::BufferLoadI16S => {
-                "Reads an element, widened with copies of the sign; an offset past the end fails. The offset counts elements."
+                "Reads an element, widened with copies of the sign; an offset past the end \
+                 fails. The offset counts elements."
             }
             Self::BufferLoadI32
             | Self::BufferLoadI64
@@ -178,7 +181,8 @@ impl Op {
             | Self::BufferFillI64
             | Self::BufferFillF32
             | Self::BufferFillF64 => {
-                "Fills elements with one value; a range past the end fails. Offset and length count elements."
+                "Fills elements with one value; a range past the end fails. Offset and length \
+                 count elements."
             }
             Self::CtlzI32 | Self::CtlzI64 => "The count of zero bits before the highest one bit.",
             Self::AbsI32 | Self::AbsI64 | Self::AbsF32 | Self::AbsF64 => "The absolute value.",
@@ -191,7 +195,8 @@ impl Op {
                 "The same ref as one of the type; fails where the object is of another type."
             }
             Self::BranchTable => {
-                "Continues in the block whose position is the index; in the default where there is none."
+                "Continues in the block whose position is the index; in the default where there \
+                 is none."
             }
             Self::BufferHash => "The SipHash-2-4 of a range of bytes; a range past the end fails.",
             Self::DiscardRefs => "Releases refs before their registers are written again.",
@@ -200,7 +205,8 @@ impl Op {
                 "Calls a function that may yield; the caller continues in the block."
             }
             Self::CallVariadicYieldable => {
-                "Calls a function that may yield, with lists of operands; the caller continues in the block."
+                "Calls a function that may yield, with lists of operands; the caller continues \
+                 in the block."
             }
             Self::DivF32 | Self::DivF64 => "The quotient.",
             Self::RemF32 | Self::RemF64 => {

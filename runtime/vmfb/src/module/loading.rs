@@ -309,8 +309,8 @@ impl Reader<'_> {
             described = described.saturating_add(function.bytecode.len());
             if described / MAXIMUM_SHARING > bytecode_length {
                 return Err(place.malformed(format!(
-                    "it and the functions before it share bytecode: they have {described} bytes of a \
-                     block of {bytecode_length}"
+                    "it and the functions before it share bytecode: they have {described} bytes of \
+                     a block of {bytecode_length}"
                 )));
             }
             Ok(function)

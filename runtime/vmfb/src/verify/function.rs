@@ -99,7 +99,8 @@ impl FunctionVerifier<'_> {
         if i32_count > usize::from(Register::MAX_I32) || ref_count > usize::from(Register::MAX_REF)
         {
             self.defect(format!(
-                "its arguments need {i32_count} i32 and {ref_count} ref registers; the most are {} and {}",
+                "its arguments need {i32_count} i32 and {ref_count} ref registers; the most are {} \
+                 and {}",
                 Register::MAX_I32,
                 Register::MAX_REF
             ));

@@ -107,7 +107,8 @@ mod tests {
                 0,
                 0x15,
                 &[0xFC, 0xFF, 0xFF, 0xFF],
-                "function 0 at 00000014: it names global 4294967292; the module has 8 bytes of globals",
+                "function 0 at 00000014: it names global 4294967292; the module has 8 bytes of \
+                 globals",
             ),
             (0, 0x41, &[0xDF], "function 0: at 00000041: unknown opcode DF"),
             (

@@ -172,8 +172,8 @@ fn source_maps() -> Vec<u8> {
 fn mentions() -> Vec<u8> {
     let name = "a".repeat(4000);
     let text = format!(
-        "vm.module @m version 0\nvm.import @m.{name} cconv \"0v_v\"\nvm.export @f\nvm.func @f() -> () {{\n^bb0:\n{}  \
-         vm.return\n}}\n",
+        "vm.module @m version 0\nvm.import @m.{name} cconv \"0v_v\"\nvm.export @f\nvm.func @f() -> () \
+         {{\n^bb0:\n{}  vm.return\n}}\n",
         format!("  vm.call @m.{name}()\n").repeat(HALF / 40)
     );
     let assembly = vmfb::assemble::assemble(text.as_bytes()).expect("it is well formed");

@@ -20,6 +20,9 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
+/// What an edit inserts.
+const EDIT: &str = "[ \"%@^#/(){}\\[\\]:,=<>.a-z0-9\\n-]{0,6}";
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
@@ -27,7 +30,7 @@ proptest! {
     #[test]
     fn damaged_texts(
         case in 0_usize..1000,
-        edits in vec((0_usize..10_000, 0_usize..12, "[ \"%@^#/(){}\\[\\]:,=<>.a-z0-9\\n-]{0,6}"), 1..8),
+        edits in vec((0_usize..10_000, 0_usize..12, EDIT), 1..8),
     ) {
         let cases = cases();
         let mut source = std::fs::read(&cases[case % cases.len()]).expect("a readable case");

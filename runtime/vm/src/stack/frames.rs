@@ -1,7 +1,7 @@
 //! The stack: frames and their registers, in three vectors.
 //!
 //! ```text
-//! frames   [ main | f | g ]                                 function, instruction, place of registers
+//! frames   [ main | f | g ]                                 function, instruction, registers
 //! words    [ main's pairs | f's pairs | g's pairs | slack ] 64-bit words: pairs of registers
 //! refs     [ main's | f's | g's ]
 //! ```

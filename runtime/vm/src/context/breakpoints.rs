@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use vmfb::BytecodeOffset;
 
-use super::context::Context;
+use super::linked::Context;
 use crate::code::{Armed, Code, Guarded, alone};
 use crate::errors::BreakpointError;
 use crate::machine::{CheckedCode, FunctionCode};

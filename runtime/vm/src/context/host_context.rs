@@ -2,7 +2,7 @@
 
 use vmfb::verify::VerifiedModule;
 
-use super::context::{Context, ModuleKind};
+use super::linked::{Context, ModuleKind};
 use crate::errors::LinkError;
 use crate::limits::ExecutionLimits;
 use crate::native::{HostContext, NativeModule};

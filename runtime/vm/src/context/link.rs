@@ -8,7 +8,7 @@ use vmfb::Import;
 use vmfb::verify::VerifiedModule;
 use vmfb::{Module, TypeOrdinal};
 
-use super::context::Context;
+use super::linked::Context;
 use crate::errors::{LinkError, MissingImport};
 use crate::limits::ExecutionLimits;
 use crate::machine::FunctionSlot;

@@ -2,9 +2,9 @@
 //! invocations are in `run`, above.
 
 mod breakpoints;
-mod context;
 mod host_context;
 mod link;
+mod linked;
 
-pub use context::{Context, ModuleKind};
 pub use link::ContextBuilder;
+pub use linked::{Context, ModuleKind};

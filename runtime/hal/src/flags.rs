@@ -1,6 +1,6 @@
 //! Sets of flags that programs pass as bits: kinds of memory, rights, intended uses.
 //!
-//! The bits and their names are IREE's. Text lists names that cover several bits before those of
+//! The bits and their names are IREE's. Text lists names that cover several bits before names of
 //! single bits, as IREE's does, so that messages are the same.
 
 use std::fmt;
@@ -59,7 +59,7 @@ fn write_names(f: &mut fmt::Formatter<'_>, bits: u32, names: &[(&str, u32)]) -> 
 }
 
 flags! {
-    /// Where memory is and who can reach it.
+    /// Where memory is, and whether host and device can access it.
     pub MemoryType {
         OPTIMAL = 1;
         HOST_VISIBLE = 1 << 1;

@@ -1,4 +1,4 @@
-//! Signal handlers in front of those that were installed before them.
+//! Signal handlers in front of earlier ones.
 //!
 //! A process has one action for each signal, and several parts of it may want to handle the same
 //! one. So a handler asks for the action that is there ([`PreviousAction::of`]), puts itself in
@@ -76,7 +76,7 @@ impl PreviousAction {
 
 /// Whether a process sent the signal, rather than an instruction that faulted.
 fn is_sent(code: c_int) -> bool {
-    // Other systems have other codes. What is sent counts as a fault there.
+    // Other systems have other codes, so signals that are sent count as faults there.
     cfg!(target_os = "linux") && code <= 0
 }
 

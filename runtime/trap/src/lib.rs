@@ -18,7 +18,7 @@
 //! | --- | --- |
 //! | `fault` | why machine code stopped, and the processor's registers |
 //! | `call` | what to call, and how a call ended |
-//! | `chain` | signal handlers in front of those that were installed before them |
+//! | `chain` | signal handlers in front of earlier ones |
 //! | `switch` | the instructions that change stacks, and the record of a call, which the signal handler reads |
 //! | `signals` | the signal handler |
 //! | `stack` | the stack, and calls on it |

@@ -33,7 +33,7 @@ pub enum LibraryError {
     Declaration {
         /// The file and the line, or the option.
         place: String,
-        /// What is wrong.
+        /// The mistake.
         reason: String,
     },
     /// A function cannot be passed through the VM.

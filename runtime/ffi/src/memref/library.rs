@@ -32,8 +32,8 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads a library. Its functions are those that `signatures` declare or, without any, those of
-    /// the text beside it.
+    /// Loads a library. `signatures` declare its functions; without any, the text beside the
+    /// library does.
     ///
     /// # Errors
     /// See [`LibraryError`].

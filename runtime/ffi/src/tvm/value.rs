@@ -419,7 +419,7 @@ fn check_tensor(declared: Option<&Type>, view: &BufferView) -> Result<(), FfiErr
     ))
 }
 
-#[allow(clippy::needless_pass_by_value)] // it is what `map_err` gives
+#[allow(clippy::needless_pass_by_value)] // `map_err` passes it by value
 fn memory(status: vm::Status) -> FfiError {
     FfiError::new("MemoryError", status.to_string())
 }

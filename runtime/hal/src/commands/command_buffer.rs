@@ -163,7 +163,8 @@ impl CommandBuffer {
 }
 
 impl Recording {
-    /// Checks a buffer that is named directly; adds the requirements to those of a slot.
+    /// Checks a buffer that is named directly; adds the requirements for a slot to the recorded
+    /// ones.
     fn require(
         &mut self,
         command_buffer: &CommandBuffer,

@@ -29,7 +29,7 @@ pub enum Halt {
     Interrupted(Interrupted),
 }
 
-/// What is left of an interrupted run.
+/// The rest of an interrupted run.
 #[derive(Debug, Default)]
 pub struct Interrupted {
     /// Workgroups that were interrupted: at most one for each thread.

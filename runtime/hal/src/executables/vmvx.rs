@@ -97,7 +97,7 @@ impl VmvxExecutable {
     ) -> Result<Self, Status> {
         let bytes = FileBytes::from(data.read(0, data.len()));
         let module = Module::from_bytes(bytes).map_err(|error| {
-            Status::invalid_argument(format!("the {FORMAT} executable is no module: {error}"))
+            Status::invalid_argument(format!("the {FORMAT} executable is not a module: {error}"))
         })?;
         let module = verify(module).map_err(|defects| {
             let lines: Vec<String> = defects.iter().map(ToString::to_string).collect();

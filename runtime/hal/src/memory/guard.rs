@@ -1,4 +1,4 @@
-//! Guarded device memory: what `--guard` gives programs instead of plain memory.
+//! Guarded device memory, which programs get with `--guard`.
 //!
 //! ```text
 //!   no access | slack, poison |  the buffer, poison at first  | < 64 bytes of poison | no access

@@ -71,8 +71,9 @@ impl Tiling {
         let mut numbers = [0; 4];
         for (number, size) in numbers.iter_mut().zip(sizes) {
             let size = usize::try_from(size).ok().filter(|size| *size <= i32::MAX as usize);
-            *number = size
-                .ok_or_else(|| Status::invalid_argument("a size of a packed matrix is no size"))?;
+            *number = size.ok_or_else(|| {
+                Status::invalid_argument("a size of a packed matrix is out of range")
+            })?;
         }
         let [mut outer0, mut outer1, mut tile0, mut tile1] = numbers;
         let is_inner_transposed = flags & TRANSPOSE_INNER != 0;

@@ -107,7 +107,7 @@ fn read_alignment(reader: &mut Reader<'_>, pair_count: u64) -> Result<u64, Statu
         if *key == *b"general.alignment" {
             if value_type != VALUE_U32 {
                 return Err(Status::invalid_argument(
-                    "the value of general.alignment is no uint32",
+                    "the value of general.alignment is not a uint32",
                 ));
             }
             alignment = u64::from(reader.u32("general.alignment")?);

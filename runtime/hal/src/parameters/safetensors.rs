@@ -21,10 +21,10 @@ pub(super) fn parse(source: &Source, index: &mut Index) -> Result<(), Status> {
     let length = reader.u64("the length of the header")?;
     let header = reader.bytes(length, "the header")?;
     let header: Value = serde_json::from_slice(&header)
-        .map_err(|error| Status::invalid_argument(format!("the header is no JSON: {error}")))?;
+        .map_err(|error| Status::invalid_argument(format!("the header is not JSON: {error}")))?;
     let tensors = header
         .as_object()
-        .ok_or_else(|| Status::invalid_argument("the header is no dictionary of tensors"))?;
+        .ok_or_else(|| Status::invalid_argument("the header is not a dictionary of tensors"))?;
     let data = reader.offset();
     for (name, tensor) in tensors.iter().filter(|(name, _)| *name != METADATA_KEY) {
         let (begin, end) = data_offsets(tensor).ok_or_else(|| {
@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn damage_is_told() {
         for (json, message) in [
-            ("", "no JSON"),
-            ("[]", "no dictionary"),
+            ("", "not JSON"),
+            ("[]", "not a dictionary"),
             (r#"{"a": 1}"#, "`a` has no `data_offsets`"),
             (r#"{"a": {"data_offsets": [2, 1]}}"#, "`a` has no `data_offsets`"),
             (r#"{"a": {"data_offsets": [0, 1, 2]}}"#, "`a` has no `data_offsets`"),

@@ -115,7 +115,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn bytes(self, address: usize, length: usize) -> Result<Vec<u8>, Status> {
         self.image.read(address, length).ok_or_else(|| {
-            damaged(format!("it points to {length} bytes at {address:#x}, which it does not have"))
+            damaged(format!("it points to {length} bytes at {address:#x}, outside of its memory"))
         })
     }
 
@@ -152,9 +152,7 @@ impl Reader<'_> {
 
     fn c_string(self, address: usize) -> Result<String, Status> {
         let text = self.image.read_c_string(address);
-        text.ok_or_else(|| {
-            damaged(format!("it points to a text at {address:#x}, which has no end"))
-        })
+        text.ok_or_else(|| damaged(format!("it points to a text at {address:#x} without an end")))
     }
 
     /// A text, given by the addresses of its length and of the pointer to it.

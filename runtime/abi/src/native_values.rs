@@ -271,7 +271,7 @@ fn list(items: &[String], count: usize) -> String {
     format!("[{}{more}]", items.join(", "))
 }
 
-/// The tensor behind a descriptor of this type.
+/// The tensor that a descriptor of this type points to.
 ///
 /// # Errors
 /// The bytes are no such descriptor, or point to memory that cannot be read.

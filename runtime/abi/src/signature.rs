@@ -34,7 +34,7 @@ pub struct Slot {
     pub name: Option<String>,
     /// Its type.
     pub ty: Type,
-    /// Who has to release it.
+    /// Which side has to release it.
     pub ownership: Ownership,
     /// Whether it is passed by name instead of by position.
     pub keyword: bool,
@@ -65,7 +65,7 @@ impl Slot {
     }
 }
 
-/// Who releases the object that a slot refers to.
+/// Which side releases the object that a slot refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ownership {
     /// Plain data, which is not released.

@@ -185,7 +185,7 @@ pub fn dynamic_dimensions(
     Ok(found)
 }
 
-/// Who allocates a result.
+/// The allocator of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResultAllocation {
     /// The host, before the call: a buffer like this one.
@@ -197,7 +197,7 @@ pub enum ResultAllocation {
     Function,
 }
 
-/// Who allocates each result of a function, whose module may name an allocator (`fbr`).
+/// The allocator of each result of a function, whose module may name one in `fbr`.
 ///
 /// # Errors
 /// A static result that no memory can hold.

@@ -1,13 +1,17 @@
 //! The model that all calling conventions share: a function's arguments and results as data.
 //!
 //! ```text
-//! cconv ┐                            ┌ cconv          each convention parses into a Function and is
-//! iree  │                            │ iree           printed from one; what a convention cannot say
-//! raw   ├──►  Function ─ Slot ─ Type ├ raw            is lost on the way, and its printer tells so
-//! sip   │                            │ sip            (`Printed::notes`) or refuses (`Unrepresentable`).
+//! cconv ┐                            ┌ cconv
+//! iree  │                            │ iree
+//! raw   ├──►  Function ─ Slot ─ Type ├ raw
+//! sip   │                            │ sip
 //! tvm   │                            │ tvm
-//! memref┘                            └ memref         See `convention` for the list.
+//! memref┘                            └ memref
 //! ```
+//!
+//! Each convention is parsed into a [`Function`] and printed from one. What a convention cannot
+//! express is lost on the way: its printer says so ([`Printed::notes`]) or refuses
+//! ([`Unrepresentable`]). [`crate::convention`] lists the conventions.
 //!
 //! Types are as the caller sees them. How values travel (registers, descriptors, lists) is the
 //! business of each convention's module.

@@ -197,7 +197,8 @@ proptest! {
     #[test]
     fn sip_and_raw_come_back_together(function in function(structured())) {
         let sip = Convention::Sip.print(&function).unwrap().text;
-        let raw = RawSignature::parse(&Convention::Raw.print(&flatten(&function)).unwrap().text).unwrap();
+        let raw = Convention::Raw.print(&flatten(&function)).unwrap().text;
+        let raw = RawSignature::parse(&raw).unwrap();
         let read = SipSignature::parse(sip.as_bytes()).unwrap().to_function(Some(&raw)).unwrap();
         let mut expected = function;
         // Several results are the items of one list.
@@ -210,7 +211,8 @@ proptest! {
 
     #[test]
     fn tvm_comes_back(function in function(tvm())) {
-        prop_assume!(function.results.len() <= 1 && function.results.iter().all(|slot| slot.ty != Type::Null));
+        let has_null = function.results.iter().any(|slot| slot.ty == Type::Null);
+        prop_assume!(function.results.len() <= 1 && !has_null);
         comes_back(Convention::Tvm, &function);
     }
 

@@ -162,7 +162,9 @@ fn deep_locations_are_refused() {
 proptest! {
     /// However damaged the text is, reading it returns a companion or an error.
     #[test]
-    fn damaged_text_never_panics(cut in 0..6000_usize, at in 0..6000_usize, with in any::<u8>(), count in 0..40_usize) {
+    fn damaged_text_never_panics(
+        cut in 0..6000_usize, at in 0..6000_usize, with in any::<u8>(), count in 0..40_usize
+    ) {
         let mut bytes = companion_text().into_bytes();
         let at = at % bytes.len();
         bytes.splice(at..(at + count).min(bytes.len()), [with]);

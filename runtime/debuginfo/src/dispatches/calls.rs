@@ -256,6 +256,7 @@ mod tests {
     use super::*;
 
     /// Two calls whose dispatches will be merged.
+    #[rustfmt::skip] // text as the compiler prints it
     const OUTLINED: &str = r##"// -----// IR Dump After OutlineDispatchRegionsPass //----- //
 #loc1 = loc("a.mlir":3:1)
 #loc2 = loc("a.mlir":10:8)

@@ -26,6 +26,7 @@ fn sources_are_of_the_module_that_their_heading_says() {
     assert!(DispatchInterfaces::read_beside(&path, &module).is_none());
 }
 
+#[rustfmt::skip] // text as the compiler prints it
 const TEXT: &str = r#"
 hal.executable private @e {
   hal.executable.variant public @v target(<"vmvx", "vmvx-bytecode-fb">) {

@@ -1,8 +1,10 @@
 //! Memref descriptors in memory, on little-endian 64-bit machines.
 //!
 //! ```text
-//! rank N     0: allocated   8: aligned   16: offset   24: N sizes   24+8N: N strides        24 + 16 N bytes
-//! unranked   0: rank        8: address of a ranked descriptor                               16 bytes
+//! rank N     0: allocated   8: aligned   16: offset   24: N sizes   24+8N: N strides
+//!            (24 + 16 N bytes)
+//! unranked   0: rank        8: address of a ranked descriptor
+//!            (16 bytes)
 //! ```
 //!
 //! Offset and strides count elements from `aligned`. `allocated` is the address to free.

@@ -2,12 +2,13 @@
 //! from MLIR 13 to today.
 //!
 //! ```text
-//! memref<…> of rank N   ─ argument ─►  ptr allocated, ptr aligned, i64 offset, i64 size × N, i64 stride × N
+//! memref<…> of rank N   ─ argument ─►  ptr allocated, ptr aligned, i64 offset,
+//!                                      i64 size × N, i64 stride × N
 //! memref<*x…>           ─ argument ─►  i64 rank, ptr descriptor
-//! any memref            ─ result ───►  the descriptor as a struct; several results: one struct of all of them
-//! _mlir_ciface_f:       each memref argument is one pointer to its descriptor; a result that is a struct is
-//!                       written through a pointer that comes first
-//! bare pointers:        each memref is its aligned pointer; only where shape and layout are static
+//! any memref            ─ result ───►  the descriptor as a struct; several results: one struct
+//! _mlir_ciface_f:       each memref argument is one pointer to its descriptor; a result that is a
+//!                       struct is written through a pointer that comes first
+//! bare pointers:        each memref is its aligned pointer; only for static shapes and layouts
 //! ```
 
 use super::llvm::Llvm;

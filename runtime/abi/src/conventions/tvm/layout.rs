@@ -181,12 +181,18 @@ assert_layout! {
     ByteArray: 16 { data: 0, size: 8 }
     ShapeCell: 16 { data: 0, size: 8 }
     SequenceCell: 32 { data: 0, size: 8, capacity: 16, data_deleter: 24 }
-    ErrorCell: 72 { kind: 0, message: 16, backtrace: 32, update_backtrace: 48, cause_chain: 56, extra_context: 64 }
+    ErrorCell: 72 {
+        kind: 0, message: 16, backtrace: 32, update_backtrace: 48, cause_chain: 56, extra_context: 64
+    }
     FunctionCell: 16 { safe_call: 0, cpp_call: 8 }
     DlDevice: 8 { device_type: 0, device_id: 4 }
     DlDataType: 4 { code: 0, bits: 1, lanes: 2 }
-    DlTensor: 48 { data: 0, device: 8, ndim: 16, dtype: 20, shape: 24, strides: 32, byte_offset: 40 }
-    DlManagedTensorVersioned: 80 { version: 0, manager_ctx: 8, deleter: 16, flags: 24, dl_tensor: 32 }
+    DlTensor: 48 {
+        data: 0, device: 8, ndim: 16, dtype: 20, shape: 24, strides: 32, byte_offset: 40
+    }
+    DlManagedTensorVersioned: 80 {
+        version: 0, manager_ctx: 8, deleter: 16, flags: 24, dl_tensor: 32
+    }
 }
 
 /// The device type of the CPU.

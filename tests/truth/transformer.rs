@@ -16,23 +16,26 @@ module @transformer {
 "#,
     );
     let mut input = "%query".to_owned();
+    // The types of `%query` and `%weights`.
+    let (q, w) = ("tensor<?x16xf32>", "tensor<16x16xf32>");
     for layer in 0..layers {
+        let l = format!("%l{layer}");
         let _ = write!(
             text,
-            r#"    %l{layer}_empty = tensor.empty(%batch) : tensor<?x16xf32>
-    %l{layer}_zeros = linalg.fill ins(%zero : f32) outs(%l{layer}_empty : tensor<?x16xf32>) -> tensor<?x16xf32>
-    %l{layer}_product = linalg.matmul ins({input}, %weights : tensor<?x16xf32>, tensor<16x16xf32>) outs(%l{layer}_zeros : tensor<?x16xf32>) -> tensor<?x16xf32>
-    %l{layer}_scores = linalg.softmax dimension(1) ins(%l{layer}_product : tensor<?x16xf32>) outs(%l{layer}_empty : tensor<?x16xf32>) -> tensor<?x16xf32>
-    %l{layer}_out = linalg.generic {{indexing_maps = [#whole, #whole, #columns, #whole], iterator_types = ["parallel", "parallel"]}} ins(%l{layer}_scores, {input}, %bias : tensor<?x16xf32>, tensor<?x16xf32>, tensor<16xf32>) outs(%l{layer}_empty : tensor<?x16xf32>) {{
+            r#"    {l}_empty = tensor.empty(%batch) : {q}
+    {l}_zeros = linalg.fill ins(%zero : f32) outs({l}_empty : {q}) -> {q}
+    {l}_product = linalg.matmul ins({input}, %weights : {q}, {w}) outs({l}_zeros : {q}) -> {q}
+    {l}_scores = linalg.softmax dimension(1) ins({l}_product : {q}) outs({l}_empty : {q}) -> {q}
+    {l}_out = linalg.generic {{indexing_maps = [#whole, #whole, #columns, #whole], iterator_types = ["parallel", "parallel"]}} ins({l}_scores, {input}, %bias : {q}, {q}, tensor<16xf32>) outs({l}_empty : {q}) {{
     ^bb0(%score: f32, %residual: f32, %b: f32, %unused: f32):
       %sum = arith.addf %score, %residual : f32
       %act = arith.maximumf %sum, %zero : f32
       %moved = arith.addf %act, %b : f32
       linalg.yield %moved : f32
-    }} -> tensor<?x16xf32>
+    }} -> {q}
 "#
         );
-        input = format!("%l{layer}_out");
+        input = format!("{l}_out");
     }
     let _ = write!(text, "    return {input} : tensor<?x16xf32>\n  }}\n}}\n");
     text

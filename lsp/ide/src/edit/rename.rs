@@ -109,7 +109,7 @@ fn name_text(name: &str) -> Result<String, String> {
         return Ok(name.to_owned());
     }
     Err(format!(
-        "`{name}` is not a name: expected letters, digits, `_`, `$`, `.` or `-`, or a number"
+        "`{name}` is no name: expected letters, digits, `_`, `$`, `.` or `-`, or a number"
     ))
 }
 

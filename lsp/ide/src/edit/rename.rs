@@ -108,9 +108,7 @@ fn name_text(name: &str) -> Result<String, String> {
     if valid && !name.ends_with('-') {
         return Ok(name.to_owned());
     }
-    Err(format!(
-        "`{name}` is no name: expected letters, digits, `_`, `$`, `.` or `-`, or a number"
-    ))
+    Err(format!("`{name}` is no name: expected letters, digits, `_`, `$`, `.` or `-`, or a number"))
 }
 
 /// A symbol's name as written; quotes allow any name.

@@ -18,7 +18,7 @@ const DEFAULT_PAGE: usize = 1000;
 
 /// The text of a value.
 #[must_use]
-pub fn value_text(value: &Value) -> String {
+pub(crate) fn value_text(value: &Value) -> String {
     match value {
         Value::I32(value) => value.to_string(),
         Value::I64(value) => value.to_string(),

@@ -114,7 +114,7 @@ pub(crate) fn known_after<H: Handle>(before: Known, flow: Flow<'_>, index: usize
 
 /// What is known at `index`.
 pub(crate) fn known_at<H: Handle>(flow: Flow<'_>, index: usize) -> Known {
-    // Whoever enters a function has nothing.
+    // On entry to a function nothing is known.
     if index == 0 || index >= flow.instructions.len() {
         return Known::default();
     }

@@ -306,7 +306,7 @@ impl<'a> Translation<'a> {
         }
         let indices: HashMap<u32, u32> = self.starts.iter().copied().collect();
         for (patch, target) in std::mem::take(&mut self.patches) {
-            // Behind the block marker.
+            // After the block marker.
             let index = indices.get(&target.0).map_or(0, |index| index + 1);
             self.apply(&patch, index);
         }

@@ -28,22 +28,22 @@ pub(crate) unsafe fn branch<D: Dispatch>(
     unsafe { state.jump::<D>(machine, instr.high()) }
 }
 
-/// Checks fuel and interrupts; continues with the instruction `BEHIND` after the running one, which
+/// Checks fuel and interrupts; continues with the instruction `AFTER` after the running one, which
 /// counts itself once more.
 #[inline(always)]
-pub(crate) fn refill<D: Dispatch, const BEHIND: usize>(
+pub(crate) fn refill<D: Dispatch, const AFTER: usize>(
     state: State,
     machine: &mut Machine<'_>,
 ) -> Signal {
-    call(cold_handler::<D, Refill<BEHIND>>, state, machine)
+    call(cold_handler::<D, Refill<AFTER>>, state, machine)
 }
 
-struct Refill<const BEHIND: usize>;
+struct Refill<const AFTER: usize>;
 
-impl<const BEHIND: usize> Operation for Refill<BEHIND> {
+impl<const AFTER: usize> Operation for Refill<AFTER> {
     #[inline(always)]
     fn run<D: Dispatch>(mut state: State, machine: &mut Machine<'_>) -> Signal {
-        for _ in 0..BEHIND {
+        for _ in 0..AFTER {
             // SAFETY: an instruction that does the jump of the instruction after it falls through
             // on its own.
             state.cursor = unsafe { state.cursor.next() };

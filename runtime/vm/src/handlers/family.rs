@@ -46,10 +46,10 @@ macro_rules! jumping_operation {
 
 /// Counts a backward branch or call. A stop is that many instructions after the running one.
 macro_rules! poll {
-    ($state:ident, $machine:ident, $behind:literal) => {
+    ($state:ident, $machine:ident, $after:literal) => {
         $state.budget -= 1;
         if $state.budget == 0 {
-            return control::refill::<D, $behind>($state, $machine);
+            return control::refill::<D, $after>($state, $machine);
         }
     };
 }

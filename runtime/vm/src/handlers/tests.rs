@@ -51,7 +51,7 @@ const CALLER: u32 = 0;
 const CALLEE: u32 = 1;
 
 /// Where instructions continue, in the code that is made here.
-const BEHIND: usize = 1;
+const NEXT: usize = 1;
 
 thread_local! {
     /// Where the probe's variables were when it last ran.
@@ -163,10 +163,10 @@ fn function(instr: Instr, handler: Handler) -> Box<FunctionCode> {
         refs: Box::new([(0, 0)]),
         arguments: Box::default(),
         results: Box::default(),
-        next: BEHIND as u32,
+        next: NEXT as u32,
     };
     let end = Instr { code: Code::EndOfFunction, a: 0, b: 0, c: 0, imm: 0 };
-    let tables = [vec![BEHIND as u32; 2].into()];
+    let tables = [vec![NEXT as u32; 2].into()];
     let calls = [plan];
     let instructions = Instructions::new(Box::new([absolute(instr), end]), &tables, &calls, 2);
     let instructions = instructions.unwrap();
@@ -190,7 +190,7 @@ fn function(instr: Instr, handler: Handler) -> Box<FunctionCode> {
 fn absolute(instr: Instr) -> Instr {
     match instr.code {
         Code::Jump | Code::JumpBack | Code::CondJump | Code::CondJumpBack => {
-            Instr { imm: (BEHIND as u64) << 32 | BEHIND as u64, ..instr }
+            Instr { imm: (NEXT as u64) << 32 | NEXT as u64, ..instr }
         }
         _ => instr,
     }
@@ -200,15 +200,15 @@ fn absolute(instr: Instr) -> Instr {
 /// 0; ref 0 is the object, ref 1 is null.
 fn instruction(code: Code) -> Instr {
     let mut instr = Instr { code, a: 0, b: 0, c: 0, imm: 0 };
-    let away = distance::<Handler>(0, BEHIND);
+    let away = distance::<Handler>(0, NEXT);
     match code {
         Code::Jump | Code::JumpBack | Code::CondJump | Code::CondJumpBack => {
             instr.imm = away << 32 | away;
         }
         // It continues if there is nothing to fail or stop for.
         Code::Fail => instr.a = 1,
-        Code::CondStop => (instr.a, instr.imm) = (1, BEHIND as u64),
-        Code::Stop | Code::Yield => instr.imm = BEHIND as u64,
+        Code::CondStop => (instr.a, instr.imm) = (1, NEXT as u64),
+        Code::Stop | Code::Yield => instr.imm = NEXT as u64,
         // Only null is of every type.
         Code::CastAnyRef | Code::GlobalStoreRef => instr.a = 1,
         Code::GlobalStoreIndirectRef | Code::SwitchRef => instr.b = 1,
@@ -300,7 +300,7 @@ fn run<D: Dispatch>(context: &mut Context, trial: Trial, is_direct: bool) -> Arr
         (None, Signal::Next) => {
             // Observers see the block marker of the callee.
             let sees_marker = trial.instr.code == Code::Call && D::OBSERVES;
-            let expected = if sees_marker { 0 } else { BEHIND };
+            let expected = if sees_marker { 0 } else { NEXT };
             match machine.running.index(machine.saved.cursor) {
                 index if index == expected => Arrival::Returned,
                 index => Arrival::Left(format!("went on at {index}")),
@@ -358,7 +358,7 @@ fn check_instruction<D: Dispatch>(context: &mut Context, code: Code) {
         return;
     }
     // With the jump after it, in both directions.
-    let away = distance::<Handler>(0, BEHIND);
+    let away = distance::<Handler>(0, NEXT);
     for variants in [forward, backward].into_iter().flatten() {
         for (a, b, last, previous) in
             (0..16).map(|bits| (bits & 1, bits >> 1 & 1, u32::from(bits >> 2 & 1), bits >> 3))

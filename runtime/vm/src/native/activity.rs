@@ -108,12 +108,12 @@ pub enum BoundaryKind {
 /// How closely activities are watched. Unwatched work may take a faster path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub enum Watch {
-    /// Nobody stops at boundaries.
+    /// No stops at boundaries.
     #[default]
     Nothing,
-    /// Somebody may stop before and after steps.
+    /// Stops before and after steps are possible.
     Steps,
-    /// Somebody may stop at parts of steps too, or wants to see every instruction.
+    /// Stops at parts of steps are possible too, or an observer wants every instruction.
     Parts,
 }
 

@@ -119,10 +119,10 @@ impl GuestMemory {
         };
         let layout = Layout::from_size_align(length.checked_add(slack)?, system).ok()?;
         let first = allocate_zeroed(layout)?;
-        let behind = (first.as_ptr() as usize).wrapping_neg() & alignment.wrapping_sub(1);
+        let padding = (first.as_ptr() as usize).wrapping_neg() & alignment.wrapping_sub(1);
         // SAFETY: `first` is at a multiple of `system`, which is a power of two like `alignment`,
         // so the next multiple of `alignment` is at most `slack` bytes after it.
-        let data = unsafe { first.add(behind) };
+        let data = unsafe { first.add(padding) };
         let owner = Some(Arc::new(Owner::Heap { data: first, layout, _charge: charge }));
         Some(Self { data, length, writable: length, is_writable: true, owner })
     }

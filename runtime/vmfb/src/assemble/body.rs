@@ -415,8 +415,8 @@ fn lists<'i>(line: &'i InstructionLine<'_>) -> (&'i [Register], &'i [Register]) 
 
 /// How many bytes of a global an instruction accesses: as many as its register holds, 0 for a ref.
 fn global_size(op: Op, index: usize) -> u32 {
-    let mut behind = op.info().fields.iter().skip(index + 1);
-    let bank = behind.find_map(|field| match field.kind {
+    let mut following = op.info().fields.iter().skip(index + 1);
+    let bank = following.find_map(|field| match field.kind {
         FieldKind::Read(bank) | FieldKind::Write(bank) => Some(bank),
         _ => None,
     });

@@ -80,18 +80,18 @@ impl<'s> Line<'s> {
 pub(super) fn line(mut cursor: Cursor<'_>, in_function: bool) -> Parsed<Line<'_>> {
     let text = cursor.rest();
     let word = text.text.split(|byte| !is_symbol_byte(*byte)).next().unwrap_or_default();
-    let mut behind = cursor;
-    behind.take_while(is_symbol_byte);
+    let mut rest = cursor;
+    rest.take_while(is_symbol_byte);
     match word {
-        b"vm.module" => module(behind),
-        b"vm.type" => type_line(behind),
-        b"vm.import" => import(behind),
-        b"vm.rodata" => rodata(behind, text.span()),
-        b"vm.export" => export(behind),
-        b"vm.func" => function(behind).map(|it| Line::Function(Box::new(it))),
-        b"vm.global.i32" | b"vm.global.f32" => global(behind, 4),
-        b"vm.global.i64" | b"vm.global.f64" => global(behind, 8),
-        b"vm.global.ref" => global(behind, 0),
+        b"vm.module" => module(rest),
+        b"vm.type" => type_line(rest),
+        b"vm.import" => import(rest),
+        b"vm.rodata" => rodata(rest, text.span()),
+        b"vm.export" => export(rest),
+        b"vm.func" => function(rest).map(|it| Line::Function(Box::new(it))),
+        b"vm.global.i32" | b"vm.global.f32" => global(rest, 4),
+        b"vm.global.i64" | b"vm.global.f64" => global(rest, 8),
+        b"vm.global.ref" => global(rest, 0),
         _ if !in_function => Err(outside(cursor)),
         _ if cursor.eat("}") => {
             cursor.expect_end()?;
@@ -144,12 +144,12 @@ fn simple_module(mut cursor: Cursor<'_>) -> Parsed<(Name<'_>, u32)> {
 /// A module line: the name is free text, the version the last word.
 fn free_module(cursor: Cursor<'_>) -> Option<(Name<'_>, u32)> {
     let separator = cursor.occurrences(" version ").last()?;
-    let mut behind = cursor;
-    let text = behind.take(separator).trim();
-    behind.eat("version");
-    let version = unsigned(&mut behind, "a version number").ok()?;
+    let mut rest = cursor;
+    let text = rest.take(separator).trim();
+    rest.eat("version");
+    let version = unsigned(&mut rest, "a version number").ok()?;
     let symbol = name(text).ok().filter(|name| !name.text.is_empty())?;
-    behind.at_end().then_some((symbol, version))
+    rest.at_end().then_some((symbol, version))
 }
 
 fn type_line(mut cursor: Cursor<'_>) -> Parsed<Line<'_>> {

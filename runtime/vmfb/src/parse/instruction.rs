@@ -110,7 +110,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Gives the registers before `=` to the fields that are results.
-    fn results(&mut self, written: &[WrittenRegister], behind: &Cursor<'s>) -> Parsed<()> {
+    fn results(&mut self, written: &[WrittenRegister], after: &Cursor<'s>) -> Parsed<()> {
         let mut rest = written;
         if !templates::results_come_last(self.op) {
             for (index, field) in self.fields().iter().enumerate() {
@@ -120,7 +120,7 @@ impl<'s> Reader<'s> {
                             let mnemonic = self.op.mnemonic();
                             let what = format!("a result, like `%i0 = vm.{mnemonic} …`, before");
                             return Err(Mismatch {
-                                span: behind.line().span(),
+                                span: after.line().span(),
                                 message: format!("expected {what} this instruction"),
                             });
                         };

@@ -18,12 +18,12 @@
 //! | `protocol` | the messages: envelope, types that the `dap` crate lacks, events, errors |
 //! | `transport` | bytes in and out: framing, the outgoing wire, the protocol log, the backlog |
 //! | `cancellation` | requests that the client has cancelled |
-//! | `access` | who may get a program: tokens, reachable addresses |
+//! | `access` | who may connect: tokens, reachable addresses |
 //! | `client` | how the client counts lines and columns and names files |
 //! | `configuration` | the arguments of `launch` and `attach` |
 //! | `references` | numbers and names that the client holds: variables, memory, data, sources |
 //! | `to_dap` | conversion from the debugger's types to the protocol's |
-//! | `debuggee` | a loaded program and what its session knows of it |
+//! | `debuggee` | the loaded program, its breakpoints and exception filters |
 //! | `workers` | what runs beside the session's loop: loading, running, collecting log messages |
 //! | `requests` | the table of requests and their handlers, one file per group |
 //! | `session` | the states of a session, and the loop with everything that wakes it |

@@ -13,7 +13,7 @@
 //! | --- | --- |
 //! | `text` | a document, the trees of its chunks, and the names in them |
 //! | `resolve` | what a place means: symbols, values, blocks, aliases, usages, types |
-//! | `calling` | signatures as the VM passes them and under every other ABI |
+//! | `calling` | calling conventions of functions in MLIR text, and the ABI table of hovers |
 //! | `modules` | compiled modules near a source; a module as a document |
 //! | `check` | diagnostics |
 //! | `navigate` | definitions, links, call hierarchy, outline, workspace symbols, folds, selections |

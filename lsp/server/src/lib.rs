@@ -23,8 +23,8 @@
 //! | module | what lives there |
 //! | --- | --- |
 //! | `positions` | lines and columns in UTF-8, 16 and 32 |
-//! | `settings` | what the user can set |
-//! | `made_uris` | URIs of documents that the server makes |
+//! | `settings` | `initializationOptions`, configuration, trust |
+//! | `made_uris` | `iree-vmfb:` and `iree-text:` URIs |
 //! | `documents` | open texts as ropes |
 //! | `transport` | messages before tower-lsp: framing, order, snapshots |
 //! | `session` | what client and server agreed on, and what lives as long as the session |
@@ -34,7 +34,7 @@
 //! | `progress` | progress of long work, long answers in parts |
 //! | `publish` | diagnostics and refreshes sent without being asked for |
 //! | `check_on_save` | the compiler's diagnostics after a save |
-//! | `backend` | the methods of the server |
+//! | `backend` | the `LanguageServer` trait: one method per LSP request |
 //! | `serve` | one client, from its first message to `exit` |
 
 mod backend;

@@ -9,16 +9,16 @@
 //! | module | what lives there |
 //! | --- | --- |
 //! | `exit_status` | what each exit status means |
-//! | `command_line` | what happens to the command line before clap reads it |
+//! | `command_line` | `--flagfile` and `--list_devices`, before clap reads the command line |
 //! | `modules` | modules and native libraries that the command line names, loaded and linked |
 //! | `failure` | why a command failed, and how the user hears of it |
 //! | `program` | flags for a program, its inputs and its outputs; its loading and running |
-//! | `trace` | `--trace_execution` |
+//! | `trace` | `--trace_execution`: every instruction with the values that it reads |
 //! | `measurement` | how long a call takes, and breakpoints that a call does not reach |
 //! | `listening` | `--listen`: who may connect, and running a program that debuggers attach to |
-//! | `example` | the embedded example |
+//! | `example` | the embedded module of `iree-dbg debug` without arguments |
 //! | `terminal` | the terminal debugger |
-//! | `commands` | the subcommands |
+//! | `commands` | one file or folder per subcommand |
 
 mod command_line;
 mod commands;

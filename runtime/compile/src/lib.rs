@@ -20,7 +20,7 @@
 //! | --- | --- |
 //! | `cancellation` | a request to stop a compilation |
 //! | `process_group` | processes that end with the process that started them |
-//! | `elide_constants` | leaving constants out of the companion |
+//! | `elide_constants` | shortens constants in the companion while it is written |
 //! | `error` | why a compilation failed |
 //! | `find_compiler` | where iree-compile is, and which ones are trusted |
 //! | `flags` | the flags of each run |

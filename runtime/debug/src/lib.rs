@@ -10,8 +10,8 @@
 //! | `target` | the program as it was loaded: modules, levels, lines, names, where breakpoints go |
 //! | `machine` | a program with its context, and how far it has come |
 //! | `inspect` | looking at a stopped machine: stack, scopes, dispatches, expressions in frames |
-//! | `control` | breakpoints, watchpoints, traps, steps, resuming, jumps |
-//! | `debugger` | the façade |
+//! | `control` | breakpoints, watchpoints, traps (`catch`), steps, resuming, jumps |
+//! | `debugger` | [`Debugger`], the public API: a machine, its breakpoints and its stops |
 //!
 //! A module uses only modules that stand above it in this table. Start at [`Debugger`].
 

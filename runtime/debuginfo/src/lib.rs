@@ -23,7 +23,7 @@
 //! | --- | --- |
 //! | `locations` | trees of source locations, and walks over them |
 //! | `mlir_text` | tokens and locations in text that iree-compile prints |
-//! | `bytecode` | instructions, registers and their types, from the bytecode alone |
+//! | `bytecode` | instructions, the roles and types of registers, derived from the bytecode alone |
 //! | `source` | the user's `.mlir`: text, functions, structure |
 //! | `companion` | the debug companion |
 //! | `alignment` | which companion function and which database map fit a function |
@@ -31,7 +31,7 @@
 //! | `dispatches` | what dispatches read and write, and what each call of them stands for |
 //! | `proof` | which value of the source is in which register, with a proof |
 //! | `debug_info` | [`DebugInfo`], the one interface to all of it |
-//! | `text_dump` | all of it as text, for tests |
+//! | `text_dump` | a module's whole debug information as text, for tests |
 
 mod alignment;
 mod bytecode;

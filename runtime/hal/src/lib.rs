@@ -3,16 +3,16 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
-//! | `flags` | sets of flags: memory types, access, usage, modes |
+//! | `flags` | IREE's bit sets: memory types, access, buffer usage, modes of command buffers |
 //! | `memory` | buffers, tensors in them, the allocator, guarded memory |
 //! | `parameters` | named bytes in mapped archives: `.irpa`, `.gguf`, `.safetensors` |
 //! | `microkernels` | the native module `vmvx`, which bytecode dispatches call |
 //! | `executables` | compiled dispatches: one trait, a file or folder for each format, the worker pool |
 //! | `commands` | recorded commands, what they require of their memory, walking them |
 //! | `scheduling` | semaphores, fences, and the queue that they order |
-//! | `device` | the CPU as a device, and what programs ask of it |
+//! | `device` | the CPU as a device, its queries, modules nested in executables, what is refused and why |
 //! | `activities` | submissions and dispatches as steps on the program's own stack |
-//! | `expectations` | what a program's tests expected and did not get |
+//! | `expectations` | expectations of `check.*` that failed |
 //! | `host` | the surroundings of one program: devices, parameters, libraries, limits |
 //! | `modules` | the native modules: thin glue from VM signatures to the rooms above |
 //!

@@ -14,12 +14,12 @@
 //! | `ops` | what scalar instructions compute |
 //! | `limits` | how much a program may use; requests to stop |
 //! | `objects` | values, and what refs refer to: buffers, lists, objects of native modules |
-//! | `value_text` | values as the text of command lines |
+//! | `value_text` | scalars parsed and printed as on a command line |
 //! | `native` | modules written in Rust, and activities: native functions that run in steps |
-//! | `modules` | modules as linked: what imports lead to, globals |
+//! | `modules` | linked modules: the targets of imports, globals, imitated 32-bit calls |
 //! | `stack` | frames and their registers |
 //! | `code` | the executable form of functions, made on first call |
-//! | `machine` | how one instruction leads to the next; calls and returns |
+//! | `machine` | the interpreter's state, and how one handler hands over to the next; calls and returns |
 //! | `handlers` | what each instruction does |
 //! | `context` | contexts: linking, lookup, breakpoints |
 //! | `run` | invocations: running, stopping, looking |

@@ -9,17 +9,17 @@
 //! | `load_error` | why a file cannot be loaded as a module |
 //! | `file` | the bytes of a file, which may change on disk; memory mapping |
 //! | `archive` | the container: zip header, size prefix, external rodata |
-//! | `isa` | the one table of instructions |
+//! | `isa` | the instruction table: opcodes, fields, meanings, text templates |
 //! | `decode` | bytes to instructions |
 //! | `encode` | instructions to bytes |
 //! | `schema` | FlatBuffer accessors, generated |
 //! | `table_budget` | how much memory a module's tables may take |
 //! | `debug_database` | locations of instructions, as stored |
 //! | `module` | the model that everything else uses; reading and checking the tables |
-//! | `verify` | judging bytecode before it runs |
+//! | `verify` | checks bytecode, and gives a `VerifiedModule` |
 //! | `build` | writing modules |
-//! | `diagnostic` | what is wrong with a text, and how it is shown |
-//! | `parse` | `.vmasm` text to lines |
+//! | `diagnostic` | errors in a text, with line, column and caret |
+//! | `parse` | `.vmasm` text to parsed lines |
 //! | `assemble` | lines to modules |
 //! | `print` | the disassembly, the metadata report, JSON |
 

@@ -24,7 +24,8 @@ fn model(layers: usize) -> (String, Vec<usize>) {
             text,
             "  %e{layer} = tensor.empty() : {square}
   %f{layer} = linalg.fill ins(%zero : f32) outs(%e{layer} : {square}) -> {square}
-  %m{layer} = linalg.matmul ins({current}, %w{layer} : {square}, {square}) outs(%f{layer} : {square}) -> {square}
+  %m{layer} = linalg.matmul ins({current}, %w{layer} : {square}, {square}) \
+outs(%f{layer} : {square}) -> {square}
   %o{layer} = linalg.generic {{indexing_maps = [#id, #id, #id], iterator_types = [\"parallel\", \"parallel\"]}} \
              ins(%m{layer}, {current} : {square}, {square}) outs(%e{layer} : {square}) {{
   ^bb0(%a: f32, %b: f32, %out: f32):

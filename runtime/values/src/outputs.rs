@@ -302,8 +302,8 @@ mod tests {
             compare("0rr_v", &["2xf32=1 2", "i8=3"], &["2xf32=1 2.5", "1xi8=3"]),
             "[FAILED] result[0]: element at index 1 (2.5) does not match the expected (2); \
              expected that the view is equal to contents of a view of 2xf32\n  expected:\n\
-             2xf32=1 2\n  actual:\n2xf32=1 2.5\n[FAILED] result[1]: metadata is 1xi8; expected that the view matches i8; expected that the view is equal to \
-             contents of a view of i8\n  expected:\ni8=3\n  actual:\n1xi8=3\n"
+             2xf32=1 2\n  actual:\n2xf32=1 2.5\n[FAILED] result[1]: metadata is 1xi8; expected \
+             that the view matches i8; expected that the view is equal to contents of a view of i8\n  expected:\ni8=3\n  actual:\n1xi8=3\n"
         );
         assert_eq!(
             compare("0if_v", &["1", "1.5"], &["2", "2.5"]),

@@ -8,9 +8,9 @@
 //! C…D    a count of 4 bytes, then that many tuples
 //! ```
 //!
-//! Since runtime 3.10, each value is aligned to its size (refs to 8), a span's tuples to the largest
-//! of their values, and the whole is padded to the largest alignment. Before, values followed one
-//! another without gaps.
+//! Since runtime 3.10, each value is aligned to its size (refs to 8), a span's tuples to the
+//! largest of their values, and the whole is padded to the largest alignment. Before, values
+//! followed one another without gaps.
 
 use crate::cconv::{Signature, ValueType};
 use crate::conventions::iree_abi::wire_results;

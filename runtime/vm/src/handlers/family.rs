@@ -241,7 +241,8 @@ macro_rules! ternary {
     ($type:ident, $function:expr) => {{
         operation!(It[A, B, C], |state, machine, instr| {
             let third: $type = C::read(state, instr.c);
-            let (first, second): ($type, $type) = (A::read(state, instr.a), B::read(state, instr.b));
+            let first: $type = A::read(state, instr.a);
+            let second: $type = B::read(state, instr.b);
             let value: $type = ($function)(first, second, third);
             value.write(&mut state, instr.lane(0));
         });

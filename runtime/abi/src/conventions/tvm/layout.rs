@@ -182,7 +182,8 @@ assert_layout! {
     ShapeCell: 16 { data: 0, size: 8 }
     SequenceCell: 32 { data: 0, size: 8, capacity: 16, data_deleter: 24 }
     ErrorCell: 72 {
-        kind: 0, message: 16, backtrace: 32, update_backtrace: 48, cause_chain: 56, extra_context: 64
+        kind: 0, message: 16, backtrace: 32, update_backtrace: 48, cause_chain: 56,
+        extra_context: 64
     }
     FunctionCell: 16 { safe_call: 0, cpp_call: 8 }
     DlDevice: 8 { device_type: 0, device_id: 4 }

@@ -40,7 +40,7 @@ pub(super) fn refused(format: &str) -> Status {
 pub(crate) fn refusal(format: &str) -> String {
     format!(
         "the program has machine code ('{format}'), and --no-native refuses to run any; compile \
-         with --iree-hal-local-target-device-backends=vmvx for bytecode that runs anywhere, or leave out \
-         --no-native if you trust the program"
+         with --iree-hal-local-target-device-backends=vmvx for bytecode that runs anywhere, or \
+         leave out --no-native if you trust the program"
     )
 }

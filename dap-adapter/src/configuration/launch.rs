@@ -208,8 +208,8 @@ impl LaunchArguments {
         set.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// The directories to search for sources: those that the user names, the one that the compiler
-    /// runs or ran in, the program's own.
+    /// The directories to search for sources: the user's, the compiler's working directory, and the
+    /// program's own.
     fn all_source_directories(&self) -> Vec<PathBuf> {
         let beside = self.program.parent().map(Path::to_owned);
         self.source_directories.iter().chain(&self.cwd).cloned().chain(beside).collect()

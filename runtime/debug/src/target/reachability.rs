@@ -1,5 +1,5 @@
-//! Which functions can run: those that the entry function calls, directly or not, and those that
-//! initialisers call.
+//! Which functions can run: everything that the entry function or an initialiser calls, directly or
+//! through other functions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;

@@ -15,6 +15,7 @@
 //! | what can I see here? | [`DebugInfo::scope_at`] |
 //! | and in the VM program? | [`DebugInfo::listing_position_at`], [`DebugInfo::live_values`] |
 //! | what does a dispatch read and write? | [`DispatchInterfaces`] |
+//! | which tensors does a model compute, and what are they called? | [`TensorProgram`] |
 //! | what is missing? | [`DebugInfo::completeness`] |
 //!
 //! Each module uses only modules above it in this table:
@@ -29,6 +30,7 @@
 //! | `alignment` | which companion function and which database map fit a function |
 //! | `statements` | the lines and statements of a function |
 //! | `dispatches` | what dispatches read and write, and what each call of them stands for |
+//! | `tensors` | the program of tensors, and which values of it have which name of the source |
 //! | `proof` | which value of the source is in which register, with a proof |
 //! | `debug_info` | [`DebugInfo`], the one interface to all of it |
 //! | `text_dump` | a module's whole debug information as text, for tests |
@@ -43,6 +45,7 @@ mod mlir_text;
 mod proof;
 mod source;
 mod statements;
+mod tensors;
 mod text_dump;
 
 pub use alignment::Mismatch;
@@ -63,4 +66,9 @@ pub use proof::{
 };
 pub use source::{FileMatch, LongText, SourceMap, SourceText};
 pub use statements::LineRow;
+pub use tensors::{
+    Fate, RecordedDispatch, RegionId, SourceTensor, TensorFunction, TensorOperation,
+    TensorOperationId, TensorOperationKind, TensorProgram, TensorRegion, TensorSources,
+    TensorValue, TensorValueId, UnalignedProgram,
+};
 pub use text_dump::TextDump;

@@ -118,6 +118,19 @@ impl DispatchInterface {
         work.flat_map(|it| it.paths.iter().filter_map(|path| path.first()))
     }
 
+    /// The types and uses of the dispatch's tensors as they are declared, with `?` for sizes that
+    /// its numbers say.
+    pub(crate) fn declared(&self) -> Vec<(String, OperandAccess)> {
+        let declared = self.subspans.iter().map(|subspan| {
+            let sizes = subspan.dimensions.iter().map(|it| match it {
+                Dimension::Static(size) => format!("{size}x"),
+                Dimension::Dynamic(_) => "?x".to_owned(),
+            });
+            (sizes.collect::<String>() + &subspan.element_type, subspan.access)
+        });
+        declared.collect()
+    }
+
     /// The tensors of the dispatch, given its numbers, as far as their offsets and shapes can be
     /// computed.
     #[must_use]

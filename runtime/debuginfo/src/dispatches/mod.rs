@@ -21,4 +21,5 @@ mod tests;
 pub use calls::DispatchCall;
 pub use file::DispatchInterfaces;
 pub use interface::{DispatchInterface, DispatchOperand, OperandAccess};
+pub(crate) use positions::LocationReader;
 pub use positions::{CallChain, NamedPosition};

@@ -41,11 +41,16 @@ impl<'t> LocationReader<'t> {
         if statement.location.is_empty() {
             return Vec::new();
         }
-        if let Some(known) = self.known.get(statement.location) {
+        self.paths_of(statement.location)
+    }
+
+    /// The call chains of a location: `loc(…)`.
+    pub(crate) fn paths_of(&mut self, location: &'t str) -> Vec<CallChain> {
+        if let Some(known) = self.known.get(location) {
             return known.clone();
         }
-        let paths = self.read(statement.location);
-        self.known.insert(statement.location, paths.clone());
+        let paths = self.read(location);
+        self.known.insert(location, paths.clone());
         paths
     }
 

@@ -105,6 +105,16 @@ impl SourceFunction {
         leaves.iter().map(|leaf| (leaf.kind, self.text_of(leaf))).collect()
     }
 
+    /// The location that ends an operation, as text: `loc(#loc7)`. The compiler prints it; users
+    /// rarely write it.
+    pub(crate) fn location(&self, operation: OperationIndex) -> Option<&str> {
+        let leaves = head_leaves(&self.tree, self.operations.get(operation)?.node);
+        let last = leaves.last()?;
+        let is_location = |it: &&Leaf| it.kind == TokenKind::Word && self.text_of(it) == "loc";
+        let start = leaves.iter().rfind(is_location)?;
+        self.text.get(start.start as usize..last.end as usize)
+    }
+
     pub(super) fn text_of(&self, leaf: &Leaf) -> &str {
         self.text.get(leaf.start as usize..leaf.end as usize).unwrap_or_default()
     }

@@ -35,6 +35,12 @@ impl FunctionIndex {
                 long = None;
                 continue;
             }
+            if chunk.class == OpClass::Initializer {
+                let range = placed.op_start()..placed.range().end;
+                let place = lines.place(range.start);
+                file.functions.push((String::new(), range, place));
+                continue;
+            }
             let Some(symbol) = syntax::Symbol::read(text, &placed) else { continue };
             if symbol.target.is_some() {
                 continue;
@@ -55,6 +61,11 @@ impl FunctionIndex {
             }
         }
         file
+    }
+
+    /// The number of functions.
+    pub(crate) fn len(&self) -> usize {
+        self.functions.len()
     }
 
     /// The function whose operation is at a position.

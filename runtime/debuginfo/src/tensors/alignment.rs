@@ -1,0 +1,122 @@
+//! Which instruction records which dispatch of the program.
+//!
+//! The compiler records the dispatches of a function in the order of the program of tensors, with
+//! their locations. Command buffers that are recorded once are recorded by functions of their own,
+//! and a module with several variants of its executables records each dispatch once for each.
+
+use std::collections::{BTreeMap, HashMap};
+
+use vmfb::{BytecodeOffset, FunctionOrdinal};
+
+use super::program::{TensorOperationId, TensorProgram};
+use crate::dispatches::CallChain;
+
+/// An instruction that records a dispatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedDispatch {
+    /// The function.
+    pub function: FunctionOrdinal,
+    /// The instruction.
+    pub offset: BytecodeOffset,
+    /// Its call chain; empty if its location is unknown.
+    pub chain: CallChain,
+}
+
+/// Why the program of tensors is not of this module.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnalignedProgram {
+    /// There are too many or too few.
+    #[error("the module records {recorded} dispatches, its program of tensors has {written}")]
+    Count {
+        /// The dispatches that the module records.
+        recorded: usize,
+        /// The dispatches of the program.
+        written: usize,
+    },
+    /// A dispatch is of other lines.
+    #[error(
+        "the instruction at {offset:08X} of function {function} records a dispatch that the \
+         program of tensors does not have there"
+    )]
+    Place {
+        /// The ordinal of the function that records it.
+        function: usize,
+        /// The instruction.
+        offset: u32,
+    },
+}
+
+impl TensorProgram {
+    /// The operation that each recording instruction stands for. The recordings may be in any
+    /// order.
+    ///
+    /// # Errors
+    /// If they are not those of this program.
+    pub fn align(
+        &self,
+        recordings: &[RecordedDispatch],
+    ) -> Result<BTreeMap<(FunctionOrdinal, BytecodeOffset), TensorOperationId>, UnalignedProgram>
+    {
+        let mut by_function: BTreeMap<FunctionOrdinal, Vec<&RecordedDispatch>> = BTreeMap::new();
+        for recording in recordings {
+            by_function.entry(recording.function).or_default().push(recording);
+        }
+        let written: Vec<(TensorOperationId, Option<&CallChain>)> =
+            self.dispatches().map(|(id, it)| (id, it.chains.first())).collect();
+        let count = UnalignedProgram::Count { recorded: recordings.len(), written: written.len() };
+        if written.is_empty() || recordings.len() % written.len() != 0 {
+            return if recordings.len() == written.len() {
+                Ok(BTreeMap::new())
+            } else {
+                Err(count)
+            };
+        }
+        let variants = recordings.len() / written.len();
+        let mut free: HashMap<usize, Vec<(TensorOperationId, Option<&CallChain>)>> = HashMap::new();
+        for it in written {
+            free.entry(it.0.function).or_default().push(it);
+        }
+        let mut aligned = BTreeMap::new();
+        // Long runs first: a short one fits in more places.
+        let mut runs: Vec<Vec<&RecordedDispatch>> = by_function.into_values().collect();
+        for run in &mut runs {
+            run.sort_by_key(|it| it.offset);
+        }
+        runs.sort_by_key(|run| std::cmp::Reverse(run.len()));
+        for run in runs {
+            let groups: Vec<&[&RecordedDispatch]> = run.chunks(variants).collect();
+            let found = free.values_mut().find_map(|written| take_run(written, &groups));
+            let Some(found) = found else {
+                let first = run.first().map_or((0, 0), |it| (it.function.index(), it.offset.0));
+                return Err(UnalignedProgram::Place { function: first.0, offset: first.1 });
+            };
+            for (group, id) in groups.iter().zip(found) {
+                aligned.extend(group.iter().map(|it| ((it.function, it.offset), id)));
+            }
+        }
+        Ok(aligned)
+    }
+}
+
+/// Takes the operations that a run of recordings stands for out of those that are left.
+fn take_run(
+    written: &mut Vec<(TensorOperationId, Option<&CallChain>)>,
+    groups: &[&[&RecordedDispatch]],
+) -> Option<Vec<TensorOperationId>> {
+    let agrees = |(_, chain): &(TensorOperationId, Option<&CallChain>),
+                  group: &[&RecordedDispatch]| {
+        group.iter().all(|it| is_same(chain.map_or(&[], Vec::as_slice), &it.chain))
+    };
+    let start = (0..(written.len() + 1).checked_sub(groups.len())?)
+        .find(|start| written[*start..].iter().zip(groups).all(|(it, group)| agrees(it, group)))?;
+    let taken = written.drain(start..start + groups.len());
+    Some(taken.map(|(id, _)| id).collect())
+}
+
+/// Whether two chains begin at the same place, and go on alike as far as both go.
+fn is_same(
+    one: &[crate::dispatches::NamedPosition],
+    other: &[crate::dispatches::NamedPosition],
+) -> bool {
+    one.is_empty() == other.is_empty() && one.iter().zip(other).all(|(one, other)| one == other)
+}

@@ -1,0 +1,30 @@
+//! The program of tensors: what iree-compile has made of a model after it formed dispatches, and
+//! before it assigned buffers. Its text is printed by the phase `flow`
+//! (`--dump-compilation-phases-to=`, with `--mlir-print-debuginfo`).
+//!
+//! Each operation has tensors as operands and results, and the location of the source operation
+//! that it was made from. So it says which command computes which tensor, and, with a proof, which
+//! name of the source that tensor has.
+//!
+//! - [`head`]: the tokens of an operation between its name and its regions
+//! - [`program`]: functions, operations and values of the program
+//! - [`reader`]: reads them
+//! - [`sources`]: the texts that it is read from
+//! - [`alignment`]: which instruction records which operation
+//! - [`interface`]: which value each tensor of a dispatch's interface is
+
+mod alignment;
+mod head;
+mod interface;
+mod program;
+mod reader;
+mod sources;
+#[cfg(test)]
+mod tests;
+
+pub use alignment::{RecordedDispatch, UnalignedProgram};
+pub use program::{
+    Fate, RegionId, SourceTensor, TensorFunction, TensorOperation, TensorOperationId,
+    TensorOperationKind, TensorProgram, TensorRegion, TensorValue, TensorValueId,
+};
+pub use sources::TensorSources;

@@ -1,0 +1,258 @@
+//! Functions, operations and values of the program of tensors, as data.
+
+use std::collections::HashMap;
+
+use crate::dispatches::{CallChain, NamedPosition};
+
+/// The program of tensors.
+#[derive(Debug, Default)]
+pub struct TensorProgram {
+    pub(super) functions: Vec<TensorFunction>,
+    /// For each exported dispatch, its tensors: in the order of the operation's operands, then of
+    /// its results that are not tied to an operand.
+    pub(super) bodies: HashMap<String, Vec<BodyTensor>>,
+}
+
+/// A tensor that a dispatch is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct BodyTensor {
+    /// Its index among the dispatch's arguments.
+    pub(super) argument: usize,
+    pub(super) tensor_type: String,
+    pub(super) access: crate::dispatches::OperandAccess,
+}
+
+/// A function, or an initializer, which has no name.
+#[derive(Debug, Default)]
+pub struct TensorFunction {
+    /// The symbol's name.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Vec<TensorValueId>,
+    /// Its operations, in the order of the text.
+    pub operations: Vec<TensorOperation>,
+    /// Its regions, the function's own body first.
+    pub regions: Vec<TensorRegion>,
+    pub(super) values: Vec<TensorValue>,
+    pub(super) fates: HashMap<String, Vec<(CallChain, Fate)>>,
+}
+
+/// A region of structured control flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TensorRegion {
+    /// The operation that has this region; `None` for the body of the function.
+    pub operation: Option<TensorOperationId>,
+    /// The region around that operation.
+    pub parent: Option<RegionId>,
+    /// Whether it may run several times each time that it is reached.
+    pub is_loop: bool,
+    /// The values that its first block begins with.
+    pub arguments: Vec<TensorValueId>,
+}
+
+/// A region, by its index in its function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RegionId(pub u32);
+
+/// A value, by its index in its function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TensorValueId(pub u32);
+
+/// An operation of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TensorOperationId {
+    /// The function's index.
+    pub function: usize,
+    /// Its index in the function.
+    pub index: usize,
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub struct TensorOperation {
+    /// What it does.
+    pub kind: TensorOperationKind,
+    /// Its places in the source: each the position of an operation, then of the inlined calls
+    /// around it.
+    pub chains: Vec<CallChain>,
+    /// The values that it uses; of a dispatch, those it is given, without its workload.
+    pub operands: Vec<TensorValueId>,
+    /// The values that it defines.
+    pub results: Vec<TensorValueId>,
+    /// For each result, the operand in whose place the dispatch leaves it.
+    pub tied: Vec<Option<TensorValueId>>,
+    /// The region that it is in.
+    pub region: RegionId,
+}
+
+/// What an operation does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TensorOperationKind {
+    /// Runs code of an executable.
+    Dispatch {
+        /// The exported name.
+        export: String,
+    },
+    /// Makes a constant tensor.
+    Constant {
+        /// The scope and the key, if it is a parameter.
+        parameter: Option<(String, String)>,
+    },
+    /// Loads a global.
+    GlobalLoad {
+        /// Its name.
+        symbol: String,
+    },
+    /// Takes an argument of the function as a tensor.
+    Import {
+        /// The index of the argument.
+        argument: usize,
+    },
+    /// Makes a result of the function.
+    Export,
+    /// The same bytes with another type.
+    Alias,
+    /// Fills a tensor with one value.
+    Splat,
+    /// Copies all or a part of a tensor.
+    Copy,
+    /// Calls a function.
+    Call {
+        /// Its name.
+        callee: String,
+    },
+    /// Works on scalars, or controls what runs.
+    Host {
+        /// The name of the operation.
+        name: String,
+    },
+    /// Any other operation on tensors.
+    Other {
+        /// The name of the operation.
+        name: String,
+    },
+}
+
+/// A value of the program.
+#[derive(Clone, Debug, Default)]
+pub struct TensorValue {
+    /// Shape and element type of a tensor: `1x?xf32`. Other types are as in the text.
+    pub tensor_type: String,
+    /// Whether it is a tensor.
+    pub is_tensor: bool,
+    /// The operation that it is a result of.
+    pub made_by: Option<TensorOperationId>,
+    /// The tensors of the source that it is.
+    pub names: Vec<SourceTensor>,
+}
+
+/// A tensor of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceTensor {
+    /// Its name: `%hidden`.
+    pub name: String,
+    /// The position of the operation that defines it, or of the argument's name.
+    pub at: NamedPosition,
+    /// The calls that were inlined around it, innermost first.
+    pub calls: CallChain,
+    /// Its own shape and element type, in which it is to be shown.
+    pub tensor_type: String,
+}
+
+/// What became of a tensor of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// A value of the program has its bytes.
+    Value(TensorValueId),
+    /// It is computed inside of dispatches, of which these values are left.
+    FusedInto(Vec<TensorValueId>),
+    /// The compiler has computed it.
+    ConstantFolded,
+    /// Why it is not known.
+    Unknown(String),
+}
+
+impl TensorProgram {
+    /// The functions, in the order of the text.
+    #[must_use]
+    pub fn functions(&self) -> &[TensorFunction] {
+        &self.functions
+    }
+
+    /// A function by its name.
+    #[must_use]
+    pub fn function(&self, name: &str) -> Option<usize> {
+        self.functions.iter().position(|it| it.name == name && !name.is_empty())
+    }
+
+    /// An operation.
+    #[must_use]
+    pub fn operation(&self, id: TensorOperationId) -> Option<&TensorOperation> {
+        self.functions.get(id.function)?.operations.get(id.index)
+    }
+
+    /// All dispatches, in the order of the text.
+    pub fn dispatches(&self) -> impl Iterator<Item = (TensorOperationId, &TensorOperation)> {
+        let functions = self.functions.iter().enumerate();
+        functions.flat_map(|(function, it)| {
+            let operations = it.operations.iter().enumerate();
+            operations
+                .filter(|(_, it)| matches!(it.kind, TensorOperationKind::Dispatch { .. }))
+                .map(move |(index, it)| (TensorOperationId { function, index }, it))
+        })
+    }
+
+    /// What became of a tensor of the source, by its name with `%`. `calls` are the inlined calls
+    /// around it, innermost first, as in [`TensorOperation::chains`]; what a name means in a
+    /// function that was inlined several times is only known with them. `None` if the source has
+    /// no such name there.
+    #[must_use]
+    pub fn named(&self, function: usize, name: &str, calls: &[NamedPosition]) -> Option<Fate> {
+        let found = self.functions.get(function)?.fates.get(name)?;
+        let begins = |own: &CallChain| calls.starts_with(own) || own.starts_with(calls);
+        let mut exact = found.iter().filter(|(own, _)| own.as_slice() == calls);
+        if let Some((_, fate)) = exact.next() {
+            return exact.next().is_none().then(|| fate.clone());
+        }
+        let mut close = found.iter().filter(|(own, _)| begins(own));
+        let (_, fate) = close.next()?;
+        match close.next() {
+            None => Some(fate.clone()),
+            Some(_) => Some(Fate::Unknown("several tensors have this name here".to_owned())),
+        }
+    }
+
+    /// The names of tensors of the source, each with the calls that were inlined around it and
+    /// what became of it.
+    pub fn names_of(&self, function: usize) -> impl Iterator<Item = (&str, &CallChain, &Fate)> {
+        let fates = self.functions.get(function).into_iter().flat_map(|it| &it.fates);
+        fates.flat_map(|(name, found)| {
+            found.iter().map(move |(calls, fate)| (name.as_str(), calls, fate))
+        })
+    }
+}
+
+impl TensorFunction {
+    /// A value. One of another function is an empty one.
+    #[must_use]
+    pub fn value(&self, id: TensorValueId) -> &TensorValue {
+        const NONE: &TensorValue = &TensorValue {
+            tensor_type: String::new(),
+            is_tensor: false,
+            made_by: None,
+            names: Vec::new(),
+        };
+        self.values.get(id.0 as usize).unwrap_or(NONE)
+    }
+
+    /// All values, by their index.
+    pub fn values(&self) -> impl Iterator<Item = (TensorValueId, &TensorValue)> {
+        (0_u32..).map(TensorValueId).zip(&self.values)
+    }
+
+    /// A region.
+    #[must_use]
+    pub fn region(&self, id: RegionId) -> Option<&TensorRegion> {
+        self.regions.get(id.0 as usize)
+    }
+}

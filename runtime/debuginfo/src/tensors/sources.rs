@@ -1,0 +1,31 @@
+//! The texts that the program of tensors is read from.
+
+use std::sync::Arc;
+
+use super::program::TensorProgram;
+use super::reader::{self, FlowText};
+use crate::dispatches::DispatchInterfaces;
+use crate::source::SourceText;
+
+/// The texts of one compilation.
+pub struct TensorSources<'t> {
+    /// The phase `flow`, printed with `--mlir-print-debuginfo`.
+    pub flow: &'t str,
+    /// The phase `input`. Without it, names are only known of sources in the dialects `linalg`,
+    /// `tensor`, `arith` and `math`.
+    pub input: Option<&'t str>,
+    /// What each call of a dispatch stands for.
+    pub dispatches: &'t DispatchInterfaces,
+    /// The user's source by the name of its file, as the compiler wrote it.
+    pub file: &'t dyn Fn(&str) -> Option<Arc<SourceText>>,
+}
+
+impl TensorProgram {
+    /// Reads the program, and proves which of its values are which tensors of the source. A text
+    /// of another kind is an empty program.
+    #[must_use]
+    pub fn parse(sources: &TensorSources<'_>) -> Self {
+        let read = FlowText::read(sources.flow);
+        reader::program(&read)
+    }
+}

@@ -1,0 +1,128 @@
+//! Reading the program of tensors, and aligning it.
+
+use std::sync::Arc;
+
+use vmfb::{BytecodeOffset, FunctionOrdinal};
+
+use super::*;
+use crate::dispatches::{DispatchInterfaces, NamedPosition};
+use crate::source::SourceText;
+
+fn read(flow: &str) -> TensorProgram {
+    let dispatches = DispatchInterfaces::default();
+    let none = |_: &str| -> Option<Arc<SourceText>> { None };
+    TensorProgram::parse(&TensorSources { flow, input: None, dispatches: &dispatches, file: &none })
+}
+
+#[rustfmt::skip] // text as the compiler prints it
+const FLOW: &str = r##"#loc1 = loc("a.mlir":3:5)
+#loc2 = loc("a.mlir":4:7)
+#loc9 = loc(callsite(#loc2 at #loc1))
+module @m {
+  util.global private @w = dense<0.5> : tensor<4x?xf32> loc(#loc1)
+  util.initializer {
+    %0 = flow.dispatch @e0::@"first one"() : () -> tensor<4xf32> loc(#loc1)
+    util.return loc(#loc1)
+  } loc(#loc1)
+  flow.executable private @e0 {
+    builtin.module {
+      func.func @"first one"(%arg0: index loc(#loc1), %arg1: !iree_tensor_ext.dispatch.tensor<readonly:tensor<4x?xf32>> loc("a.mlir":9:1), %arg2: !iree_tensor_ext.dispatch.tensor<readwrite:tensor<8xf32>> loc(#loc1), %arg3: !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4x?xf32>> loc(#loc1)) {
+        return loc(#loc1)
+      } loc(#loc1)
+    } loc(#loc1)
+  } loc(#loc1)
+  util.func public @main(%arg0: !hal.buffer_view loc("a.mlir":1:1), %arg1: index loc("a.mlir":1:9)) -> !hal.buffer_view {
+    %c0 = arith.constant 0 : index loc(#loc1)
+    %0 = hal.tensor.import %arg0 "input0" : !hal.buffer_view -> tensor<4x?xf32>{%arg1} loc(#loc1)
+    %w = util.global.load immutable @w : tensor<4x?xf32> loc(#loc2)
+    %1 = flow.tensor.splat %c0 : tensor<8xf32> loc(#loc2)
+    %2:2 = scf.for %i = %c0 to %arg1 step %c0 iter_args(%a = %0, %b = %1) -> (tensor<4x?xf32>, tensor<8xf32>) {
+      %5:2 = flow.dispatch @e0::@"first one"[%arg1](%arg1, %a, %b) : (index, tensor<4x?xf32>{%arg1}, tensor<8xf32>) -> (%b, tensor<4x?xf32>{%arg1}) loc(#loc9)
+      scf.yield %5#1, %5#0 : tensor<4x?xf32>, tensor<8xf32> loc("a.mlir":7:1)
+    } loc(#loc2)
+    %3 = flow.tensor.reshape %2#0 : tensor<4x?xf32>{%arg1} -> tensor<?x4xf32>{%arg1} loc(#loc2)
+    %4 = hal.tensor.export %3 "output0" : tensor<?x4xf32>{%arg1} -> !hal.buffer_view loc(#loc1)
+    util.return %4 : !hal.buffer_view loc(#loc1)
+  } loc(#loc1)
+} loc(#loc)
+"##;
+
+#[test]
+fn operations_have_kinds_operands_results_and_places() {
+    let program = read(FLOW);
+    let names: Vec<&str> = program.functions().iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["", "main"]);
+    let main = &program.functions()[1];
+    let kinds: Vec<&TensorOperationKind> = main.operations.iter().map(|it| &it.kind).collect();
+    assert_eq!(kinds[1], &TensorOperationKind::Import { argument: 0 });
+    assert_eq!(kinds[2], &TensorOperationKind::GlobalLoad { symbol: "w".to_owned() });
+    assert_eq!(kinds[3], &TensorOperationKind::Splat);
+    assert_eq!(kinds[5], &TensorOperationKind::Dispatch { export: "first one".to_owned() });
+    assert_eq!(kinds[7], &TensorOperationKind::Alias);
+    assert_eq!(kinds[8], &TensorOperationKind::Export);
+    let dispatch = &main.operations[5];
+    let types = |values: &[TensorValueId]| -> Vec<String> {
+        values.iter().map(|it| main.value(*it).tensor_type.clone()).collect()
+    };
+    assert_eq!(types(&dispatch.operands), ["index", "4x?xf32", "8xf32"]);
+    assert_eq!(types(&dispatch.results), ["8xf32", "4x?xf32"]);
+    assert_eq!(dispatch.tied, [Some(dispatch.operands[2]), None]);
+    let at = |line, column| NamedPosition { file: "a.mlir".to_owned(), line, column };
+    assert_eq!(dispatch.chains, [vec![at(4, 7), at(3, 5)]]);
+    let region = main.region(dispatch.region).unwrap();
+    assert!(region.is_loop && region.parent == Some(RegionId(0)));
+    assert_eq!(region.arguments.len(), 3);
+    assert_eq!(main.value(dispatch.results[0]).made_by.map(|it| it.index), Some(5));
+    assert_eq!(types(&main.operations[7].results), ["?x4xf32"]);
+    assert!(read("").functions().is_empty() && read("module {").functions().is_empty());
+}
+
+#[test]
+fn tensors_of_an_interface_are_operands_then_results() {
+    let program = read(FLOW);
+    let subspan = |access, shape| {
+        format!(
+            "%0 = hal.interface.binding.subspan layout(<x>) binding(0) : \
+             !flow.dispatch.tensor<{access}:tensor<{shape}>>\n"
+        )
+    };
+    let interface = |second| {
+        let text =
+            ["readonly", second, "writeonly"].into_iter().zip(["4x5xf32", "8xf32", "4x5xf32"]);
+        let text: String = text.map(|(access, shape)| subspan(access, shape)).collect();
+        DispatchInterfaces::parse(&format!("func.func @\"first one\"() {{\n{text}return\n}}"))
+    };
+    let id = TensorOperationId { function: 1, index: 5 };
+    let dispatch = program.operation(id).unwrap();
+    let values = |second| program.interface_values(id, interface(second).of("first one").unwrap());
+    let (operands, results) = (&dispatch.operands, &dispatch.results);
+    let expected = [operands[1], results[0], results[1]].map(Some);
+    assert_eq!(values("readwrite"), expected);
+    // What does not fit has no values.
+    assert_eq!(values("readonly"), [None; 3]);
+}
+
+#[test]
+fn recordings_are_aligned_in_order() {
+    let program = read(FLOW);
+    let at = |line, column| NamedPosition { file: "a.mlir".to_owned(), line, column };
+    let recorded = |function, offset, chain: &[NamedPosition]| RecordedDispatch {
+        function: FunctionOrdinal::from_index(function),
+        offset: BytecodeOffset(offset),
+        chain: chain.to_vec(),
+    };
+    let in_main = recorded(0, 8, &[at(4, 7), at(3, 5)]);
+    let in_init = recorded(3, 4, &[at(3, 5)]);
+    let aligned = program.align(&[in_main.clone(), in_init.clone()]).unwrap();
+    let functions: Vec<usize> = aligned.values().map(|it| it.function).collect();
+    assert_eq!(functions, [1, 0]);
+    // Several variants of each.
+    let second =
+        |it: &RecordedDispatch| RecordedDispatch { offset: BytecodeOffset(90), ..it.clone() };
+    let both = [&in_main, &second(&in_main), &second(&in_init), &in_init].map(Clone::clone);
+    assert_eq!(program.align(&both).unwrap().len(), 4);
+    assert!(program.align(&both[..3]).is_err());
+    let other = recorded(0, 8, &[at(4, 8)]);
+    let error = program.align(&[other, in_init]).unwrap_err();
+    assert_eq!(error, UnalignedProgram::Place { function: 0, offset: 8 });
+}

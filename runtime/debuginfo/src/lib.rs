@@ -22,6 +22,7 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
+//! | `debug_file` | the debug file of a module, an archive of all that is kept of it |
 //! | `locations` | trees of source locations, and walks over them |
 //! | `mlir_text` | tokens and locations in text that iree-compile prints |
 //! | `bytecode` | instructions, the roles and types of registers, derived from the bytecode alone |
@@ -38,6 +39,7 @@
 mod alignment;
 mod bytecode;
 mod companion;
+mod debug_file;
 mod debug_info;
 mod dispatches;
 mod locations;
@@ -51,6 +53,9 @@ mod text_dump;
 pub use alignment::Mismatch;
 pub use bytecode::{RegisterSlot, RegisterTypes, Role};
 pub use companion::{Companion, CompanionGlobal, CompanionLoadError, CompanionText, NestedText};
+pub use debug_file::{
+    DebugFile, DebugFileError, KeptSource, Manifest, ModuleIdentity, write_debug_file,
+};
 pub use debug_info::{
     CodePlace, Completeness, DebugInfo, FunctionCompleteness, LocalValue, MapSource, Recording,
     ResolvedLine, SourceFrame,

@@ -1,0 +1,33 @@
+//! The debug file of a module, `model.vmfb.debug`: all that `iree-dbg compile` keeps for debugging,
+//! in one zip archive.
+//!
+//! ```text
+//! manifest.json      which module it is of, compiler, flags, digests of the sources
+//! companion.mlir     the debug companion (`crate::companion`)
+//! dispatches.mlir    the sources of dispatches, and the account of their calls (`dispatches`)
+//! flow.mlir          the program of tensors
+//! input.mlir         the source as the compiler has read it
+//! sources/N-NAME     the sources themselves, if they are small
+//! twins/NAME         bytecode twins of dispatches, added while debugging
+//! ```
+//!
+//! Large constants are left out of all texts. The file may be damaged, made to harm, or of another
+//! module: sizes are bounded before anything is unpacked, and the manifest is checked against the
+//! module.
+//!
+//! - [`manifest`]: what the file says of itself
+//! - [`error`]: why it cannot be used
+//! - [`reading`]: [`DebugFile`]
+//! - [`writing`]: making one, and adding to it
+
+mod error;
+mod manifest;
+mod reading;
+#[cfg(test)]
+mod tests;
+mod writing;
+
+pub use error::DebugFileError;
+pub use manifest::{KeptSource, Manifest, ModuleIdentity};
+pub use reading::DebugFile;
+pub use writing::write_debug_file;

@@ -1,0 +1,248 @@
+//! [`DebugFile`]: an open debug file. It is held in memory, so it may change on disk meanwhile.
+
+use std::fmt;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use vmfb::{FileBytes, LoadError};
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use super::error::DebugFileError;
+use super::manifest::{FORMAT, Manifest, ModuleIdentity};
+
+pub(super) const MANIFEST: &str = "manifest.json";
+pub(super) const TWINS: &str = "twins/";
+
+/// Larger files are not read.
+const MAX_FILE: u64 = 1 << 30;
+
+/// Larger members are not unpacked.
+const MAX_MEMBER: u64 = 512 << 20;
+
+/// A longer manifest is not read.
+const MAX_MANIFEST: u64 = 16 << 20;
+
+/// A debug file: what is kept of a module for debugging.
+#[derive(Clone)]
+pub struct DebugFile {
+    path: PathBuf,
+    bytes: FileBytes,
+    archive: ZipArchive<Cursor<Owned>>,
+    manifest: Arc<Manifest>,
+}
+
+/// The bytes of the file, all of which are owned.
+#[derive(Clone)]
+struct Owned(FileBytes);
+
+impl AsRef<[u8]> for Owned {
+    fn as_ref(&self) -> &[u8] {
+        self.0.owned()
+    }
+}
+
+impl DebugFile {
+    /// The path of a module's debug file: the module's with `.debug` appended.
+    #[must_use]
+    pub fn path_beside(module: &Path) -> PathBuf {
+        let mut name = module.as_os_str().to_owned();
+        name.push(".debug");
+        PathBuf::from(name)
+    }
+
+    /// The path of a module's debug file in a directory of such files.
+    #[must_use]
+    pub fn path_in(directory: &Path, module: &Path) -> PathBuf {
+        let beside = Self::path_beside(module);
+        beside.file_name().map_or_else(|| beside.clone(), |name| directory.join(name))
+    }
+
+    /// Opens a debug file.
+    ///
+    /// # Errors
+    /// The file cannot be read, is damaged, or is of a later format.
+    pub fn open(path: &Path) -> Result<Self, DebugFileError> {
+        let io = |source| DebugFileError::Unreadable { path: path.to_owned(), source };
+        let length = std::fs::metadata(path).map_err(io)?.len();
+        if length > MAX_FILE {
+            let text = format!("it has {length} bytes, and at most {MAX_FILE} are read");
+            return Err(io(std::io::Error::other(text)));
+        }
+        let bytes = FileBytes::read(path).map_err(|error| match error {
+            LoadError::Io { source, .. } => io(source),
+            other => io(std::io::Error::other(other)),
+        })?;
+        Self::of(path, bytes)
+    }
+
+    /// A debug file that is in memory.
+    ///
+    /// # Errors
+    /// The bytes are damaged, or of a later format.
+    pub fn of(path: &Path, bytes: FileBytes) -> Result<Self, DebugFileError> {
+        let damaged = |reason| DebugFileError::Damaged { path: path.to_owned(), reason };
+        let archive = ZipArchive::new(Cursor::new(Owned(bytes.clone())))
+            .map_err(|error| damaged(error.to_string()))?;
+        let text = unpack(&archive, MANIFEST, MAX_MANIFEST).map_err(damaged)?;
+        let text = text.ok_or_else(|| damaged(format!("it has no {MANIFEST}")))?;
+        let in_manifest = |error| damaged(format!("{MANIFEST}: {error}"));
+        // Later formats may have other fields.
+        let format: Format = serde_json::from_slice(&text).map_err(in_manifest)?;
+        if format.format > FORMAT {
+            let (path, format) = (path.to_owned(), format.format);
+            return Err(DebugFileError::NewerFormat { path, format });
+        }
+        let manifest: Manifest = serde_json::from_slice(&text).map_err(in_manifest)?;
+        Ok(Self { path: path.to_owned(), bytes, archive, manifest: Arc::new(manifest) })
+    }
+
+    /// Opens the debug file of a module: in the directory of debug files, if one is named and has
+    /// it, else beside the module. `None` if there is none.
+    ///
+    /// # Errors
+    /// There is one, but it cannot be used.
+    pub fn for_module(
+        module: &Path,
+        bytes: &FileBytes,
+        directory: Option<&Path>,
+    ) -> Result<Option<Self>, DebugFileError> {
+        let expected = || ModuleIdentity::of(bytes);
+        let mut refused = None;
+        let named = directory.map(|directory| Self::path_in(directory, module));
+        for path in named.into_iter().chain([Self::path_beside(module)]) {
+            match Self::open(&path) {
+                Ok(file) => match expected() {
+                    Some(expected) if file.manifest.module == expected => return Ok(Some(file)),
+                    Some(expected) => {
+                        let (module, found) = (module.to_owned(), file.manifest.module.clone());
+                        let other = DebugFileError::OtherModule { path, module, found, expected };
+                        refused.get_or_insert(other);
+                    }
+                    // The module has changed since; that is reported elsewhere.
+                    None => {}
+                },
+                Err(DebugFileError::Unreadable { source, .. })
+                    if source.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    refused.get_or_insert(error);
+                }
+            }
+        }
+        refused.map_or(Ok(None), Err)
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its bytes, as they were read.
+    #[must_use]
+    pub fn bytes(&self) -> &FileBytes {
+        &self.bytes
+    }
+
+    /// What it says of itself.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The text of the companion.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn companion(&self) -> Result<Option<Vec<u8>>, DebugFileError> {
+        self.member("companion.mlir")
+    }
+
+    /// The sources of dispatches with the account of their calls
+    /// ([`crate::DispatchInterfaces::parse`]); as iree-compile can go on with them.
+    #[must_use]
+    pub fn dispatches(&self) -> Option<String> {
+        self.text("dispatches.mlir")
+    }
+
+    /// The program of tensors: iree-compile's phase `flow`, with locations.
+    #[must_use]
+    pub fn flow(&self) -> Option<String> {
+        self.text("flow.mlir")
+    }
+
+    /// The source as the compiler has read it: its phase `input`, with locations.
+    #[must_use]
+    pub fn input(&self) -> Option<String> {
+        self.text("input.mlir")
+    }
+
+    /// A source, by its name in the locations of the module, if it is kept.
+    #[must_use]
+    pub fn source(&self, name: &str) -> Option<String> {
+        let kept = self.manifest.sources.iter().find(|kept| kept.name == name)?;
+        self.text(kept.member.as_deref()?)
+    }
+
+    /// The twin that was added under a name ([`DebugFile::add_twin`]).
+    #[must_use]
+    pub fn twin(&self, name: &str) -> Option<Vec<u8>> {
+        self.member(&twin_member(name)).ok().flatten()
+    }
+
+    /// A member as text. `None` also if it is damaged.
+    fn text(&self, name: &str) -> Option<String> {
+        String::from_utf8(self.member(name).ok()??).ok()
+    }
+
+    /// A member by its name; `None` if there is none.
+    ///
+    /// # Errors
+    /// It is damaged or too large.
+    pub fn member(&self, name: &str) -> Result<Option<Vec<u8>>, DebugFileError> {
+        unpack(&self.archive, name, MAX_MEMBER)
+            .map_err(|reason| DebugFileError::Damaged { path: self.path.clone(), reason })
+    }
+}
+
+impl fmt::Debug for DebugFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DebugFile").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
+/// The member of a twin. Names of dispatches are free text, and those of members should not be.
+pub(super) fn twin_member(name: &str) -> String {
+    let plain = |it: char| if it.is_ascii_alphanumeric() || "._-".contains(it) { it } else { '_' };
+    let shown: String = name.chars().take(64).map(plain).collect();
+    let digest = twox_hash::XxHash3_64::oneshot(name.as_bytes());
+    format!("{TWINS}{digest:016x}-{shown}")
+}
+
+/// Unpacks a member. What its header claims is not believed: memory grows with the bytes that come.
+fn unpack(
+    archive: &ZipArchive<Cursor<Owned>>,
+    name: &str,
+    limit: u64,
+) -> Result<Option<Vec<u8>>, String> {
+    let mut archive = archive.clone();
+    let member = match archive.by_name(name) {
+        Ok(member) => member,
+        Err(ZipError::FileNotFound) => return Ok(None),
+        Err(error) => return Err(format!("{name}: {error}")),
+    };
+    let mut bytes = Vec::new();
+    let mut limited = member.take(limit + 1);
+    limited.read_to_end(&mut bytes).map_err(|error| format!("{name}: {error}"))?;
+    if bytes.len() as u64 > limit {
+        return Err(format!("{name} has more than {limit} bytes"));
+    }
+    Ok(Some(bytes))
+}

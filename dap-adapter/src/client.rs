@@ -20,6 +20,9 @@ pub(crate) struct Client {
     pub(crate) refreshes: bool,
     /// Whether it shows memory, and handles `memory` events.
     pub(crate) shows_memory: bool,
+    /// Whether it treats breakpoints that events announce as its own, and sends them in its next
+    /// `setBreakpoints`.
+    pub(crate) takes_over_breakpoints: bool,
 }
 
 impl Default for Client {
@@ -42,6 +45,7 @@ impl Client {
             shows_progress: arguments.supports_progress_reporting.unwrap_or(false),
             refreshes: arguments.supports_invalidated_event.unwrap_or(false),
             shows_memory: arguments.supports_memory_event.unwrap_or(false),
+            takes_over_breakpoints: arguments.client_id.as_deref() == Some("vscode"),
         }
     }
 

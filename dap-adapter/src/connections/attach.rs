@@ -12,6 +12,7 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
+use commands::Run;
 use debug::{Debugger, Resume, StopReason};
 
 use super::handshake::{Handshakes, TcpClient};
@@ -104,7 +105,7 @@ fn run_until_client(
     debuggee.started = true;
     let events = events.clone();
     let runner = Runner::new(move |ran| events.send(Event::Ran(ran)).is_ok());
-    runner.run(debuggee, Resume::AsBefore);
+    runner.run(debuggee, Run::Resume(Resume::AsBefore, 1));
     let mut client = None;
     loop {
         match inbox.recv() {
@@ -117,7 +118,7 @@ fn run_until_client(
             }
             Ok(Event::Ran(Ran::Stopped(debuggee, _))) => match client.take() {
                 Some(client) => return Ok((client, debuggee)),
-                None => runner.run(debuggee, Resume::Continue),
+                None => runner.run(debuggee, Run::Resume(Resume::Continue, 1)),
             },
             Ok(Event::Ran(Ran::Crashed(text))) => {
                 eprintln!("{text}");

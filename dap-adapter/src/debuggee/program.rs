@@ -6,8 +6,13 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::path::Path;
 
-use debug::{BreakpointTable, Call, Debugger, Frame, FrameId, Level, Position, StopReason};
+use commands::Session as Commands;
+use debug::{
+    BreakpointId, BreakpointSpec, BreakpointTable, Call, Debugger, Frame, FrameId, Level, Position,
+    StopReason,
+};
 use vm::Failure;
 
 use super::breakpoint_sets::{BreakpointSets, Owner};
@@ -15,9 +20,11 @@ use super::exception_filters::ExceptionFilters;
 use crate::cancellation::CancelledRequests;
 use crate::client::Client;
 use crate::configuration::Settings;
-use crate::protocol::events::{self, BreakpointEvent, LoadedSource, ModuleEvent};
+use crate::protocol::events::{self, BreakpointEvent, Category, LoadedSource, ModuleEvent};
 use crate::protocol::{self, Event, RequestError};
-use crate::references::{Content, DataIds, Expandable, Handles, Sources, ValueReferences};
+use crate::references::{
+    Content, DataIds, Expandable, Handles, SourceKey, Sources, ValueReferences,
+};
 use crate::to_dap;
 
 /// See the module documentation.
@@ -50,6 +57,10 @@ pub(crate) struct Debuggee {
     pub(crate) data_ids: DataIds,
     /// What stops the program without a breakpoint.
     pub(crate) exception_filters: ExceptionFilters,
+    /// What the commands of the console remember.
+    pub(crate) console: Commands,
+    /// The frame that the client has last sent with a line of the console.
+    console_frame: Option<i64>,
     /// The requests that the client has cancelled, which may end an evaluation.
     pub(crate) cancelled: CancelledRequests,
     /// The numbers of the frames of this stop that the client has asked for.
@@ -80,6 +91,7 @@ pub(crate) struct RestartState {
     targets: Handles<Target>,
     exception_filters: ExceptionFilters,
     frame_handles: Handles<FrameId>,
+    console: Commands,
     /// The current level, and the level of the launch.
     level: (Level, Level),
 }
@@ -103,6 +115,8 @@ impl Debuggee {
             targets: Handles::default(),
             data_ids: DataIds::default(),
             exception_filters: ExceptionFilters::default(),
+            console: Commands::default().in_editor(),
+            console_frame: None,
             cancelled: CancelledRequests::default(),
             frame_handles: Handles::default(),
             frame_numbers: HashMap::new(),
@@ -119,6 +133,7 @@ impl Debuggee {
             targets: self.targets,
             exception_filters: self.exception_filters,
             frame_handles: self.frame_handles,
+            console: self.console,
             table: self.debugger.take_breakpoints(),
             breakpoints: self.breakpoints,
             sources: self.sources,
@@ -134,9 +149,12 @@ impl Debuggee {
         self.breakpoints = kept.breakpoints;
         self.values.variables = kept.variables;
         self.targets = kept.targets;
-        self.debugger.set_traps(kept.exception_filters.traps);
         self.exception_filters = kept.exception_filters;
         self.forget_data_breakpoints();
+        self.console = kept.console;
+        let notes = self.console.restarted(&mut self.debugger).text;
+        self.print(notes);
+        self.set_traps();
         self.frame_handles = kept.frame_handles;
         self.sources = kept.sources;
         self.announced_sources = kept.announced_sources;
@@ -166,7 +184,8 @@ impl Debuggee {
         self.debugger.take_breakpoints();
         self.breakpoints = BreakpointSets::default();
         self.exception_filters = ExceptionFilters::default();
-        self.debugger.set_traps(self.exception_filters.traps);
+        self.console = Commands::default().in_editor();
+        self.set_traps();
         self.data_ids = DataIds::default();
         self.sources = Sources::default();
         self.announced_sources.clear();
@@ -212,6 +231,7 @@ impl Debuggee {
         self.frame_handles.clear();
         self.frame_numbers.clear();
         self.frame_count = None;
+        self.console_frame = None;
     }
 
     /// How many frames there are at this stop.
@@ -242,6 +262,34 @@ impl Debuggee {
     /// The frame of a number; without a number, the innermost.
     pub(crate) fn frame_or_innermost(&self, number: Option<i64>) -> Result<FrameId, RequestError> {
         number.map_or(Ok(self.debugger.machine().innermost_frame()), |number| self.frame(number))
+    }
+
+    /// The frame of a line of the console: the one that the client has selected, or that a command
+    /// has selected since.
+    pub(crate) fn console_frame(&mut self, number: Option<i64>) -> Result<FrameId, RequestError> {
+        if number != self.console_frame {
+            let frame = self.frame_or_innermost(number)?;
+            self.console.select_frame(&self.debugger, frame);
+            self.console_frame = number;
+        }
+        Ok(self.console.frame())
+    }
+
+    /// Prints a text on the client's console, after the response.
+    pub(crate) fn print(&mut self, text: String) {
+        if !text.is_empty() {
+            let (category, output) = (Category::Console, text.trim_end().to_owned() + "\n");
+            let output = events::Output { category, output, place: None };
+            self.pending_events.push(Event::Output(output));
+        }
+    }
+
+    /// Looks for what the client's filters and the console's commands ask for.
+    pub(crate) fn set_traps(&mut self) {
+        let wanted = self.console.with_filters(self.exception_filters.traps);
+        if !self.settings.no_debug {
+            self.debugger.set_traps(wanted);
+        }
     }
 
     /// The value that a number stands for.
@@ -293,17 +341,13 @@ impl Debuggee {
         }
     }
 
-    /// Shows the program at another level, and makes the client ask again for what it shows of this
+    /// The program is shown at another level: makes the client ask again for what it shows of this
     /// stop.
-    ///
-    /// # Errors
-    /// The program does not have the level.
-    pub(crate) fn set_level(&mut self, level: Level, client: &Client) -> Result<(), String> {
-        self.debugger.set_level(level)?;
+    pub(crate) fn level_changed(&mut self, client: &Client) {
         self.frame_numbers.clear();
         self.frame_count = None;
         if self.debugger.machine().frame_count() == 0 {
-            return Ok(());
+            return;
         }
         if client.refreshes {
             let areas = &["stacks", "variables"];
@@ -313,7 +357,51 @@ impl Debuggee {
             let stopped = to_dap::stopped(reason, &self.debugger);
             self.pending_events.extend(stopped.map(Event::Stopped));
         }
-        Ok(())
+    }
+
+    /// Tells the client about breakpoints that commands have made, changed or removed.
+    pub(crate) fn sync_breakpoints(&mut self, client: &Client) {
+        for reported in self.breakpoints.take_missing(|id| self.debugger.breakpoint(id).is_some()) {
+            let event = BreakpointEvent { reason: "removed", breakpoint: reported };
+            self.pending_events.push(Event::Breakpoint(event));
+        }
+        let known = &self.breakpoints.reported;
+        let all = self.debugger.breakpoints().iter();
+        let new: Vec<BreakpointId> =
+            all.map(|it| it.id).filter(|id| !known.contains_key(id)).collect();
+        for id in new {
+            self.announce_breakpoint(id, client);
+        }
+        for breakpoint in self.changed_breakpoints(client) {
+            let event = BreakpointEvent { reason: "changed", breakpoint };
+            self.pending_events.push(Event::Breakpoint(event));
+        }
+    }
+
+    /// Tells the client about a breakpoint that it has not asked for.
+    fn announce_breakpoint(&mut self, id: BreakpointId, client: &Client) {
+        let Some(set) = self.debugger.breakpoint(id) else { return };
+        let mut breakpoint = to_dap::breakpoint(set, &self.debugger, client);
+        let file = match &set.spec {
+            BreakpointSpec::Line { file, .. } => Some(file.clone()),
+            _ => None,
+        };
+        if let Some(file) = file {
+            let files = self.debugger.program().source_files().into_iter();
+            let mut named = files.filter(|it| {
+                it.file == file || it.path.as_ref().is_some_and(|path| *path == Path::new(&file))
+            });
+            let found = named.next();
+            breakpoint.source =
+                found.and_then(|found| self.sources.of_file(&found, &self.debugger, client));
+            if client.takes_over_breakpoints && breakpoint.source.is_some() {
+                let owner = Owner::Source(SourceKey::File(file));
+                self.breakpoints.owned.entry(owner).or_default().push(id);
+            }
+        }
+        self.breakpoints.of_commands.insert(id);
+        self.breakpoints.report(&breakpoint);
+        self.pending_events.push(Event::Breakpoint(BreakpointEvent { reason: "new", breakpoint }));
     }
 
     /// The breakpoints that have changed since the client last heard of them, as they are now.

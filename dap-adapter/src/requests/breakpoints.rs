@@ -140,10 +140,8 @@ pub(super) fn set_exception_breakpoints(
     request: &Request,
 ) -> Result<Value, RequestError> {
     let (wanted, answers) = ExceptionFilters::new(&request.arguments()?);
-    if !debuggee.settings.no_debug {
-        debuggee.debugger.set_traps(wanted.traps);
-    }
     debuggee.exception_filters = wanted;
+    debuggee.set_traps();
     let breakpoints = answers.into_iter().map(|answer| match answer {
         Ok(()) => Breakpoint { verified: true, message: None, reason: None, ..refused("".into()) },
         Err(message) => refused(message),
@@ -163,14 +161,17 @@ pub(super) fn replace(
         return wanted.iter().map(|_| refused(why.into())).collect();
     }
     let old = debuggee.breakpoints.owned.remove(&owner).unwrap_or_default();
+    let of_commands = debuggee.breakpoints.unowned();
     let Debuggee { debugger, breakpoints, .. } = debuggee;
     let (ids, answer) = debugger.edit_breakpoints(|debugger| {
         let mut old = Previous::new(old, debugger);
+        let mut of_commands = Previous::new(of_commands, debugger);
         let mut ids = Vec::new();
         let mut answer = Vec::new();
         for wanted in wanted {
             let set = wanted.and_then(|(spec, options)| {
-                let id = old.take(&spec).unwrap_or_else(|| debugger.add_breakpoint(spec));
+                let known = old.take(&spec).or_else(|| of_commands.take(&spec));
+                let id = known.unwrap_or_else(|| debugger.add_breakpoint(spec));
                 let set = debugger.set_breakpoint_options(id, &options);
                 set.map(|()| id).map_err(|error| {
                     // Without its options it would always stop, which the client did not ask for.

@@ -15,8 +15,23 @@ pub(crate) type ProgramHandler =
 /// Decides how to resume the program. Returns the response's body too.
 pub(crate) type ResumeHandler =
     fn(&mut Debuggee, &Request) -> Result<(Resume, Value), RequestError>;
+/// Serves a line of the console, which may act on the program.
+pub(crate) type ConsoleHandler =
+    fn(&mut Debuggee, &Client, &Request) -> Result<Answered, RequestError>;
 /// Moves the program to another place.
 pub(crate) type MoveHandler = fn(&mut Debuggee, &Request) -> Result<Moved, RequestError>;
+
+/// The response's body, and what the session does after it.
+pub(crate) struct Answered {
+    pub(crate) body: Value,
+    pub(crate) action: Option<commands::Action>,
+}
+
+impl From<Value> for Answered {
+    fn from(body: Value) -> Self {
+        Self { body, action: None }
+    }
+}
 
 /// What a request needs, and its handler.
 #[derive(Clone, Copy)]
@@ -27,6 +42,8 @@ pub(crate) enum Handler {
     Program(ProgramHandler),
     /// A program that stands still.
     Stop(ProgramHandler),
+    /// A program that stands still, and may be made to run, move, restart or end.
+    Console(ConsoleHandler),
     /// A program that stands still and then moves to another stop.
     Move(MoveHandler),
     /// A program that stands still and then resumes.

@@ -27,5 +27,7 @@ mod variables;
 
 pub(crate) use action::{Action, Moved};
 pub(crate) use capabilities::capabilities;
-pub(crate) use handler::{Handler, MoveHandler, ProgramHandler, ResumeHandler, serve};
+pub(crate) use handler::{
+    ConsoleHandler, Handler, MoveHandler, ProgramHandler, ResumeHandler, serve,
+};
 pub(crate) use table::handler;

@@ -2,7 +2,7 @@
 
 use super::handler::Handler;
 use super::{
-    assignment, breakpoints, completions, data_breakpoints, disassembly, execution, jumps,
+    assignment, breakpoints, completions, console, data_breakpoints, disassembly, execution, jumps,
     lifecycle, memory, modules, sources, stack, variables,
 };
 use crate::protocol::RequestError;
@@ -31,7 +31,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("stackTrace", Handler::Stop(stack::stack_trace)),
     ("scopes", Handler::Stop(stack::scopes)),
     ("variables", Handler::Stop(variables::variables)),
-    ("evaluate", Handler::Stop(variables::evaluate)),
+    ("evaluate", Handler::Console(console::evaluate)),
     ("completions", Handler::Stop(completions::completions)),
     ("setVariable", Handler::Stop(assignment::set_variable)),
     ("setExpression", Handler::Stop(assignment::set_expression)),

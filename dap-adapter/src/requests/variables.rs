@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use dap::requests::{EvaluateArguments, VariablesArguments};
 use dap::types::{EvaluateArgumentsContext, VariablesArgumentsFilter};
-use debug::{Children, Debugger, Limits};
+use debug::{Children, Debugger, FrameId, Limits};
 use serde_json::{Value, json};
 
-use super::console;
 use crate::client::Client;
 use crate::debuggee::Debuggee;
 use crate::protocol::{Answer, Format, Request, RequestError, Variable, body};
@@ -107,39 +106,27 @@ impl Wanted {
     }
 }
 
-/// Evaluates an expression in a frame, by default the innermost. The console may do more than
-/// watches and hovers, which clients evaluate unasked: it calls pure functions of the
-/// program, sets values, and takes a command.
+/// Whether the user has typed an expression in the console.
+pub(super) fn is_console(arguments: &EvaluateArguments) -> bool {
+    matches!(arguments.context, Some(EvaluateArgumentsContext::Repl))
+}
+
+/// Evaluates an expression that a client asks for unasked, such as a watch or a hover, in a frame,
+/// by default the innermost.
 pub(super) fn evaluate(
     debuggee: &mut Debuggee,
     client: &Client,
     request: &Request,
+    arguments: &EvaluateArguments,
 ) -> Result<Value, RequestError> {
-    let arguments: EvaluateArguments = request.arguments()?;
-    let is_console = matches!(arguments.context, Some(EvaluateArgumentsContext::Repl));
-    if is_console && let Some(level) = console::level(&arguments.expression) {
-        return console::set_level(level, debuggee, client);
-    }
     let frame = debuggee.frame_or_innermost(arguments.frame_id)?;
     let cancel = debuggee.cancelled.begin_evaluation(request.seq);
     let limits = Limits { cancel, ..Limits::default() };
     let text = arguments.expression.as_str();
-    let outcome = match assignment(text).filter(|_| is_console) {
-        Some((target, value)) => {
-            let assigned = debuggee.debugger.assign(frame, target, value);
-            debuggee.values_changed(client, None);
-            assigned
-        }
-        None if is_console => debuggee.debugger.evaluate_in_console(frame, text, limits),
-        None => debuggee.debugger.machine().evaluate_within(frame, text, limits),
-    };
+    let outcome = debuggee.debugger.machine().evaluate_within(frame, text, limits);
     debuggee.cancelled.end_evaluation();
-    let value = outcome.map_err(|error| {
-        // Only the console has room to show the place of the mistake.
-        let text = if is_console { error.with_caret(text) } else { error.to_string() };
-        RequestError::failed(text)
-    })?;
-    let format = Format::from(arguments.format);
+    let value = outcome.map_err(|error| RequestError::failed(error.to_string()))?;
+    let format = Format::from(arguments.format.clone());
     let whole = match &arguments.context {
         Some(EvaluateArgumentsContext::Clipboard) => value
             .children
@@ -147,13 +134,23 @@ pub(super) fn evaluate(
             .and_then(|children| whole_text(children, &debuggee.debugger, format)),
         _ => None,
     };
-    let parent = Parent { frame, expression: value.evaluate_name.clone() };
-    let mut shown =
-        to_dap::variable(to_dap::formatted(value, format), &parent, &mut debuggee.values, client);
+    let mut shown = evaluated(debuggee, client, frame, value, format);
     if let Some(whole) = whole {
         shown.value = whole;
     }
     body(Answer::result(shown))
+}
+
+/// A value of a frame, as the client is shown it.
+pub(super) fn evaluated(
+    debuggee: &mut Debuggee,
+    client: &Client,
+    frame: FrameId,
+    value: debug::Variable,
+    format: Format,
+) -> Variable {
+    let parent = Parent { frame, expression: value.evaluate_name.clone() };
+    to_dap::variable(to_dap::formatted(value, format), &parent, &mut debuggee.values, client)
 }
 
 /// All elements of a value in brackets, for the clipboard; None if the value has no elements.
@@ -198,16 +195,6 @@ fn write_elements(
     Some(())
 }
 
-/// The parts of `target = value`, an assignment in the console.
-fn assignment(text: &str) -> Option<(&str, &str)> {
-    let at = text.match_indices('=').map(|(at, _)| at).find(|at| {
-        let before = text[..*at].chars().next_back();
-        !matches!(before, Some('=' | '!' | '<' | '>')) && !text[at + 1..].starts_with('=')
-    })?;
-    let (target, value) = (text[..at].trim(), text[at + 1..].trim());
-    (!target.is_empty() && !value.is_empty()).then_some((target, value))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,16 +224,6 @@ mod tests {
     #[test]
     fn more_elements_than_a_client_can_bear_are_left_out() {
         assert_eq!(wanted(None, None, Some(MAX_ELEMENTS + 7)), (Some(0..MAX_ELEMENTS), 7));
-    }
-
-    #[test]
-    fn an_assignment_is_no_comparison() {
-        assert_eq!(assignment("%x = 3"), Some(("%x", "3")));
-        assert_eq!(assignment("binding[0][1]=2 + 3"), Some(("binding[0][1]", "2 + 3")));
-        assert_eq!(assignment("i0 = i1 == 2"), Some(("i0", "i1 == 2")));
-        for none in ["i0 == 3", "i0 >= 3", "i0 <= 3", "i0 != 3", "= 3", "i0 =", "i0"] {
-            assert_eq!(assignment(none), None, "{none}");
-        }
     }
 
     #[test]

@@ -152,7 +152,7 @@ impl Session {
         self.begin_progress(arguments.progress_title(), Some(request.seq));
         self.launched_with = Some(arguments);
         let waiting = Vec::new();
-        let launching = Launching { launch, request, waiting, restart_state };
+        let launching = Launching { launch, request, waiting, restart_state, console: None };
         self.state = State::Launching(Box::new(launching));
     }
 
@@ -166,7 +166,7 @@ impl Session {
                 return;
             }
         };
-        let Launching { launch, request, waiting, restart_state } = launching;
+        let Launching { launch, request, waiting, restart_state, console } = launching;
         self.scratch = launch.finish();
         match (launched, restart_state) {
             (Ok(debuggee), None) => {
@@ -174,11 +174,16 @@ impl Session {
                 self.stand(debuggee, "launch");
             }
             (Ok(debuggee), Some(restart_state)) => {
-                self.wire.respond(&request, Ok(Value::Null));
-                self.restarted(debuggee, restart_state, &waiting);
+                if console.is_none() {
+                    self.wire.respond(&request, Ok(Value::Null));
+                }
+                self.restarted(debuggee, restart_state, &waiting, console);
             }
             (Err(text), restart_state) => {
-                self.wire.respond(&request, Err(RequestError::launch(text)));
+                match console {
+                    None => self.wire.respond(&request, Err(RequestError::launch(text))),
+                    Some(_) => self.wire.print(Category::Stderr, [text]),
+                }
                 self.refuse_waiting(&waiting, &program_ended());
                 match restart_state {
                     Some(_) => self.over(EXIT_UNFINISHED),
@@ -223,6 +228,7 @@ impl Session {
         mut debuggee: Box<Debuggee>,
         restart_state: RestartState,
         waiting: &[Waiter],
+        console: Option<Resume>,
     ) {
         self.connect(&mut debuggee);
         self.wire.print(Category::Console, debuggee.debugger.program().notes());
@@ -232,9 +238,25 @@ impl Session {
         let (thread_id, all_threads_continued) = (to_dap::THREAD, true);
         let continued = events::Continued { thread_id, all_threads_continued };
         self.wire.event(Event::Continued(continued));
-        let resume = debuggee.settings.first_resume();
+        let resume = console.unwrap_or(debuggee.settings.first_resume());
         self.state = State::Standing(debuggee);
+        self.console_runs = console.is_some();
         self.resume(resume);
+    }
+
+    /// Performs `run` or `start` of the console: restarts the program, and begins it as the command
+    /// says. The request is answered already.
+    pub(super) fn restart_from_console(&mut self, request: &Request, how: Resume) {
+        let (true, Some(arguments)) = (!self.is_attached, self.launched_with.clone()) else {
+            let text = "the program was started elsewhere; start it again there";
+            return self.wire.print(Category::Stderr, [text]);
+        };
+        match std::mem::replace(&mut self.state, State::Ended) {
+            State::Standing(debuggee) => {
+                self.relaunch(*debuggee, request, arguments, Some(how));
+            }
+            other => self.state = other,
+        }
     }
 
     /// Serves `restart`: launches the program again, with the configuration that the request has or
@@ -259,7 +281,7 @@ impl Session {
             Err(error) => return self.wire.respond(request, Err(error)),
         };
         match std::mem::replace(&mut self.state, State::Ended) {
-            State::Standing(debuggee) => self.relaunch(*debuggee, request, arguments),
+            State::Standing(debuggee) => self.relaunch(*debuggee, request, arguments, None),
             State::Running(mut running) => {
                 running.interrupt();
                 if let Then::Nothing = running.then {
@@ -278,14 +300,27 @@ impl Session {
         }
     }
 
-    fn relaunch(&mut self, debuggee: Debuggee, request: &Request, arguments: LaunchArguments) {
+    /// Loads the program again. `console`: a command asks for it, and says how it begins.
+    fn relaunch(
+        &mut self,
+        debuggee: Debuggee,
+        request: &Request,
+        arguments: LaunchArguments,
+        console: Option<Resume>,
+    ) {
         let restart_state = debuggee.into_restart_state();
         match self.begin_launch(&arguments) {
             Ok(launch) => {
                 self.launching(launch, request.clone(), arguments, Some(restart_state));
+                if let State::Launching(launching) = &mut self.state {
+                    launching.console = console;
+                }
             }
             Err(text) => {
-                self.wire.respond(request, Err(RequestError::launch(text)));
+                match console {
+                    None => self.wire.respond(request, Err(RequestError::launch(text))),
+                    Some(_) => self.wire.print(Category::Stderr, [text]),
+                }
                 self.over(EXIT_UNFINISHED);
             }
         }
@@ -355,9 +390,11 @@ impl Session {
 
     fn cancel_launch(&mut self, launching: Launching, why: &str) {
         self.end_progress();
-        let Launching { launch, request, waiting, restart_state } = launching;
+        let Launching { launch, request, waiting, restart_state, console } = launching;
         launch.cancel();
-        self.wire.respond(&request, Err(RequestError::cancelled_as(why)));
+        if console.is_none() {
+            self.wire.respond(&request, Err(RequestError::cancelled_as(why)));
+        }
         self.refuse_waiting(&waiting, &program_ended());
         if restart_state.is_some() {
             self.over(EXIT_UNFINISHED);
@@ -430,7 +467,7 @@ impl Session {
         match running.then {
             Then::Nothing => {}
             Then::Restart(request, arguments) => {
-                self.relaunch(*debuggee, &request, *arguments);
+                self.relaunch(*debuggee, &request, *arguments, None);
                 return ControlFlow::Continue(());
             }
             Then::Leave(request) => {

@@ -33,6 +33,10 @@ impl Session {
             },
             Ok(Handler::Program(handler)) => self.with_program(request, handler),
             Ok(Handler::Stop(handler)) => self.at_stop(&request, handler),
+            Ok(Handler::Console(handler)) => {
+                self.print_changes();
+                self.console(&request, handler);
+            }
             Ok(Handler::Move(handler)) => self.move_program(&request, handler),
             Ok(Handler::Resume(handler)) => self.resume_on_request(&request, handler),
         }
@@ -121,13 +125,7 @@ impl Session {
     /// Serves a request about a stop. Its values may come from a file that has changed meanwhile,
     /// so that is printed first.
     fn at_stop(&mut self, request: &Request, handler: ProgramHandler) {
-        self.state = match std::mem::replace(&mut self.state, State::Ended) {
-            State::Standing(mut debuggee) => {
-                self.print_changed_files(&mut debuggee);
-                State::Standing(debuggee)
-            }
-            other => other,
-        };
+        self.print_changes();
         let outcome = match &mut self.state {
             State::Standing(debuggee) => requests::serve(handler, debuggee, &self.client, request),
             _ => Err(self.wrong_state(request)),
@@ -135,8 +133,19 @@ impl Session {
         self.answer(request, outcome);
     }
 
+    /// Prints which files have changed, if the program stands still.
+    fn print_changes(&mut self) {
+        self.state = match std::mem::replace(&mut self.state, State::Ended) {
+            State::Standing(mut debuggee) => {
+                self.print_changed_files(&mut debuggee);
+                State::Standing(debuggee)
+            }
+            other => other,
+        };
+    }
+
     /// Answers a request, and sends the events about what it has changed.
-    fn answer(&mut self, request: &Request, outcome: Result<Value, RequestError>) {
+    pub(super) fn answer(&mut self, request: &Request, outcome: Result<Value, RequestError>) {
         self.wire.respond(request, outcome);
         if let State::Standing(debuggee) = &mut self.state {
             let events = std::mem::take(&mut debuggee.pending_events);

@@ -1,21 +1,28 @@
 //! The program resumes, stops, and the client hears why it stands still.
 
+use commands::{Action, Run};
 use debug::{Resume, StopReason};
 use serde_json::Value;
 
 use super::early_answers::Interruption;
 use super::state::{EXIT_UNFINISHED, Running, Session, State, Then};
 use crate::debuggee::Debuggee;
+use crate::panics;
 use crate::protocol::events::{self, Category};
 use crate::protocol::{Event, Request, RequestError};
 use crate::references::file_source;
-use crate::requests::{MoveHandler, Moved};
+use crate::requests::{ConsoleHandler, MoveHandler, Moved};
 use crate::to_dap;
 use crate::workers::Lines;
 
 impl Session {
     /// Resumes the program. A program that has failed is over.
     pub(super) fn resume(&mut self, resume: Resume) {
+        self.run_program(Run::Resume(resume, 1));
+    }
+
+    /// Runs the program. A program that has failed is over.
+    fn run_program(&mut self, run: Run) {
         match std::mem::replace(&mut self.state, State::Ended) {
             State::Standing(debuggee) if debuggee.failure.is_some() => {
                 self.outcome = debuggee.failure.map(StopReason::Failed);
@@ -30,7 +37,7 @@ impl Session {
                     let title = format!("Running {name}");
                     self.begin_progress(title, None);
                 }
-                self.runner.run(debuggee, resume);
+                self.runner.run(debuggee, run);
                 let (waiting, then) = (Vec::new(), Then::Nothing);
                 let interruption = Interruption::default();
                 let running = Running { interrupt, pause: false, waiting, then, interruption };
@@ -44,6 +51,7 @@ impl Session {
     pub(super) fn report(&mut self, mut debuggee: Box<Debuggee>, reason: StopReason) {
         self.end_progress();
         self.print_changed_files(&mut debuggee);
+        self.show_in_console(&mut debuggee, &reason);
         match &reason {
             StopReason::Completed(results) => {
                 let name = debuggee.debugger.program().entry_name();
@@ -68,6 +76,55 @@ impl Session {
         }
         debuggee.stopped_for = Some(reason);
         self.state = State::Standing(debuggee);
+    }
+
+    /// Serves a line of the console: sends the response first, then does what the line asks for.
+    pub(super) fn console(&mut self, request: &Request, handler: ConsoleHandler) {
+        let outcome = match &mut self.state {
+            State::Standing(debuggee) => {
+                panics::caught(|| handler(debuggee, &self.client, request))
+                    .unwrap_or_else(|text| Err(RequestError::internal(text)))
+            }
+            _ => Err(self.wrong_state(request)),
+        };
+        let (outcome, action) = match outcome {
+            Ok(answered) => (Ok(answered.body), answered.action),
+            Err(error) => (Err(error), None),
+        };
+        self.answer(request, outcome);
+        match action {
+            None => {}
+            Some(Action::Run(run)) => {
+                self.console_runs = true;
+                let (thread_id, all_threads_continued) = (to_dap::THREAD, true);
+                let continued = events::Continued { thread_id, all_threads_continued };
+                self.wire.event(Event::Continued(continued));
+                self.run_program(run);
+            }
+            Some(Action::Moved(reason)) => {
+                self.console_runs = true;
+                if let State::Standing(mut debuggee) =
+                    std::mem::replace(&mut self.state, State::Ended)
+                {
+                    debuggee.forget_stop();
+                    self.report(debuggee, reason);
+                }
+            }
+            Some(Action::Launch(how)) => self.restart_from_console(request, how),
+            Some(Action::Quit) => self.end(),
+        }
+    }
+
+    /// Shows a stop in the console: all of it if a command has run the program, otherwise what
+    /// `display` asks for.
+    fn show_in_console(&mut self, debuggee: &mut Debuggee, reason: &StopReason) {
+        let shows_all = std::mem::take(&mut self.console_runs) && !reason.is_final();
+        if shows_all || debuggee.console.has_displays() {
+            let answer = debuggee.console.stopped(&mut debuggee.debugger, reason);
+            self.wire.print(Category::Console, answer.text.lines());
+        } else {
+            debuggee.console.look_at(&debuggee.debugger, reason);
+        }
     }
 
     /// Begins the program after `configurationDone`, or shows that it has not begun. A program that
@@ -111,6 +168,7 @@ impl Session {
                 debuggee.forget_stop();
                 match moved {
                     Moved::Elsewhere => {
+                        debuggee.console.look_at(&debuggee.debugger, &StopReason::Step);
                         self.wire.event(Event::Stopped(to_dap::stopped_after_jump()));
                         self.state = State::Standing(debuggee);
                     }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use debug::{InterruptHandle, StopReason};
+use debug::{InterruptHandle, Resume, StopReason};
 use tempfile::TempDir;
 
 use super::early_answers::{EarlyNumbers, Interruption, Waiter};
@@ -49,6 +49,8 @@ pub(super) struct Launching {
     pub(super) waiting: Vec<Waiter>,
     /// The state of the earlier run, if this is a restart.
     pub(super) restart_state: Option<RestartState>,
+    /// How the program begins, if a command of the console restarts it; the request is answered.
+    pub(super) console: Option<Resume>,
 }
 
 /// A program that runs.
@@ -122,6 +124,8 @@ pub(crate) struct Session {
     pub(super) detached: Option<Box<Debuggee>>,
     pub(super) runner: Runner,
     pub(super) early_numbers: EarlyNumbers,
+    /// Whether a command of the console has made the program run.
+    pub(super) console_runs: bool,
     /// The directory with the module that was compiled for this session.
     pub(super) scratch: Option<TempDir>,
 }
@@ -154,6 +158,7 @@ impl Session {
             // What ran when the session ends goes with it.
             runner: Runner::new(move |it| ran.send(LoopEvent::Ran(it)).is_ok()),
             early_numbers: EarlyNumbers::default(),
+            console_runs: false,
             scratch: None,
         }
     }

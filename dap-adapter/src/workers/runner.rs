@@ -7,14 +7,15 @@
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use debug::{Resume, StopReason};
+use commands::Run;
+use debug::StopReason;
 
 use crate::debuggee::Debuggee;
 use crate::panics;
 
 /// Runs a program. Ends when dropped, once the program stands still.
 pub(crate) struct Runner {
-    work: Sender<(Box<Debuggee>, Resume)>,
+    work: Sender<(Box<Debuggee>, Run)>,
 }
 
 /// How running ended.
@@ -28,11 +29,12 @@ pub(crate) enum Ran {
 impl Runner {
     /// A runner that reports each stop to a function, until that returns false: nothing listens.
     pub(crate) fn new(report: impl Fn(Ran) -> bool + Send + 'static) -> Self {
-        let (work, jobs) = channel::<(Box<Debuggee>, Resume)>();
+        let (work, jobs) = channel::<(Box<Debuggee>, Run)>();
         thread::spawn(move || {
-            for (mut debuggee, resume) in jobs {
-                let ran = match panics::caught(|| debuggee.debugger.resume(resume)) {
-                    Ok(reason) => Ran::Stopped(debuggee, reason),
+            for (mut debuggee, run) in jobs {
+                let ran = match panics::caught(|| run.perform(&mut debuggee.debugger)) {
+                    // A place that is nowhere is nothing to run to; commands check that before.
+                    Ok(reason) => Ran::Stopped(debuggee, reason.unwrap_or(StopReason::Step)),
                     Err(text) => Ran::Crashed(text),
                 };
                 if !report(ran) {
@@ -44,8 +46,8 @@ impl Runner {
     }
 
     /// Lets the program run.
-    pub(crate) fn run(&self, debuggee: Box<Debuggee>, resume: Resume) {
+    pub(crate) fn run(&self, debuggee: Box<Debuggee>, run: Run) {
         // The thread lives as long as `self`: it survives every panic of the debugger.
-        let _ = self.work.send((debuggee, resume));
+        let _ = self.work.send((debuggee, run));
     }
 }

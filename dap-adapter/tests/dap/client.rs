@@ -261,6 +261,13 @@ impl Client {
         (frame["name"].as_str().unwrap().to_owned(), frame["line"].as_i64().unwrap())
     }
 
+    /// The number of the innermost frame.
+    #[track_caller]
+    pub(crate) fn top_frame(&mut self) -> Value {
+        let trace = self.request("stackTrace", &json!({"threadId": 1, "levels": 1}));
+        trace["stackFrames"][0]["id"].clone()
+    }
+
     /// The program ends by itself.
     #[track_caller]
     pub(crate) fn ends(&mut self, exit_code: i64) {

@@ -5,6 +5,7 @@
 //! | `lifecycle` | a session begins and ends properly, from every state |
 //! | `breakpoints` | the program stops at breakpoints |
 //! | `column_breakpoints` | breakpoints on one of several operations of a line |
+//! | `console` | commands in the console |
 //! | `assignments` | values, memory and places are changed; conditions and log messages |
 //! | `levels` | how far steps go, at each level |
 //! | `inspection` | the values of a stopped program |
@@ -32,6 +33,7 @@ mod busy;
 mod changed_files;
 mod client;
 mod column_breakpoints;
+mod console;
 mod devices;
 mod dispatches;
 mod faults;

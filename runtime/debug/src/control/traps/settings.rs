@@ -20,6 +20,19 @@ pub struct Traps {
 }
 
 impl Traps {
+    /// What these and others ask for together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            nan: self.nan | other.nan,
+            infinity: self.infinity | other.infinity,
+            dispatch_nan: self.dispatch_nan | other.dispatch_nan,
+            dispatch_infinity: self.dispatch_infinity | other.dispatch_infinity,
+            overflow: self.overflow | other.overflow,
+            every: self.every | other.every,
+        }
+    }
+
     pub(crate) fn watches_floats(self) -> bool {
         self.nan || self.infinity
     }

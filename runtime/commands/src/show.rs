@@ -1,25 +1,20 @@
-//! The output of the terminal debugger.
+//! The text of what a command shows.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::fmt::{self, Write};
 
 use debug::{
     BreakpointId, BreakpointSpec, DataAccess, Debugger, DispatchMoment, Frame, FrameIndex, Node,
     Position, StopReason, Variable,
 };
 
-/// The most columns of a source line that are shown.
-const MAX_COLUMNS: usize = 300;
+use crate::output::Output;
 
 /// The most elements that the summary of a tensor reads.
 const MAX_SUMMARISED: usize = 1 << 24;
 
 /// The reason of a stop, and the frame.
-pub(super) fn stop(
-    out: &mut impl Write,
-    debugger: &Debugger,
-    reason: &StopReason,
-) -> io::Result<()> {
+pub(crate) fn stop(out: &mut Output, debugger: &Debugger, reason: &StopReason) -> fmt::Result {
     match reason {
         StopReason::Entry | StopReason::Step => {}
         StopReason::Breakpoint(ids) => {
@@ -51,18 +46,22 @@ pub(super) fn stop(
 }
 
 /// A frame with its source line, or with its instruction if the source is not known.
-pub(super) fn frame(
-    out: &mut impl Write,
+pub(crate) fn frame(
+    out: &mut Output,
     debugger: &Debugger,
     number: usize,
     frame: &Frame,
-) -> io::Result<()> {
+) -> fmt::Result {
     frame_line(out, number, frame)?;
     let line = frame.source.as_ref().and_then(|source| {
-        Some((source.line, debugger.program().line_of_source(&source.file, source.line)?))
+        let text = debugger.program().line_of_source(&source.file, source.line)?;
+        Some((source.line, source.column, text))
     });
     match (line, frame.position) {
-        (Some((number, line)), _) => writeln!(out, "{number}\t{}", cut(&line)),
+        (Some((number, column, line)), _) => {
+            let line = cut(&line, column, out.width).into_owned();
+            writeln!(out, "{number}\t{line}")
+        }
         (None, Some(position)) => match instruction(debugger, position) {
             Some(text) => writeln!(out, "[{}]\t{text}", position.offset),
             None => Ok(()),
@@ -71,7 +70,7 @@ pub(super) fn frame(
     }
 }
 
-fn frame_line(out: &mut impl Write, number: usize, frame: &Frame) -> io::Result<()> {
+fn frame_line(out: &mut Output, number: usize, frame: &Frame) -> fmt::Result {
     let inlined = if frame.is_inlined { " [inlined]" } else { "" };
     write!(out, "#{number} {}{inlined}", frame.name)?;
     if let Some(position) = frame.position {
@@ -90,7 +89,7 @@ fn instruction(debugger: &Debugger, position: Position) -> Option<String> {
 }
 
 /// The call stack.
-pub(super) fn backtrace(out: &mut impl Write, debugger: &Debugger) -> io::Result<()> {
+pub(crate) fn backtrace(out: &mut Output, debugger: &Debugger) -> fmt::Result {
     let frames = debugger.machine().frames();
     if frames.is_empty() {
         return writeln!(out, "nothing runs");
@@ -100,17 +99,17 @@ pub(super) fn backtrace(out: &mut impl Write, debugger: &Debugger) -> io::Result
 }
 
 /// A new or changed breakpoint.
-pub(super) fn breakpoint_set(
-    out: &mut impl Write,
+pub(crate) fn breakpoint_set(
+    out: &mut Output,
     debugger: &Debugger,
     id: BreakpointId,
-) -> io::Result<()> {
+) -> fmt::Result {
     breakpoint_line(out, debugger, id)?;
     let message = debugger.breakpoints().get(id).and_then(|it| it.message.as_ref());
     message.map_or(Ok(()), |message| writeln!(out, "note: {message}"))
 }
 
-fn breakpoint_line(out: &mut impl Write, debugger: &Debugger, id: BreakpointId) -> io::Result<()> {
+fn breakpoint_line(out: &mut Output, debugger: &Debugger, id: BreakpointId) -> fmt::Result {
     let Some(breakpoint) = debugger.breakpoints().get(id) else { return Ok(()) };
     let asked = match &breakpoint.spec {
         BreakpointSpec::Line { file, line, .. } => {
@@ -162,7 +161,7 @@ fn breakpoint_line(out: &mut impl Write, debugger: &Debugger, id: BreakpointId) 
 }
 
 /// All breakpoints and traps.
-pub(super) fn breakpoints(out: &mut impl Write, debugger: &Debugger) -> io::Result<()> {
+pub(crate) fn breakpoints(out: &mut Output, debugger: &Debugger) -> fmt::Result {
     let ids: Vec<BreakpointId> = debugger.breakpoints().iter().map(|it| it.id).collect();
     let catches = debugger.catches();
     if ids.is_empty() && catches.is_empty() {
@@ -180,11 +179,7 @@ pub(super) fn breakpoints(out: &mut impl Write, debugger: &Debugger) -> io::Resu
 }
 
 /// A value and its parts.
-pub(super) fn variable(
-    out: &mut impl Write,
-    debugger: &Debugger,
-    variable: &Variable,
-) -> io::Result<()> {
+pub(crate) fn variable(out: &mut Output, debugger: &Debugger, variable: &Variable) -> fmt::Result {
     variable_line(out, variable)?;
     match &variable.children {
         Some(children) => {
@@ -207,12 +202,12 @@ pub(super) fn variable(
     }
 }
 
-fn variable_line(out: &mut impl Write, variable: &Variable) -> io::Result<()> {
+fn variable_line(out: &mut Output, variable: &Variable) -> fmt::Result {
     writeln!(out, "{} = {} : {}", variable.name, variable.value, variable.type_name)
 }
 
 /// The variables of a scope.
-pub(super) fn variables(out: &mut impl Write, debugger: &Debugger, node: &Node) -> io::Result<()> {
+pub(crate) fn variables(out: &mut Output, debugger: &Debugger, node: &Node) -> fmt::Result {
     let variables = debugger.machine().children(node, None);
     if variables.is_empty() {
         return writeln!(out, "none here");
@@ -221,7 +216,7 @@ pub(super) fn variables(out: &mut impl Write, debugger: &Debugger, node: &Node) 
 }
 
 /// The memory that is allocated on the device.
-pub(super) fn allocations(out: &mut impl Write, debugger: &Debugger) -> io::Result<()> {
+pub(crate) fn allocations(out: &mut Output, debugger: &Debugger) -> fmt::Result {
     let allocations = debugger.machine().allocations();
     if allocations.is_empty() {
         return writeln!(out, "nothing is allocated");
@@ -231,12 +226,12 @@ pub(super) fn allocations(out: &mut impl Write, debugger: &Debugger) -> io::Resu
 }
 
 /// The instructions of a function, with an arrow at the one that the frame stands at.
-pub(super) fn disassembly(
-    out: &mut impl Write,
+pub(crate) fn disassembly(
+    out: &mut Output,
     debugger: &Debugger,
     function: vm::FunctionId,
     frame: FrameIndex,
-) -> io::Result<()> {
+) -> fmt::Result {
     let here = debugger.machine().position_in(frame);
     writeln!(out, "{}:", debugger.program().function_label(function))?;
     for (position, text) in debugger.program().function_instructions(function) {
@@ -247,14 +242,14 @@ pub(super) fn disassembly(
 }
 
 /// Lines of a source file, with an arrow at one of them. Returns how many there were.
-pub(super) fn source_lines(
-    out: &mut impl Write,
+pub(crate) fn source_lines(
+    out: &mut Output,
     debugger: &Debugger,
     here: Option<u32>,
     file: &str,
     first: u32,
     count: u32,
-) -> io::Result<usize> {
+) -> Result<usize, fmt::Error> {
     let mut shown = 0;
     for number in first..first.saturating_add(count) {
         let Some(line) = debugger.program().line_of_source(file, number) else { break };
@@ -264,23 +259,29 @@ pub(super) fn source_lines(
             break;
         }
         let arrow = if here == Some(number) { "=>" } else { "  " };
-        writeln!(out, "{arrow} {number}\t{}", cut(&line))?;
+        let line = cut(&line, 1, out.width);
+        writeln!(out, "{arrow} {number}\t{line}")?;
         shown += 1;
     }
     Ok(shown)
 }
 
-/// A source line, cut to the width of the terminal: lines of models may contain all their weights.
-fn cut(line: &str) -> Cow<'_, str> {
+/// A source line, cut to the width of the output: lines of models may contain all their weights.
+/// What stands around a column, counted from 1, is kept.
+fn cut(line: &str, column: u32, width: usize) -> Cow<'_, str> {
     // For the arrow, the number and the tab before the line.
     const MARGIN: usize = 16;
-    let columns = rustix::termios::tcgetwinsize(io::stdout());
-    let columns = columns.ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
     // A very narrow terminal still gets 40 columns.
-    let width =
-        columns.map_or(MAX_COLUMNS, |width| width.saturating_sub(MARGIN).max(40)).min(MAX_COLUMNS);
-    match line.char_indices().nth(width) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &line[..end])),
-        None => Cow::Borrowed(line),
+    let width = width.saturating_sub(MARGIN).max(40);
+    if line.char_indices().nth(width).is_none() {
+        return Cow::Borrowed(line);
     }
+    let column = usize::try_from(column).unwrap_or(1).saturating_sub(1);
+    // A third of the width lies before the column, unless the line begins there.
+    let first = if column < width * 2 / 3 { 0 } else { column - width / 3 };
+    let at = |index| line.char_indices().nth(index).map_or(line.len(), |(at, _)| at);
+    let (start, end) = (at(first), at(first + width));
+    let before = if start > 0 { "…" } else { "" };
+    let after = if end < line.len() { "…" } else { "" };
+    Cow::Owned(format!("{before}{}{after}", &line[start..end]))
 }

@@ -1,52 +1,44 @@
 //! A line to its command, a command to its method.
 
-use std::io::{self, Write};
+use std::fmt::Write;
 
-use debug::{Granularity, Limits, Resume, ScopeKind, StepKind};
+use debug::{Debugger, Granularity, Limits, Resume, ScopeKind, StepKind};
 
-use super::command::Command;
-use super::state::{Next, Problem, Terminal};
-use super::{show, table};
+use crate::command::Command;
+use crate::session::{Action, Answer, Performer, Problem, Session};
+use crate::{show, table};
 
-impl<W: Write> Terminal<W> {
-    /// Executes a line. An empty line repeats the last step or listing.
-    ///
-    /// # Errors
-    /// Output cannot be written.
-    pub(crate) fn execute(&mut self, line: &str) -> io::Result<Next> {
+impl Session {
+    /// Performs a line. An empty line repeats the last step or listing.
+    pub fn answer(&mut self, debugger: &mut Debugger, line: &str) -> Answer {
         if line.trim_start().starts_with('#') {
-            return Ok(Next::Command);
+            return Answer::default();
         }
         let parsed = if line.trim().is_empty() {
             match self.last.clone() {
                 Some(command) => Ok(command),
-                None => return Ok(Next::Command),
+                None => return Answer::default(),
             }
         } else {
             table::parse(line)
         };
-        let result = parsed.map_err(Problem::User).and_then(|command| {
-            self.last = command.repeats().then(|| command.clone());
+        let mut performer = Performer::new(self, debugger);
+        let outcome = parsed.map_err(Problem).and_then(|command| {
+            performer.session.last = command.repeats().then(|| command.clone());
             if !command.restarts() {
-                self.print_changed_files()?;
+                performer.print_changed_files()?;
             }
-            self.perform(command)
+            performer.perform(command)
         });
-        match result {
-            Ok(next) => Ok(next),
-            Err(Problem::Output(error)) => Err(error),
-            Err(Problem::User(text)) => {
-                self.has_failed = true;
-                writeln!(self.out, "error: {text}")?;
-                Ok(Next::Command)
-            }
-        }
+        performer.finish(outcome)
     }
+}
 
-    fn perform(&mut self, command: Command) -> Result<Next, Problem> {
+impl Performer<'_> {
+    fn perform(&mut self, command: Command) -> Result<(), Problem> {
         match command {
-            Command::Run => self.run()?,
-            Command::Start => self.start()?,
+            Command::Run => self.launch(Resume::Continue),
+            Command::Start => self.launch(Resume::ToEntry),
             Command::Continue => self.resume(Resume::Continue, 1)?,
             Command::Step { times } => self.step(StepKind::Into, Granularity::Line, times)?,
             Command::Next { times } => self.step(StepKind::Over, Granularity::Line, times)?,
@@ -80,13 +72,13 @@ impl<W: Write> Terminal<W> {
             Command::Set(target, value) => self.set(&target, &value)?,
             Command::Examine(text, count) => self.examine(&text, count)?,
             Command::Delete(which) => self.delete(which)?,
-            Command::Breakpoints => show::breakpoints(&mut self.out, &self.debugger)?,
-            Command::Backtrace => show::backtrace(&mut self.out, &self.debugger)?,
-            Command::Frame(number) => self.select(number.unwrap_or(self.selected))?,
-            Command::Up => self.select(self.selected + 1)?,
+            Command::Breakpoints => show::breakpoints(&mut self.out, self.debugger)?,
+            Command::Backtrace => show::backtrace(&mut self.out, self.debugger)?,
+            Command::Frame(number) => self.select(number.unwrap_or(self.session.selected))?,
+            Command::Up => self.select(self.session.selected + 1)?,
             Command::Down => {
-                let below = self.selected.checked_sub(1).ok_or("this is the innermost frame")?;
-                self.select(below)?;
+                let below = self.session.selected.checked_sub(1);
+                self.select(below.ok_or("this is the innermost frame")?)?;
             }
             Command::Registers => self.scope(ScopeKind::Registers)?,
             Command::Locals => self.scope(ScopeKind::Locals)?,
@@ -94,20 +86,21 @@ impl<W: Write> Terminal<W> {
             Command::Dispatch => self.scope(ScopeKind::Dispatch)?,
             Command::Allocations => {
                 self.needs_frame()?;
-                show::allocations(&mut self.out, &self.debugger)?;
+                show::allocations(&mut self.out, self.debugger)?;
             }
             Command::Print(name) => {
                 self.needs_frame()?;
                 let limits = Limits::default();
-                let value = self.debugger.evaluate_in_console(self.frame, &name, limits);
+                let frame = self.session.frame;
+                let value = self.debugger.evaluate_in_console(frame, &name, limits);
                 let variable = value.map_err(|error| error.with_caret(&name))?;
-                show::variable(&mut self.out, &self.debugger, &variable)?;
+                show::variable(&mut self.out, self.debugger, &variable)?;
             }
             Command::Disassemble(function) => self.disassemble(function.as_deref())?,
             Command::List(target) => self.list(target)?,
-            Command::Help => self.out.write_all(table::help().as_bytes())?,
-            Command::Quit => return Ok(Next::Quit),
+            Command::Help => self.out.write_str(&table::help())?,
+            Command::Quit => self.action = Some(Action::Quit),
         }
-        Ok(Next::Command)
+        Ok(())
     }
 }

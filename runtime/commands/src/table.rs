@@ -4,11 +4,11 @@
 
 use debug::DataAccess;
 
-use super::arguments::{
+use crate::arguments::{
     non_empty, read_break, read_examine, read_list_target, read_log, read_number, read_place,
     read_set, read_times, read_trap, required,
 };
-use super::command::Command;
+use crate::command::Command;
 
 /// A row of the command table.
 struct Row {
@@ -283,7 +283,7 @@ const TABLE: &[Row] = &[
 ];
 
 /// Reads a line. Names of commands may be abbreviated if that is unambiguous, as in gdb.
-pub(super) fn parse(line: &str) -> Result<Command, String> {
+pub(crate) fn parse(line: &str) -> Result<Command, String> {
     let line = line.trim();
     if let Some(rest) = line.strip_prefix("x/") {
         return read_examine(&format!("/{rest}"));
@@ -312,8 +312,14 @@ pub(super) fn parse(line: &str) -> Result<Command, String> {
     }
 }
 
+/// Whether a line begins with the whole name of a command, or with one of its short forms.
+pub(crate) fn is_command(line: &str) -> bool {
+    let mut names = TABLE.iter().flat_map(|row| row.names);
+    line.starts_with("x/") || names.any(|name| after_words(line, name).is_some())
+}
+
 /// The text of `help`.
-pub(super) fn help() -> String {
+pub(crate) fn help() -> String {
     let mut text = String::new();
     for row in TABLE {
         let left = format!("{} {}", row.names[0], row.arguments);
@@ -334,8 +340,8 @@ mod tests {
     use debug::{BreakpointOptions, DispatchMoment, HitCondition, Level};
     use vmfb::BytecodeOffset;
 
-    use super::super::command::{Place, Trap};
     use super::*;
+    use crate::command::{Place, Trap};
 
     fn breaks(place: Place) -> Command {
         Command::Break(place, BreakpointOptions::default())

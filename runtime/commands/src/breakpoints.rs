@@ -1,30 +1,30 @@
 //! Commands about breakpoints, watchpoints and traps.
 
-use std::io::Write;
+use std::fmt::Write;
 
 use debug::{
     BreakpointId, BreakpointOptions, BreakpointSpec, DataAccess, ExpressionError, OptionError,
     Traps,
 };
 
-use super::command::{Place, Trap};
-use super::show;
-use super::state::{Problem, Terminal};
+use crate::command::{Place, Trap};
+use crate::session::{Performer, Problem};
+use crate::show;
 
 /// The text of an error in options, with its place in the text from the user.
 fn option_problem(error: &OptionError, options: &BreakpointOptions) -> Problem {
     let caret = |error: &ExpressionError, text: &Option<String>| {
-        Problem::User(error.with_caret(text.as_deref().unwrap_or_default().trim()))
+        Problem(error.with_caret(text.as_deref().unwrap_or_default().trim()))
     };
     match error {
         OptionError::Condition(error) => caret(error, &options.condition),
         OptionError::Log(error) => caret(error, &options.log),
-        OptionError::NoBreakpoint => Problem::User(error.to_string()),
+        OptionError::NoBreakpoint => Problem(error.to_string()),
     }
 }
 
-impl<W: Write> Terminal<W> {
-    pub(super) fn add_breakpoint(
+impl Performer<'_> {
+    pub(crate) fn add_breakpoint(
         &mut self,
         place: Place,
         options: &BreakpointOptions,
@@ -39,11 +39,11 @@ impl<W: Write> Terminal<W> {
             self.debugger.remove_breakpoint(id);
             return Err(option_problem(&error, options));
         }
-        show::breakpoint_set(&mut self.out, &self.debugger, id)?;
+        show::breakpoint_set(&mut self.out, self.debugger, id)?;
         Ok(())
     }
 
-    pub(super) fn set_condition(
+    pub(crate) fn set_condition(
         &mut self,
         number: u32,
         condition: Option<String>,
@@ -54,11 +54,11 @@ impl<W: Write> Terminal<W> {
         let options = BreakpointOptions { condition, ..breakpoint.options() };
         let set = self.debugger.set_breakpoint_options(id, &options);
         set.map_err(|error| option_problem(&error, &options))?;
-        show::breakpoint_set(&mut self.out, &self.debugger, id)?;
+        show::breakpoint_set(&mut self.out, self.debugger, id)?;
         Ok(())
     }
 
-    pub(super) fn delete(&mut self, which: Option<u32>) -> Result<(), Problem> {
+    pub(crate) fn delete(&mut self, which: Option<u32>) -> Result<(), Problem> {
         let ids: Vec<BreakpointId> = match which {
             Some(number) => vec![BreakpointId(number)],
             None => self.debugger.breakpoints().iter().map(|it| it.id).collect(),
@@ -72,7 +72,7 @@ impl<W: Write> Terminal<W> {
     }
 
     /// Removes the watchpoints on data of the last run, which no longer exists.
-    pub(super) fn remove_stale_watchpoints(&mut self) -> Result<(), Problem> {
+    pub(crate) fn remove_stale_watchpoints(&mut self) -> Result<(), Problem> {
         let breakpoints = self.debugger.breakpoints().iter();
         let gone: Vec<BreakpointId> = breakpoints
             .filter(
@@ -87,23 +87,23 @@ impl<W: Write> Terminal<W> {
         Ok(())
     }
 
-    pub(super) fn watch(&mut self, access: DataAccess, text: &str) -> Result<(), Problem> {
+    pub(crate) fn watch(&mut self, access: DataAccess, text: &str) -> Result<(), Problem> {
         self.needs_frame()?;
-        let target = self.debugger.machine().watch_target(self.frame, text)?;
+        let target = self.debugger.machine().watch_target(self.session.frame, text)?;
         let id = self.debugger.add_breakpoint(BreakpointSpec::Data { target, access });
-        show::breakpoint_set(&mut self.out, &self.debugger, id)?;
+        show::breakpoint_set(&mut self.out, self.debugger, id)?;
         Ok(())
     }
 
-    pub(super) fn catch(&mut self, trap: Option<Trap>, every: bool) -> Result<(), Problem> {
+    pub(crate) fn catch(&mut self, trap: Option<Trap>, every: bool) -> Result<(), Problem> {
         match trap {
             None => {}
-            Some(Trap::Off) => self.traps = Traps::default(),
-            Some(Trap::Nan) => self.traps.nan = true,
-            Some(Trap::Infinity) => self.traps.infinity = true,
-            Some(Trap::DispatchNan) => self.traps.dispatch_nan = true,
-            Some(Trap::DispatchInfinity) => self.traps.dispatch_infinity = true,
-            Some(Trap::Overflow) => self.traps.overflow = true,
+            Some(Trap::Off) => self.session.traps = Traps::default(),
+            Some(Trap::Nan) => self.session.traps.nan = true,
+            Some(Trap::Infinity) => self.session.traps.infinity = true,
+            Some(Trap::DispatchNan) => self.session.traps.dispatch_nan = true,
+            Some(Trap::DispatchInfinity) => self.session.traps.dispatch_infinity = true,
+            Some(Trap::Overflow) => self.session.traps.overflow = true,
             Some(Trap::Uninitialised) if self.debugger.program().is_guarded() => {}
             Some(Trap::Uninitialised) => {
                 return Err("what was never written is known of guarded memory only: \
@@ -112,9 +112,9 @@ impl<W: Write> Terminal<W> {
             }
         }
         if trap.is_some() {
-            self.traps.every = every;
+            self.session.traps.every = every;
         }
-        self.debugger.set_traps(self.traps);
+        self.debugger.set_traps(self.session.all_traps());
         let caught = self.debugger.catches();
         if caught.is_empty() {
             writeln!(self.out, "nothing is caught")?;

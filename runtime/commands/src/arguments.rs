@@ -3,15 +3,15 @@
 use debug::{BreakpointOptions, DispatchMoment, HitCondition};
 use vmfb::BytecodeOffset;
 
-use super::command::{Command, ListTarget, Place, Trap};
+use crate::command::{Command, ListTarget, Place, Trap};
 
 /// How often to repeat a step.
-pub(super) fn read_times(text: &str) -> Result<u32, String> {
+pub(crate) fn read_times(text: &str) -> Result<u32, String> {
     Ok(read_number(text)?.unwrap_or(1))
 }
 
 /// A number, if there is one.
-pub(super) fn read_number<T: std::str::FromStr>(text: &str) -> Result<Option<T>, String> {
+pub(crate) fn read_number<T: std::str::FromStr>(text: &str) -> Result<Option<T>, String> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -19,18 +19,18 @@ pub(super) fn read_number<T: std::str::FromStr>(text: &str) -> Result<Option<T>,
 }
 
 /// A text that must not be empty.
-pub(super) fn required(text: &str) -> Result<String, String> {
+pub(crate) fn required(text: &str) -> Result<String, String> {
     if text.is_empty() { Err("print what?".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 /// A text, unless it is empty.
-pub(super) fn non_empty(text: &str) -> Option<String> {
+pub(crate) fn non_empty(text: &str) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// A place with a condition and a hit condition: `improve if %x > 2 if count >= 3`.
-pub(super) fn read_break(text: &str) -> Result<Command, String> {
+pub(crate) fn read_break(text: &str) -> Result<Command, String> {
     let (text, hit_condition) = match text.rsplit_once(" if count") {
         Some((text, condition)) => (text, condition.parse::<HitCondition>()?),
         None => (text, HitCondition::Always),
@@ -44,7 +44,7 @@ pub(super) fn read_break(text: &str) -> Result<Command, String> {
 }
 
 /// A place and a message: `improve, guess is {%guess}`.
-pub(super) fn read_log(text: &str) -> Result<Command, String> {
+pub(crate) fn read_log(text: &str) -> Result<Command, String> {
     let (text, log) = text.split_once(',').ok_or("log what? log PLACE, TEXT with {EXPR}")?;
     let log = log.trim().trim_matches('"');
     let options = BreakpointOptions { log: non_empty(log), ..BreakpointOptions::default() };
@@ -52,7 +52,7 @@ pub(super) fn read_log(text: &str) -> Result<Command, String> {
 }
 
 /// What to catch; None for an empty text.
-pub(super) fn read_trap(text: &str) -> Result<Option<Trap>, String> {
+pub(crate) fn read_trap(text: &str) -> Result<Option<Trap>, String> {
     Ok(Some(match text {
         "" => return Ok(None),
         "nan" => Trap::Nan,
@@ -72,7 +72,7 @@ pub(super) fn read_trap(text: &str) -> Result<Option<Trap>, String> {
 }
 
 /// A target and a value, separated by the first `=`.
-pub(super) fn read_set(text: &str) -> Result<Command, String> {
+pub(crate) fn read_set(text: &str) -> Result<Command, String> {
     let text = text.strip_prefix("var ").unwrap_or(text);
     let (target, value) = text.split_once('=').ok_or("set what? set var TARGET = EXPR")?;
     match (target.trim(), value.trim()) {
@@ -82,7 +82,7 @@ pub(super) fn read_set(text: &str) -> Result<Command, String> {
 }
 
 /// A number of bytes and an expression: `/32 r0`.
-pub(super) fn read_examine(text: &str) -> Result<Command, String> {
+pub(crate) fn read_examine(text: &str) -> Result<Command, String> {
     let (count, text) = match text.strip_prefix('/') {
         Some(rest) => {
             let (count, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -110,7 +110,7 @@ fn read_dispatches(text: &str) -> Result<Place, String> {
 }
 
 /// A place, as `break` takes it.
-pub(super) fn read_place(text: &str) -> Result<Place, String> {
+pub(crate) fn read_place(text: &str) -> Result<Place, String> {
     if text.is_empty() {
         return Err(
             "break where? [FILE:]LINE[:COLUMN], FUNCTION, *FUNCTION+OFFSET or *ADDRESS".to_owned()
@@ -173,7 +173,7 @@ fn read_offset(text: &str) -> Result<BytecodeOffset, String> {
 }
 
 /// A line or a function; None for an empty text.
-pub(super) fn read_list_target(text: &str) -> Option<ListTarget> {
+pub(crate) fn read_list_target(text: &str) -> Option<ListTarget> {
     match text.parse() {
         Ok(line) => Some(ListTarget::Line(line)),
         Err(_) if text.is_empty() => None,

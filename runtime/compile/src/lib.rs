@@ -25,6 +25,7 @@
 //! | `find_compiler` | where iree-compile is, and which ones are trusted |
 //! | `flags` | the flags of each run |
 //! | `runs` | the three runs: their processes, messages and outputs |
+//! | `twin` | one dispatch as bytecode: [`compile_twin`] |
 //! | `request` | what to compile, and [`compile`] itself |
 
 mod cancellation;
@@ -35,8 +36,10 @@ mod flags;
 mod process_group;
 mod request;
 mod runs;
+mod twin;
 
 pub use cancellation::Cancellation;
 pub use error::CompileError;
 pub use process_group::ProcessGroup;
 pub use request::{CompileOutput, CompileRequest, compile};
+pub use twin::{TwinOutput, TwinRequest, compile_twin};

@@ -23,6 +23,7 @@ use crate::control::breakpoints::table::{
 use crate::control::runner::Runner;
 use crate::control::stop::{DataHit, Resume, StopReason};
 use crate::control::traps::settings::Traps;
+use crate::control::twins::Twins;
 use crate::expression::{ExpressionError, Limits};
 use crate::interrupt::InterruptHandle;
 use crate::machine::Machine;
@@ -48,7 +49,8 @@ impl Debugger {
     /// A module cannot be loaded, verified or linked, or the function and its inputs do not fit.
     pub fn load(options: LaunchOptions) -> Result<Self, LaunchError> {
         let interrupt = options.interrupt.clone();
-        let runner = Runner::new(Machine::load(options)?, interrupt);
+        let twins = Twins::new(options.iree_compile.clone());
+        let runner = Runner::new(Machine::load(options)?, interrupt, twins);
         Ok(Self { runner, reported_files: Vec::new() })
     }
 
@@ -74,6 +76,20 @@ impl Debugger {
     /// again.
     pub fn resume(&mut self, how: Resume) -> StopReason {
         self.runner.resume(how)
+    }
+
+    /// The dispatch of machine code that resuming will first compile to bytecode, to step into it.
+    #[must_use]
+    pub fn dispatch_to_compile(&self, how: Resume) -> Option<String> {
+        match how {
+            Resume::Step(kind, granularity) => self.runner.twin_to_compile(kind, granularity),
+            _ => None,
+        }
+    }
+
+    /// The user has written to memory of the program: see [`crate::Memory::write`].
+    pub fn memory_changed(&mut self) {
+        self.runner.twins.values_changed();
     }
 
     /// Runs to a place, unless something stops the program earlier.
@@ -130,7 +146,11 @@ impl Debugger {
         target: &str,
         value: &str,
     ) -> Result<Variable, ExpressionError> {
-        self.runner.machine.assign(frame, target, value)
+        let assigned = self.runner.machine.assign(frame, target, value);
+        if assigned.is_ok() {
+            self.runner.twins.values_changed();
+        }
+        assigned
     }
 
     /// The value of an expression, which may call pure functions of the program.

@@ -16,6 +16,7 @@
 //! | and in the VM program? | [`DebugInfo::listing_position_at`], [`DebugInfo::live_values`] |
 //! | what does a dispatch read and write? | [`DispatchInterfaces`] |
 //! | which tensors does a model compute, and what are they called? | [`TensorProgram`] |
+//! | what is the source of a dispatch? | [`twin_source`], [`WorkgroupCount`] |
 //! | what is missing? | [`DebugInfo::completeness`] |
 //!
 //! Each module uses only modules above it in this table:
@@ -62,7 +63,7 @@ pub use debug_info::{
 };
 pub use dispatches::{
     CallChain, DispatchCall, DispatchInterface, DispatchInterfaces, DispatchOperand, NamedPosition,
-    OperandAccess,
+    OperandAccess, WorkgroupCount, twin_source,
 };
 pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition};
 pub use mlir_text::MlirTextError;

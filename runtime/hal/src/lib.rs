@@ -32,7 +32,9 @@ mod modules;
 mod parameters;
 mod scheduling;
 
-pub use activities::{QueueActivity, Step, attach_nested_modules};
+pub use activities::{
+    MachineRun, QueueActivity, Step, Twin, TwinOutcome, TwinReport, attach_nested_modules,
+};
 pub use commands::{CommandBuffer, ResolvedDispatch};
 pub use device::{Device, DeviceKind, DeviceRef};
 pub use executables::{

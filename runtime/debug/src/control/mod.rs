@@ -1,7 +1,8 @@
 //! Control of the running program: breakpoints, watchpoints, traps, steps, resuming and jumps.
 //!
 //! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`; then `runner`, which runs
-//! stretches, `step`, which makes steps of them, `resume`, `moves` and `sentences`. `assign` and
+//! stretches, `twins`, which enters machine code, `step`, which makes steps of them, `resume`,
+//! `moves` and `sentences`. `assign` and
 //! `console` change the stopped program. The folder uses everything below it, and must not know the
 //! façade [`crate::Debugger`].
 
@@ -16,4 +17,5 @@ pub(crate) mod step;
 pub(crate) mod steps;
 pub(crate) mod stop;
 pub(crate) mod traps;
+pub(crate) mod twins;
 pub(crate) mod watcher;

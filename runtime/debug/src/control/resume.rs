@@ -44,6 +44,7 @@ impl Runner {
         watcher.begin(machine, &breakpoints.table);
         dispatches.look_again(machine, watcher.traps, &mut breakpoints.log);
         let reason = run(self);
+        self.report_twin();
         let reason = self.with_a_frame(reason);
         let paused_at = self.machine.position().filter(|_| matches!(reason, StopReason::Pause));
         self.paused_at = paused_at.map(|at| (at, self.breakpoints.armed.at(at)));
@@ -102,6 +103,9 @@ impl Runner {
                 }
                 _ => self.step(kind, granularity, hidden_calls),
             },
+            (Resume::AsBefore, Some(Unfinished::Enter { kind, granularity })) => {
+                self.step(kind, granularity, 0)
+            }
             (Resume::AsBefore, Some(Unfinished::Out { depth, origin })) => {
                 self.run_out(depth, origin)
             }

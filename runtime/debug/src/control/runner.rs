@@ -12,9 +12,10 @@ use super::breakpoints::active::ActiveBreakpoints;
 use super::breakpoints::spec::BreakpointId;
 use super::steps::observers::{StepObserver, WatchObserver};
 use super::steps::plan::{StepPlan, Verdict};
-use super::stop::{DataUser, StopReason};
+use super::stop::{DataUser, Granularity, StepKind, StopReason};
 use super::traps::dispatches::DispatchTraps;
 use super::traps::settings::Traps;
+use super::twins::Twins;
 use super::watcher::Watcher;
 use crate::interrupt::InterruptHandle;
 use crate::machine::{Machine, Phase};
@@ -23,6 +24,11 @@ use crate::machine::{Machine, Phase};
 #[derive(Debug)]
 pub(super) enum Unfinished {
     ToEntry,
+    /// Into a dispatch whose bytecode is not compiled yet.
+    Enter {
+        kind: StepKind,
+        granularity: Granularity,
+    },
     Step {
         plan: StepPlan,
         in_initialisers: bool,
@@ -40,6 +46,7 @@ pub(crate) struct Runner {
     pub(crate) breakpoints: ActiveBreakpoints,
     pub(crate) watcher: Watcher,
     pub(crate) dispatches: DispatchTraps,
+    pub(crate) twins: Twins,
     pub(crate) interrupt: InterruptHandle,
     /// The step that a pause has interrupted.
     pub(super) unfinished: Option<Unfinished>,
@@ -52,7 +59,7 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    pub(crate) fn new(machine: Machine, interrupt: InterruptHandle) -> Self {
+    pub(crate) fn new(machine: Machine, interrupt: InterruptHandle, twins: Twins) -> Self {
         interrupt.learn(&machine.context);
         if let Some(invocation) = machine.invocation() {
             interrupt.attach(invocation.interrupt());
@@ -62,6 +69,7 @@ impl Runner {
             breakpoints: ActiveBreakpoints::default(),
             watcher: Watcher::default(),
             dispatches: DispatchTraps::default(),
+            twins,
             interrupt,
             unfinished: None,
             paused_at: None,

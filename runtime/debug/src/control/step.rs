@@ -112,6 +112,10 @@ impl Runner {
         granularity: Granularity,
         hidden_calls: usize,
     ) -> StopReason {
+        if let Some(reason) = self.enter_twin(kind, granularity) {
+            self.unfinished = Some(Unfinished::Enter { kind, granularity });
+            return reason;
+        }
         let goes_inwards = kind == StepKind::Into
             && granularity != Granularity::Instruction
             && self.machine.level() == Level::Source;

@@ -13,5 +13,6 @@ pub(crate) mod machine_code;
 pub(crate) mod scopes;
 pub(crate) mod stack;
 pub(crate) mod step_in_targets;
+pub(crate) mod twin_difference;
 pub(crate) mod variables;
 pub(crate) mod watchable;

@@ -146,8 +146,12 @@ impl Program {
             self.look_inside(file, line, &found, &mut here.inside);
         }
         for Found { place, names, .. } in found {
+            // A twin runs only where the user steps into it.
+            let is_always =
+                |at: &Position| self.module(at.function.module).is_some_and(|it| !it.is_twin);
             let is_inside = |name: &String| {
-                here.inside.keys().any(|at| self.export_of(at.function) == Some(name.as_str()))
+                let mut inside = here.inside.keys().filter(|at| is_always(at));
+                inside.any(|at| self.export_of(at.function) == Some(name.as_str()))
             };
             here.outside.extend(names.into_iter().filter(|name| !is_inside(name)));
             here.commands.push(place);

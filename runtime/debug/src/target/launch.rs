@@ -45,6 +45,8 @@ pub struct LaunchOptions {
     pub host: Config,
     /// Whether expressions may read this process's memory by address: `r0 as memref<?xf32>`.
     pub foreign_memory: bool,
+    /// The iree-compile that makes bytecode of machine code; otherwise it is looked for.
+    pub iree_compile: Option<PathBuf>,
     /// The handle that stops the running program. A restarted program uses the same handle.
     pub interrupt: InterruptHandle,
 }

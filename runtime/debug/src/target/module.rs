@@ -10,7 +10,7 @@ use debuginfo::{
 };
 use vm::{FunctionId, ModuleIndex, Position};
 use vmfb::print::{Disassembly, DisassemblyOptions, disassemble};
-use vmfb::{BytecodeOffset, FunctionOrdinal, Module, RodataOrdinal};
+use vmfb::{BytecodeOffset, FileBytes, FunctionOrdinal, Module, RodataOrdinal};
 
 use super::cache::{Cache, Scope};
 use super::globals::Globals;
@@ -25,10 +25,14 @@ pub(crate) struct LoadedModule {
     pub(crate) info: DebugInfo,
     /// Whether it is code for a device, from inside another module.
     pub(crate) is_nested: bool,
+    /// Whether it was compiled while the program runs, to stand for machine code.
+    pub(crate) is_twin: bool,
     /// The debug companions of the modules inside it, by the rodata segment of the module.
     pub(super) nested: Vec<(RodataOrdinal, ReadCompanion)>,
     /// The tensors that its dispatches read and write.
     pub(crate) interfaces: DispatchInterfaces,
+    /// The file that they were read from, with the sources of the dispatches.
+    pub(crate) dispatch_sources: Option<FileBytes>,
     listing: OnceLock<Disassembly>,
     globals: OnceLock<Globals>,
     register_types: Mutex<HashMap<FunctionOrdinal, Arc<RegisterTypes>>>,
@@ -55,8 +59,10 @@ impl LoadedModule {
             path: None,
             info,
             is_nested: false,
+            is_twin: false,
             nested: Vec::new(),
             interfaces: DispatchInterfaces::default(),
+            dispatch_sources: None,
             listing: OnceLock::new(),
             globals: OnceLock::new(),
             register_types: Mutex::default(),

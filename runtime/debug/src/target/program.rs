@@ -4,7 +4,7 @@
 //! is elsewhere. So it can be read while an invocation is borrowed.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use debuginfo::{DebugInfo, DispatchInterface, FileId, SourceMap, SourcePosition};
@@ -18,7 +18,7 @@ use vmfb::{Module, RodataOrdinal};
 use super::files::{ChangedFile, ReadFile};
 use super::launch::{LaunchError, LaunchOptions};
 use super::module::LoadedModule;
-use super::reader::load_module;
+use super::reader::{ReadCompanion, load_module};
 use crate::view::frame::SourceLine;
 
 /// The functions of a program by what runs them.
@@ -92,6 +92,7 @@ impl Program {
             loaded.path = parts.path;
             loaded.nested = parts.nested;
             loaded.interfaces = parts.interfaces;
+            loaded.dispatch_sources = parts.dispatch_sources;
             modules.push(loaded);
         }
         let main = modules.last().ok_or(LaunchError::NoModule)?;
@@ -171,6 +172,50 @@ impl Program {
             outer.nested.iter().filter(move |(rodata, _)| from == Some(*rodata))
         });
         let nested = companions.map(|(_, nested)| nested).next();
+        self.nested_module(index, module, nested)
+    }
+
+    /// Adds a module that was compiled to stand for machine code, with its debug companion.
+    pub(crate) fn meet_twin(
+        &mut self,
+        context: &Context,
+        index: ModuleIndex,
+        companion: Vec<u8>,
+    ) -> Result<(), String> {
+        let module = context.bytecode_module(index).ok_or("there is no such module")?;
+        let companion = ReadCompanion::parse(module.name(), companion.into())?;
+        let mut twin = self.nested_module(index, module, Some(&companion));
+        twin.is_twin = true;
+        self.modules.push(twin);
+        self.coded = Mutex::default();
+        Ok(())
+    }
+
+    /// The source of a dispatch as text that compiles to bytecode, and the directory of its module.
+    pub(crate) fn twin_source(
+        &self,
+        module: Option<ModuleIndex>,
+        export: &str,
+    ) -> Result<(String, Option<PathBuf>), String> {
+        let has_it = |it: &&LoadedModule| it.interfaces.of(export).is_some();
+        let own = self.modules.iter().filter(|it| Some(it.index) == module).find(has_it);
+        let found = own.or_else(|| self.modules.iter().find(has_it));
+        let found = found.and_then(|it| Some((it, it.dispatch_sources.as_ref()?)));
+        let (module, sources) = found.ok_or(
+            "its source is not there; compile the program with `iree-dbg compile`, which keeps it",
+        )?;
+        let sources = std::str::from_utf8(sources.owned()).map_err(|error| error.to_string())?;
+        let directory = module.path.as_deref().and_then(Path::parent).map(Path::to_owned);
+        Ok((debuginfo::twin_source(sources, export)?, directory))
+    }
+
+    /// A module for a device, with its companion.
+    fn nested_module(
+        &self,
+        index: ModuleIndex,
+        module: &Arc<Module>,
+        nested: Option<&ReadCompanion>,
+    ) -> LoadedModule {
         let info = DebugInfo::load(module, nested.map(|nested| &nested.companion));
         let info = info.with_source_roots(self.source_directories.clone());
         let mut info = info.with_source_map(self.source_map.clone());

@@ -21,6 +21,8 @@ pub(crate) struct LoadedParts {
     pub(crate) nested: Vec<(RodataOrdinal, ReadCompanion)>,
     /// The tensors that its dispatches read and write.
     pub(crate) interfaces: DispatchInterfaces,
+    /// The file that they were read from.
+    pub(crate) dispatch_sources: Option<FileBytes>,
     pub(crate) notes: Vec<String>,
     /// The files that all of this was read from.
     pub(crate) files: Vec<ReadFile>,
@@ -54,13 +56,21 @@ pub(crate) fn load_module(source: ModuleSource) -> Result<LoadedParts, LaunchErr
     let interfaces = path.as_deref().and_then(|path| DispatchInterfaces::read_beside(path, bytes));
     let (interfaces, dispatches) = interfaces.unzip();
     let text = companion.as_ref().map(|companion| companion.text.file().clone());
-    let files = [Some(bytes.clone()), text, dispatches].into_iter().flatten();
+    let files = [Some(bytes.clone()), text, dispatches.clone()].into_iter().flatten();
     let files = files.map(ReadFile::new).collect();
     let interfaces = interfaces.unwrap_or_default();
     let (companion, companion_text) = companion.map(|it| (it.companion, it.text)).unzip();
-    let parts =
-        LoadedParts { verified, path, companion, companion_text, nested, interfaces, notes, files };
-    Ok(parts)
+    Ok(LoadedParts {
+        verified,
+        path,
+        companion,
+        companion_text,
+        nested,
+        interfaces,
+        dispatch_sources: dispatches,
+        notes,
+        files,
+    })
 }
 
 /// A companion with its text.
@@ -79,7 +89,7 @@ impl ReadCompanion {
         }
     }
 
-    fn parse(name: &str, text: FileBytes) -> Result<Self, String> {
+    pub(super) fn parse(name: &str, text: FileBytes) -> Result<Self, String> {
         match Companion::parse(text.owned()) {
             Ok(companion) => Ok(Self { companion, text: CompanionText::new(text) }),
             Err(error) => Err(format!("the debug companion of {name} is damaged: {error}")),

@@ -128,7 +128,8 @@ impl Program {
             return Resolution { locations: self.first_in_blocks(&host), ..nowhere };
         }
         let inside: Vec<Position> = device.inside.keys().copied().collect();
-        let is_before = inside.is_empty() && !device.outside.is_empty();
+        let is_twin = |at: &Position| self.module(at.function.module).is_some_and(|it| it.is_twin);
+        let is_before = inside.iter().all(is_twin) && !device.outside.is_empty();
         let message = is_before.then(|| self.why_before(&device.outside).to_owned());
         Resolution {
             locations: self.first_in_blocks(&inside),
@@ -143,7 +144,7 @@ impl Program {
 
     /// Why a stop is before a dispatch rather than in it.
     fn why_before(&self, dispatches: &BTreeSet<String>) -> &'static str {
-        let mut nested = self.modules.iter().filter(|module| module.is_nested);
+        let mut nested = self.modules.iter().filter(|module| module.is_nested && !module.is_twin);
         let is_bytecode = nested.any(|module| {
             let mut exports = module.module.exports().iter();
             exports.any(|export| dispatches.contains(&export.name))

@@ -30,6 +30,8 @@ pub struct DispatchInterface {
     /// In the order of the text, so that each comes after its operands.
     definitions: Vec<Definition>,
     subspans: Vec<Subspan>,
+    /// The numbers that the count of workgroups is computed from: the ordinal and the name of each.
+    workload: Vec<(usize, String)>,
     body: DispatchBody,
 }
 
@@ -96,7 +98,13 @@ impl DispatchInterface {
         let Some((names, operation, rest)) = definition(&statement.text) else { return };
         if operation == "hal.interface.binding.subspan" {
             self.subspans.extend(subspan(rest));
-        } else if let Some(operation) = known_operation(operation, rest) {
+        } else if let Some(known) = known_operation(operation, rest) {
+            if operation.ends_with("dispatch.workload.ordinal")
+                && let (Some(ordinal), [name]) = (workload_ordinal(rest), &names[..])
+            {
+                self.workload.push((ordinal, name.clone()));
+            }
+            let operation = known;
             self.definitions.push(Definition { names, operation });
         }
     }
@@ -135,6 +143,21 @@ impl DispatchInterface {
     /// computed.
     #[must_use]
     pub fn operands(&self, constants: &[u32]) -> Vec<DispatchOperand> {
+        let values = self.values(constants);
+        self.subspans.iter().filter_map(|subspan| subspan.place(&values)).collect()
+    }
+
+    /// The numbers that the count of workgroups is computed from, by ordinal, given the numbers of
+    /// the dispatch; as far as they can be computed.
+    #[must_use]
+    pub fn workload(&self, constants: &[u32]) -> HashMap<usize, u64> {
+        let values = self.values(constants);
+        let known = self.workload.iter();
+        known.filter_map(|(ordinal, name)| Some((*ordinal, *values.get(name.as_str())?))).collect()
+    }
+
+    /// The numbers in the dispatch, by name.
+    fn values(&self, constants: &[u32]) -> HashMap<&str, u64> {
         let mut values: HashMap<&str, u64> = HashMap::new();
         for Definition { names, operation } in &self.definitions {
             let value = |name: &String| values.get(name.as_str()).copied();
@@ -151,7 +174,7 @@ impl DispatchInterface {
             let known = names.iter().zip(results);
             values.extend(known.filter_map(|(name, value)| Some((name.as_str(), value?))));
         }
-        self.subspans.iter().filter_map(|subspan| subspan.place(&values)).collect()
+        values
     }
 }
 
@@ -240,6 +263,11 @@ fn subspan(rest: &str) -> Option<Subspan> {
         element_type.push('>');
     }
     Some(Subspan { binding, offset, dimensions, element_type, access })
+}
+
+/// The ordinal in `%7, 0 : index`.
+fn workload_ordinal(rest: &str) -> Option<usize> {
+    rest.split_once(',')?.1.trim().split(' ').next()?.parse().ok()
 }
 
 fn within<'a>(text: &'a str, start: &str, end: char) -> Option<&'a str> {

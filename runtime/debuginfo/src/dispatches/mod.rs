@@ -8,7 +8,11 @@
 //! - [`calls`]: the calls of a dispatch that several operations share
 //! - [`interface`]: the tensors of a dispatch, given its numbers
 //! - [`file`](mod@file): the file beside a module
+//! - [`affine`]: arithmetic in counts of workgroups
+//! - [`workgroups`]: how many workgroups a dispatch has
+//! - [`twin`]: the source of a dispatch, to be compiled to bytecode
 
+mod affine;
 mod body;
 mod calls;
 mod file;
@@ -17,9 +21,13 @@ mod positions;
 mod statements;
 #[cfg(test)]
 mod tests;
+mod twin;
+mod workgroups;
 
 pub use calls::DispatchCall;
 pub use file::DispatchInterfaces;
 pub use interface::{DispatchInterface, DispatchOperand, OperandAccess};
 pub(crate) use positions::LocationReader;
 pub use positions::{CallChain, NamedPosition};
+pub use twin::twin_source;
+pub use workgroups::WorkgroupCount;

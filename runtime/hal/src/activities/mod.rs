@@ -5,8 +5,11 @@ mod attach;
 mod create_executable;
 mod dispatching;
 mod queue_activity;
+mod snapshot;
+mod twin;
 
 pub use attach::attach_nested_modules;
 pub(crate) use create_executable::CreateExecutable;
 pub(crate) use dispatching::Dispatching;
 pub use queue_activity::{QueueActivity, Step};
+pub use twin::{MachineRun, Twin, TwinOutcome, TwinReport};

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use vm::{Activity, Boundary, BoundaryKind, Host, Next, Position, Status, Value};
 
 use super::dispatching::Dispatching;
+use super::twin::{Substitute, Twin, TwinReport, TwinRun};
 use crate::commands::{Command, DispatchCommand, Execution, ResolvedDispatch, WorkgroupCount};
 use crate::device::Device;
 use crate::executables::MachineState;
@@ -28,6 +29,8 @@ pub struct QueueActivity {
     /// The submission in execution.
     submission: Option<Submission>,
     at: At,
+    /// How the next command runs instead, if it is a dispatch of machine code.
+    substitute: Option<Box<Substitute>>,
 }
 
 /// The progress of the activity.
@@ -65,9 +68,35 @@ struct Current {
     dispatching: Dispatching,
     /// The device buffers of the dispatch's bindings.
     buffers: Vec<Buffer>,
+    /// If it runs as bytecode instead of machine code.
+    twin: Option<TwinRun>,
 }
 
 impl Current {
+    fn new(step: Step, resolved: ResolvedDispatch) -> Self {
+        let ResolvedDispatch { executable, dispatch, buffers } = resolved;
+        Self { step, dispatching: Dispatching::new(executable, dispatch), buffers, twin: None }
+    }
+
+    /// A dispatch of machine code that runs as bytecode, after its machine code has run.
+    fn twin(
+        mut step: Step,
+        substitute: Substitute,
+        resolved: ResolvedDispatch,
+        host: &Host<'_>,
+        device: &Device,
+    ) -> Result<Self, Status> {
+        let buffers = resolved.buffers.clone();
+        let (executable, dispatch, run) = substitute.begin(resolved, device, host.control())?;
+        step.text.push_str(", as bytecode");
+        Ok(Self {
+            step,
+            dispatching: Dispatching::new(executable, dispatch),
+            buffers,
+            twin: Some(run),
+        })
+    }
+
     /// The dispatch with its buffers.
     fn resolved(&self) -> ResolvedDispatch {
         let (executable, dispatch) = self.dispatching.parts();
@@ -90,7 +119,37 @@ impl QueueActivity {
     /// Executes `first`, which was taken from the queue, then all other submissions that are ready.
     #[must_use]
     pub(crate) fn new(device: Arc<Device>, first: Submission) -> Self {
-        Self { device, first: Some(first), submission: None, at: At::Take }
+        Self { device, first: Some(first), submission: None, at: At::Take, substitute: None }
+    }
+
+    /// Makes the dispatch before which the program stands run as its twin, over this many
+    /// workgroups. The report gets the outcome.
+    ///
+    /// # Errors
+    /// The program does not stand before a dispatch of machine code, or the twin does not fit it.
+    pub fn run_as(
+        &mut self,
+        twin: Twin,
+        workgroup_count: [u32; 3],
+        report: TwinReport,
+    ) -> Result<(), Status> {
+        let next = match &self.at {
+            At::Before(_) => self.next_dispatch().transpose()?,
+            _ => None,
+        };
+        let next = next.filter(|it| it.executable.bytecode().is_none());
+        let next = next.ok_or_else(|| {
+            Status::failed_precondition("the next command is no dispatch of machine code")
+        })?;
+        twin.fits(&next.dispatch)?;
+        self.substitute = Some(Box::new(Substitute { twin, workgroup_count, report }));
+        Ok(())
+    }
+
+    /// Whether the dispatch in progress is bytecode instead of machine code.
+    #[must_use]
+    pub fn is_twin(&self) -> bool {
+        matches!(&self.at, At::Dispatching(current) if current.twin.is_some())
     }
 
     /// The command that is next, in progress, or just done.
@@ -175,11 +234,20 @@ impl QueueActivity {
 
     /// Runs the command after the boundary in front of it.
     fn run(&mut self, host: &Host<'_>, step: Step) -> Result<Option<Next>, Status> {
+        let substitute = self.substitute.take();
         match self.next_dispatch() {
             Some(Ok(resolved)) => {
-                let ResolvedDispatch { executable, dispatch, buffers } = resolved;
-                let dispatching = Dispatching::new(executable, dispatch);
-                self.at = At::Dispatching(Box::new(Current { step, dispatching, buffers }));
+                let current = match substitute {
+                    None => Current::new(step, resolved),
+                    Some(substitute) => {
+                        let before = step.clone();
+                        match Current::twin(step, *substitute, resolved, host, &self.device) {
+                            Ok(current) => current,
+                            Err(status) => return self.fail(At::Before(before), status),
+                        }
+                    }
+                };
+                self.at = At::Dispatching(Box::new(current));
                 Ok(None)
             }
             Some(Err(status)) => self.fail(At::Before(step), status),
@@ -209,9 +277,13 @@ impl QueueActivity {
                 if let Some(execution) = self.submission.as_mut().and_then(|it| it.work.as_mut()) {
                     execution.advance();
                 }
-                let Current { step, dispatching, buffers } = *current;
+                let Current { step, dispatching, buffers, twin } = *current;
                 let (executable, dispatch) = dispatching.into_parts();
-                let resolved = ResolvedDispatch { executable, dispatch, buffers };
+                let resolved = match twin.map(TwinRun::finish).transpose() {
+                    Ok(Some(resolved)) => resolved,
+                    Ok(None) => ResolvedDispatch { executable, dispatch, buffers },
+                    Err(status) => return self.fail(At::Before(step), status),
+                };
                 Ok(self.done(host, step, Some(Box::new(resolved))))
             }
             Err(status) => self.fail(At::Dispatching(current), status),

@@ -19,4 +19,4 @@ pub use machine::MachineState;
 pub(crate) use native::{FORMATS as NATIVE_FORMATS, processor_feature, refusal};
 pub use native::{NativeCode, examine_machine_code};
 pub(crate) use pool::WorkerPool;
-pub(crate) use vmvx::{SET_CONSTANTS, arguments, words};
+pub(crate) use vmvx::{FORMAT as VMVX_FORMAT, SET_CONSTANTS, arguments, words};

@@ -22,7 +22,7 @@ use super::interface::{Bytecode, Executable, Export};
 use crate::microkernels;
 
 /// The name of the format.
-pub(super) const FORMAT: &str = "vmvx-bytecode-fb";
+pub(crate) const FORMAT: &str = "vmvx-bytecode-fb";
 
 /// The calling convention of a dispatch function: scratch memory, constants, bindings; id, size and
 /// count of workgroups.

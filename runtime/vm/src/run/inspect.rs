@@ -114,6 +114,16 @@ impl Invocation {
         }
     }
 
+    /// The activity of the innermost native function, if no bytecode runs inside it. A debugger
+    /// that knows the kind of activity can change what it does next.
+    pub fn innermost_activity_mut(&mut self) -> Option<&mut dyn Activity> {
+        let native = self.natives.last_mut()?;
+        if self.failed_native.is_some() || self.stack.frames.len() > native.depth {
+            return None;
+        }
+        native.activity_mut()
+    }
+
     /// The description of a [`FrameFunction::Part`], from its activity.
     #[must_use]
     pub fn part(&self, frame: FrameIndex) -> Option<String> {

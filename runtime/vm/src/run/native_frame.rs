@@ -62,6 +62,14 @@ impl NativeFrame {
         }
     }
 
+    /// The activity, to change it.
+    pub(crate) fn activity_mut(&mut self) -> Option<&mut dyn Activity> {
+        match &mut self.doing {
+            Doing::Polling(_) => None,
+            Doing::Stepping(activity) => Some(&mut **activity),
+        }
+    }
+
     /// The number of frames that it shows as: its own, and one per part.
     pub(crate) fn frame_count(&self) -> usize {
         1 + self.activity().map_or(0, Activity::part_count)

@@ -7,7 +7,7 @@ use crate::view::frame::SourceLine;
 /// A message of a breakpoint.
 #[derive(Clone, Debug)]
 pub struct LogMessage {
-    /// The breakpoint.
+    /// The breakpoint; 0 for a message of the debugger itself.
     pub breakpoint: BreakpointId,
     /// Its text, with values.
     pub text: String,

@@ -1,0 +1,216 @@
+//! Stepping into machine code: a dispatch runs as bytecode that is compiled from its source.
+//!
+//! The bytecode is compiled when the user first steps into a dispatch, and kept for the session.
+//! What runs, and in which order, is decided in [`hal::QueueActivity::run_as`]; the program keeps
+//! the results of its machine code. Where there can be no bytecode, the step is one over the
+//! dispatch, and a message says why.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use compile::{Cancellation, TwinOutput, TwinRequest, compile_twin};
+use debuginfo::WorkgroupCount;
+use hal::{MachineRun, QueueActivity, ResolvedDispatch, Twin, TwinReport};
+use vm::{Activity, BoundaryKind, FrameIndex, Invocation, ModuleIndex};
+
+use super::breakpoints::log::LogMessage;
+use super::breakpoints::spec::BreakpointId;
+use super::runner::Runner;
+use super::stop::{Granularity, StepKind, StopReason};
+
+/// How often the compiler is asked whether it has ended.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// A dispatch: the module that recorded it, and the name of its export.
+type Key = (Option<ModuleIndex>, String);
+
+/// The bytecode that stands for machine code.
+#[derive(Default)]
+pub(crate) struct Twins {
+    compiler: Option<PathBuf>,
+    /// What was compiled, or why it could not be.
+    known: HashMap<Key, Result<Known, String>>,
+    /// The report of the last one that ran.
+    report: Option<TwinReport>,
+}
+
+/// Bytecode for a dispatch.
+#[derive(Clone)]
+struct Known {
+    twin: Twin,
+    /// How many workgroups it has.
+    count: WorkgroupCount,
+}
+
+impl Twins {
+    pub(crate) fn new(compiler: Option<PathBuf>) -> Self {
+        Self { compiler, ..Self::default() }
+    }
+
+    /// The user has changed a value: what a twin in progress computes is no more what the machine
+    /// code has computed.
+    pub(crate) fn values_changed(&self) {
+        if let Some(report) = &self.report {
+            report.keep_results();
+        }
+    }
+}
+
+/// Whether a step is meant to enter the dispatch before which the program stands.
+fn enters(kind: StepKind, granularity: Granularity) -> bool {
+    kind == StepKind::Into && granularity != Granularity::Instruction
+}
+
+impl Runner {
+    /// The dispatch that a step will first have to compile to bytecode.
+    pub(crate) fn twin_to_compile(
+        &self,
+        kind: StepKind,
+        granularity: Granularity,
+    ) -> Option<String> {
+        let (key, _) = self.machine_code_ahead().filter(|_| enters(kind, granularity))?;
+        (!self.twins.known.contains_key(&key)).then_some(key.1)
+    }
+
+    /// Makes the dispatch of machine code before which the program stands run as bytecode, if a
+    /// step enters it. A pause while it is compiled stops the program where it stands.
+    pub(super) fn enter_twin(
+        &mut self,
+        kind: StepKind,
+        granularity: Granularity,
+    ) -> Option<StopReason> {
+        let (key, dispatch) = self.machine_code_ahead().filter(|_| enters(kind, granularity))?;
+        let name = key.1.clone();
+        let entered = match self.twin_of(key) {
+            Ok(None) => return Some(StopReason::Pause),
+            Ok(Some(known)) => self.substitute(&known, &name, &dispatch),
+            Err(reason) => Err(reason),
+        };
+        if let Err(reason) = entered {
+            self.tell(format!("@{name} is machine code and cannot be stepped into: {reason}"));
+        }
+        None
+    }
+
+    /// The dispatch of machine code before which the program stands.
+    fn machine_code_ahead(&self) -> Option<(Key, ResolvedDispatch)> {
+        let boundary = self.machine.invocation().and_then(Invocation::boundary)?;
+        if boundary.kind != BoundaryKind::BeforeStep || boundary.name.is_empty() {
+            return None;
+        }
+        let activity = self.machine.queue_activity(FrameIndex(0))?;
+        let dispatch = activity.dispatch().ok().flatten()?;
+        if dispatch.executable.bytecode().is_some() {
+            return None;
+        }
+        let recorded_at = activity.step().and_then(|step| step.recorded_at);
+        let key = (recorded_at.map(|at| at.function.module), boundary.name.clone());
+        Some((key, dispatch))
+    }
+
+    /// The bytecode for a dispatch, compiled now if it is not known yet. None: the user has paused.
+    fn twin_of(&mut self, key: Key) -> Result<Option<Known>, String> {
+        if let Some(known) = self.twins.known.get(&key) {
+            return known.clone().map(Some);
+        }
+        let made = match self.compile(&key) {
+            Ok(Some(compiled)) => self.attach(&key.1, compiled),
+            Ok(None) => return Ok(None),
+            Err(reason) => Err(reason),
+        };
+        self.twins.known.insert(key, made.clone());
+        made.map(Some)
+    }
+
+    /// Compiles a dispatch. None: the user has paused.
+    fn compile(&self, (module, export): &Key) -> Result<Option<TwinOutput>, String> {
+        let (source, directory) = self.machine.program.twin_source(*module, export)?;
+        let request = TwinRequest { source, compiler: self.twins.compiler.clone(), directory };
+        let cancellation = Cancellation::default();
+        let (sender, receiver) = channel();
+        let shared = cancellation.clone();
+        let worker = std::thread::spawn(move || {
+            // Nothing listens any more after a panic here.
+            let _ = sender.send(compile_twin(&request, &shared));
+        });
+        let compiled = loop {
+            match receiver.recv_timeout(PATIENCE) {
+                Ok(compiled) => break compiled,
+                Err(RecvTimeoutError::Timeout) if self.interrupt.is_pending() => {
+                    cancellation.cancel();
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err("the compilation of its bytecode has panicked".to_owned());
+                }
+            }
+        };
+        // It has sent its result, and ends.
+        let _ = worker.join();
+        match compiled {
+            Err(compile::CompileError::Cancelled) => Ok(None),
+            compiled => compiled.map(Some).map_err(|error| error.to_string()),
+        }
+    }
+
+    fn attach(&mut self, export: &str, compiled: TwinOutput) -> Result<Known, String> {
+        let TwinOutput { module, companion, counted } = compiled;
+        let count = WorkgroupCount::parse(&counted, export)
+            .ok_or("the compiler does not say how many workgroups its bytecode has")?;
+        let machine = &mut self.machine;
+        let device = machine.program.host().device().clone();
+        let twin = Twin::attach(&mut machine.context, &device, &module, export)
+            .map_err(|status| status.to_string())?;
+        machine.program.meet_twin(&machine.context, twin.module(), companion)?;
+        self.interrupt.learn(&self.machine.context);
+        let program = &self.machine.program;
+        self.breakpoints.table.resolve_again(|spec| spec.resolve(program));
+        self.arm_breakpoints();
+        Ok(Known { twin, count })
+    }
+
+    /// Makes the dispatch run as bytecode.
+    fn substitute(
+        &mut self,
+        Known { twin, count }: &Known,
+        export: &str,
+        dispatch: &ResolvedDispatch,
+    ) -> Result<(), String> {
+        let interface = self.machine.program.dispatch_interface(export);
+        let workload = interface.map(|it| it.workload(&dispatch.dispatch.constants));
+        let count = count.of(&workload.unwrap_or_default()).ok_or(
+            "how many workgroups its bytecode needs depends on numbers that the call does not carry",
+        )?;
+        let report = TwinReport::default();
+        let activity = self.machine.running().and_then(Invocation::innermost_activity_mut);
+        let activity = activity.map(|activity: &mut dyn Activity| activity as &mut dyn Any);
+        let activity = activity.and_then(|activity| activity.downcast_mut::<QueueActivity>());
+        let activity = activity.ok_or("no queue runs it")?;
+        let substituted = activity.run_as(twin.clone(), count, report.clone());
+        substituted.map_err(|status| status.to_string())?;
+        self.twins.report = Some(report);
+        Ok(())
+    }
+
+    /// Says what is known of a twin that has begun or ended since the last call.
+    pub(super) fn report_twin(&mut self) {
+        let Some(report) = &self.twins.report else { return };
+        let (machine, outcome) = (report.take_machine(), report.take());
+        if let (Some(MachineRun::Failed(status)), None) = (machine, &outcome) {
+            self.tell(format!("its machine code fails: {status}"));
+        }
+        if let Some(outcome) = outcome {
+            self.twins.report = None;
+            let text = self.machine.twin_sentence(&outcome);
+            self.tell(text);
+        }
+    }
+
+    /// Sends a message of the debugger itself.
+    fn tell(&mut self, text: String) {
+        self.breakpoints.log.send(LogMessage { breakpoint: BreakpointId(0), text, source: None });
+    }
+}

@@ -1,0 +1,200 @@
+//! What a dispatch has left that ran as machine code and as bytecode, compared in a sentence.
+
+use std::sync::Arc;
+
+use abi::element_type::NumericalKind;
+use hal::{MachineRun, TwinOutcome};
+use vm::Buffer;
+
+use crate::machine::Machine;
+use crate::tensor::{Number, TensorView};
+
+/// How two tensors differ.
+#[derive(Default)]
+struct Difference {
+    /// How many elements differ.
+    count: usize,
+    /// The largest difference, and the largest in units in the last place.
+    most: f64,
+    most_ulp: Option<u64>,
+    /// The element with the largest difference: its index, and both numbers.
+    at: Option<(usize, Number, Number)>,
+}
+
+impl Machine {
+    /// How the results of machine code and of its bytecode compare.
+    pub(crate) fn twin_sentence(&self, outcome: &TwinOutcome) -> String {
+        let TwinOutcome { resolved, machine, keeps_twin, differing } = outcome;
+        let name = resolved.executable.name_of(resolved.dispatch.export);
+        let whose = "the program goes on with what the bytecode has left";
+        match machine {
+            MachineRun::Completed if *keeps_twin => {
+                return format!("@{name} ran as bytecode, and you have changed values: {whose}");
+            }
+            MachineRun::Completed => {}
+            MachineRun::Failed(_) => {
+                return format!("@{name} ran as bytecode, as its machine code fails: {whose}");
+            }
+            MachineRun::Interrupted => {
+                return format!("@{name} ran as bytecode, its machine code was stopped: {whose}");
+            }
+        }
+        if differing.is_empty() {
+            return format!("@{name}: bytecode and machine code have left the same bytes");
+        }
+        let mut parts = Vec::new();
+        for (index, (operand, tensor)) in self.operands(resolved).into_iter().enumerate() {
+            let is_written = operand.access != debuginfo::OperandAccess::Read;
+            let twin = differing.iter().find(|(binding, _)| *binding == operand.binding);
+            let (Some(tensor), Some((_, twin))) = (tensor.filter(|_| is_written), twin) else {
+                continue;
+            };
+            if let Some(difference) = difference(&tensor, twin, operand.offset) {
+                parts.push(format!(
+                    "operand[{index}] : {}: {}",
+                    tensor.type_name(),
+                    difference.sentence(&tensor)
+                ));
+            }
+        }
+        if parts.is_empty() {
+            parts.push("bytes outside of its operands differ".to_owned());
+        }
+        format!(
+            "@{name}: bytecode and machine code differ in {}; the program goes on with what the \
+             machine code has left",
+            parts.join("; ")
+        )
+    }
+}
+
+/// Compares a tensor that machine code has left with the same one in the bytes that bytecode has
+/// left. None: they are equal, or cannot be compared.
+fn difference(machine: &TensorView, twin: &[u8], offset: u64) -> Option<Difference> {
+    let bytes = twin.get(usize::try_from(offset).ok()?..)?;
+    let memory = Arc::new(Buffer::from_bytes(bytes).ok()?);
+    let twin = TensorView::new(memory, machine.tensor_type().clone()).ok()?;
+    let mut others = Vec::with_capacity(twin.count());
+    twin.each(|number| {
+        others.push(number);
+        true
+    });
+    let bits = u32::from(machine.tensor_type().element_type.bits);
+    let is_float = machine.tensor_type().element_type.kind == NumericalKind::Float;
+    let mut found = Difference::default();
+    let mut index = 0;
+    machine.each(|number| {
+        if let Some(other) = others.get(index) {
+            found.add(index, number, *other, if is_float { bits } else { 0 });
+        }
+        index += 1;
+        true
+    });
+    (found.count > 0).then_some(found)
+}
+
+impl Difference {
+    fn add(&mut self, index: usize, machine: Number, twin: Number, float_bits: u32) {
+        let (a, b) = (machine.float(), twin.float());
+        if machine == twin && a.is_sign_negative() == b.is_sign_negative()
+            || a.is_nan() && b.is_nan()
+        {
+            return;
+        }
+        self.count += 1;
+        let ulp = ulp(a, b, float_bits);
+        self.most_ulp = self.most_ulp.max(ulp);
+        let distance = if a.is_nan() || b.is_nan() { f64::INFINITY } else { (a - b).abs() };
+        if self.at.is_none() || distance > self.most {
+            self.most = distance;
+            self.at = Some((index, machine, twin));
+        }
+    }
+
+    fn sentence(&self, tensor: &TensorView) -> String {
+        let Self { count, most, most_ulp, at } = self;
+        let ulp = most_ulp.map(|ulp| format!(" or {ulp} ULP")).unwrap_or_default();
+        let element_type = tensor.tensor_type().element_type;
+        let place = at.map(|(index, machine, twin)| {
+            format!(
+                " at {:?}: {} in machine code, {} in bytecode",
+                place(index, &tensor.tensor_type().shape),
+                machine.text_for(element_type),
+                twin.text_for(element_type)
+            )
+        });
+        let most = if most.is_finite() { format!("by {most:.4e}") } else { "without bound".into() };
+        let all = tensor.count();
+        format!("{count} of {all} elements, at most {most}{ulp},{}", place.unwrap_or_default())
+    }
+}
+
+/// The indices of an element in row-major order.
+fn place(mut index: usize, shape: &[u64]) -> Vec<usize> {
+    let mut indices: Vec<usize> = Vec::new();
+    for size in shape.iter().rev() {
+        let size = usize::try_from(*size).unwrap_or(usize::MAX).max(1);
+        indices.push(index % size);
+        index /= size;
+    }
+    indices.reverse();
+    indices
+}
+
+/// How many floats of a width lie between two; `None` for other numbers.
+fn ulp(a: f64, b: f64, bits: u32) -> Option<u64> {
+    /// Floats in their order as integers: the sign goes from magnitude to two's complement.
+    fn ordered(bits: i64, sign: i64) -> i64 {
+        if bits & sign == 0 { bits } else { -(bits & !sign) }
+    }
+    if a.is_nan() || b.is_nan() {
+        return None;
+    }
+    match bits {
+        32 => {
+            let of = |value: f64| ordered(i64::from((value as f32).to_bits()), 1 << 31);
+            Some(of(a).abs_diff(of(b)))
+        }
+        64 => {
+            let of = |value: f64| ordered(value.to_bits().cast_signed(), i64::MIN);
+            Some(of(a).abs_diff(of(b)))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use abi::tensor::TensorType;
+
+    use super::*;
+
+    #[test]
+    fn distance_in_floats() {
+        assert_eq!(ulp(1.0, 1.0, 32), Some(0));
+        assert_eq!(ulp(1.0, f64::from(1.0_f32.next_up()), 32), Some(1));
+        assert_eq!(ulp(-0.0, 0.0, 32), Some(0));
+        assert_eq!(ulp(f64::from(-1.0e-45_f32), f64::from(1.0e-45_f32), 32), Some(2));
+        assert_eq!(ulp(1.0, 1.0_f64.next_down(), 64), Some(1));
+        assert_eq!(ulp(1.0, 2.0, 16), None);
+        assert_eq!(ulp(f64::NAN, 2.0, 32), None);
+    }
+
+    #[test]
+    fn the_largest_difference_has_a_place() {
+        let tensor = |values: &[f32]| {
+            let bytes: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
+            let memory = Arc::new(Buffer::from_bytes(&bytes).unwrap());
+            (bytes, TensorView::new(memory, TensorType::parse("2x2xf32").unwrap()).unwrap())
+        };
+        let (_, machine) = tensor(&[1.0, 2.0, 3.0, 4.0]);
+        let (twin, _) = tensor(&[1.0, 2.5, 3.25, 4.0]);
+        let found = difference(&machine, &twin, 0).unwrap();
+        let text = found.sentence(&machine);
+        assert_eq!(found.count, 2);
+        assert!(text.starts_with("2 of 4 elements, at most by 5.0000e-1 or 2097152 ULP"), "{text}");
+        assert!(text.contains("at [0, 1]: 2"), "{text}");
+        let (same, _) = tensor(&[1.0, 2.0, 3.0, 4.0]);
+        assert!(difference(&machine, &same, 0).is_none());
+    }
+}

@@ -1,0 +1,124 @@
+//! The source of one dispatch, taken from the sources of all dispatches and changed to be compiled
+//! to bytecode, whatever it was compiled to.
+
+use super::statements::symbol;
+use crate::mlir_text::Cursor;
+
+/// The target for bytecode.
+const TARGET: &str = "(<\"vmvx\", \"vmvx-bytecode-fb\", {iree.encoding.resolver = \
+    #iree_cpu.vmvx_encoding_resolver<>, ukernels = \"none\"}>)";
+
+/// How the text stands for a constant that was left out.
+const LEFT_OUT: [&str; 3] = ["\"0x\"", "__elided__", "dense_resource<"];
+
+/// The text of the `hal.executable` that has the dispatch `export`, for
+/// `iree-compile --compile-mode=hal-executable`, with bytecode as its target. `sources` is what
+/// iree-compile prints with `--compile-to=executable-sources`.
+///
+/// # Errors
+/// The sources do not have it, or not whole; the message says what is missing.
+pub fn twin_source(sources: &str, export: &str) -> Result<String, String> {
+    let executable = executable_of(sources, export)
+        .ok_or_else(|| format!("the sources of dispatches do not have @{export}"))?;
+    if LEFT_OUT.iter().any(|mark| executable.contains(mark)) {
+        return Err(format!(
+            "the source of @{export} has constants that were left out of the text"
+        ));
+    }
+    let mut text = String::with_capacity(executable.len());
+    // Aliases of attributes and locations stand outside of the executable.
+    for alias in sources.lines().filter(|line| line.starts_with(['#', '!'])) {
+        text.push_str(alias);
+        text.push('\n');
+    }
+    for line in executable.lines() {
+        let trimmed = line.trim_start();
+        if let Some(rest) = trimmed.strip_prefix("hal.executable private ") {
+            // The compiler drops what is private and unused.
+            text.push_str("hal.executable public ");
+            text.push_str(rest);
+        } else if trimmed.starts_with("hal.executable.variant ") {
+            text.push_str(&retargeted(line).ok_or("the target of the dispatch is not understood")?);
+        } else {
+            text.push_str(line);
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// The executable that has an export, from its first line to its closing bracket.
+fn executable_of<'t>(sources: &'t str, export: &str) -> Option<&'t str> {
+    let mut current: Option<(usize, usize)> = None;
+    let mut is_wanted = false;
+    let mut at = 0;
+    for line in sources.split_inclusive('\n') {
+        let trimmed = line.trim_start();
+        let indent = line.len() - trimmed.len();
+        if trimmed.starts_with("hal.executable private ")
+            || trimmed.starts_with("hal.executable public ")
+        {
+            (current, is_wanted) = (Some((at, indent)), false);
+        } else if let Some(rest) = trimmed.strip_prefix("hal.executable.export ") {
+            is_wanted |= symbol(rest).is_some_and(|(name, _)| name == export);
+        } else if let Some((start, outer)) = current
+            && trimmed.starts_with('}')
+            && indent == outer
+        {
+            if is_wanted {
+                return sources.get(start..at + line.len());
+            }
+            current = None;
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// The line that begins a variant, with another target.
+fn retargeted(line: &str) -> Option<String> {
+    let at = line.find(" target(")? + " target".len();
+    let mut cursor = Cursor::new(&line.as_bytes()[at..]);
+    cursor.skip_group().ok()?;
+    Some(format!("{}{TARGET}{}", &line[..at], line.get(at + cursor.at()..)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCES: &str = "\
+#map = affine_map<(d0) -> (d0)>
+module {
+  hal.executable private @a {
+    hal.executable.variant public @elf target(<\"llvm-cpu\", \"elf\", {cpu = \"(\", t = {}}>) {
+      hal.executable.export public @\"f g\" ordinal(0) count(%arg0: !hal.device) {
+      }
+    } loc(unknown)
+  } loc(unknown)
+  hal.executable private @b {
+    hal.executable.variant public @elf target(<\"llvm-cpu\", \"elf\">) {
+      hal.executable.export public @h ordinal(0) count(%arg0: !hal.device) {
+      }
+      %0 = arith.constant dense<\"0x\"> : tensor<9xf32>
+    }
+  }
+}
+";
+
+    #[test]
+    fn one_executable_gets_another_target() {
+        let text = twin_source(SOURCES, "f g").unwrap();
+        assert!(text.starts_with("#map = "), "{text}");
+        assert!(text.contains("\nhal.executable public @a {\n"), "{text}");
+        assert!(text.contains("@elf target(<\"vmvx\", "), "{text}");
+        assert!(!text.contains("llvm-cpu") && !text.contains("@b"), "{text}");
+        assert!(text.ends_with("  } loc(unknown)\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        assert!(twin_source(SOURCES, "g").unwrap_err().contains("do not have @g"));
+        assert!(twin_source(SOURCES, "h").unwrap_err().contains("left out"));
+    }
+}

@@ -1,0 +1,145 @@
+//! How many workgroups a dispatch has, from the text of its executable as the compiler prints it
+//! when everything is tiled (`executable-targets`):
+//!
+//! ```text
+//! hal.executable.export public @f ordinal(0) … count(%arg0: !hal.device, %arg1: index) -> … {
+//!   %c1 = arith.constant 1 : index
+//!   %0 = affine.apply affine_map<()[s0] -> (s0 ceildiv 64)>()[%arg1]
+//!   hal.return %0, %c1, %c1 : index, index, index
+//! }
+//! ```
+//!
+//! The arguments after the device are the workload of the dispatch
+//! ([`super::DispatchInterface::workload`]).
+
+use std::collections::HashMap;
+
+use super::affine;
+use super::statements::{definition, operands, statements, symbol};
+
+/// The count of workgroups of a dispatch, as a function of its workload.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WorkgroupCount {
+    /// The names of the arguments after the device.
+    arguments: Vec<String>,
+    definitions: Vec<Definition>,
+    results: [String; 3],
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Definition {
+    name: String,
+    /// Its operation with all operands.
+    operation: String,
+    rest: String,
+}
+
+impl WorkgroupCount {
+    /// Reads the count of a dispatch by its exported name. `None` if the text does not have it.
+    #[must_use]
+    pub fn parse(text: &str, export: &str) -> Option<Self> {
+        let mut statements = statements(text);
+        let head = statements.find(|statement| {
+            let rest = statement.text.strip_prefix("hal.executable.export");
+            rest.and_then(symbol).is_some_and(|(name, _)| name == export)
+        })?;
+        let arguments = head.text.rsplit_once(" count(")?.1.split_once(") ->")?.0;
+        let mut definitions = Vec::new();
+        for statement in statements {
+            if let Some(rest) = statement.text.strip_prefix("hal.return ") {
+                let results: Vec<String> = operands(rest).collect();
+                let results = results.try_into().ok()?;
+                // The first argument is the device.
+                let arguments = operands(arguments).skip(1).collect();
+                return Some(Self { arguments, definitions, results });
+            }
+            let (mut names, operation, _) = definition(&statement.text)?;
+            let rest = statement.text.split_once(operation)?.1.trim().to_owned();
+            let operation = operation.to_owned();
+            definitions.push(Definition { name: names.pop()?, operation, rest });
+        }
+        None
+    }
+
+    /// The count for a workload, by ordinal. `None` if it needs a number that is not there, or does
+    /// something else than arithmetic.
+    #[must_use]
+    pub fn of(&self, workload: &HashMap<usize, u64>) -> Option<[u32; 3]> {
+        let mut values: HashMap<&str, i64> = HashMap::new();
+        for (ordinal, name) in self.arguments.iter().enumerate() {
+            if let Some(value) = workload.get(&ordinal).and_then(|it| i64::try_from(*it).ok()) {
+                values.insert(name, value);
+            }
+        }
+        for Definition { name, operation, rest } in &self.definitions {
+            if let Some(value) = evaluate(operation, rest, &values) {
+                values.insert(name, value);
+            }
+        }
+        let mut count = [0; 3];
+        for (count, name) in count.iter_mut().zip(&self.results) {
+            *count = u32::try_from(*values.get(name.as_str())?).ok()?;
+        }
+        Some(count)
+    }
+}
+
+fn evaluate(operation: &str, rest: &str, values: &HashMap<&str, i64>) -> Option<i64> {
+    let value = |name: &str| values.get(name).copied();
+    if let Some(kind) = operation.strip_prefix("affine.") {
+        let end = rest.find(">(")? + 1;
+        let (map, applied) = rest.split_at(end);
+        let (dimensions, symbols) = applied.split_once(')')?;
+        let symbols = symbols.split_once('[').map_or("", |(_, rest)| rest);
+        let all = |text: &str| operands(text).map(|name| value(&name)).collect::<Option<Vec<_>>>();
+        let results = affine::evaluate(map, &all(dimensions)?, &all(symbols)?)?;
+        return match kind {
+            "apply" => results.first().copied(),
+            "min" => results.into_iter().min(),
+            "max" => results.into_iter().max(),
+            _ => None,
+        };
+    }
+    let first = operands(rest).next().and_then(|name| value(&name));
+    let second = operands(rest).nth(1).and_then(|name| value(&name));
+    match operation {
+        "arith.constant" => rest.split(' ').next()?.parse().ok(),
+        "arith.addi" => first?.checked_add(second?),
+        "arith.subi" => first?.checked_sub(second?),
+        "arith.muli" => first?.checked_mul(second?),
+        "arith.ceildivui" | "arith.ceildivsi" => {
+            let (first, second) = (first?, second.filter(|it| *it > 0)?);
+            first.checked_neg()?.div_euclid(second).checked_neg()
+        }
+        "arith.divui" | "arith.divsi" | "arith.floordivsi" => {
+            let second = second.filter(|it| *it > 0)?;
+            first.filter(|it| *it >= 0).map(|first| first / second)
+        }
+        "arith.minui" | "arith.minsi" => Some(first?.min(second?)),
+        "arith.maxui" | "arith.maxsi" => Some(first?.max(second?)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+      hal.executable.export public @\"f g\" ordinal(0) layout(#hal.pipeline.layout<constants = 2>) \
+count(%arg0: !hal.device, %arg1: index, %arg2: index) -> (index, index, index) {
+        %c1 = arith.constant 1 : index
+        %0 = affine.apply affine_map<()[s0] -> (s0 ceildiv 64)>()[%arg1] loc(unknown)
+        %1 = arith.muli %0, %arg2 : index
+        hal.return %0, %1, %c1 : index, index, index
+      } <workgroup_size = [1 : index, 1 : index, 1 : index]>
+";
+
+    #[test]
+    fn counts_follow_the_workload() {
+        let count = WorkgroupCount::parse(TEXT, "f g").unwrap();
+        assert_eq!(count.of(&HashMap::from([(0, 65), (1, 3)])), Some([2, 6, 1]));
+        assert_eq!(count.of(&HashMap::from([(0, 65)])), None);
+        assert_eq!(WorkgroupCount::parse(TEXT, "f"), None);
+    }
+}

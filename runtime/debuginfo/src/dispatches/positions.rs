@@ -23,7 +23,7 @@ pub type CallChain = Vec<NamedPosition>;
 /// Reads the locations of a text.
 pub(crate) struct LocationReader<'t> {
     aliases: HashMap<&'t str, &'t str>,
-    known: HashMap<&'t str, Vec<CallChain>>,
+    known: HashMap<String, Vec<CallChain>>,
 }
 
 impl<'t> LocationReader<'t> {
@@ -45,12 +45,12 @@ impl<'t> LocationReader<'t> {
     }
 
     /// The call chains of a location: `loc(…)`.
-    pub(crate) fn paths_of(&mut self, location: &'t str) -> Vec<CallChain> {
+    pub(crate) fn paths_of(&mut self, location: &str) -> Vec<CallChain> {
         if let Some(known) = self.known.get(location) {
             return known.clone();
         }
         let paths = self.read(location);
-        self.known.insert(location, paths.clone());
+        self.known.insert(location.to_owned(), paths.clone());
         paths
     }
 

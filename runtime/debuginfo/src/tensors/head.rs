@@ -8,20 +8,20 @@ use syntax::TokenKind;
 use crate::source::functions::{OperationIndex, SourceFunction, ValueIndex};
 
 /// The tokens of an operation without its name, results, regions and location.
-pub(super) struct Head<'f> {
+pub(crate) struct Head<'f> {
     tokens: Vec<(TokenKind, &'f str)>,
     /// The value that each token names.
     values: Vec<Option<ValueIndex>>,
 }
 
 /// A type in a list, or the operand that a result is tied to.
-pub(super) struct ListedType {
-    pub(super) tied: Option<ValueIndex>,
-    pub(super) text: Option<String>,
+pub(crate) struct ListedType {
+    pub(crate) tied: Option<ValueIndex>,
+    pub(crate) text: Option<String>,
 }
 
 impl<'f> Head<'f> {
-    pub(super) fn of(function: &'f SourceFunction, operation: OperationIndex) -> Self {
+    pub(crate) fn of(function: &'f SourceFunction, operation: OperationIndex) -> Self {
         let mut tokens = function.head(operation);
         let start = tokens.iter().rposition(|(_, text)| *text == "loc");
         if let Some(start) = start.filter(|at| is_punct(&tokens, at + 1, b'(')) {
@@ -45,22 +45,21 @@ impl<'f> Head<'f> {
         Self { tokens, values }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }
 
     /// The text of a token; empty after the last one.
-    pub(super) fn token(&self, at: usize) -> &'f str {
+    pub(crate) fn token(&self, at: usize) -> &'f str {
         self.tokens.get(at).map_or("", |(_, text)| text)
     }
 
-    pub(super) fn kind(&self, at: usize) -> Option<TokenKind> {
+    pub(crate) fn kind(&self, at: usize) -> Option<TokenKind> {
         self.tokens.get(at).map(|(kind, _)| *kind)
     }
 
-    #[expect(dead_code, reason = "operations with groups come next")]
     /// The token after the first word of a text, outside of brackets.
-    pub(super) fn after(&self, word: &str) -> Option<usize> {
+    pub(crate) fn after(&self, word: &str) -> Option<usize> {
         let mut at = 0;
         while at < self.len() {
             if self.token(at) == word {
@@ -71,12 +70,18 @@ impl<'f> Head<'f> {
         None
     }
 
+    /// The token after a word and a `=`, if there is one, wherever the word is.
+    pub(crate) fn anywhere(&self, word: &str) -> Option<usize> {
+        let at = (0..self.len()).find(|at| self.token(*at) == word)?;
+        Some(at + usize::from(self.token(at + 1) == "="))
+    }
+
     fn is_open(&self, at: usize) -> bool {
         matches!(self.kind(at), Some(TokenKind::Punct(b'(' | b'[' | b'{' | b'<')))
     }
 
     /// The end of the bracketed group that begins at a token: the index after its last token.
-    pub(super) fn group_end(&self, start: usize) -> usize {
+    pub(crate) fn group_end(&self, start: usize) -> usize {
         let mut depth = 0_usize;
         for at in start..self.len() {
             match self.kind(at) {
@@ -94,7 +99,7 @@ impl<'f> Head<'f> {
     }
 
     /// The tokens inside the brackets that begin at a token; empty if none begin there.
-    pub(super) fn inside(&self, start: usize) -> Range<usize> {
+    pub(crate) fn inside(&self, start: usize) -> Range<usize> {
         if !self.is_open(start) {
             return start..start;
         }
@@ -103,7 +108,7 @@ impl<'f> Head<'f> {
     }
 
     /// The tokens inside of the brackets after a word.
-    pub(super) fn group_after(&self, word: &str) -> Option<Range<usize>> {
+    pub(crate) fn group_after(&self, word: &str) -> Option<Range<usize>> {
         let mut at = self.after(word)?;
         if self.token(at) == "=" {
             at += 1;
@@ -112,21 +117,21 @@ impl<'f> Head<'f> {
     }
 
     /// The values that some tokens name, in order.
-    pub(super) fn values(&self, range: Range<usize>) -> Vec<ValueIndex> {
+    pub(crate) fn values(&self, range: Range<usize>) -> Vec<ValueIndex> {
         self.values.get(range).unwrap_or_default().iter().flatten().copied().collect()
     }
 
-    pub(super) fn value(&self, at: usize) -> Option<ValueIndex> {
+    pub(crate) fn value(&self, at: usize) -> Option<ValueIndex> {
         self.values.get(at).copied().flatten()
     }
 
     /// All values of the head.
-    pub(super) fn all_values(&self) -> Vec<ValueIndex> {
+    pub(crate) fn all_values(&self) -> Vec<ValueIndex> {
         self.values(0..self.len())
     }
 
     /// The text of some tokens. Only words have blanks between them.
-    pub(super) fn text(&self, range: Range<usize>) -> String {
+    pub(crate) fn text(&self, range: Range<usize>) -> String {
         let mut text = String::new();
         for (kind, token) in self.tokens.get(range).unwrap_or_default() {
             let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_';
@@ -140,7 +145,7 @@ impl<'f> Head<'f> {
     }
 
     /// Splits tokens at the commas outside of brackets.
-    pub(super) fn parts(&self, range: Range<usize>) -> Vec<Range<usize>> {
+    pub(crate) fn parts(&self, range: Range<usize>) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
         let mut start = range.start;
         let mut at = range.start;
@@ -171,17 +176,17 @@ impl<'f> Head<'f> {
     }
 
     /// The token after the last colon outside of brackets.
-    pub(super) fn after_colon(&self) -> Option<usize> {
+    pub(crate) fn after_colon(&self) -> Option<usize> {
         self.after_last(|kind| kind == TokenKind::Punct(b':'))
     }
 
     /// The token after the last arrow outside of brackets.
-    pub(super) fn after_arrow(&self) -> Option<usize> {
+    pub(crate) fn after_arrow(&self) -> Option<usize> {
         self.after_last(|kind| kind == TokenKind::Arrow)
     }
 
     /// A list of types, in parentheses or not, without the sizes in braces after them.
-    pub(super) fn types(&self, start: usize) -> Vec<ListedType> {
+    pub(crate) fn types(&self, start: usize) -> Vec<ListedType> {
         let range = match self.kind(start) {
             Some(TokenKind::Punct(b'(')) => self.inside(start),
             _ => start..self.len(),

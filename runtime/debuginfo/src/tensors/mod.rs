@@ -16,9 +16,12 @@
 mod alignment;
 mod head;
 mod interface;
+mod names;
 mod program;
 mod reader;
+mod reference;
 mod sources;
+mod symbolic;
 #[cfg(test)]
 mod tests;
 

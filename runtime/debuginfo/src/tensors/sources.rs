@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::names;
 use super::program::TensorProgram;
 use super::reader::{self, FlowText};
+use super::reference::Reference;
 use crate::dispatches::DispatchInterfaces;
 use crate::source::SourceText;
 
@@ -26,6 +28,25 @@ impl TensorProgram {
     #[must_use]
     pub fn parse(sources: &TensorSources<'_>) -> Self {
         let read = FlowText::read(sources.flow);
-        reader::program(&read)
+        let mut program = reader::program(&read);
+        let file = program.first_file();
+        let own = file.as_deref().and_then(sources.file);
+        let reference = match (sources.input, &own, &file) {
+            (Some(input), ..) => Some(Reference::new(input, None, sources.file)),
+            (None, Some(own), Some(file)) => {
+                Some(Reference::new(own.text(), Some(file), sources.file))
+            }
+            _ => None,
+        };
+        if let Some(mut reference) = reference {
+            names::prove(&mut program, &read, &mut reference, sources.dispatches);
+        }
+        program
+    }
+
+    /// The file that the first dispatch comes from.
+    fn first_file(&self) -> Option<String> {
+        let mut places = self.dispatches().filter_map(|(_, it)| it.chains.first()?.last());
+        Some(places.next()?.file.clone())
     }
 }

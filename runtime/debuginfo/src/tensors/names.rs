@@ -1,0 +1,683 @@
+//! Which values of the program are which tensors of the source, with a proof.
+//!
+//! The dispatches are read in order, each with what its operands are known to be. What it leaves
+//! has a name of the source if it is proven to be the same function of the same inputs, element by
+//! element. Where the compiler has computed constants, whose elements the text does not tell,
+//! the places in the source must agree, too.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::head::Head;
+use super::program::{
+    Fate, SourceTensor, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind,
+    TensorProgram, TensorValueId,
+};
+use super::reader::{self, FlowText, id};
+use super::reference::{
+    Construct, Reference, ReferenceFunction, ReferenceValue, global, import_shape, type_text,
+};
+use super::symbolic::build::{Builder, Constants, Operation, Scope, Value};
+use super::symbolic::equal::{Equality, Folded, Proof};
+use super::symbolic::index::Index;
+use super::symbolic::maps::{self, Maps};
+use super::symbolic::terms::{NodeId, Terms};
+use crate::dispatches::{CallChain, DispatchInterfaces, LocationReader, NamedPosition};
+use crate::source::functions::{OperationIndex, SourceFunction};
+
+/// The most tensors of the source that a value is compared with.
+const CANDIDATES: usize = 64;
+
+/// Proves the names of a program's values.
+pub(super) fn prove(
+    program: &mut TensorProgram,
+    read: &FlowText<'_>,
+    reference: &mut Reference<'_>,
+    dispatches: &DispatchInterfaces,
+) {
+    let maps = Maps::of(read.text);
+    let mut places = Places { reader: LocationReader::of(read.text), bodies: HashMap::new() };
+    for (number, (name, function)) in read.functions.iter().enumerate() {
+        let mut refused = Refused::default();
+        // What turns out to be ambiguous is not assumed again.
+        for _ in 0..4 {
+            let (mut terms, mut reshaped) = (Terms::default(), HashMap::new());
+            let Some(source) = reference.function(name, &mut terms, &mut reshaped) else { break };
+            let mut walk = Walk {
+                read,
+                function,
+                number,
+                program,
+                dispatches,
+                places: &mut places,
+                maps: &maps,
+                terms,
+                reshaped,
+                source: &source,
+                folded: Folded::default(),
+                refused: &mut refused,
+                claims: BTreeMap::new(),
+                values: HashMap::new(),
+                withheld: HashMap::new(),
+                fused: HashMap::new(),
+                by_place: HashMap::new(),
+                by_shape: HashMap::new(),
+                is_sound: true,
+            };
+            walk.index();
+            walk.run();
+            if walk.is_sound {
+                walk.write();
+                break;
+            }
+        }
+    }
+}
+
+/// What may not be assumed.
+#[derive(Default)]
+struct Refused {
+    /// Loops and branches whose tensors could not be proven to be those of the source.
+    constructs: HashSet<CallChain>,
+    /// Tensors of the source that several values might be.
+    tensors: HashSet<(CallChain, usize)>,
+}
+
+/// The places of the operations in dispatches.
+struct Places<'p> {
+    reader: LocationReader<'p>,
+    bodies: HashMap<String, BodyPlaces>,
+}
+
+/// The places of one dispatch's operations.
+#[derive(Clone, Default)]
+struct BodyPlaces {
+    /// Of the operations whose results are stored.
+    stored: Vec<CallChain>,
+    all: Vec<CallChain>,
+}
+
+struct Walk<'w, 'f> {
+    read: &'f FlowText<'f>,
+    function: &'f SourceFunction,
+    number: usize,
+    program: &'w mut TensorProgram,
+    dispatches: &'w DispatchInterfaces,
+    places: &'w mut Places<'f>,
+    maps: &'f Maps<'f>,
+    terms: Terms,
+    reshaped: HashMap<NodeId, NodeId>,
+    source: &'w ReferenceFunction,
+    folded: Folded,
+    refused: &'w mut Refused,
+    /// For each tensor of the source, the operations that are proven to leave it, and whether that
+    /// depends on constants.
+    claims: BTreeMap<usize, Vec<(TensorOperationId, bool)>>,
+    /// What each value is proven to be.
+    values: HashMap<TensorValueId, NodeId>,
+    /// Why tensors that dispatches leave have no values.
+    withheld: HashMap<NodeId, String>,
+    /// The dispatches that compute a place.
+    fused: HashMap<CallChain, Vec<TensorOperationId>>,
+    by_place: HashMap<NamedPosition, Vec<usize>>,
+    by_shape: HashMap<String, Vec<usize>>,
+    is_sound: bool,
+}
+
+impl<'f> Walk<'_, 'f> {
+    fn index(&mut self) {
+        for (at, value) in self.source.values.iter().enumerate() {
+            if let Some(place) = value.chain.first() {
+                self.by_place.entry(place.clone()).or_default().push(at);
+            }
+            self.by_shape.entry(shape_key(&value.tensor_type)).or_default().push(at);
+        }
+    }
+
+    fn run(&mut self) {
+        let function = self.function;
+        let mut scope = Scope { function, values: HashMap::new() };
+        for (value, known) in function.arguments().iter().zip(&self.source.arguments) {
+            if let Some(known) = known {
+                scope.values.insert(*value, *known);
+            }
+        }
+        let Some(body) = function.operations.first().and_then(|it| it.regions.first()) else {
+            return;
+        };
+        if let Some(block) = body.blocks.first() {
+            self.block(&mut scope, &block.operations);
+        }
+        for (value, known) in &scope.values {
+            if let Value::Tensor(node) = known {
+                self.values.insert(id(*value), *node);
+            }
+        }
+        self.check_claims();
+    }
+
+    fn operation_of(&self, index: OperationIndex) -> Option<&TensorOperation> {
+        let function = self.program.functions.get(self.number)?;
+        function.operations.get(index.checked_sub(1)?)
+    }
+
+    fn block(
+        &mut self,
+        scope: &mut Scope<'f>,
+        operations: &[OperationIndex],
+    ) -> Option<Vec<Option<Value>>> {
+        let function = self.function;
+        for index in operations {
+            let written = function.operations.get(*index)?;
+            match written.name.as_str() {
+                "util.return" | "scf.yield" | "scf.condition" => {
+                    let values = written.operands.iter();
+                    return Some(values.map(|it| scope.values.get(it).copied()).collect());
+                }
+                "flow.dispatch" => self.dispatch(scope, *index),
+                "hal.tensor.import" => self.import(scope, *index),
+                "util.global.load" => self.load(scope, *index),
+                "scf.for" | "scf.if" | "scf.while" | "util.call" => {
+                    self.construct(scope, *index);
+                }
+                _ => self.builder().operation(scope, *index),
+            }
+        }
+        None
+    }
+
+    fn builder(&mut self) -> Builder<'_> {
+        Builder {
+            terms: &mut self.terms,
+            reshaped: &mut self.reshaped,
+            maps: self.maps,
+            constants: Constants::Compiled,
+        }
+    }
+
+    fn import(&mut self, scope: &mut Scope<'f>, index: OperationIndex) {
+        let function = self.function;
+        let Some(written) = function.operations.get(index) else { return };
+        let argument = self.operation_of(index).and_then(|it| match it.kind {
+            TensorOperationKind::Import { argument } => Some(argument),
+            _ => None,
+        });
+        let known = argument.and_then(|at| self.source.arguments.get(at).copied().flatten());
+        let Some((shape, element)) = import_shape(function, index) else { return };
+        let node = match known {
+            Some(Value::Tensor(node)) => {
+                self.builder().reshaped(node, shape.clone(), element.clone())
+            }
+            _ => None,
+        };
+        let node = node.unwrap_or_else(|| self.terms.input(shape, element));
+        scope.values.extend(written.results.iter().map(|it| (*it, Value::Tensor(node))));
+    }
+
+    fn load(&mut self, scope: &mut Scope<'f>, index: OperationIndex) {
+        let Some(written) = self.function.operations.get(index) else { return };
+        let symbol = self.operation_of(index).and_then(|it| match &it.kind {
+            TensorOperationKind::GlobalLoad { symbol } => Some(symbol.clone()),
+            _ => None,
+        });
+        let (Some(symbol), Some(result)) = (symbol, written.results.first()) else { return };
+        let declared = self.function.values.get(*result).and_then(|it| it.type_text.clone());
+        let Some((shape, element)) = declared.as_deref().and_then(maps::tensor) else { return };
+        let read = self.read;
+        let mut builder = self.builder();
+        let node = global(&mut builder, &read.index, read.text, &symbol, shape, element);
+        scope.values.insert(*result, Value::Tensor(node));
+    }
+
+    /// Loops, branches and calls that are left: their tensors are those of the source at the same
+    /// place, if they begin and end with the same.
+    fn construct(&mut self, scope: &mut Scope<'f>, index: OperationIndex) {
+        let function = self.function;
+        let Some(written) = function.operations.get(index) else { return };
+        let name = if written.name == "util.call" { "call" } else { written.name.as_str() };
+        let chains = self.operation_of(index).map(|it| it.chains.clone()).unwrap_or_default();
+        let source = self.source;
+        let own = source.constructs.iter().find(|it| {
+            it.name == name
+                && chains.iter().any(|chain| is_at(chain, &it.chain))
+                && !self.refused.constructs.contains(&it.chain)
+        });
+        let mut initial = Vec::new();
+        let mut inside = Vec::new();
+        let of = |scope: &Scope<'_>, value| scope.values.get(&value).copied().and_then(Value::tensor);
+        if name == "call" {
+            initial.extend(written.operands.iter().filter_map(|it| of(scope, *it)));
+        }
+        for (argument, first) in &written.initial {
+            if let Some(first) = first.and_then(|it| of(scope, it)) {
+                initial.push(first);
+                inside.push(*argument);
+            }
+        }
+        for argument in written.regions.iter().filter_map(|it| it.blocks.first()).flat_map(|it| &it.arguments) {
+            let is_tensor = function.values.get(*argument).and_then(|it| it.type_text.as_deref());
+            if is_tensor.is_some_and(|it| it.starts_with("tensor<")) && !inside.contains(argument) {
+                inside.push(*argument);
+            }
+        }
+        let tensors = written.results.iter().copied().filter(|result| {
+            let declared = function.values.get(*result).and_then(|it| it.type_text.as_deref());
+            let read = self.program.functions.get(self.number);
+            let read = read.is_some_and(|it| it.value(id(*result)).is_tensor);
+            declared.is_some_and(|it| it.starts_with("tensor<")) || read
+        });
+        let results: Vec<_> = tensors.collect();
+        let own = own.filter(|own| {
+            own.initial.len() == initial.len()
+                && own.inside.len() == inside.len()
+                && own.results.len() == results.len()
+                && own.initial.iter().zip(&initial).all(|(one, other)| self.is_same(*one, *other))
+        });
+        for (at, argument) in inside.iter().enumerate() {
+            let known = own.and_then(|own| own.inside.get(at).copied());
+            let declared = function.values.get(*argument).and_then(|it| it.type_text.as_deref());
+            let node = self.known_or_new(known, declared);
+            scope.values.extend(node.map(|it| (*argument, Value::Tensor(it))));
+        }
+        let mut is_proven = own.is_some();
+        for (at, region) in written.regions.iter().enumerate() {
+            let Some(block) = region.blocks.first() else { continue };
+            let yielded = self.block(scope, &block.operations).unwrap_or_default();
+            let yielded: Vec<NodeId> = yielded.into_iter().filter_map(|it| it?.tensor()).collect();
+            let expected = own.and_then(|own| own.yielded.get(at));
+            is_proven &= expected.is_some_and(|expected| {
+                expected.len() == yielded.len()
+                    && expected.iter().zip(&yielded).all(|(one, other)| self.is_same(*one, *other))
+            });
+        }
+        if let (Some(own), false) = (own, is_proven) {
+            self.refused.constructs.insert(own.chain.clone());
+            self.is_sound = false;
+        }
+        let own = own.filter(|_| is_proven);
+        for value in &written.results {
+            let at = results.iter().position(|it| it == value);
+            let Some(at) = at else { continue };
+            let known = own.and_then(|own: &Construct| own.results.get(at).copied());
+            let declared = function.values.get(*value).and_then(|it| it.type_text.clone());
+            let read = self.program.functions.get(self.number);
+            let read = read.map(|it| format!("tensor<{}>", it.value(id(*value)).tensor_type));
+            let node = self.known_or_new(known, declared.or(read).as_deref());
+            scope.values.extend(node.map(|it| (*value, Value::Tensor(it))));
+        }
+    }
+
+    /// What a value is known to be, in its own shape.
+    fn known_or_new(&mut self, known: Option<NodeId>, declared: Option<&str>) -> Option<NodeId> {
+        let (shape, element) = maps::tensor(declared?)?;
+        let known = known.and_then(|it| self.builder().reshaped(it, shape.clone(), element.clone()));
+        Some(known.unwrap_or_else(|| self.terms.input(shape, element)))
+    }
+
+    /// Whether two tensors have the same bytes, whatever constants are.
+    fn is_same(&mut self, source: NodeId, compiled: NodeId) -> bool {
+        self.compare(source, compiled) == Equality::Proven
+    }
+
+    /// Whether two tensors have the same elements in the same order.
+    fn compare(&mut self, source: NodeId, compiled: NodeId) -> Equality {
+        let node = self.terms.node(source);
+        let (shape, element) = (node.shape.clone(), node.element.clone());
+        let Some(compiled) = self.builder().reshaped(compiled, shape.clone(), element) else {
+            return Equality::Unknown;
+        };
+        let own: Vec<Index> = (0..shape.len() as u32).map(Index::variable).collect();
+        let pair = (self.terms.read(source, own.clone()), self.terms.read(compiled, own));
+        Proof::of(&mut self.terms, shape, &mut self.folded, pair)
+    }
+
+    fn dispatch(&mut self, scope: &mut Scope<'f>, index: OperationIndex) {
+        let Some(operation) = self.operation_of(index).cloned() else { return };
+        let TensorOperationKind::Dispatch { export } = &operation.kind else { return };
+        let read = self.read;
+        let Some(body) = read.bodies.get(export) else { return };
+        let head = Head::of(self.function, index);
+        let given = reader::dispatch_operands("flow.dispatch", &head).unwrap_or_default();
+        let given: Vec<Option<Value>> =
+            head.values(given).into_iter().map(|it| scope.values.get(&it).copied()).collect();
+        let stored = self.body(body, &given);
+        let places = self.places.of(export, body);
+        let (stored_at, all) = self.own_places(export, &operation, &places);
+        let id = TensorOperationId { function: self.number, index: index - 1 };
+        for chain in all {
+            self.fused.entry(chain).or_default().push(id);
+        }
+        let mut untied = given.len();
+        for (result, tied) in operation.results.iter().zip(&operation.tied) {
+            let argument = match tied {
+                Some(tied) => operation.operands.iter().position(|it| it == tied),
+                None => {
+                    untied += 1;
+                    Some(untied - 1)
+                }
+            };
+            let function = self.program.functions.get(self.number);
+            let declared = function.map(|it| it.value(*result).tensor_type.clone());
+            let Some((shape, element)) = declared.as_deref().and_then(maps::shaped) else { continue };
+            let left = argument.and_then(|it| stored.get(&it).copied());
+            let left = left.and_then(|it| self.builder().reshaped(it, shape.clone(), element.clone()));
+            let node = left.unwrap_or_else(|| self.terms.input(shape, element));
+            // An encoded tensor has its elements in another order.
+            let is_encoded = declared.is_some_and(|it| it.contains(','));
+            let node = match is_encoded {
+                true => node,
+                false => self.identify(node, id, &stored_at, &given),
+            };
+            scope.values.insert(result.0 as usize, Value::Tensor(node));
+        }
+    }
+
+    /// What a dispatch leaves in each of its arguments.
+    fn body(&mut self, body: &'f SourceFunction, given: &[Option<Value>]) -> HashMap<usize, NodeId> {
+        let mut scope = Scope { function: body, values: HashMap::new() };
+        let mut left = HashMap::new();
+        for (at, argument) in body.arguments().iter().enumerate() {
+            let declared = body.values.get(*argument).and_then(|it| it.type_text.as_deref());
+            let shaped = declared.and_then(reader::dispatch_tensor);
+            let shaped = shaped.and_then(|(_, it)| maps::shaped(&it));
+            let known = given.get(at).copied().flatten();
+            let value = match (known, shaped) {
+                (Some(Value::Tensor(node)), Some((shape, element))) => {
+                    let same = self.builder().reshaped(node, shape.clone(), element.clone());
+                    Value::Tensor(same.unwrap_or_else(|| self.terms.input(shape, element)))
+                }
+                (None, Some((shape, element))) => Value::Tensor(self.terms.input(shape, element)),
+                (Some(known), None) => known,
+                (Some(Value::Scalar(_)), Some(_)) | (None, None) => {
+                    Value::Scalar(self.builder().unknown_scalar())
+                }
+            };
+            scope.values.insert(*argument, value);
+        }
+        let blocks = body.operations.first().and_then(|it| it.regions.first());
+        let Some(block) = blocks.and_then(|it| it.blocks.first()) else { return left };
+        // The arguments that values stand for.
+        let mut arguments: HashMap<usize, usize> =
+            body.arguments().iter().enumerate().map(|(at, it)| (*it, at)).collect();
+        for index in &block.operations {
+            let Some(written) = body.operations.get(*index) else { continue };
+            if written.name == "flow.dispatch.tie_shape"
+                && let (Some(operand), Some(result)) = (written.operands.first(), written.results.first())
+            {
+                let (value, argument) =
+                    (scope.values.get(operand).copied(), arguments.get(operand).copied());
+                scope.values.extend(value.map(|it| (*result, it)));
+                arguments.extend(argument.map(|it| (*result, it)));
+            } else if written.name.ends_with("dispatch.tensor.store") {
+                let argument = written.operands.get(1).and_then(|it| arguments.get(it).copied());
+                let Some(argument) = argument else { continue };
+                let stored = self.stored(&scope, *index, left.get(&argument).copied());
+                let stored = stored.unwrap_or_else(|| self.terms.input(Vec::new(), String::new()));
+                left.insert(argument, stored);
+            } else if written.name.ends_with("workload.ordinal") {
+                let value = written.operands.first().and_then(|it| scope.values.get(it).copied());
+                scope.values.extend(written.results.iter().zip(value).map(|(it, value)| (*it, value)));
+            } else {
+                self.builder().operation(&mut scope, *index);
+            }
+        }
+        left
+    }
+
+    /// What is left after a store of a part of a tensor.
+    fn stored(
+        &mut self,
+        scope: &Scope<'f>,
+        index: OperationIndex,
+        before: Option<NodeId>,
+    ) -> Option<NodeId> {
+        let written = scope.function.operations.get(index)?;
+        let of = |at: usize| scope.values.get(written.operands.get(at)?)?.tensor();
+        let (part, into) = (of(0)?, before.or(of(1))?);
+        let operation =
+            Operation { name: &written.name, head: Head::of(scope.function, index), scope, index };
+        let (offsets, sizes, strides) = self.builder().slice_of(&operation)?;
+        let into_node = self.terms.node(into);
+        let (shape, element) = (into_node.shape.clone(), into_node.element.clone());
+        let is_whole = offsets.iter().all(|it| it.as_constant() == Some(0))
+            && sizes.iter().zip(&shape).all(|(size, whole)| match (size, whole) {
+                (Some(size), Some(whole)) => size == whole,
+                // A whole tensor is stored with the sizes that it is declared with.
+                (None, None) => has_own_sizes(&operation),
+                _ => false,
+            });
+        if is_whole {
+            return self.builder().reshaped(part, shape, element);
+        }
+        self.builder().inserted(part, into, (&offsets, &sizes, &strides))
+    }
+
+    /// The places in the source of what one call of a dispatch stores, and of all that it does.
+    fn own_places(
+        &self,
+        export: &str,
+        operation: &TensorOperation,
+        places: &BodyPlaces,
+    ) -> (Vec<CallChain>, Vec<CallChain>) {
+        let own = operation.chains.iter().find_map(|chain| {
+            let call = self.dispatches.call(export, chain)?;
+            let map = |chains: &[CallChain]| -> Vec<CallChain> {
+                chains.iter().filter_map(|it| call.own(it.first()?).cloned()).collect()
+            };
+            Some((map(&places.stored), map(&places.all)))
+        });
+        if let Some(own) = own {
+            return own;
+        }
+        // A dispatch that no other call shares has its own places.
+        let is_shared = self.program.dispatches().filter(|(_, it)| it.kind == operation.kind).count() > 1;
+        let is_first = operation.chains.iter().any(|chain| places.all.contains(chain));
+        if !is_shared || is_first {
+            return (places.stored.clone(), places.all.clone());
+        }
+        // Only the one operation that it has.
+        if places.all.len() == 1 {
+            return (operation.chains.clone(), operation.chains.clone());
+        }
+        (Vec::new(), operation.chains.clone())
+    }
+
+    /// The tensor of the source that a dispatch leaves; itself, if it is not known.
+    fn identify(
+        &mut self,
+        node: NodeId,
+        operation: TensorOperationId,
+        stored_at: &[CallChain],
+        given: &[Option<Value>],
+    ) -> NodeId {
+        let key = shape_key(&type_text(self.terms.node(node)));
+        let here = self.here(stored_at, &key);
+        let others = self.consumers(given, &key);
+        let source = self.source;
+        for (at, is_here) in here.iter().map(|it| (*it, true)).chain(others.into_iter().map(|it| (it, false))) {
+            let Some(value) = source.values.get(at) else { continue };
+            let before = self.folded.clone();
+            let equality = self.compare(value.node, node);
+            let assumes = equality == Equality::ExceptConstants;
+            let is_refused = self.refused.tensors.contains(&(value.chain.clone(), at));
+            if equality == Equality::Unknown || (assumes && (!is_here || is_refused)) {
+                self.folded = before;
+                continue;
+            }
+            self.claims.entry(at).or_default().push((operation, assumes));
+            let it = self.terms.node(node);
+            let (shape, element) = (it.shape.clone(), it.element.clone());
+            return self.builder().reshaped(value.node, shape, element).unwrap_or(node);
+        }
+        for at in here {
+            if let Some(value) = source.values.get(at) {
+                let reason = "the compiler computes it in a form that is not proven to be it";
+                self.withheld.insert(value.node, reason.to_owned());
+            }
+        }
+        node
+    }
+
+    /// The tensors of the source that are defined at one of these places.
+    fn here(&self, stored_at: &[CallChain], key: &str) -> Vec<usize> {
+        let mut found = Vec::new();
+        for chain in stored_at {
+            let Some(place) = chain.first() else { continue };
+            for at in self.by_place.get(place).into_iter().flatten() {
+                let Some(value) = self.source.values.get(*at) else { continue };
+                if is_at(chain, &value.chain) && shape_key(&value.tensor_type) == key && !found.contains(at) {
+                    found.push(*at);
+                }
+            }
+        }
+        // The last operation of a place has its result.
+        found.sort_unstable_by(|one, other| other.cmp(one));
+        found
+    }
+
+    /// Tensors of the source of this size that are computed soon after the operands.
+    fn consumers(&self, given: &[Option<Value>], key: &str) -> Vec<usize> {
+        let newest = given.iter().filter_map(|it| it.and_then(Value::tensor)).filter_map(|it| {
+            let base = self.reshaped.get(&it).copied().unwrap_or(it);
+            self.source.values.iter().position(|value| value.node == it || value.node == base)
+        });
+        let Some(newest) = newest.max() else { return Vec::new() };
+        let all = self.by_shape.get(key).map(Vec::as_slice).unwrap_or_default();
+        all.iter().copied().filter(|it| *it > newest).take(CANDIDATES).collect()
+    }
+
+    /// Several values that might be one tensor, depending on constants, are none of them.
+    fn check_claims(&mut self) {
+        for (at, claims) in &self.claims {
+            let operations: HashSet<TensorOperationId> = claims.iter().map(|it| it.0).collect();
+            if operations.len() > 1 && claims.iter().any(|(_, assumes)| *assumes) {
+                let Some(value) = self.source.values.get(*at) else { continue };
+                self.refused.tensors.insert((value.chain.clone(), *at));
+                self.is_sound = false;
+            }
+        }
+    }
+
+    /// Writes names and fates.
+    fn write(self) {
+        let Self { program, number, source, values, reshaped, withheld, fused, terms, .. } = self;
+        let Some(function) = program.functions.get_mut(number) else { return };
+        let base = |node: NodeId| reshaped.get(&node).copied().unwrap_or(node);
+        let mut by_base: HashMap<NodeId, Vec<TensorValueId>> = HashMap::new();
+        for (value, node) in &values {
+            let is_plain = !function.value(*value).tensor_type.contains(',');
+            if function.value(*value).is_tensor && is_plain {
+                by_base.entry(base(*node)).or_default().push(*value);
+            }
+        }
+        for found in by_base.values_mut() {
+            found.sort_unstable();
+        }
+        for value in &source.values {
+            let Some(tensor) = &value.tensor else { continue };
+            if value.node == NodeId(u32::MAX) {
+                continue;
+            }
+            let found = by_base.get(&base(value.node)).map(Vec::as_slice).unwrap_or_default();
+            for at in found {
+                if let Some(slot) = function.values.get_mut(at.0 as usize) {
+                    slot.names.push(tensor.clone());
+                }
+            }
+            let fate = match found.first() {
+                Some(first) => Fate::Value(*first),
+                None => fate(function, value, &fused, &withheld, &terms),
+            };
+            let fates = function.fates.entry(tensor.name.clone()).or_default();
+            fates.push((tensor.calls.clone(), fate));
+        }
+    }
+}
+
+/// What became of a tensor that no value is.
+fn fate(
+    function: &TensorFunction,
+    value: &ReferenceValue,
+    fused: &HashMap<CallChain, Vec<TensorOperationId>>,
+    withheld: &HashMap<NodeId, String>,
+    terms: &Terms,
+) -> Fate {
+    if terms.node(value.node).is_constant {
+        return Fate::ConstantFolded;
+    }
+    if let Some(reason) = withheld.get(&value.node) {
+        return Fate::Unknown(reason.clone());
+    }
+    let computed = fused.iter().filter(|(chain, _)| is_at(chain, &value.chain));
+    let mut operations: Vec<TensorOperationId> =
+        computed.flat_map(|(_, it)| it).copied().collect();
+    operations.sort_unstable();
+    operations.dedup();
+    let results = operations.iter().filter_map(|it| function.operations.get(it.index));
+    let results: Vec<TensorValueId> = results.flat_map(|it| it.results.clone()).collect();
+    match results.is_empty() {
+        true => Fate::Unknown("nothing that runs has its line".to_owned()),
+        false => Fate::FusedInto(results),
+    }
+}
+
+/// Whether a place of the program is that of an operation of the source: the program may know
+/// one more call around it.
+fn is_at(place: &[NamedPosition], own: &[NamedPosition]) -> bool {
+    !own.is_empty() && place.starts_with(own)
+}
+
+/// Element type and number of elements; unknown sizes are left out.
+fn shape_key(tensor_type: &str) -> String {
+    let Some((shape, element)) = maps::shaped(tensor_type) else { return String::new() };
+    let unknown = shape.iter().filter(|it| it.is_none()).count();
+    let known: i64 = shape.iter().flatten().fold(1, |product, it| product.wrapping_mul(*it));
+    format!("{known} {unknown} {element}")
+}
+
+/// Whether the sizes of a store are those that its target is declared with.
+fn has_own_sizes(operation: &Operation<'_, '_>) -> bool {
+    let head = &operation.head;
+    let Some(sizes) = head.anywhere("sizes") else { return false };
+    let sizes = head.values(head.inside(sizes + 1));
+    let Some(colon) = head.after_arrow() else { return false };
+    // `!…dispatch.tensor<…>{%0, %1}`.
+    let open = (colon..head.len()).rev().find(|at| head.token(*at) == "{");
+    open.is_some_and(|open| head.values(head.inside(open)) == sizes)
+}
+
+impl Places<'_> {
+    fn of(&mut self, export: &str, body: &SourceFunction) -> BodyPlaces {
+        if let Some(known) = self.bodies.get(export) {
+            return known.clone();
+        }
+        let mut places = BodyPlaces::default();
+        let mut stored = HashSet::new();
+        for written in &body.operations {
+            if written.name.ends_with("dispatch.tensor.store") {
+                stored.extend(written.operands.first().copied());
+            }
+        }
+        let block = body.operations.first().and_then(|it| it.regions.first());
+        let operations = block.and_then(|it| it.blocks.first()).map(|it| it.operations.clone());
+        for index in operations.unwrap_or_default() {
+            let Some(written) = body.operations.get(index) else { continue };
+            let is_work = written.name.starts_with("linalg.")
+                || written.name.starts_with("iree_linalg_ext.")
+                || (written.name.starts_with("tensor.") && written.name != "tensor.empty");
+            let is_stored = written.results.iter().any(|it| stored.contains(it));
+            if !is_work && !is_stored {
+                continue;
+            }
+            let chains = body.location(index).map(|it| self.reader.paths_of(it));
+            let chains = chains.unwrap_or_default();
+            if is_stored {
+                places.stored.extend(chains.iter().cloned());
+            }
+            if written.name != "linalg.fill" || is_stored {
+                places.all.extend(chains);
+            }
+        }
+        self.bodies.insert(export.to_owned(), places.clone());
+        places
+    }
+}

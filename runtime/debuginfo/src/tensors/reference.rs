@@ -1,0 +1,600 @@
+//! The tensors of the source: its functions with all calls inlined, as terms. It is read from the
+//! phase `input`, or from the user's own text.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::program::SourceTensor;
+use super::symbolic::build::{Builder, Constants, Scope, Value};
+use super::symbolic::maps::{Maps, tensor};
+use super::symbolic::terms::{Node, NodeId, NodeKind, TermId, Terms};
+use crate::dispatches::{CallChain, LocationReader, NamedPosition};
+use crate::source::SourceText;
+use crate::source::functions::{
+    FunctionIndex, OperationIndex, SourceFunction, ValueIndex, symbol_name,
+};
+use crate::tensors::head::Head;
+
+/// Calls nested deeper are not followed.
+const DEEPEST: usize = 32;
+/// The most operations of a function with all calls inlined.
+const MOST: usize = 200_000;
+
+/// The source of a program.
+pub(super) struct Reference<'r> {
+    text: &'r str,
+    /// The name of its file, if its operations are where they stand.
+    own_file: Option<&'r str>,
+    index: FunctionIndex,
+    functions: HashMap<usize, SourceFunction>,
+    locations: LocationReader<'r>,
+    pub(super) maps: Maps<'r>,
+    file: &'r dyn Fn(&str) -> Option<Arc<SourceText>>,
+    files: HashMap<String, Option<Arc<SourceText>>>,
+}
+
+/// A tensor of the source.
+#[derive(Clone, Debug)]
+pub(super) struct ReferenceValue {
+    /// The position of its operation, then of the inlined calls around it.
+    pub(super) chain: CallChain,
+    pub(super) node: NodeId,
+    pub(super) tensor_type: String,
+    /// Which result of its operation it is.
+    result: usize,
+    /// Whether an operation at the same place uses it.
+    is_inner: bool,
+    pub(super) tensor: Option<SourceTensor>,
+}
+
+/// A loop or a branch, or a call.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Construct {
+    pub(super) chain: CallChain,
+    pub(super) name: String,
+    /// The tensors that it begins with.
+    pub(super) initial: Vec<NodeId>,
+    /// What they are inside.
+    pub(super) inside: Vec<NodeId>,
+    /// For each region, the tensors that it ends with.
+    pub(super) yielded: Vec<Vec<NodeId>>,
+    pub(super) results: Vec<NodeId>,
+}
+
+/// A function of the source.
+#[derive(Default)]
+pub(super) struct ReferenceFunction {
+    pub(super) arguments: Vec<Option<Value>>,
+    pub(super) values: Vec<ReferenceValue>,
+    pub(super) constructs: Vec<Construct>,
+    operations: usize,
+}
+
+/// What reading a function adds to.
+struct Walk<'w> {
+    terms: &'w mut Terms,
+    reshaped: &'w mut HashMap<NodeId, NodeId>,
+    function: ReferenceFunction,
+}
+
+impl<'r> Reference<'r> {
+    pub(super) fn new(
+        text: &'r str,
+        own_file: Option<&'r str>,
+        file: &'r dyn Fn(&str) -> Option<Arc<SourceText>>,
+    ) -> Self {
+        Self {
+            text,
+            own_file,
+            index: FunctionIndex::scan(text),
+            functions: HashMap::new(),
+            locations: LocationReader::of(text),
+            maps: Maps::of(text),
+            file,
+            files: HashMap::new(),
+        }
+    }
+
+    /// A function with all calls inlined.
+    pub(super) fn function(
+        &mut self,
+        name: &str,
+        terms: &mut Terms,
+        reshaped: &mut HashMap<NodeId, NodeId>,
+    ) -> Option<ReferenceFunction> {
+        let plain = name.strip_suffix("$async").unwrap_or(name);
+        let asynchronous = format!("{plain}$async");
+        let index = [name, asynchronous.as_str(), plain]
+            .into_iter()
+            .find_map(|name| self.index.named(name).filter(|it| self.has_tensors(*it)))?;
+        let mut walk = Walk { terms, reshaped, function: ReferenceFunction::default() };
+        let read = self.read(index)?;
+        let arguments = read.arguments().iter().map(|it| {
+            let declared = read.values.get(*it)?.type_text.as_deref()?;
+            Some(match tensor_of_argument(declared) {
+                Some((shape, element)) => Value::Tensor(walk.terms.input(shape, element)),
+                None => {
+                    let node = walk.terms.input(Vec::new(), declared.to_owned());
+                    Value::Scalar(walk.terms.read(node, Vec::new()))
+                }
+            })
+        });
+        let arguments: Vec<Option<Value>> = arguments.collect();
+        walk.function.arguments.clone_from(&arguments);
+        self.name_arguments(&read, index, &mut walk);
+        self.functions.insert(index, read);
+        self.walk(index, &arguments, &CallChain::new(), &mut walk);
+        let mut function = walk.function;
+        self.name(&mut function);
+        Some(function)
+    }
+
+    /// Whether a function computes tensors, and is no wrapper around one that does.
+    fn has_tensors(&self, index: usize) -> bool {
+        let Some(read) = self.index.read(self.text, index) else { return false };
+        let computes = |name: &str| {
+            ["linalg.", "tensor.", "flow.", "torch.", "scf.", "func.call", "stablehlo.", "tosa."]
+                .iter()
+                .any(|it| name.starts_with(it))
+                || name == "hal.tensor.import"
+        };
+        read.operations.iter().any(|it| computes(&it.name))
+            || read.values.iter().any(|it| {
+                it.type_text.as_deref().is_some_and(|it| it.starts_with("tensor<"))
+            })
+    }
+
+    fn read(&mut self, index: usize) -> Option<SourceFunction> {
+        self.functions.remove(&index).or_else(|| self.index.read(self.text, index))
+    }
+
+    /// The position of an operation.
+    fn place(&mut self, function: &SourceFunction, operation: OperationIndex) -> CallChain {
+        if let Some(file) = self.own_file {
+            let place = function.operations.get(operation).map_or((0, 0), |it| it.place);
+            return vec![NamedPosition { file: file.to_owned(), line: place.0, column: place.1 }];
+        }
+        let location = function.location(operation).unwrap_or_default();
+        if location.is_empty() {
+            return CallChain::new();
+        }
+        let paths = self.locations.paths_of(location);
+        paths.into_iter().next().unwrap_or_default()
+    }
+
+    fn walk(
+        &mut self,
+        index: usize,
+        arguments: &[Option<Value>],
+        calls: &CallChain,
+        walk: &mut Walk<'_>,
+    ) -> Option<Vec<Option<Value>>> {
+        let function = self.read(index)?;
+        let mut scope = Scope { function: &function, values: HashMap::new() };
+        for (value, given) in function.arguments().iter().zip(arguments) {
+            if let Some(given) = given {
+                scope.values.insert(*value, *given);
+            }
+        }
+        let blocks = function.operations.first()?.regions.first()?.blocks.clone();
+        let is_plain = blocks.len() == 1;
+        let results = match blocks.first().filter(|_| is_plain) {
+            Some(block) => self.block(&mut scope, &block.operations, calls, walk),
+            None => None,
+        };
+        drop(scope);
+        self.functions.insert(index, function);
+        results
+    }
+
+    /// Reads the operations of a block; returns what it ends with.
+    fn block(
+        &mut self,
+        scope: &mut Scope<'_>,
+        operations: &[OperationIndex],
+        calls: &CallChain,
+        walk: &mut Walk<'_>,
+    ) -> Option<Vec<Option<Value>>> {
+        let function = scope.function;
+        for index in operations {
+            let written = function.operations.get(*index)?;
+            walk.function.operations += 1;
+            if walk.function.operations > MOST {
+                return None;
+            }
+            let mut chain = self.place(function, *index);
+            let own = chain.clone();
+            chain.extend(calls.iter().cloned());
+            match written.name.as_str() {
+                "return" | "func.return" | "util.return" | "scf.yield" | "scf.condition" => {
+                    let values = written.operands.iter();
+                    return Some(values.map(|it| scope.values.get(it).copied()).collect());
+                }
+                "func.call" | "util.call" | "call" => {
+                    self.call(scope, *index, &chain, walk);
+                }
+                "scf.for" | "scf.if" | "scf.while" => {
+                    self.construct(scope, *index, &chain, calls, walk);
+                }
+                "hal.tensor.import" => self.import(scope, *index, walk),
+                "util.global.load" => self.global(scope, *index, walk),
+                "hal.tensor.export" => continue,
+                _ => {
+                    let mut builder = Builder {
+                        terms: walk.terms,
+                        reshaped: walk.reshaped,
+                        maps: &self.maps,
+                        constants: Constants::Written,
+                    };
+                    builder.operation(scope, *index);
+                }
+            }
+            self.note(scope, *index, own, &chain, walk);
+        }
+        None
+    }
+
+    /// Adds the tensors that an operation defines.
+    fn note(
+        &mut self,
+        scope: &Scope<'_>,
+        index: OperationIndex,
+        own: CallChain,
+        chain: &CallChain,
+        walk: &mut Walk<'_>,
+    ) {
+        let Some(written) = scope.function.operations.get(index) else { return };
+        if own.is_empty() {
+            return;
+        }
+        let used: Vec<NodeId> = written
+            .operands
+            .iter()
+            .filter_map(|it| scope.values.get(it)?.tensor())
+            .collect();
+        let from = walk.function.values.len().saturating_sub(64);
+        for value in &mut walk.function.values[from..] {
+            if value.chain == *chain && used.contains(&value.node) {
+                value.is_inner = true;
+            }
+        }
+        for (result, value) in written.results.iter().enumerate() {
+            let Some(node) = scope.values.get(value).and_then(|it| it.tensor()) else { continue };
+            let tensor_type = type_text(walk.terms.node(node));
+            walk.function.values.push(ReferenceValue {
+                chain: chain.clone(),
+                node,
+                tensor_type,
+                result,
+                is_inner: false,
+                tensor: None,
+            });
+        }
+    }
+
+    fn call(
+        &mut self,
+        scope: &mut Scope<'_>,
+        index: OperationIndex,
+        chain: &CallChain,
+        walk: &mut Walk<'_>,
+    ) {
+        let Some(written) = scope.function.operations.get(index) else { return };
+        let head = scope.function.head(index);
+        let callee = head.iter().find(|(_, it)| it.starts_with('@'));
+        let callee = callee.and_then(|(_, it)| self.index.named(&symbol_name(it)));
+        let arguments: Vec<Option<Value>> =
+            written.operands.iter().map(|it| scope.values.get(it).copied()).collect();
+        let results = match callee.filter(|_| chain.len() < DEEPEST) {
+            Some(callee) => self.walk(callee, &arguments, chain, walk),
+            None => None,
+        };
+        let results = results.unwrap_or_default();
+        let mut construct = Construct { chain: chain.clone(), name: "call".to_owned(), ..Default::default() };
+        construct.initial = tensors(arguments.into_iter());
+        for (at, value) in written.results.iter().enumerate() {
+            let known = results.get(at).copied().flatten();
+            let known = known.or_else(|| Some(Value::Tensor(unknown(scope, *value, walk.terms)?)));
+            if let Some(known) = known {
+                scope.values.insert(*value, known);
+            }
+        }
+        construct.results =
+            tensors(written.results.iter().map(|it| scope.values.get(it).copied()));
+        walk.function.constructs.push(construct);
+    }
+
+    /// A loop or a branch: what it computes is not known, but what it is computed from is.
+    fn construct(
+        &mut self,
+        scope: &mut Scope<'_>,
+        index: OperationIndex,
+        chain: &CallChain,
+        calls: &CallChain,
+        walk: &mut Walk<'_>,
+    ) {
+        let function = scope.function;
+        let Some(written) = function.operations.get(index) else { return };
+        let mut construct =
+            Construct { chain: chain.clone(), name: written.name.clone(), ..Default::default() };
+        for value in &written.results {
+            if let Some(node) = unknown(scope, *value, walk.terms) {
+                construct.results.push(node);
+                scope.values.insert(*value, Value::Tensor(node));
+            }
+        }
+        for (inside, initial) in &written.initial {
+            let known = initial.and_then(|it| scope.values.get(&it)?.tensor());
+            let Some(known) = known else { continue };
+            let node = walk.terms.node(known);
+            let (shape, element) = (node.shape.clone(), node.element.clone());
+            let node = walk.terms.input(shape, element);
+            construct.initial.push(known);
+            construct.inside.push(node);
+            scope.values.insert(*inside, Value::Tensor(node));
+        }
+        for region in &written.regions {
+            let Some(block) = region.blocks.first() else { continue };
+            for argument in &block.arguments {
+                if !scope.values.contains_key(argument)
+                    && let Some(node) = unknown(scope, *argument, walk.terms)
+                {
+                    construct.inside.push(node);
+                    scope.values.insert(*argument, Value::Tensor(node));
+                }
+            }
+            let yielded = self.block(scope, &block.operations, calls, walk).unwrap_or_default();
+            construct.yielded.push(tensors(yielded.into_iter()));
+        }
+        self.name_inside(scope, index, &construct, calls, walk);
+        walk.function.constructs.push(construct);
+    }
+
+    fn import(&mut self, scope: &mut Scope<'_>, index: OperationIndex, walk: &mut Walk<'_>) {
+        let function = scope.function;
+        let Some(written) = function.operations.get(index) else { return };
+        let arguments = function.arguments();
+        let argument =
+            written.operands.iter().find_map(|it| arguments.iter().position(|own| own == it));
+        let Some(result) = written.results.first() else { return };
+        let Some(node) = import_shape(function, index)
+            .map(|(shape, element)| walk.terms.input(shape, element))
+        else {
+            return;
+        };
+        if let Some(slot) = argument.and_then(|at| walk.function.arguments.get_mut(at)) {
+            *slot = Some(Value::Tensor(node));
+        }
+        scope.values.insert(*result, Value::Tensor(node));
+        if let Some(argument) = argument {
+            for value in &mut walk.function.values {
+                // The argument's name was noted before its tensor was known.
+                if value.result == argument && value.tensor_type.is_empty() {
+                    value.node = node;
+                    value.tensor_type = type_text(walk.terms.node(node));
+                    if let Some(tensor) = &mut value.tensor {
+                        tensor.tensor_type.clone_from(&value.tensor_type);
+                    }
+                }
+            }
+        }
+    }
+
+    fn global(&mut self, scope: &mut Scope<'_>, index: OperationIndex, walk: &mut Walk<'_>) {
+        let Some(written) = scope.function.operations.get(index) else { return };
+        let Some(result) = written.results.first() else { return };
+        let declared = scope.function.values.get(*result).and_then(|it| it.type_text.clone());
+        let Some((shape, element)) = declared.as_deref().and_then(tensor) else { return };
+        let head = scope.function.head(index);
+        let symbol = head.iter().find(|(_, it)| it.starts_with('@'));
+        let symbol = symbol.map(|(_, it)| symbol_name(it)).unwrap_or_default();
+        let mut builder = Builder {
+            terms: walk.terms,
+            reshaped: walk.reshaped,
+            maps: &self.maps,
+            constants: Constants::Written,
+        };
+        let node = global(&mut builder, &self.index, self.text, &symbol, shape, element);
+        scope.values.insert(*result, Value::Tensor(node));
+    }
+
+    fn source(&mut self, file: &str) -> Option<Arc<SourceText>> {
+        if let Some(known) = self.files.get(file) {
+            return known.clone();
+        }
+        let read = (self.file)(file);
+        self.files.insert(file.to_owned(), read.clone());
+        read
+    }
+
+    /// Names the arguments of a function; types of those that are imported come later.
+    fn name_arguments(&mut self, read: &SourceFunction, _index: usize, walk: &mut Walk<'_>) {
+        let chain = self.place(read, 0);
+        let Some(at) = chain.first().cloned() else { return };
+        let Some(source) = self.source(&at.file) else { return };
+        let names = source.argument_names(at.line, at.column);
+        let arguments = walk.function.arguments.clone();
+        for (argument, (name, value)) in names.into_iter().zip(arguments).enumerate() {
+            let node = match value {
+                Some(Value::Tensor(node)) => Some(node),
+                _ => None,
+            };
+            let tensor_type = node.map(|it| type_text(walk.terms.node(it))).unwrap_or_default();
+            let node = node.unwrap_or(NodeId(u32::MAX));
+            let (at, calls) = (at.clone(), CallChain::new());
+            let tensor =
+                Some(SourceTensor { name, at, calls, tensor_type: tensor_type.clone() });
+            let (result, is_inner) = (argument, false);
+            walk.function.values.push(ReferenceValue {
+                chain: CallChain::new(),
+                node,
+                tensor_type,
+                result,
+                is_inner,
+                tensor,
+            });
+        }
+    }
+
+    /// Names what the head of a loop declares: `iter_args(%acc = %n)`.
+    fn name_inside(
+        &mut self,
+        scope: &Scope<'_>,
+        index: OperationIndex,
+        construct: &Construct,
+        calls: &CallChain,
+        walk: &mut Walk<'_>,
+    ) {
+        let Some(at) = construct.chain.first().cloned() else { return };
+        let Some(source) = self.source(&at.file) else { return };
+        let Some(line) = source.line(at.line) else { return };
+        let Some((_, rest)) = line.split_once("iter_args(") else { return };
+        let names: Vec<&str> = rest
+            .split('%')
+            .skip(1)
+            .filter_map(|it| {
+                let (name, rest) = it.split_once(char::is_whitespace)?;
+                rest.trim_start().starts_with('=').then_some(name)
+            })
+            .collect();
+        let Some(written) = scope.function.operations.get(index) else { return };
+        if names.len() != written.initial.len() {
+            return;
+        }
+        let (at, calls) = (at, calls.clone());
+        for (name, (inside, _)) in names.into_iter().zip(&written.initial) {
+            let Some(node) = scope.values.get(inside).and_then(|it| it.tensor()) else { continue };
+            let tensor_type = type_text(walk.terms.node(node));
+            let tensor = Some(SourceTensor {
+                name: format!("%{name}"),
+                at: at.clone(),
+                calls: calls.clone(),
+                tensor_type: tensor_type.clone(),
+            });
+            let (result, is_inner, chain) = (0, false, CallChain::new());
+            walk.function.values.push(ReferenceValue {
+                chain,
+                node,
+                tensor_type,
+                result,
+                is_inner,
+                tensor,
+            });
+        }
+    }
+
+    /// Gives tensors the names that the source has at their places.
+    fn name(&mut self, function: &mut ReferenceFunction) {
+        let mut by_chain: HashMap<CallChain, Vec<usize>> = HashMap::new();
+        for (at, value) in function.values.iter().enumerate() {
+            if value.tensor.is_none() && !value.chain.is_empty() {
+                by_chain.entry(value.chain.clone()).or_default().push(at);
+            }
+        }
+        for (chain, values) in by_chain {
+            let Some(at) = chain.first() else { continue };
+            let Some(source) = self.source(&at.file) else { continue };
+            let names = source.result_names(at.line, at.column);
+            let declared = declared_type(&source, at);
+            for (result, name) in names.iter().enumerate() {
+                // Of several operations that the compiler made of one, the last has its result.
+                let fits = |it: &&usize| {
+                    let value = &function.values[**it];
+                    value.result == result
+                        && !value.is_inner
+                        && declared.as_ref().is_none_or(|it| *it == value.tensor_type)
+                };
+                let mut found = values.iter().filter(fits);
+                let (Some(one), None) = (found.next(), found.next()) else { continue };
+                let value = &mut function.values[*one];
+                value.tensor = Some(SourceTensor {
+                    name: name.clone(),
+                    at: at.clone(),
+                    calls: chain[1..].to_vec(),
+                    tensor_type: value.tensor_type.clone(),
+                });
+            }
+        }
+    }
+}
+
+fn tensors(values: impl Iterator<Item = Option<Value>>) -> Vec<NodeId> {
+    values.filter_map(|it| it?.tensor()).collect()
+}
+
+/// A tensor of the declared type of which nothing is known.
+fn unknown(scope: &Scope<'_>, value: ValueIndex, terms: &mut Terms) -> Option<NodeId> {
+    let declared = scope.function.values.get(value)?.type_text.as_deref()?;
+    let (shape, element) = tensor(declared)?;
+    Some(terms.input(shape, element))
+}
+
+fn tensor_of_argument(declared: &str) -> Option<(Vec<Option<i64>>, String)> {
+    // Attributes may follow the type.
+    let end = declared.find("> {").map_or(declared.len(), |at| at + 1);
+    tensor(&declared[..end])
+}
+
+/// The type of an imported argument.
+pub(super) fn import_shape(
+    function: &SourceFunction,
+    index: OperationIndex,
+) -> Option<(Vec<Option<i64>>, String)> {
+    let head = Head::of(function, index);
+    let start = head.after_arrow()?;
+    tensor(&head.types(start).into_iter().next()?.text?)
+}
+
+/// The tensor of a global.
+pub(super) fn global(
+    builder: &mut Builder<'_>,
+    index: &FunctionIndex,
+    text: &str,
+    symbol: &str,
+    shape: Vec<Option<i64>>,
+    element: String,
+) -> NodeId {
+    let definition = index.global(text, symbol).unwrap_or_default();
+    let (head, value) = definition.split_once(" = ").unwrap_or((definition, ""));
+    if head.contains(" mutable ") || definition.is_empty() {
+        return builder.terms.input(shape, element);
+    }
+    let value = value.rsplit_once(" : ").map_or(value, |(value, _)| value);
+    // A global that the source declares keeps its name.
+    let is_own = !symbol.starts_with("__");
+    if is_own && !value.starts_with("dense<") && super::reader::parameter(value).is_none() {
+        let kind = NodeKind::Constant(format!("global @{symbol}"));
+        return builder.terms.add_node(Node { kind, shape, element, is_constant: true });
+    }
+    builder.constant_tensor(value, shape, element)
+}
+
+/// `1x?xf32`.
+pub(super) fn type_text(node: &Node) -> String {
+    let sizes = node.shape.iter().map(|size| match size {
+        Some(size) => format!("{size}x"),
+        None => "?x".to_owned(),
+    });
+    sizes.collect::<String>() + &node.element
+}
+
+/// The type that a line of the source gives the result of an operation that the compiler replaces
+/// by several: `-> !torch.vtensor<[1,?],f32>`. `None` if it keeps such operations.
+fn declared_type(source: &SourceText, at: &NamedPosition) -> Option<String> {
+    let operation = source.operation_at(at.line, at.column)?;
+    if !operation.starts_with("torch.") {
+        return None;
+    }
+    let line = source.line(at.line)?;
+    let rest = &line[line.rfind("!torch.vtensor<[")? + "!torch.vtensor<[".len()..];
+    let (sizes, element) = rest.split_once("],")?;
+    let element = element.split_once('>')?.0.trim_start_matches(['s', 'u']);
+    let sizes: String =
+        sizes.split(',').filter(|it| !it.is_empty()).map(|it| format!("{it}x")).collect();
+    Some(sizes + element)
+}
+
+/// A term that stands for a scalar.
+pub(super) fn scalar(value: Option<Value>) -> Option<TermId> {
+    value?.scalar()
+}

@@ -1,0 +1,421 @@
+//! Operations of `linalg`: loops over operands.
+
+use super::build::{Builder, Operation, Scope, Value};
+use super::index::Index;
+use super::linalg::{self, Step};
+use super::maps;
+use super::terms::{Node, NodeId, NodeKind, Term, TermId};
+use crate::source::functions::OperationIndex;
+
+/// Loops, and what they read and write.
+struct Loops {
+    /// Whether each loop reduces.
+    reduces: Vec<bool>,
+    inputs: Vec<Value>,
+    outputs: Vec<NodeId>,
+    /// The indices of inputs, then of outputs.
+    maps: Vec<Vec<Index>>,
+}
+
+impl Builder<'_> {
+    pub(super) fn loops(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
+        match operation.name {
+            "linalg.generic" => self.generic(operation),
+            "linalg.fill" => self.fill(operation),
+            "linalg.transpose" => self.transpose(operation),
+            "linalg.broadcast" => self.broadcast(operation),
+            "linalg.reduce" => self.reduce(operation),
+            "linalg.softmax" => self.softmax(operation),
+            name if name.starts_with("linalg.") => self.named(operation),
+            _ => None,
+        }
+    }
+
+    fn outputs(&self, operation: &Operation<'_, '_>) -> Option<Vec<NodeId>> {
+        operation.group("outs")?.into_iter().map(Value::tensor).collect()
+    }
+
+    fn shape(&self, node: NodeId) -> (Vec<Option<i64>>, String) {
+        let node = self.terms.node(node);
+        (node.shape.clone(), node.element.clone())
+    }
+
+    fn fill(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
+        let value = operation.group("ins")?.first()?.scalar()?;
+        let (shape, element) = self.shape(*self.outputs(operation)?.first()?);
+        Some(vec![Value::Tensor(self.terms.elements(shape, element, value))])
+    }
+
+    /// `array<i64: 1, 0>` or `[1, 0]`.
+    fn numbers(operation: &Operation<'_, '_>, word: &str) -> Option<Vec<i64>> {
+        let head = &operation.head;
+        let at = head.anywhere(word)? + 1;
+        if head.token(at) == "dense" {
+            let text = head.text(head.inside(at + 1));
+            let numbers: Option<Vec<i64>> = text
+                .trim_matches(['[', ']'])
+                .split(',')
+                .map(|it| it.trim().parse().ok())
+                .collect();
+            // `dense<2> : vector<2xi64>` stands for two.
+            return numbers.map(|it| if it.len() == 1 { it.repeat(3) } else { it });
+        }
+        let inside = head.inside(at);
+        let parts = head.parts(inside).into_iter();
+        parts.map(|it| head.text(it).trim_start_matches("i64:").trim().parse().ok()).collect()
+    }
+
+    fn transpose(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
+        let input = operation.group("ins")?.first()?.tensor()?;
+        let (shape, element) = self.shape(*self.outputs(operation)?.first()?);
+        let order = Self::numbers(operation, "permutation")?;
+        // The result's axis `i` is the input's axis `order[i]`.
+        let mut index = vec![Index::default(); order.len()];
+        for (at, axis) in (0_u32..).zip(&order) {
+            *index.get_mut(usize::try_from(*axis).ok()?)? = Index::variable(at);
+        }
+        let term = self.terms.read(input, index);
+        Some(vec![Value::Tensor(self.terms.elements(shape, element, term))])
+    }
+
+    fn broadcast(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
+        let input = operation.group("ins")?.first()?.tensor()?;
+        let (shape, element) = self.shape(*self.outputs(operation)?.first()?);
+        let added = Self::numbers(operation, "dimensions")?;
+        let kept = (0..shape.len() as i64).filter(|at| !added.contains(at));
+        let index = kept.map(|at| Index::variable(at as u32)).collect();
+        let term = self.terms.read(input, index);
+        Some(vec![Value::Tensor(self.terms.elements(shape, element, term))])
+    }
+
+    fn reduce(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
+        let inputs = operation.group("ins")?;
+        let outputs = self.outputs(operation)?;
+        let dimensions = Self::numbers(operation, "dimensions")?;
+        let rank = self.terms.node(inputs.first()?.tensor()?).shape.len();
+        let reduces: Vec<bool> = (0..rank as i64).map(|at| dimensions.contains(&at)).collect();
+        let all: Vec<Index> = (0..rank as u32).map(Index::variable).collect();
+        let kept: Vec<Index> =
+            all.iter().zip(&reduces).filter(|(_, it)| !**it).map(|(it, _)| it.clone()).collect();
+        let count = inputs.len();
+        let mut maps = vec![all; count];
+        maps.extend(std::iter::repeat_n(kept, outputs.len()));
+        let loops = Loops { reduces, inputs, outputs, maps };
+        // `{ arith.addf }` is a region with one operation that has no operands in the text.
+        let written = operation.scope.function.operations.get(operation.index)?;
+        let short = written.regions.first().is_some_and(|region| {
+            region.blocks.first().is_some_and(|it| it.arguments.is_empty())
+        });
+        if short {
+            let inner = written.regions.first()?.blocks.first()?.operations.first()?;
+            let name = operation.scope.function.operations.get(*inner)?.name.clone();
+            let element = self.shape(*loops.outputs.first()?).1;
+            return self.finish(&loops, |builder, given, before| {
+                let name = format!("{name} : {element}");
+                Some(vec![builder.apply(name, vec![*given.first()?, *before.first()?])])
+            });
+        }
+        self.region(operation, &loops)
+    }
+
+    fn generic(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
+        let head = &operation.head;
+        let maps = head.anywhere("indexing_maps")? + 1;
+        let maps = head.parts(head.inside(maps)).into_iter();
+        let maps: Option<Vec<Vec<Index>>> =
+            maps.map(|it| self.maps.read(&head.text(it))).collect();
+        let kinds = head.anywhere("iterator_types")? + 1;
+        let kinds = head.parts(head.inside(kinds)).into_iter();
+        let reduces: Option<Vec<bool>> = kinds
+            .map(|it| match head.text(it).as_str() {
+                "\"parallel\"" => Some(false),
+                "\"reduction\"" => Some(true),
+                _ => None,
+            })
+            .collect();
+        let inputs = operation.group("ins").or_else(|| {
+            let has_none = operation.head.after("ins").is_none();
+            has_none.then(Vec::new)
+        })?;
+        let outputs = self.outputs(operation)?;
+        let loops = Loops { reduces: reduces?, inputs, outputs, maps: maps? };
+        self.region(operation, &loops)
+    }
+
+    fn named(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
+        let inputs = operation.group("ins")?;
+        let outputs = self.outputs(operation)?;
+        let (shape, element) = self.shape(*outputs.first()?);
+        let is_float = element.starts_with(['f', 'b']);
+        if let Some(name) = linalg::elementwise(operation.name, is_float) {
+            let index: Vec<Index> = (0..shape.len() as u32).map(Index::variable).collect();
+            let operands: Option<Vec<TermId>> = inputs
+                .iter()
+                .map(|it| Some(self.terms.read(it.tensor()?, index.clone())))
+                .collect();
+            let term = self.apply(format!("{name} : {element}"), operands?);
+            return Some(vec![Value::Tensor(self.terms.elements(shape, element, term))]);
+        }
+        let of = |word| Self::numbers(operation, word).unwrap_or_default();
+        let mut named = linalg::named(operation.name, &of("strides"), &of("dilations"))?;
+        if let Some(at) = operation.head.anywhere("indexing_maps") {
+            let head = &operation.head;
+            let maps = head.parts(head.inside(at + 1)).into_iter();
+            let maps: Option<Vec<Vec<Index>>> =
+                maps.map(|it| self.maps.read(&head.text(it))).collect();
+            named.maps = maps?;
+        }
+        let mut reduces = vec![true; named.loops];
+        for index in named.maps.last()? {
+            *reduces.get_mut(index.as_variable()? as usize)? = false;
+        }
+        let loops = Loops { reduces, inputs, outputs, maps: named.maps };
+        let step = named.step;
+        let types: Vec<String> = loops
+            .inputs
+            .iter()
+            .map(|it| it.tensor().map(|it| self.shape(it).1).unwrap_or_default())
+            .collect();
+        self.finish(&loops, |builder, given, before| {
+            let before = *before.first()?;
+            let given: Option<Vec<TermId>> = given
+                .iter()
+                .zip(&types)
+                .map(|(it, own)| builder.widened(*it, own, &element))
+                .collect();
+            let given = given?;
+            let one = |float: &str, integer: &str| {
+                format!("{} : {element}", if is_float { float } else { integer })
+            };
+            let (value, name) = match step {
+                Step::MultiplyAdd => {
+                    let product = one("arith.mulf", "arith.muli");
+                    let product = builder.apply(product, vec![*given.first()?, *given.get(1)?]);
+                    (product, one("arith.addf", "arith.addi"))
+                }
+                Step::Add => (*given.first()?, one("arith.addf", "arith.addi")),
+                Step::Maximum => (*given.first()?, one("arith.maximumf", "arith.maxsi")),
+                Step::Minimum => (*given.first()?, one("arith.minimumf", "arith.minsi")),
+            };
+            Some(vec![builder.apply(name, vec![before, value])])
+        })
+    }
+
+    /// An input as wide as the output.
+    fn widened(&mut self, term: TermId, from: &str, to: &str) -> Option<TermId> {
+        if from == to {
+            return Some(term);
+        }
+        let is_float = |it: &str| it.starts_with(['f', 'b']);
+        let name = match (is_float(from), is_float(to)) {
+            (true, true) => "arith.extf",
+            (false, false) => "arith.extsi",
+            _ => return None,
+        };
+        Some(self.apply(format!("{name} : {from} to {to}"), vec![term]))
+    }
+
+    /// Loops whose step is a region.
+    fn region(&mut self, operation: &Operation<'_, '_>, loops: &Loops) -> Option<Vec<Value>> {
+        let function = operation.scope.function;
+        let written = function.operations.get(operation.index)?;
+        let block = written.regions.first()?.blocks.first()?;
+        let mut scope = Scope { function, values: operation.scope.values.clone() };
+        self.finish(loops, |builder, given, before| {
+            let values = given.iter().chain(before).map(|it| Value::Scalar(*it));
+            scope.values.extend(block.arguments.iter().copied().zip(values));
+            builder.scalars(&mut scope, &block.operations, loops)
+        })
+    }
+
+    /// What the operations of a loop's step yield.
+    fn scalars(
+        &mut self,
+        scope: &mut Scope<'_>,
+        operations: &[OperationIndex],
+        loops: &Loops,
+    ) -> Option<Vec<TermId>> {
+        for index in operations {
+            let written = scope.function.operations.get(*index)?;
+            match written.name.as_str() {
+                "linalg.yield" => {
+                    let yielded = written.operands.iter();
+                    return yielded.map(|it| scope.values.get(it)?.scalar()).collect();
+                }
+                "linalg.index" => {
+                    let axis = scope.function.head(*index);
+                    let axis: usize = axis.first()?.1.parse().ok()?;
+                    let index = loops.ordered().get(axis)?.clone();
+                    let term = self.terms.add(Term::Index(index));
+                    scope.values.insert(*written.results.first()?, Value::Scalar(term));
+                }
+                _ => self.operation(scope, *index),
+            }
+        }
+        None
+    }
+
+    /// The results of loops whose step is known: given the elements of inputs, and what the
+    /// outputs are so far.
+    fn finish(
+        &mut self,
+        loops: &Loops,
+        mut step: impl FnMut(&mut Self, &[TermId], &[TermId]) -> Option<Vec<TermId>>,
+    ) -> Option<Vec<Value>> {
+        let count = loops.inputs.len();
+        let (input_maps, output_maps) = loops.maps.split_at_checked(count)?;
+        // All outputs are written in the order of the loops that do not reduce.
+        let order = loops.output_order()?;
+        if output_maps.len() != loops.outputs.len()
+            || output_maps.iter().any(|it| it != &output_maps[0])
+        {
+            return None;
+        }
+        let is_reduction = loops.reduces.contains(&true);
+        let sizes = self.sizes(loops);
+        let mut ranges = vec![None; loops.reduces.len()];
+        for (size, at) in sizes.iter().zip(&order) {
+            ranges[at.as_variable()? as usize] = *size;
+        }
+        let mut given = Vec::new();
+        for (input, map) in loops.inputs.iter().zip(input_maps) {
+            given.push(match input {
+                Value::Scalar(term) => *term,
+                Value::Tensor(node) => {
+                    let mut same = |term: TermId| term;
+                    let map = map.iter().map(|it| it.replace(&order, &mut same, &ranges));
+                    let map: Vec<Index> = map.collect();
+                    if map.len() != self.terms.node(*node).shape.len() {
+                        return None;
+                    }
+                    self.terms.read(*node, map)
+                }
+            });
+        }
+        let rank = output_maps[0].len();
+        let own: Vec<Index> = (0..rank as u32).map(Index::variable).collect();
+        let outputs = loops.outputs.iter();
+        let first: Vec<TermId> = outputs.map(|it| self.terms.read(*it, own.clone())).collect();
+        let so_far: Vec<TermId> = if is_reduction {
+            let results = 0..loops.outputs.len() as u32;
+            results.map(|it| self.terms.add(Term::Accumulated(it))).collect()
+        } else {
+            first.clone()
+        };
+        let steps = step(self, &given, &so_far)?;
+        if steps.len() != loops.outputs.len() {
+            return None;
+        }
+        let reduced: Vec<Option<i64>> = ranges.get(rank..).unwrap_or_default().to_vec();
+        let results = loops.outputs.iter().enumerate().map(|(result, output)| {
+            let (shape, element) = self.shape(*output);
+            if !is_reduction {
+                return Value::Tensor(self.terms.elements(shape, element, steps[result]));
+            }
+            let all = steps.iter().chain(&first);
+            let is_constant = all.clone().all(|it| self.terms.is_constant(*it));
+            let (reduced, steps, first) = (reduced.clone(), steps.clone(), first.clone());
+            let kind = NodeKind::Reduction { reduced, steps, first, result };
+            Value::Tensor(self.terms.add_node(Node { kind, shape, element, is_constant }))
+        });
+        Some(results.collect())
+    }
+
+    /// The number of steps of each loop.
+    fn sizes(&self, loops: &Loops) -> Vec<Option<i64>> {
+        let mut sizes = vec![None; loops.reduces.len()];
+        let tensors = loops.inputs.iter().map(|it| it.tensor());
+        let tensors = tensors.chain(loops.outputs.iter().map(|it| Some(*it)));
+        for (tensor, map) in tensors.zip(&loops.maps) {
+            let Some(tensor) = tensor else { continue };
+            for (index, size) in map.iter().zip(&self.terms.node(tensor).shape) {
+                if let Some(variable) = index.as_variable()
+                    && let Some(slot @ None) = sizes.get_mut(variable as usize)
+                {
+                    *slot = *size;
+                }
+            }
+        }
+        sizes
+    }
+
+    /// The largest element along an axis, the exponentials of the differences from it, their sum,
+    /// and their shares in it.
+    fn softmax(&mut self, operation: &Operation<'_, '_>) -> Option<Vec<Value>> {
+        let input = operation.group("ins")?.first()?.tensor()?;
+        let axis = operation.head.group_after("dimension")?;
+        let axis: usize = operation.head.text(axis).parse().ok()?;
+        let (shape, element) = self.shape(input);
+        let rank = shape.len();
+        let own: Vec<Index> = (0..rank as u32).map(Index::variable).collect();
+        // The axes that stay come first, then the reduced one.
+        let mut along: Vec<Index> = Vec::new();
+        for at in 0..rank {
+            let kept = at - usize::from(at > axis);
+            along.push(Index::variable(if at == axis { rank - 1 } else { kept } as u32));
+        }
+        let mut kept = own.clone();
+        kept.remove(axis);
+        let mut kept_shape = shape.clone();
+        let size = kept_shape.remove(axis);
+        let reduce = |builder: &mut Self, of: TermId, name: &str, first: &str| {
+            let so_far = builder.terms.add(Term::Accumulated(0));
+            let step = builder.apply(format!("{name} : {element}"), vec![of, so_far]);
+            let first = builder.terms.add(Term::Literal(format!("softmax {first}")));
+            let is_constant = builder.terms.is_constant(step);
+            let kind = NodeKind::Reduction {
+                reduced: vec![size],
+                steps: vec![step],
+                first: vec![first],
+                result: 0,
+            };
+            let (shape, element) = (kept_shape.clone(), element.clone());
+            builder.terms.add_node(Node { kind, shape, element, is_constant })
+        };
+        let along_axis = self.terms.read(input, along.clone());
+        let most = reduce(self, along_axis, "arith.maximumf", "lowest");
+        let here = self.terms.read(input, own.clone());
+        let most = self.terms.read(most, kept.clone());
+        let less = self.apply(format!("arith.subf : {element}"), vec![here, most]);
+        let power = self.apply(format!("math.exp : {element}"), vec![less]);
+        let power = self.terms.elements(shape.clone(), element.clone(), power);
+        let along_axis = self.terms.read(power, along);
+        let sum = reduce(self, along_axis, "arith.addf", "zero");
+        let (power, sum) = (self.terms.read(power, own), self.terms.read(sum, kept));
+        let share = self.apply(format!("arith.divf : {element}"), vec![power, sum]);
+        Some(vec![Value::Tensor(self.terms.elements(shape, element, share))])
+    }
+}
+
+impl Loops {
+    /// For each loop, its number if those come first that do not reduce, in the order of the
+    /// outputs' axes. `None` if an output's axes are not loops of their own.
+    fn output_order(&self) -> Option<Vec<Index>> {
+        let output = self.maps.get(self.inputs.len())?;
+        let mut order: Vec<Option<u32>> = vec![None; self.reduces.len()];
+        for (axis, index) in (0_u32..).zip(output) {
+            let at = index.as_variable()? as usize;
+            if order.get(at)?.is_some() || *self.reduces.get(at)? {
+                return None;
+            }
+            order[at] = Some(axis);
+        }
+        let mut next = u32::try_from(output.len()).ok()?;
+        for (slot, reduces) in order.iter_mut().zip(&self.reduces) {
+            if *reduces {
+                *slot = Some(next);
+                next += 1;
+            }
+        }
+        order.into_iter().map(|it| it.map(Index::variable)).collect()
+    }
+
+    fn ordered(&self) -> Vec<Index> {
+        self.output_order().unwrap_or_default()
+    }
+}
+
+/// The shape of a type, if the text declares it.
+pub(super) fn declared(operation: &Operation<'_, '_>) -> Option<(Vec<Option<i64>>, String)> {
+    maps::tensor(&operation.declared(0)?)
+}

@@ -243,7 +243,8 @@ impl<'f> Walk<'_, 'f> {
         });
         let mut initial = Vec::new();
         let mut inside = Vec::new();
-        let of = |scope: &Scope<'_>, value| scope.values.get(&value).copied().and_then(Value::tensor);
+        let of =
+            |scope: &Scope<'_>, value| scope.values.get(&value).copied().and_then(Value::tensor);
         if name == "call" {
             initial.extend(written.operands.iter().filter_map(|it| of(scope, *it)));
         }
@@ -253,7 +254,9 @@ impl<'f> Walk<'_, 'f> {
                 inside.push(*argument);
             }
         }
-        for argument in written.regions.iter().filter_map(|it| it.blocks.first()).flat_map(|it| &it.arguments) {
+        for argument in
+            written.regions.iter().filter_map(|it| it.blocks.first()).flat_map(|it| &it.arguments)
+        {
             let is_tensor = function.values.get(*argument).and_then(|it| it.type_text.as_deref());
             if is_tensor.is_some_and(|it| it.starts_with("tensor<")) && !inside.contains(argument) {
                 inside.push(*argument);
@@ -309,7 +312,8 @@ impl<'f> Walk<'_, 'f> {
     /// What a value is known to be, in its own shape.
     fn known_or_new(&mut self, known: Option<NodeId>, declared: Option<&str>) -> Option<NodeId> {
         let (shape, element) = maps::tensor(declared?)?;
-        let known = known.and_then(|it| self.builder().reshaped(it, shape.clone(), element.clone()));
+        let known =
+            known.and_then(|it| self.builder().reshaped(it, shape.clone(), element.clone()));
         Some(known.unwrap_or_else(|| self.terms.input(shape, element)))
     }
 
@@ -357,9 +361,12 @@ impl<'f> Walk<'_, 'f> {
             };
             let function = self.program.functions.get(self.number);
             let declared = function.map(|it| it.value(*result).tensor_type.clone());
-            let Some((shape, element)) = declared.as_deref().and_then(maps::shaped) else { continue };
+            let Some((shape, element)) = declared.as_deref().and_then(maps::shaped) else {
+                continue;
+            };
             let left = argument.and_then(|it| stored.get(&it).copied());
-            let left = left.and_then(|it| self.builder().reshaped(it, shape.clone(), element.clone()));
+            let left =
+                left.and_then(|it| self.builder().reshaped(it, shape.clone(), element.clone()));
             let node = left.unwrap_or_else(|| self.terms.input(shape, element));
             // An encoded tensor has its elements in another order.
             let is_encoded = declared.is_some_and(|it| it.contains(','));
@@ -372,7 +379,11 @@ impl<'f> Walk<'_, 'f> {
     }
 
     /// What a dispatch leaves in each of its arguments.
-    fn body(&mut self, body: &'f SourceFunction, given: &[Option<Value>]) -> HashMap<usize, NodeId> {
+    fn body(
+        &mut self,
+        body: &'f SourceFunction,
+        given: &[Option<Value>],
+    ) -> HashMap<usize, NodeId> {
         let mut scope = Scope { function: body, values: HashMap::new() };
         let mut left = HashMap::new();
         for (at, argument) in body.arguments().iter().enumerate() {
@@ -401,7 +412,8 @@ impl<'f> Walk<'_, 'f> {
         for index in &block.operations {
             let Some(written) = body.operations.get(*index) else { continue };
             if written.name == "flow.dispatch.tie_shape"
-                && let (Some(operand), Some(result)) = (written.operands.first(), written.results.first())
+                && let (Some(operand), Some(result)) =
+                    (written.operands.first(), written.results.first())
             {
                 let (value, argument) =
                     (scope.values.get(operand).copied(), arguments.get(operand).copied());
@@ -415,7 +427,9 @@ impl<'f> Walk<'_, 'f> {
                 left.insert(argument, stored);
             } else if written.name.ends_with("workload.ordinal") {
                 let value = written.operands.first().and_then(|it| scope.values.get(it).copied());
-                scope.values.extend(written.results.iter().zip(value).map(|(it, value)| (*it, value)));
+                scope
+                    .values
+                    .extend(written.results.iter().zip(value).map(|(it, value)| (*it, value)));
             } else {
                 self.builder().operation(&mut scope, *index);
             }
@@ -469,7 +483,8 @@ impl<'f> Walk<'_, 'f> {
             return own;
         }
         // A dispatch that no other call shares has its own places.
-        let is_shared = self.program.dispatches().filter(|(_, it)| it.kind == operation.kind).count() > 1;
+        let is_shared =
+            self.program.dispatches().filter(|(_, it)| it.kind == operation.kind).count() > 1;
         let is_first = operation.chains.iter().any(|chain| places.all.contains(chain));
         if !is_shared || is_first {
             return (places.stored.clone(), places.all.clone());
@@ -493,7 +508,9 @@ impl<'f> Walk<'_, 'f> {
         let here = self.here(stored_at, &key);
         let others = self.consumers(given, &key);
         let source = self.source;
-        for (at, is_here) in here.iter().map(|it| (*it, true)).chain(others.into_iter().map(|it| (it, false))) {
+        for (at, is_here) in
+            here.iter().map(|it| (*it, true)).chain(others.into_iter().map(|it| (it, false)))
+        {
             let Some(value) = source.values.get(at) else { continue };
             let before = self.folded.clone();
             let equality = self.compare(value.node, node);
@@ -524,7 +541,10 @@ impl<'f> Walk<'_, 'f> {
             let Some(place) = chain.first() else { continue };
             for at in self.by_place.get(place).into_iter().flatten() {
                 let Some(value) = self.source.values.get(*at) else { continue };
-                if is_at(chain, &value.chain) && shape_key(&value.tensor_type) == key && !found.contains(at) {
+                if is_at(chain, &value.chain)
+                    && shape_key(&value.tensor_type) == key
+                    && !found.contains(at)
+                {
                     found.push(*at);
                 }
             }
@@ -608,8 +628,7 @@ fn fate(
         return Fate::Unknown(reason.clone());
     }
     let computed = fused.iter().filter(|(chain, _)| is_at(chain, &value.chain));
-    let mut operations: Vec<TensorOperationId> =
-        computed.flat_map(|(_, it)| it).copied().collect();
+    let mut operations: Vec<TensorOperationId> = computed.flat_map(|(_, it)| it).copied().collect();
     operations.sort_unstable();
     operations.dedup();
     let results = operations.iter().filter_map(|it| function.operations.get(it.index));

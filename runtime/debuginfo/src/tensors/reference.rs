@@ -139,9 +139,10 @@ impl<'r> Reference<'r> {
                 || name == "hal.tensor.import"
         };
         read.operations.iter().any(|it| computes(&it.name))
-            || read.values.iter().any(|it| {
-                it.type_text.as_deref().is_some_and(|it| it.starts_with("tensor<"))
-            })
+            || read
+                .values
+                .iter()
+                .any(|it| it.type_text.as_deref().is_some_and(|it| it.starts_with("tensor<")))
     }
 
     fn read(&mut self, index: usize) -> Option<SourceFunction> {
@@ -247,11 +248,8 @@ impl<'r> Reference<'r> {
         if own.is_empty() {
             return;
         }
-        let used: Vec<NodeId> = written
-            .operands
-            .iter()
-            .filter_map(|it| scope.values.get(it)?.tensor())
-            .collect();
+        let used: Vec<NodeId> =
+            written.operands.iter().filter_map(|it| scope.values.get(it)?.tensor()).collect();
         let from = walk.function.values.len().saturating_sub(64);
         for value in &mut walk.function.values[from..] {
             if value.chain == *chain && used.contains(&value.node) {
@@ -290,7 +288,8 @@ impl<'r> Reference<'r> {
             None => None,
         };
         let results = results.unwrap_or_default();
-        let mut construct = Construct { chain: chain.clone(), name: "call".to_owned(), ..Default::default() };
+        let mut construct =
+            Construct { chain: chain.clone(), name: "call".to_owned(), ..Default::default() };
         construct.initial = tensors(arguments.into_iter());
         for (at, value) in written.results.iter().enumerate() {
             let known = results.get(at).copied().flatten();
@@ -299,8 +298,7 @@ impl<'r> Reference<'r> {
                 scope.values.insert(*value, known);
             }
         }
-        construct.results =
-            tensors(written.results.iter().map(|it| scope.values.get(it).copied()));
+        construct.results = tensors(written.results.iter().map(|it| scope.values.get(it).copied()));
         walk.function.constructs.push(construct);
     }
 
@@ -357,8 +355,8 @@ impl<'r> Reference<'r> {
         let argument =
             written.operands.iter().find_map(|it| arguments.iter().position(|own| own == it));
         let Some(result) = written.results.first() else { return };
-        let Some(node) = import_shape(function, index)
-            .map(|(shape, element)| walk.terms.input(shape, element))
+        let Some(node) =
+            import_shape(function, index).map(|(shape, element)| walk.terms.input(shape, element))
         else {
             return;
         };
@@ -422,8 +420,7 @@ impl<'r> Reference<'r> {
             let tensor_type = node.map(|it| type_text(walk.terms.node(it))).unwrap_or_default();
             let node = node.unwrap_or(NodeId(u32::MAX));
             let (at, calls) = (at.clone(), CallChain::new());
-            let tensor =
-                Some(SourceTensor { name, at, calls, tensor_type: tensor_type.clone() });
+            let tensor = Some(SourceTensor { name, at, calls, tensor_type: tensor_type.clone() });
             let (result, is_inner) = (argument, false);
             walk.function.values.push(ReferenceValue {
                 chain: CallChain::new(),

@@ -190,7 +190,7 @@ impl Builder<'_> {
         element: String,
     ) -> NodeId {
         let dense = text.strip_prefix("dense<").and_then(|it| it.strip_suffix('>'));
-        if let Some(splat) = dense.filter(|it| !it.is_empty() && !it.contains(['[', '"', '_']) ) {
+        if let Some(splat) = dense.filter(|it| !it.is_empty() && !it.contains(['[', '"', '_'])) {
             let term = self.terms.add(Term::Literal(maps::literal(splat, &element)));
             return self.terms.elements(shape, element, term);
         }

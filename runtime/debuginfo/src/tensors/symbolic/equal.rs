@@ -44,17 +44,8 @@ impl<'t> Proof<'t> {
     ) -> Equality {
         let (equal, unequal) = Default::default();
         let (found, assumes) = (Vec::new(), false);
-        let mut proof = Self {
-            terms,
-            ranges,
-            folded,
-            found,
-            assumes,
-            equal,
-            unequal,
-            steps: 0,
-            depth: 0,
-        };
+        let mut proof =
+            Self { terms, ranges, folded, found, assumes, equal, unequal, steps: 0, depth: 0 };
         let is_equal = proof.is_equal(source, compiled);
         if !is_equal {
             proof.undo(0);
@@ -244,9 +235,10 @@ impl<'t> Proof<'t> {
             }
         }
         // The term may depend on nothing else.
-        if !self.terms.depends_only_on(source, &|it| {
-            by.get(it as usize).is_some_and(Option::is_some)
-        }) {
+        if !self
+            .terms
+            .depends_only_on(source, &|it| by.get(it as usize).is_some_and(Option::is_some))
+        {
             return false;
         }
         let by: Vec<Index> = by.into_iter().map(Option::unwrap_or_default).collect();
@@ -280,7 +272,8 @@ impl<'t> Proof<'t> {
         (one, at): (NodeId, &[Index]),
         (other, other_at): (NodeId, &[Index]),
     ) -> bool {
-        let (first, second) = (self.terms.node(one).kind.clone(), self.terms.node(other).kind.clone());
+        let (first, second) =
+            (self.terms.node(one).kind.clone(), self.terms.node(other).kind.clone());
         let (
             NodeKind::Reduction { reduced, steps, first: start, result },
             NodeKind::Reduction {

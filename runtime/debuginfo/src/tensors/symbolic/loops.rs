@@ -52,11 +52,8 @@ impl Builder<'_> {
         let at = head.anywhere(word)? + 1;
         if head.token(at) == "dense" {
             let text = head.text(head.inside(at + 1));
-            let numbers: Option<Vec<i64>> = text
-                .trim_matches(['[', ']'])
-                .split(',')
-                .map(|it| it.trim().parse().ok())
-                .collect();
+            let numbers: Option<Vec<i64>> =
+                text.trim_matches(['[', ']']).split(',').map(|it| it.trim().parse().ok()).collect();
             // `dense<2> : vector<2xi64>` stands for two.
             return numbers.map(|it| if it.len() == 1 { it.repeat(3) } else { it });
         }
@@ -101,14 +98,11 @@ impl Builder<'_> {
         let mut maps = vec![all; count];
         maps.extend(std::iter::repeat_n(kept, outputs.len()));
         let loops = Loops { reduces, inputs, outputs, maps };
-        // `{ arith.addf }` is a region with one operation that has no operands in the text.
-        let written = operation.scope.function.operations.get(operation.index)?;
-        let short = written.regions.first().is_some_and(|region| {
-            region.blocks.first().is_some_and(|it| it.arguments.is_empty())
-        });
-        if short {
-            let inner = written.regions.first()?.blocks.first()?.operations.first()?;
-            let name = operation.scope.function.operations.get(*inner)?.name.clone();
+        // `{ arith.addf }` has no operands in the text.
+        let head = &operation.head;
+        if head.token(0) == "{" || head.token(1) == "{" {
+            let open = usize::from(head.token(0) != "{");
+            let name = head.text(head.inside(open));
             let element = self.shape(*loops.outputs.first()?).1;
             return self.finish(&loops, |builder, given, before| {
                 let name = format!("{name} : {element}");
@@ -122,8 +116,7 @@ impl Builder<'_> {
         let head = &operation.head;
         let maps = head.anywhere("indexing_maps")? + 1;
         let maps = head.parts(head.inside(maps)).into_iter();
-        let maps: Option<Vec<Vec<Index>>> =
-            maps.map(|it| self.maps.read(&head.text(it))).collect();
+        let maps: Option<Vec<Vec<Index>>> = maps.map(|it| self.maps.read(&head.text(it))).collect();
         let kinds = head.anywhere("iterator_types")? + 1;
         let kinds = head.parts(head.inside(kinds)).into_iter();
         let reduces: Option<Vec<bool>> = kinds

@@ -38,8 +38,8 @@ impl Builder<'_> {
             "tensor.extract_slice" => {
                 let (shape, element) = self.result_shape(operation)?;
                 let head = &operation.head;
-                let open = (0..head.len())
-                    .find(|at| head.kind(*at) == Some(TokenKind::Punct(b'[')))?;
+                let open =
+                    (0..head.len()).find(|at| head.kind(*at) == Some(TokenKind::Punct(b'[')))?;
                 let offsets = self.indices(operation, head.inside(open))?;
                 let sizes = head.group_end(open);
                 let strides = head.group_end(sizes);
@@ -49,8 +49,8 @@ impl Builder<'_> {
             }
             "tensor.insert_slice" => {
                 let head = &operation.head;
-                let open = (0..head.len())
-                    .find(|at| head.kind(*at) == Some(TokenKind::Punct(b'[')))?;
+                let open =
+                    (0..head.len()).find(|at| head.kind(*at) == Some(TokenKind::Punct(b'[')))?;
                 let offsets = self.indices(operation, head.inside(open))?;
                 let sizes = head.group_end(open);
                 let strides = head.group_end(sizes);
@@ -68,10 +68,7 @@ impl Builder<'_> {
         }
     }
 
-    fn result_shape(
-        &self,
-        operation: &Operation<'_, '_>,
-    ) -> Option<(Vec<Option<i64>>, String)> {
+    fn result_shape(&self, operation: &Operation<'_, '_>) -> Option<(Vec<Option<i64>>, String)> {
         let read = declared(operation);
         read.or_else(|| {
             let (_, shaped) = reader::dispatch_tensor(&operation.declared(0)?)?;

@@ -9,6 +9,7 @@
 //! | `microkernels` | the native module `vmvx`, which bytecode dispatches call |
 //! | `executables` | compiled dispatches: one trait, a file or folder for each format, the worker pool |
 //! | `commands` | recorded commands, what they require of their memory, walking them |
+//! | `history` | the commands that ran, and the memory that each one used |
 //! | `scheduling` | semaphores, fences, and the queue that they order |
 //! | `device` | the CPU as a device, its queries, modules nested in executables, what is refused and why |
 //! | `activities` | submissions and dispatches as steps on the program's own stack |
@@ -25,6 +26,7 @@ mod device;
 mod executables;
 mod expectations;
 mod flags;
+mod history;
 mod host;
 mod memory;
 mod microkernels;
@@ -42,6 +44,7 @@ pub use executables::{
 };
 pub use expectations::Expectations;
 pub use flags::{BufferUsage, MemoryAccess, MemoryType};
+pub use history::{CommandRecord, History, PastDispatch, Runs, Span, Work};
 pub use host::{Config, Host, NativeLibrary};
 pub use memory::{
     Allocator, Buffer, BufferParameters, BufferView, Encoding, Origin, unwritten_bytes,

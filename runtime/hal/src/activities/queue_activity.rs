@@ -17,6 +17,7 @@ use super::twin::{Substitute, Twin, TwinReport, TwinRun};
 use crate::commands::{Command, DispatchCommand, Execution, ResolvedDispatch, WorkgroupCount};
 use crate::device::Device;
 use crate::executables::MachineState;
+use crate::history::Pending;
 use crate::memory::Buffer;
 use crate::scheduling::Submission;
 
@@ -65,6 +66,8 @@ pub struct Step {
 #[derive(Debug)]
 struct Current {
     step: Step,
+    /// The command as it will be remembered.
+    pending: Option<Pending>,
     dispatching: Dispatching,
     /// The device buffers of the dispatch's bindings.
     buffers: Vec<Buffer>,
@@ -75,7 +78,8 @@ struct Current {
 impl Current {
     fn new(step: Step, resolved: ResolvedDispatch) -> Self {
         let ResolvedDispatch { executable, dispatch, buffers } = resolved;
-        Self { step, dispatching: Dispatching::new(executable, dispatch), buffers, twin: None }
+        let dispatching = Dispatching::new(executable, dispatch);
+        Self { step, pending: None, dispatching, buffers, twin: None }
     }
 
     /// A dispatch of machine code that runs as bytecode, after its machine code has run.
@@ -91,6 +95,7 @@ impl Current {
         step.text.push_str(", as bytecode");
         Ok(Self {
             step,
+            pending: None,
             dispatching: Dispatching::new(executable, dispatch),
             buffers,
             twin: Some(run),
@@ -228,8 +233,13 @@ impl QueueActivity {
 
     /// Runs the next command to its end.
     fn run_next(&mut self) -> Result<(), Status> {
-        let execution = self.submission.as_mut().and_then(|it| it.work.as_mut());
-        execution.map_or(Ok(()), |execution| execution.run_next(self.device.pool()))
+        let Some(execution) = self.submission.as_mut().and_then(|it| it.work.as_mut()) else {
+            return Ok(());
+        };
+        let pending = Pending::next(execution);
+        execution.run_next(self.device.pool())?;
+        pending.into_iter().for_each(|command| self.device.history().add(command));
+        Ok(())
     }
 
     /// Runs the command after the boundary in front of it.
@@ -237,7 +247,8 @@ impl QueueActivity {
         let substitute = self.substitute.take();
         match self.next_dispatch() {
             Some(Ok(resolved)) => {
-                let current = match substitute {
+                let pending = self.execution().and_then(Pending::next);
+                let mut current = match substitute {
                     None => Current::new(step, resolved),
                     Some(substitute) => {
                         let before = step.clone();
@@ -247,6 +258,7 @@ impl QueueActivity {
                         }
                     }
                 };
+                current.pending = pending;
                 self.at = At::Dispatching(Box::new(current));
                 Ok(None)
             }
@@ -277,7 +289,8 @@ impl QueueActivity {
                 if let Some(execution) = self.submission.as_mut().and_then(|it| it.work.as_mut()) {
                     execution.advance();
                 }
-                let Current { step, dispatching, buffers, twin } = *current;
+                let Current { step, pending, dispatching, buffers, twin } = *current;
+                pending.into_iter().for_each(|command| self.device.history().add(command));
                 let (executable, dispatch) = dispatching.into_parts();
                 let resolved = match twin.map(TwinRun::finish).transpose() {
                     Ok(Some(resolved)) => resolved,

@@ -10,6 +10,7 @@ use vm::{Object, Status};
 use super::nested_modules::NestedModules;
 use super::refusals::Refusals;
 use crate::executables::{self, NativeCode, WorkerPool};
+use crate::history::History;
 use crate::memory::Allocator;
 use crate::scheduling::{Queue, Submission};
 
@@ -84,6 +85,7 @@ struct Shared {
     queue: Queue,
     pool: WorkerPool,
     nested_modules: NestedModules,
+    history: History,
     refusals: Refusals,
 }
 
@@ -108,6 +110,7 @@ impl Device {
                 queue: Queue::default(),
                 pool,
                 nested_modules: NestedModules::default(),
+                history: History::default(),
                 refusals: Refusals::default(),
             }),
         }
@@ -156,6 +159,12 @@ impl Device {
         &self.shared.nested_modules
     }
 
+    /// The commands that ran, if the program is inspected.
+    #[must_use]
+    pub fn history(&self) -> &History {
+        &self.shared.history
+    }
+
     /// Submits work, and runs all submissions that are ready.
     ///
     /// # Errors
@@ -163,7 +172,7 @@ impl Device {
     pub(crate) fn submit(&self, submission: Submission) -> Result<(), Status> {
         match self.shared.queue.submit(submission) {
             None => Ok(()),
-            ready => self.shared.queue.run(ready, &self.shared.pool),
+            ready => self.shared.queue.run(ready, &self.shared.pool, &self.shared.history),
         }
     }
 
@@ -172,7 +181,7 @@ impl Device {
     /// # Errors
     /// A submission that ran has failed.
     pub(crate) fn pump(&self) -> Result<(), Status> {
-        self.shared.queue.run(None, &self.shared.pool)
+        self.shared.queue.run(None, &self.shared.pool, &self.shared.history)
     }
 
     /// Adds advice to the error of a program that found no device to run on. Other errors stay as

@@ -7,7 +7,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use vm::{Object, Status};
 
@@ -35,6 +35,8 @@ pub struct Allocation {
     storage: Arc<vm::Buffer>,
     /// How many owners the program says it has (`hal.buffer.allocation.preserve`).
     owners: AtomicU32,
+    /// How often the program has written to it directly (`hal.buffer.store`), not by a command.
+    stores: AtomicU64,
 }
 
 /// A span of an allocation. Clones share its memory.
@@ -50,7 +52,8 @@ impl Buffer {
     #[must_use]
     pub fn new(storage: Arc<vm::Buffer>, parameters: BufferParameters) -> Self {
         let length = storage.len();
-        let allocation = Arc::new(Allocation { parameters, storage, owners: AtomicU32::new(1) });
+        let (owners, stores) = (AtomicU32::new(1), AtomicU64::new(0));
+        let allocation = Arc::new(Allocation { parameters, storage, owners, stores });
         Self { allocation, offset: 0, length }
     }
 
@@ -143,6 +146,15 @@ impl Buffer {
         let offset = offset.min(self.length);
         let length = length.min(self.length - offset);
         self.allocation.storage.read(self.offset + offset, length)
+    }
+
+    /// Changes bytes as `hal.buffer.store` does: directly, not by a command.
+    ///
+    /// # Errors
+    /// The buffer does not have the range, or its memory is part of a file.
+    pub(crate) fn store(&self, offset: usize, bytes: &[u8]) -> Result<(), Status> {
+        self.allocation.stores.fetch_add(1, Ordering::Relaxed);
+        self.write(offset, bytes)
     }
 
     /// Changes bytes, even if the program may not write them: for hosts and debuggers.
@@ -306,6 +318,11 @@ impl Allocation {
     #[must_use]
     pub fn storage(&self) -> &Arc<vm::Buffer> {
         &self.storage
+    }
+
+    /// How often the program has written to it directly.
+    pub(crate) fn stores(&self) -> u64 {
+        self.stores.load(Ordering::Relaxed)
     }
 
     /// Adds an owner, as the program counts them.

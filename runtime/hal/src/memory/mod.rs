@@ -10,7 +10,7 @@ mod guard;
 
 pub use allocator::{Allocator, Origin};
 pub(crate) use binding::Binding;
-pub(crate) use buffer::WHOLE_BUFFER;
+pub(crate) use buffer::{Allocation, WHOLE_BUFFER};
 pub use buffer::{Buffer, BufferParameters};
 pub use buffer_view::{BufferView, Encoding};
 pub(crate) use file::File;

@@ -12,6 +12,7 @@ use vm::Status;
 use super::fence::Fence;
 use crate::commands::Execution;
 use crate::executables::WorkerPool;
+use crate::history::{History, Pending};
 
 /// Work for a queue.
 #[derive(Debug)]
@@ -66,16 +67,22 @@ impl Queue {
         self.waiting_count.load(Ordering::Acquire)
     }
 
-    /// Runs `first`, all submissions that are ready, and those that become ready by it.
+    /// Runs `first`, all submissions that are ready, and those that become ready by it. The commands
+    /// of inspected programs go to the history.
     ///
     /// # Errors
     /// The first failure of a submission. Its fence has failed, and with it every submission that
     /// waited for it.
-    pub(crate) fn run(&self, first: Option<Submission>, pool: &WorkerPool) -> Result<(), Status> {
+    pub(crate) fn run(
+        &self,
+        first: Option<Submission>,
+        pool: &WorkerPool,
+        history: &History,
+    ) -> Result<(), Status> {
         let mut result = Ok(());
         let mut next = first.or_else(|| self.take_ready());
         while let Some(mut submission) = next {
-            let done = submission.run(pool);
+            let done = submission.run(pool, history);
             result = result.and(submission.finish(done));
             next = self.take_ready();
         }
@@ -95,11 +102,13 @@ impl Submission {
     }
 
     /// Does the work, unless its fence has failed.
-    fn run(&mut self, pool: &WorkerPool) -> Result<(), Status> {
+    fn run(&mut self, pool: &WorkerPool, history: &History) -> Result<(), Status> {
         self.wait.is_reached()?;
         let Some(execution) = &mut self.work else { return Ok(()) };
         while execution.next().is_some() {
+            let pending = Pending::next(execution);
             execution.run_next(pool)?;
+            pending.into_iter().for_each(|command| history.add(command));
         }
         Ok(())
     }
@@ -130,7 +139,7 @@ mod tests {
         }
         let lost = Status::internal("lost");
         fences[0].fail(&lost);
-        assert_eq!(queue.run(None, &pool), Err(lost.clone()));
+        assert_eq!(queue.run(None, &pool, &History::default()), Err(lost.clone()));
         assert!(fences.iter().all(|fence| fence.is_reached() == Err(lost.clone())));
         assert_eq!(queue.waiting_count(), 0);
     }
@@ -142,11 +151,12 @@ mod tests {
         assert!(queue.submit(submission(&gate, &late)).is_none());
         let ready = queue.submit(submission(&Fence::default(), &early));
         assert!(ready.is_some());
-        queue.run(ready, &pool).unwrap();
+        let history = History::default();
+        queue.run(ready, &pool, &history).unwrap();
         assert_eq!((early.is_reached(), late.is_reached()), (Ok(true), Ok(false)));
         assert_eq!(queue.waiting_count(), 1);
         gate.signal().unwrap();
-        queue.run(None, &pool).unwrap();
+        queue.run(None, &pool, &history).unwrap();
         assert_eq!(late.is_reached(), Ok(true));
     }
 }

@@ -87,7 +87,7 @@ pub(super) fn declare(module: NativeModuleBuilder, _host: &Host) -> NativeModule
             }
             buffer.check_usage(BufferUsage::MAPPING_SCOPED)?;
             buffer.check_access(MemoryAccess::WRITE)?;
-            buffer.write(offset as usize, bytes)
+            buffer.store(offset as usize, bytes)
         })
 }
 

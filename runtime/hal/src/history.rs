@@ -1,0 +1,237 @@
+//! What a device has done: the commands that ran, in order, and the memory that each one used.
+//!
+//! Only programs that are inspected have a history. Memory is remembered without keeping it alive:
+//! a span of an allocation that is gone says so, and its address means nothing else meanwhile.
+//! What a dispatch reads and writes inside its bindings is known to its source, not here.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use vm::Position;
+
+use crate::commands::{Command, Execution, ResolvedDispatch};
+use crate::executables::{Executable, Export};
+use crate::memory::{Allocation, Buffer};
+
+/// How many commands are remembered one by one. Older ones are only counted.
+const REMEMBERED: usize = 1 << 16;
+
+/// The commands that ran on the devices of a program.
+#[derive(Default)]
+pub struct History(Mutex<Log>);
+
+#[derive(Default)]
+struct Log {
+    total: u64,
+    last: VecDeque<Arc<CommandRecord>>,
+    by_recording: HashMap<Position, Runs>,
+}
+
+/// How often a recorded command ran.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Runs {
+    /// How often.
+    pub count: u64,
+    /// The number of the command when it ran first.
+    pub first: u64,
+    /// The number of the command when it ran last.
+    pub last: u64,
+}
+
+/// A command that ran.
+#[derive(Clone, Debug)]
+pub struct CommandRecord {
+    /// Its number among all commands that ran, from 1.
+    pub number: u64,
+    /// Its index in its command buffer.
+    pub index: usize,
+    /// The instruction that recorded it.
+    pub recorded_at: Position,
+    /// What it did.
+    pub work: Work,
+}
+
+/// What a command did.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// It wrote a span.
+    Fill(Span),
+    /// It wrote a span with bytes of the program.
+    Update(Span),
+    /// It wrote the second span with the bytes of the first.
+    Copy(Span, Span),
+    /// It ran a function of an executable.
+    Dispatch(PastDispatch),
+}
+
+/// A dispatch that ran.
+#[derive(Clone)]
+pub struct PastDispatch {
+    executable: Arc<dyn Executable>,
+    export: usize,
+    /// The push constants.
+    pub constants: Arc<[u32]>,
+    /// How many workgroups in x, y and z.
+    pub workgroup_count: [u32; 3],
+    /// The memory of each binding.
+    pub bindings: Vec<Span>,
+}
+
+/// A span of an allocation, which may be gone.
+#[derive(Clone, Debug)]
+pub struct Span {
+    allocation: Weak<Allocation>,
+    offset: usize,
+    length: usize,
+    /// How often the program had written to the allocation directly.
+    stores: u64,
+}
+
+impl Span {
+    /// The memory of a buffer.
+    #[must_use]
+    pub fn of(buffer: &Buffer) -> Self {
+        let allocation = Arc::downgrade(buffer.allocation());
+        let stores = buffer.allocation().stores();
+        Self { allocation, offset: buffer.offset(), length: buffer.len(), stores }
+    }
+
+    /// Its bytes within its allocation.
+    #[must_use]
+    pub fn range(&self) -> Range<usize> {
+        self.offset..self.offset + self.length
+    }
+
+    /// A part of it, if it has the range.
+    #[must_use]
+    pub fn part(&self, offset: usize, length: usize) -> Option<Self> {
+        let end = offset.checked_add(length)?;
+        let part = Self { offset: self.offset + offset, length, ..self.clone() };
+        (end <= self.length).then_some(part)
+    }
+
+    /// Whether the spans share a byte.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.allocation.ptr_eq(&other.allocation)
+            && self.offset < other.offset + other.length
+            && other.offset < self.offset + self.length
+    }
+
+    /// Whether the program has written to the allocation since, other than by a command.
+    #[must_use]
+    pub fn has_been_stored_to(&self) -> bool {
+        self.allocation.upgrade().is_some_and(|it| it.stores() != self.stores)
+    }
+
+    /// The bytes as a buffer of the VM that shares the memory; `None` if it was released.
+    #[must_use]
+    pub fn bytes(&self) -> Option<Arc<vm::Buffer>> {
+        let allocation = self.allocation.upgrade()?;
+        allocation.storage().subspan(self.offset, self.length).ok().map(Arc::new)
+    }
+}
+
+impl PastDispatch {
+    fn of(resolved: &ResolvedDispatch) -> Self {
+        Self {
+            executable: resolved.executable.clone(),
+            export: resolved.dispatch.export,
+            constants: resolved.dispatch.constants.clone(),
+            workgroup_count: resolved.dispatch.workgroup_count,
+            bindings: resolved.buffers.iter().map(Span::of).collect(),
+        }
+    }
+
+    /// What the executable says of the function.
+    #[must_use]
+    pub fn export(&self) -> Option<&Export> {
+        self.executable.exports().get(self.export)
+    }
+}
+
+impl fmt::Debug for PastDispatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PastDispatch").field(&self.executable.name_of(self.export)).finish()
+    }
+}
+
+/// A command that is about to run, as it will be remembered.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    index: usize,
+    recorded_at: Position,
+    work: Work,
+}
+
+impl Pending {
+    /// The next command of an execution. `None` if the program is not inspected, or the command
+    /// does no work of its own, or its memory cannot be resolved and it will fail.
+    pub(crate) fn next(execution: &Execution) -> Option<Self> {
+        let recorded_at = execution.recorded_at()?;
+        let (index, command) = execution.next()?;
+        let span = |range| execution.resolve(range).ok().map(|buffer| Span::of(&buffer));
+        let work = match command {
+            Command::Fill { target, .. } => Work::Fill(span(target)?),
+            Command::Update { target, .. } => Work::Update(span(target)?),
+            Command::Copy { source, target } => Work::Copy(span(source)?, span(target)?),
+            Command::Dispatch(dispatch) => {
+                Work::Dispatch(PastDispatch::of(&execution.resolve_dispatch(dispatch).ok()?))
+            }
+            Command::BeginGroup(_)
+            | Command::EndGroup
+            | Command::Barrier
+            | Command::Execute { .. } => return None,
+        };
+        Some(Self { index, recorded_at, work })
+    }
+}
+
+impl History {
+    /// Remembers a command that has run.
+    pub(crate) fn add(&self, command: Pending) {
+        let mut log = self.lock();
+        log.total += 1;
+        let number = log.total;
+        let Pending { index, recorded_at, work } = command;
+        let runs = Runs { count: 0, first: number, last: number };
+        let runs = log.by_recording.entry(recorded_at).or_insert(runs);
+        runs.count += 1;
+        runs.last = number;
+        if log.last.len() == REMEMBERED {
+            log.last.pop_front();
+        }
+        log.last.push_back(Arc::new(CommandRecord { number, index, recorded_at, work }));
+    }
+
+    /// How many commands have run.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.lock().total
+    }
+
+    /// The last commands that ran, oldest first.
+    #[must_use]
+    pub fn records(&self) -> Vec<Arc<CommandRecord>> {
+        self.lock().last.iter().cloned().collect()
+    }
+
+    /// How often the command that an instruction records has run.
+    #[must_use]
+    pub fn runs(&self, recorded_at: Position) -> Option<Runs> {
+        self.lock().by_recording.get(&recorded_at).copied()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Log> {
+        // The log is consistent at any time, so a panic in another thread does not spoil it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("History").field("total", &self.total()).finish()
+    }
+}

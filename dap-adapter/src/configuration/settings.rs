@@ -10,8 +10,8 @@ use serde::Deserialize;
 pub(crate) struct Settings {
     pub(crate) stop_on_entry: bool,
     pub(crate) no_debug: bool,
-    /// The level at first; the user may change it.
-    pub(crate) level: Level,
+    /// The level at first, which the user may change; `None` for the program's own.
+    pub(crate) level: Option<Level>,
     pub(crate) step_by: StepBy,
 }
 
@@ -45,15 +45,15 @@ impl Settings {
     }
 }
 
-/// The level of a configuration: by its `level`, or by the older `disassembly`.
+/// The level of a configuration, by its `level` or by the older `disassembly`; `None` if it names
+/// none.
 ///
 /// # Errors
 /// There is no such level.
-pub(super) fn level(named: Option<&str>, disassembly: bool) -> Result<Level, String> {
+pub(super) fn level(named: Option<&str>, disassembly: bool) -> Result<Option<Level>, String> {
     match named.filter(|named| !named.is_empty()) {
-        Some(named) => named.parse().map_err(|error| format!("`level`: {error}")),
-        None if disassembly => Ok(Level::Disassembly),
-        None => Ok(Level::Source),
+        Some(named) => named.parse().map(Some).map_err(|error| format!("`level`: {error}")),
+        None => Ok(disassembly.then_some(Level::Disassembly)),
     }
 }
 

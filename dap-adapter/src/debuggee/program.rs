@@ -93,7 +93,7 @@ pub(crate) struct RestartState {
     frame_handles: Handles<FrameId>,
     console: Commands,
     /// The current level, and the level of the launch.
-    level: (Level, Level),
+    level: (Level, Option<Level>),
 }
 
 impl Debuggee {
@@ -192,8 +192,8 @@ impl Debuggee {
         self.announced_modules = 0;
         self.configured = false;
         self.settings = Settings::default();
-        // Cannot fail: every program has the level of its source.
-        let _ = self.debugger.set_level(Level::Source);
+        // Cannot fail: a program has its own level.
+        let _ = self.debugger.set_level(self.debugger.program().own_level());
         self.forget_stop();
     }
 

@@ -66,7 +66,8 @@ impl Session {
                      --listen=HOST:PORT --wait-for-debugger …` and connect to that address",
                 )
             })?;
-            if let Err(error) = debuggee.debugger.set_level(settings.level) {
+            let level = settings.level.unwrap_or(debuggee.debugger.program().own_level());
+            if let Err(error) = debuggee.debugger.set_level(level) {
                 self.offered = Some(debuggee);
                 return Err(RequestError::launch(format!("`level`: {error}")));
             }

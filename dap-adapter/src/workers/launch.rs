@@ -97,6 +97,7 @@ fn load(
     let options = arguments.launch_options(compiled)?;
     let settings = arguments.settings()?;
     let mut debugger = Debugger::load(options).map_err(|error| error.to_string())?;
-    debugger.set_level(settings.level).map_err(|error| format!("`level`: {error}"))?;
+    let level = settings.level.unwrap_or(debugger.program().own_level());
+    debugger.set_level(level).map_err(|error| format!("`level`: {error}"))?;
     Ok(Box::new(Debuggee::new(debugger, settings)))
 }

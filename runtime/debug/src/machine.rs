@@ -53,11 +53,12 @@ impl Machine {
         let reads_foreign_memory = options.foreign_memory;
         let (program, context) = Program::load(options)?;
         let phase = Phase::Initializing(Invocation::initialize(&context));
+        let level = program.own_level();
         Ok(Self {
             program,
             context,
             phase,
-            level: Level::default(),
+            level,
             reads_foreign_memory,
             hidden_calls: 0,
             stands_after: None,

@@ -9,7 +9,6 @@ use super::steps::plan::{Origin, StepPlan, Verdict};
 use super::stop::{Granularity, StepKind, StopReason};
 use crate::inspect::step_in_targets::Call;
 use crate::machine::Phase;
-use crate::target::level::Level;
 
 impl Runner {
     /// Runs the initialisers, and stops before the function's first instruction.
@@ -118,7 +117,7 @@ impl Runner {
         }
         let goes_inwards = kind == StepKind::Into
             && granularity != Granularity::Instruction
-            && self.machine.level() == Level::Source;
+            && self.machine.level().is_source();
         if let Some(fewer) = hidden_calls.checked_sub(1).filter(|_| goes_inwards) {
             self.machine.hidden_calls = fewer;
             return StopReason::Step;
@@ -145,7 +144,7 @@ impl Runner {
     /// dispatches, and the last one is followed by the next line of the program around them.
     fn over_native(&mut self, granularity: Granularity, depth: usize) -> StopReason {
         let by_line =
-            granularity != Granularity::Instruction && self.machine.level() == Level::Source;
+            granularity != Granularity::Instruction && self.machine.level().is_source();
         loop {
             let reason = self.run_out(depth, depth);
             if !by_line || !matches!(reason, StopReason::Step) {

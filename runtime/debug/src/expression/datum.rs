@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use debuginfo::{MissingReason, RegisterSlot};
+use debuginfo::RegisterSlot;
 use vm::{Buffer, FrameIndex, List, ModuleIndex, Ref, Value};
 use vmfb::isa::Bank;
 
@@ -25,8 +25,8 @@ pub(crate) enum Datum {
     /// Some elements of a list: first and end.
     ListPart(Arc<List>, usize, usize),
     Text(String),
-    /// A name that is in scope and has no value.
-    Missing(MissingReason),
+    /// A name that is in scope and has no value, for this reason.
+    Missing(String),
     /// Several values that need an index: `binding`, `rwdata`.
     Family(Family),
 }
@@ -172,7 +172,7 @@ impl Datum {
             Self::Number(Number::Float(_)) => "a float".to_owned(),
             Self::Value(Value::Ref(Ref::Null)) => "null".to_owned(),
             Self::Text(_) => "text".to_owned(),
-            Self::Missing(reason) => reason.text().to_owned(),
+            Self::Missing(reason) => reason.clone(),
             Self::Tensor(tensor) => format!("a tensor of {}", tensor.type_name()),
             Self::ListPart(..) => "a list".to_owned(),
             Self::Family(family) => format!("`{}`, which needs an index", family.name()),
@@ -186,7 +186,7 @@ impl Datum {
         let plain = |value: String, type_name: &str| Variable::plain(name, value, type_name);
         match self {
             Self::Bool(value) => plain(value.to_string(), "bool"),
-            Self::Missing(reason) => plain(reason.text().to_owned(), ""),
+            Self::Missing(reason) => plain(reason.clone(), ""),
             Self::Number(number @ Number::Integer(integer)) => Variable {
                 bits: i64::try_from(*integer).ok().map(i64::cast_unsigned),
                 ..plain(number.to_string(), "integer")

@@ -15,11 +15,16 @@ impl Machine {
         self.queue_activity(frame).and_then(QueueActivity::step)
     }
 
+    /// Whether the command that a frame belongs to has run, and nothing after it.
+    pub(crate) fn has_just_run(&self, frame: FrameIndex) -> bool {
+        self.queue_activity(frame).is_some_and(QueueActivity::is_after_step)
+    }
+
     /// The place in the source where a frame's command was recorded.
     pub(crate) fn command_source(&self, frame: FrameIndex) -> Option<SourceLine> {
         let recorded_at = self.command(frame)?.recorded_at?;
         let module = self.program.module(recorded_at.function.module)?;
-        if self.level != Level::Source {
+        if !self.level.is_source() {
             return None;
         }
         let path = module.info.path_at(recorded_at.function.function, recorded_at.offset);
@@ -38,7 +43,7 @@ impl Machine {
         position: Position,
     ) -> Option<(&LoadedModule, Vec<SourcePosition>)> {
         let nested = self.program.module(position.function.module).filter(|it| it.is_nested)?;
-        if level != Level::Source {
+        if !level.is_source() {
             return None;
         }
         let recorded_at = self.command(frame)?.recorded_at?;

@@ -29,8 +29,9 @@ impl FrameScope<'_> {
     }
 
     fn register(&self, slot: RegisterSlot, declared: Option<String>) -> Option<Item> {
-        let value = register::value(self.invocation()?, self.frame.index, slot)?;
-        let place = Some(Place::Register(self.frame.index, slot));
+        let holder = self.machine.holder(self.frame.index);
+        let value = register::value(self.invocation()?, holder, slot)?;
+        let place = Some(Place::Register(holder, slot));
         Some(Item { datum: Datum::Value(value), place, declared })
     }
 
@@ -42,10 +43,7 @@ impl FrameScope<'_> {
             return self.register(slot, declared);
         }
         let Meaning::Scoped(value) = &meaning else { return None };
-        let datum = match self.machine.scoped_value(self.frame.index, value) {
-            Ok(value) => Datum::Value(value),
-            Err(reason) => Datum::Missing(reason),
-        };
+        let datum = self.machine.scoped_value(self.frame, value).unwrap_or_else(Datum::Missing);
         Some(Item { datum, place: None, declared })
     }
 

@@ -17,13 +17,15 @@ impl Machine {
     /// The meaning of a name in the debug information: `%sum` in the source, `%7` in the VM
     /// program.
     pub(crate) fn meaning(&self, level: Level, frame: FrameId, name: &str) -> Option<Meaning> {
-        let position = self.position_in(frame.index)?;
-        if self.own_path(level, frame.index, position).is_some() {
-            let scope = self.scope_of(level, frame, position, false)?;
+        let position = self.position_in(frame.index);
+        let own = position.map(|position| self.own_path(level, frame.index, position));
+        if own.is_none_or(|own| own.is_some()) {
+            let scope = self.scope_of(level, frame)?;
             let mut named = scope.iter().rev();
             let found = named.find(|it| it.name.strip_prefix('%') == Some(name));
             return found.cloned().map(Meaning::Scoped);
         }
+        let position = position?;
         let knows_arguments = self.knows_arguments(frame.index);
         self.program.meaning(level, position, frame.calls, name, knows_arguments)
     }

@@ -22,9 +22,7 @@ impl Machine {
         let position = self.position_in(frame);
         let module = position.and_then(|it| self.program.module(it.function.module));
         // Whether scopes are empty can be seen without evaluating their contents.
-        let named = position.and_then(|position| {
-            self.scope_of(self.level, id, position, self.knows_arguments(frame))
-        });
+        let named = self.scope_of(self.level, id);
         let (has_locals, has_arguments) = match &named {
             Some(named) => (!named.is_empty(), named.iter().any(|it| it.argument.is_some())),
             None => (

@@ -7,6 +7,7 @@ use debuginfo::SourcePosition;
 use vm::{FrameFunction, FrameIndex, Position};
 
 use crate::machine::Machine;
+use crate::target::level::Level;
 use crate::view::frame::{Frame, FrameId};
 
 impl Machine {
@@ -63,6 +64,19 @@ impl Machine {
     #[must_use]
     pub fn frame_at(&self, number: usize) -> Option<Frame> {
         self.frames_in(number..number.saturating_add(1)).pop()
+    }
+
+    /// A frame of the machine as it is shown: not at all, or with inlined calls.
+    fn shown_frames(&self, index: FrameIndex, frame: &vm::Frame) -> Vec<Frame> {
+        if self.level == Level::Model {
+            if self.is_stood_for(index, frame) {
+                return Vec::new();
+            }
+            if let Some(frames) = self.operation_frames(index, frame) {
+                return frames;
+            }
+        }
+        self.with_inlined_calls(index, self.frame_view(index, frame))
     }
 
     /// A frame of the machine, together with the inlined calls at its instruction; innermost first.
@@ -148,7 +162,7 @@ impl Machine {
         just_ran.filter(|_| index == FrameIndex(0)).unwrap_or(position)
     }
 
-    fn module_name(&self, index: vm::ModuleIndex) -> String {
+    pub(super) fn module_name(&self, index: vm::ModuleIndex) -> String {
         let mut modules = self.context.modules();
         modules
             .find(|(at, _, _)| *at == index)
@@ -171,6 +185,9 @@ pub(crate) struct KnownFrames {
     other: Vec<Frame>,
 }
 
+/// Frames nearer to the innermost one than this may belong to a command that runs.
+const OPERATION_DEPTH: usize = 16;
+
 impl KnownFrames {
     /// A frame of the machine as it is shown, innermost first; taken over from a frame at the same
     /// instruction, if there is one.
@@ -185,9 +202,12 @@ impl KnownFrames {
             };
             self.made += usize::from(is_made);
         }
-        let make = || machine.with_inlined_calls(index, machine.frame_view(index, frame));
+        let make = || machine.shown_frames(index, frame);
         match frame.function {
-            FrameFunction::Bytecode(position) if index.0 > 0 => {
+            // A frame may be hidden by the one inside it.
+            FrameFunction::Bytecode(position)
+                if index.0 > 0 && (machine.level != Level::Model || index.0 > OPERATION_DEPTH) =>
+            {
                 self.by_position.entry(position).or_insert_with(make)
             }
             _ => {

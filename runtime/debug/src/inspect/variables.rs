@@ -9,13 +9,14 @@ use std::sync::Arc;
 use debuginfo::{
     LocalValue, MissingReason, RecipeInput, RegisterSlot, Scalar, ScopedValue, ValueLocation,
 };
-use vm::{FrameIndex, Invocation, Position, Value};
+use vm::{FrameFunction, FrameIndex, Invocation, Value};
 
+use crate::expression::Datum;
 use crate::machine::Machine;
 use crate::target::level::Level;
 use crate::view::frame::FrameId;
 use crate::view::register;
-use crate::view::value::{self, variable};
+use crate::view::value::variable;
 use crate::view::variable::Variable;
 
 /// A number of a type from its bits.
@@ -47,28 +48,33 @@ impl Machine {
     /// The value of a source name in a frame, or why there is none.
     pub(crate) fn scoped_value(
         &self,
-        frame: FrameIndex,
+        frame: FrameId,
         value: &ScopedValue,
-    ) -> Result<Value, MissingReason> {
-        let invocation = self.invocation().ok_or(MissingReason::OptimizedOut)?;
+    ) -> Result<Datum, String> {
+        let absent = || MissingReason::OptimizedOut.text().to_owned();
+        let invocation = self.invocation().ok_or_else(absent)?;
+        let holder = self.holder(frame.index);
         let found = match (&value.location, value.scalar) {
             (ValueLocation::Missing(MissingReason::Tensor), _) => {
-                return self.tensor_argument(frame, value).ok_or(MissingReason::Tensor);
+                if let Some(argument) = self.tensor_argument(holder, value) {
+                    return Ok(Datum::Value(argument));
+                }
+                return self.source_tensor(frame, value);
             }
-            (ValueLocation::Missing(reason), _) => return Err(*reason),
-            (ValueLocation::Register(slot), None) => register::value(invocation, frame, *slot),
+            (ValueLocation::Missing(reason), _) => return Err(reason.text().to_owned()),
+            (ValueLocation::Register(slot), None) => register::value(invocation, holder, *slot),
             (ValueLocation::Register(slot), Some(scalar)) => {
-                bits(invocation, frame, *slot).map(|bits| number(scalar, bits))
+                bits(invocation, holder, *slot).map(|bits| number(scalar, bits))
             }
             (ValueLocation::Computed(recipe), scalar) => {
                 let computed = recipe.evaluate(&|given| match given {
-                    RecipeInput::Register(slot) => bits(invocation, frame, slot),
+                    RecipeInput::Register(slot) => bits(invocation, holder, slot),
                     RecipeInput::Argument(index) => self.argument_bits(index),
                 });
                 scalar.zip(computed).map(|(scalar, bits)| number(scalar, bits))
             }
         };
-        found.ok_or(MissingReason::OptimizedOut)
+        found.map(Datum::Value).ok_or_else(absent)
     }
 
     /// Whether a frame is the outermost one and runs the entry function, whose arguments are known.
@@ -99,18 +105,18 @@ impl Machine {
     }
 
     /// A source name with its value, as it is shown.
-    pub(crate) fn scoped_variable(&self, frame: FrameIndex, value: &ScopedValue) -> Variable {
+    pub(crate) fn scoped_variable(&self, frame: FrameId, value: &ScopedValue) -> Variable {
         let type_name = value.type_text.clone();
         let expression = expression_of(&value.name);
         match self.scoped_value(frame, value) {
-            Ok(known) => Variable {
-                type_name: if type_name.is_empty() { value::type_name(&known) } else { type_name },
-                evaluate_name: Some(expression),
-                ..variable(value.name.clone(), &known)
-            },
+            Ok(known) => {
+                let shown = known.variable(&value.name);
+                let type_name = if type_name.is_empty() { shown.type_name } else { type_name };
+                Variable { type_name, evaluate_name: Some(expression), ..shown }
+            }
             Err(reason) => Variable {
                 name: value.name.clone(),
-                value: reason.text().to_owned(),
+                value: reason,
                 type_name,
                 evaluate_name: Some(expression),
                 children: None,
@@ -119,19 +125,45 @@ impl Machine {
         }
     }
 
+    /// The frame whose registers hold what is known in a frame: the function that has submitted a
+    /// command, for the command.
+    pub(crate) fn holder(&self, frame: FrameIndex) -> FrameIndex {
+        let Some(invocation) = self.invocation() else { return frame };
+        let is_part = |index: &FrameIndex| {
+            let function = invocation.frame(&self.context, *index).map(|it| it.function);
+            !matches!(function, Some(FrameFunction::Bytecode(_)) | None)
+        };
+        let mut frames = (frame.0..invocation.depth()).map(FrameIndex);
+        frames.find(|index| !is_part(index)).unwrap_or(frame)
+    }
+
     /// The names of the source in a frame. In a dispatch that several operations share, they are
     /// the names of the operation for which it runs; their registers are not known.
-    pub(crate) fn scope_of(
-        &self,
-        level: Level,
-        frame: FrameId,
-        position: Position,
-        knows_arguments: bool,
-    ) -> Option<Arc<[ScopedValue]>> {
+    pub(crate) fn scope_of(&self, level: Level, frame: FrameId) -> Option<Arc<[ScopedValue]>> {
+        let Some(position) = self.position_in(frame.index) else {
+            return self.scope_of_command(level, frame);
+        };
         if let Some((module, path)) = self.own_path(level, frame.index, position) {
             return Some(module.info.names_at(path.last()?).into());
         }
+        let knows_arguments = self.knows_arguments(frame.index);
         self.program.scope(level, position, frame.calls, knows_arguments)
+    }
+
+    /// The names of the source where a command was recorded.
+    fn scope_of_command(&self, level: Level, frame: FrameId) -> Option<Arc<[ScopedValue]>> {
+        let recorded_at = self.command(frame.index)?.recorded_at.filter(|_| level.is_source())?;
+        let module = self.program.module(recorded_at.function.module)?;
+        let path = self.program.path_at(level, recorded_at);
+        let calls = frame.calls.unwrap_or(path.len().saturating_sub(1));
+        let holder = self.holder(frame.index);
+        let submits = self.position_in(holder).filter(|it| it.function == recorded_at.function);
+        let known = submits.and_then(|at| {
+            let place = (at.function.function, at.offset);
+            let knows_arguments = self.knows_arguments(holder);
+            module.info.scope_along(&module.module, place, &path, calls, knows_arguments)
+        });
+        known.or_else(|| module.info.unproven(path.get(calls)?)).map(Arc::from)
     }
 
     /// The names of the source in a frame, with their values and their argument numbers.
@@ -140,9 +172,7 @@ impl Machine {
         level: Level,
         frame: FrameId,
     ) -> Option<Vec<(Option<usize>, Variable)>> {
-        let position = self.position_in(frame.index)?;
-        let knows_arguments = self.knows_arguments(frame.index);
-        let scope = self.scope_of(level, frame, position, knows_arguments)?;
+        let scope = self.scope_of(level, frame)?;
         // A model has hundreds of tensors without a value here. They come last, so that they do not
         // hide the rest.
         let is_elsewhere = |value: &&ScopedValue| {
@@ -150,7 +180,7 @@ impl Machine {
         };
         let (last, first): (Vec<_>, Vec<_>) = scope.iter().partition(is_elsewhere);
         let shown = first.into_iter().chain(last);
-        let shown = shown.map(|it| (it.argument, self.scoped_variable(frame.index, it)));
+        let shown = shown.map(|it| (it.argument, self.scoped_variable(frame, it)));
         Some(shown.collect())
     }
 
@@ -169,7 +199,7 @@ impl Machine {
         let Some(module) = self.program.module(position.function.module) else {
             return Vec::new();
         };
-        let scope = self.scope_of(level, frame, position, false);
+        let scope = self.scope_of(level, frame);
         let is_named = |local: &LocalValue| {
             let mut scope = scope.iter().flat_map(|scope| scope.iter());
             scope.any(|it| match it.location {

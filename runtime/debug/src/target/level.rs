@@ -1,5 +1,6 @@
-//! Levels: the texts in which a program is shown and stepped. These are the source that the user
-//! wrote, the VM program that the compiler made of it, and the instructions.
+//! Levels: the ways in which a program is shown and stepped. These are the model (the source that the
+//! user wrote, as a program of tensors), the source (with all that the VM program does on its lines),
+//! the VM program that the compiler made of it, and the instructions.
 //!
 //! A level decides where instructions are (and so what frames show, and where steps end) and which
 //! names values have. Everything else is the same at all levels; in particular, breakpoints stay
@@ -12,10 +13,12 @@ use std::str::FromStr;
 
 use debuginfo::LocalValue;
 
-/// A text in which a program is shown and stepped.
+/// A way in which a program is shown and stepped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Level {
-    /// The source that the user wrote, with the calls that were inlined.
+    /// The source, as a program of tensors: one step is one operation that runs.
+    Model,
+    /// The source, with every line that the VM program stands on.
     #[default]
     Source,
     /// The VM program as text, one operation per line.
@@ -26,12 +29,18 @@ pub enum Level {
 
 impl Level {
     /// All levels, from the user's to the machine's.
-    pub const ALL: [Self; 3] = [Self::Source, Self::Vm, Self::Disassembly];
+    pub const ALL: [Self; 4] = [Self::Model, Self::Source, Self::Vm, Self::Disassembly];
+
+    /// Whether the text is the source that the user wrote.
+    pub(crate) fn is_source(self) -> bool {
+        matches!(self, Self::Model | Self::Source)
+    }
 
     /// The name of the level in commands and settings.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Model => "model",
             Self::Source => "source",
             Self::Vm => "vm",
             Self::Disassembly => "disassembly",
@@ -51,7 +60,7 @@ impl Level {
         let in_listing = || locals.iter().find(|it| is_in_listing(it));
         let unique = || locals.iter().find(|it| is_it(&it.name));
         match self {
-            Self::Source => unique().or_else(in_listing),
+            Self::Model | Self::Source => unique().or_else(in_listing),
             Self::Vm | Self::Disassembly => in_listing().or_else(unique),
         }
     }
@@ -69,7 +78,7 @@ impl FromStr for Level {
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|level| level.name() == text);
         known.ok_or_else(|| {
-            format!("there is no level {text:?}; the levels are source, vm and disassembly")
+            format!("there is no level {text:?}; the levels are model, source, vm and disassembly")
         })
     }
 }

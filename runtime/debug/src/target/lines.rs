@@ -35,7 +35,7 @@ impl Lines<'_> {
     /// Whether an instruction comes before the place where the user sees its function begin.
     pub(crate) fn is_ahead_of_entry(self, position: Position) -> bool {
         let module =
-            self.program.module(position.function.module).filter(|_| self.level == Level::Source);
+            self.program.module(position.function.module).filter(|_| self.level.is_source());
         let entry = module.and_then(|it| it.info.entry_of(position.function.function));
         entry.is_some_and(|entry| position.offset < entry)
     }
@@ -50,7 +50,7 @@ impl Lines<'_> {
         let module = self.program.module(position.function.module)?;
         let (function, offset) = (position.function.function, position.offset);
         let (place, instance) = match self.level {
-            Level::Source => {
+            Level::Model | Level::Source => {
                 let instance = module.info.row_at(function, offset)?.instance;
                 (module.info.position_at(function, offset)?, instance)
             }
@@ -65,7 +65,7 @@ impl Lines<'_> {
         let Some(module) = self.program.module(function.module) else { return false };
         let info = &module.info;
         match self.level {
-            Level::Source => info.rows(function.function).iter().any(|row| row.position.is_some()),
+            Level::Model | Level::Source => info.rows(function.function).iter().any(|row| row.position.is_some()),
             Level::Vm => info.is_listed(function.function),
             Level::Disassembly => false,
         }
@@ -82,7 +82,7 @@ impl Lines<'_> {
             known.or_else(|| rows.find_map(|row| row.position))
         };
         let place = match self.level {
-            Level::Source => in_source(),
+            Level::Model | Level::Source => in_source(),
             Level::Vm => info.function_listing_position(function.function).or_else(in_source),
             Level::Disassembly => None,
         };
@@ -116,7 +116,7 @@ impl Program {
         let Some(module) = self.module(position.function.module) else { return Vec::new() };
         let (function, offset) = (position.function.function, position.offset);
         match level {
-            Level::Source => module.info.path_at(function, offset),
+            Level::Model | Level::Source => module.info.path_at(function, offset),
             Level::Vm => module.info.listing_position_at(function, offset).into_iter().collect(),
             Level::Disassembly => Vec::new(),
         }
@@ -129,7 +129,7 @@ impl Program {
         // Instructions of a dispatch without a line belong to the operation as a whole.
         let whole = || {
             let known = module.info.function_position(position.function.function);
-            known.filter(|_| module.is_nested && level == Level::Source)
+            known.filter(|_| module.is_nested && level.is_source())
         };
         let place = self.path_at(level, position).last().copied().or_else(whole)?;
         Some(module.source_line(place))

@@ -32,7 +32,7 @@ impl Program {
         calls: Option<usize>,
         knows_arguments: bool,
     ) -> Option<Arc<[ScopedValue]>> {
-        if level != Level::Source {
+        if !level.is_source() {
             return None;
         }
         let innermost = || self.path_at(level, position).len().saturating_sub(1);

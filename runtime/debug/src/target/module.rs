@@ -71,6 +71,11 @@ impl LoadedModule {
         }
     }
 
+    /// Whether its program of tensors is known, with dispatches.
+    pub(crate) fn has_tensors(&self) -> bool {
+        false
+    }
+
     /// The position of one of its instructions.
     pub(crate) fn position(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> Position {
         Position { function: FunctionId { module: self.index, function }, offset }

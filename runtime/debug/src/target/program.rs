@@ -17,6 +17,7 @@ use vmfb::{Module, RodataOrdinal};
 
 use super::files::{ChangedFile, ReadFile};
 use super::launch::{LaunchError, LaunchOptions};
+use super::level::Level;
 use super::module::LoadedModule;
 use super::reader::{ReadCompanion, load_module};
 use crate::view::frame::SourceLine;
@@ -121,6 +122,14 @@ impl Program {
         };
         program.meet_modules(&context);
         Ok((program, context))
+    }
+
+    /// The level that the program is shown at unless the user chooses another: the model if its
+    /// program of tensors is known, else the source.
+    #[must_use]
+    pub fn own_level(&self) -> Level {
+        let is_model = self.modules.iter().any(LoadedModule::has_tensors);
+        if is_model { Level::Model } else { Level::Source }
     }
 
     /// The arguments of the entry function.

@@ -106,7 +106,7 @@ fn stops(
 /// Where a step that began at an index of the model ends, by the model; none at the program's end.
 fn next_stop(ran: &[Seen], from: usize, kind: StepKind, level: Level) -> Option<usize> {
     let start = &ran[from];
-    let by_dispatch = kind == StepKind::Over && level == Level::Source;
+    let by_dispatch = kind == StepKind::Over && level != Level::Vm && level != Level::Disassembly;
     (from + 1..ran.len()).find(|index| {
         let here = &ran[*index];
         let is_line = here.key.is_some();

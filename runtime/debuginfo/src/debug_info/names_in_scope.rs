@@ -25,9 +25,23 @@ impl DebugInfo {
         calls: usize,
         knows_arguments: bool,
     ) -> Option<Vec<ScopedValue>> {
+        let path = self.path_at(function, offset);
+        self.scope_along(module, (function, offset), &path, calls, knows_arguments)
+    }
+
+    /// The names in scope at the end of a path through inlined calls, `calls` calls deep, while the
+    /// function stands before an instruction: what the instruction started may stand elsewhere.
+    #[must_use]
+    pub fn scope_along(
+        &self,
+        module: &Module,
+        (function, offset): (FunctionOrdinal, BytecodeOffset),
+        path: &[SourcePosition],
+        calls: usize,
+        knows_arguments: bool,
+    ) -> Option<Vec<ScopedValue>> {
         let info = self.function(function)?;
         let instruction = info.code.index_at(offset)?;
-        let path = self.path_at(function, offset);
         let places: Vec<_> = path.iter().map(place).collect();
         let proof = info.proof.get_or_init(|| self.prove(module, function, info)).as_ref();
         let proven = proof.and_then(|it| it.scope(instruction, &places, calls, knows_arguments));
@@ -47,7 +61,8 @@ impl DebugInfo {
     }
 
     /// The names in scope at a position for which there is no proof.
-    fn unproven(&self, position: &SourcePosition) -> Option<Vec<ScopedValue>> {
+    #[must_use]
+    pub fn unproven(&self, position: &SourcePosition) -> Option<Vec<ScopedValue>> {
         let source = self.source(position.file)?;
         let file = source.written();
         let function = file.read(source.text(), file.around(position.line)?)?;

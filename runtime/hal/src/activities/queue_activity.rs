@@ -167,6 +167,12 @@ impl QueueActivity {
         }
     }
 
+    /// Whether the command of [`Self::step`] has run.
+    #[must_use]
+    pub fn is_after_step(&self) -> bool {
+        matches!(self.at, At::After(..))
+    }
+
     /// The dispatch in progress or just done, or the one that is next with its memory resolved.
     ///
     /// # Errors

@@ -43,7 +43,6 @@ use debuginfo::SourcePosition;
 use vm::{Boundary, BoundaryKind, Position, Reaction};
 
 use crate::control::stop::{Granularity, StepKind};
-use crate::target::level::Level;
 use crate::target::lines::{LineKey, Lines};
 
 /// Where a step began.
@@ -194,7 +193,7 @@ impl StepPlan {
     fn is_part_of_origin(&self, lines: Lines<'_>, position: Position) -> bool {
         let Origin::Bytecode(origin) = self.origin else { return false };
         self.granularity != Granularity::Instruction
-            && lines.level == Level::Source
+            && lines.level.is_source()
             && origin.function != position.function
             && lines.program.is_same_source(origin.function, position.function)
     }
@@ -211,7 +210,7 @@ impl StepPlan {
     fn goes_by_dispatch(&self, lines: Lines<'_>) -> bool {
         self.kind == StepKind::Over
             && self.granularity != Granularity::Instruction
-            && lines.level == Level::Source
+            && lines.level.is_source()
     }
 
     fn verdict_in_callee(&self, lines: Lines<'_>, position: Position) -> Verdict {

@@ -1,0 +1,107 @@
+//! The dispatches of a program, in the order in which it records them, with what has become of each
+//! so far.
+
+use debuginfo::OperandAccess;
+use hal::{CommandRecord, PastDispatch, Runs, Work};
+use vm::{FrameIndex, Position};
+
+use crate::machine::Machine;
+use crate::target::module::{LoadedModule, Recorded};
+use crate::view::frame::SourceLine;
+
+/// A dispatch of the program.
+#[derive(Clone, Debug)]
+pub struct DispatchEntry {
+    /// Its index among the dispatches that the program records, from 0.
+    pub index: usize,
+    /// The export that it runs; `None` if only a run can tell.
+    pub name: Option<String>,
+    /// The operation of the source that it was made from.
+    pub source: Option<SourceLine>,
+    /// The tensors that it reads and writes, as far as they are known without running it.
+    pub operands: Vec<DispatchEntryOperand>,
+    /// How often it has run, and the numbers of the commands; `None` before its first run.
+    pub runs: Option<Runs>,
+    /// Whether the program stands at it.
+    pub is_current: bool,
+}
+
+/// A tensor of a listed dispatch.
+#[derive(Clone, Debug)]
+pub struct DispatchEntryOperand {
+    /// Its name in the source, if it is known.
+    pub name: Option<String>,
+    /// Shape and element type: `4x8xf32`.
+    pub tensor_type: String,
+    /// Whether the dispatch reads it.
+    pub is_read: bool,
+    /// Whether the dispatch writes it.
+    pub is_written: bool,
+}
+
+impl Machine {
+    /// The dispatches of the program, in the order in which it records them.
+    #[must_use]
+    pub fn dispatch_list(&self) -> Vec<DispatchEntry> {
+        let records = self.program.host().device().history().records();
+        let current = self.command(FrameIndex(0)).and_then(|step| step.recorded_at);
+        let modules = self.program.modules.iter().filter(|module| !module.is_nested);
+        let recorded = modules.flat_map(|module| {
+            let dispatches = module.recorded().iter().filter(|it| it.recording.is_dispatch);
+            dispatches.map(move |it| (module, it))
+        });
+        let entries = recorded.enumerate().map(|(index, (module, recorded))| {
+            let at = module.position_of_recorded(recorded);
+            let last = records.iter().rev().find(|it| it.recorded_at == at);
+            let last = last.and_then(|record| dispatch_of(record));
+            let name = last.and_then(|it| it.export()).map(|export| export.name.clone());
+            let name = name.or_else(|| only_name(module, recorded));
+            let constants = last.map(|it| &*it.constants).unwrap_or_default();
+            DispatchEntry {
+                index,
+                operands: name.as_deref().map_or_else(Vec::new, |name| {
+                    self.listed_operands(at, name, constants)
+                }),
+                name,
+                source: recorded.path.last().map(|place| module.source_line(*place)),
+                runs: self.program.host().device().history().runs(at),
+                is_current: current == Some(at),
+            }
+        });
+        entries.collect()
+    }
+
+    fn listed_operands(
+        &self,
+        recorded_at: Position,
+        export: &str,
+        constants: &[u32],
+    ) -> Vec<DispatchEntryOperand> {
+        let Some(interface) = self.program.dispatch_interface(export) else { return Vec::new() };
+        let operands = interface.operands(constants).into_iter();
+        let names = self.operand_names(recorded_at, interface);
+        let listed = operands.zip(names.into_iter().chain(std::iter::repeat(None)));
+        let listed = listed.map(|(operand, name)| DispatchEntryOperand {
+            name,
+            is_read: operand.access != OperandAccess::Write,
+            is_written: operand.access != OperandAccess::Read,
+            tensor_type: operand.tensor_type,
+        });
+        listed.collect()
+    }
+}
+
+/// The dispatch of a record, if it is one.
+pub(crate) fn dispatch_of(record: &CommandRecord) -> Option<&PastDispatch> {
+    match &record.work {
+        Work::Dispatch(dispatch) => Some(dispatch),
+        _ => None,
+    }
+}
+
+/// The export that a recorded dispatch runs, if the compiler's account of its calls is unambiguous.
+fn only_name(module: &LoadedModule, recorded: &Recorded) -> Option<String> {
+    let mut names = module.calls_of(recorded).map(|call| &call.export);
+    let first = names.next()?;
+    names.all(|other| other == first).then(|| first.clone())
+}

@@ -1,0 +1,179 @@
+//! Where the tensors of a model are: what each command that ran has read and written, in terms of
+//! the program of tensors.
+
+use std::sync::Arc;
+
+use abi::tensor::TensorType;
+use debuginfo::{DispatchInterface, OperandAccess, TensorOperationId, TensorValueId};
+use hal::{CommandRecord, PastDispatch, Span, Work};
+use vm::ModuleIndex;
+
+use crate::machine::Machine;
+use crate::target::module::LoadedModule;
+
+/// What the commands that ran have read and written.
+#[derive(Debug, Default)]
+pub(crate) struct TensorMemory {
+    /// How many commands had run.
+    pub(crate) total: u64,
+    /// The last of them, oldest first.
+    pub(crate) commands: Vec<CommandUses>,
+}
+
+/// What a command has read and written.
+#[derive(Debug)]
+pub(crate) struct CommandUses {
+    pub(crate) record: Arc<CommandRecord>,
+    /// The operation of the program of tensors that it ran.
+    pub(crate) operation: Option<TensorOperationId>,
+    pub(crate) tensors: Vec<UsedTensor>,
+    /// Everything that it may have written.
+    pub(crate) written: Vec<Span>,
+}
+
+/// A tensor of a dispatch.
+#[derive(Clone, Debug)]
+pub(crate) struct UsedTensor {
+    pub(crate) value: TensorValueId,
+    pub(crate) span: Span,
+    /// Its shape and element type, with sizes.
+    pub(crate) tensor_type: String,
+    pub(crate) is_written: bool,
+}
+
+impl CommandUses {
+    /// What a dispatch uses, given the operation that it runs.
+    pub(crate) fn of_dispatch(
+        machine: &Machine,
+        module: &LoadedModule,
+        record: Arc<CommandRecord>,
+        dispatch: &PastDispatch,
+    ) -> Self {
+        let operation = module.tensors().and_then(|it| it.recorded_at(record.recorded_at));
+        let export = dispatch.export().map(|export| export.name.as_str()).unwrap_or_default();
+        let interface = machine.program.dispatch_interface(export);
+        let operands = interface.map(|it| it.operands(&dispatch.constants)).unwrap_or_default();
+        let values = match (operation, module.tensors(), interface) {
+            (Some(id), Some(tensors), Some(interface)) => tensors.values_of(id, interface),
+            _ => Vec::new(),
+        };
+        let spans: Vec<Option<Span>> = operands
+            .iter()
+            .map(|operand| {
+                let length = byte_length(&operand.tensor_type)?;
+                let offset = usize::try_from(operand.offset).ok()?;
+                dispatch.bindings.get(operand.binding)?.part(offset, length)
+            })
+            .collect();
+        let is_whole = interface.is_some_and(|it| it.declared().len() == operands.len())
+            && spans.iter().all(Option::is_some);
+        let is_written = |access: OperandAccess| access != OperandAccess::Read;
+        let written = if is_whole {
+            let written = operands.iter().zip(&spans).filter(|(it, _)| is_written(it.access));
+            written.filter_map(|(_, span)| span.clone()).collect()
+        } else {
+            // What it has written is not known: it may be everything that it could.
+            dispatch.bindings.clone()
+        };
+        let tensors = if is_whole && values.len() == operands.len() {
+            let used = operands.into_iter().zip(spans).zip(values);
+            used.filter_map(|((operand, span), value)| {
+                let (value, span) = (value?, span?);
+                let is_written = is_written(operand.access);
+                Some(UsedTensor { value, span, tensor_type: operand.tensor_type, is_written })
+            })
+            .collect()
+        } else {
+            Vec::new()
+        };
+        Self { record, operation, tensors, written }
+    }
+
+    fn of(machine: &Machine, record: Arc<CommandRecord>) -> Self {
+        let module = machine.program.module(record.recorded_at.function.module);
+        match (&record.work, module) {
+            (Work::Dispatch(dispatch), Some(module)) => {
+                let dispatch = dispatch.clone();
+                Self::of_dispatch(machine, module, record, &dispatch)
+            }
+            (Work::Dispatch(dispatch), None) => {
+                let written = dispatch.bindings.clone();
+                Self { record, operation: None, tensors: Vec::new(), written }
+            }
+            (Work::Fill(span) | Work::Update(span) | Work::Copy(_, span), _) => {
+                let written = vec![span.clone()];
+                Self { record, operation: None, tensors: Vec::new(), written }
+            }
+        }
+    }
+
+    /// Whether it may have written a byte of a span.
+    pub(crate) fn may_have_written(&self, span: &Span) -> bool {
+        self.written.iter().any(|it| it.overlaps(span))
+    }
+
+    /// The command in sentences: `command 41 (%s)`.
+    pub(crate) fn describe(&self, machine: &Machine) -> String {
+        let what = match &self.record.work {
+            Work::Fill(_) => "a fill".to_owned(),
+            Work::Update(_) => "an update".to_owned(),
+            Work::Copy(..) => "a copy".to_owned(),
+            Work::Dispatch(dispatch) => {
+                let module = self.record.recorded_at.function.module;
+                let name = machine.result_names(module, self.operation).into_iter().next();
+                let export = || dispatch.export().map(|export| format!("@{}", export.name));
+                name.or_else(export).unwrap_or_else(|| "a dispatch".to_owned())
+            }
+        };
+        format!("command {} ({what})", self.record.index)
+    }
+}
+
+impl Machine {
+    /// What the commands that ran have read and written. Kept until another command runs.
+    pub(crate) fn tensor_memory(&self) -> Arc<TensorMemory> {
+        let history = self.program.host().device().history();
+        let total = history.total();
+        let mut kept = self.memory.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if kept.total != total {
+            let records = history.records().into_iter();
+            let commands = records.map(|record| CommandUses::of(self, record)).collect();
+            *kept = Arc::new(TensorMemory { total, commands });
+        }
+        Arc::clone(&kept)
+    }
+
+    /// The names of what an operation leaves.
+    pub(crate) fn result_names(
+        &self,
+        module: ModuleIndex,
+        operation: Option<TensorOperationId>,
+    ) -> Vec<String> {
+        let tensors = self.program.module(module).and_then(LoadedModule::tensors);
+        let (Some(tensors), Some(id)) = (tensors, operation) else { return Vec::new() };
+        let results = tensors.operation(id).map(|it| it.results.clone()).unwrap_or_default();
+        let names = results.into_iter().flat_map(|value| tensors.names(id.function, value));
+        names.map(str::to_owned).collect()
+    }
+
+    /// The names of a dispatch's tensors in the source, in the order of its interface.
+    pub(crate) fn operand_names(
+        &self,
+        recorded_at: vm::Position,
+        interface: &DispatchInterface,
+    ) -> Vec<Option<String>> {
+        let tensors = self.program.module(recorded_at.function.module);
+        let tensors = tensors.and_then(LoadedModule::tensors);
+        let Some((tensors, id)) = tensors.and_then(|it| Some((it, it.recorded_at(recorded_at)?)))
+        else {
+            return Vec::new();
+        };
+        let values = tensors.program.interface_values(id, interface).into_iter();
+        let name = |value| tensors.names(id.function, value).first().map(|it| (*it).to_owned());
+        values.map(|value| value.and_then(name)).collect()
+    }
+}
+
+fn byte_length(tensor_type: &str) -> Option<usize> {
+    TensorType::parse(tensor_type).ok()?.byte_length(usize::MAX).ok()
+}

@@ -1,0 +1,144 @@
+//! The program of tensors of a module, and which instruction records which of its operations.
+
+use std::collections::BTreeMap;
+
+use debuginfo::{
+    DispatchInterface, RecordedDispatch, RegionId, TensorFunction, TensorOperation,
+    TensorOperationId, TensorOperationKind, TensorProgram, TensorValueId,
+};
+use vm::Position;
+use vmfb::{BytecodeOffset, FunctionOrdinal};
+
+use super::module::LoadedModule;
+
+/// The program of tensors of a module.
+pub(crate) struct ModuleTensors {
+    pub(crate) program: TensorProgram,
+    recorded: BTreeMap<(FunctionOrdinal, BytecodeOffset), TensorOperationId>,
+}
+
+impl ModuleTensors {
+    /// The program, aligned with the instructions of its module.
+    ///
+    /// # Errors
+    /// It belongs to another module; the text says why.
+    pub(crate) fn new(program: TensorProgram, module: &LoadedModule) -> Result<Self, String> {
+        let dispatches = module.recorded().iter().filter(|it| it.recording.is_dispatch);
+        let recordings: Vec<RecordedDispatch> = dispatches
+            .map(|it| RecordedDispatch {
+                function: it.recording.function,
+                offset: it.recording.offset,
+                chain: it.recording.chain.iter().map(|at| module.written_at(*at)).collect(),
+            })
+            .collect();
+        let recorded = program.align(&recordings).map_err(|error| error.to_string())?;
+        Ok(Self { program, recorded })
+    }
+
+    /// Whether it has dispatches.
+    pub(crate) fn has_dispatches(&self) -> bool {
+        !self.recorded.is_empty()
+    }
+
+    /// The dispatch that an instruction records.
+    pub(crate) fn recorded_at(&self, position: Position) -> Option<TensorOperationId> {
+        self.recorded.get(&(position.function.function, position.offset)).copied()
+    }
+
+    /// Where the program of tensors stands at an instruction that records a transfer: before the
+    /// dispatch that is recorded next, or after the one that was recorded last.
+    pub(crate) fn near(&self, position: Position) -> Option<TensorOperationId> {
+        let (function, offset) = (position.function.function, position.offset);
+        let last = BytecodeOffset(u32::MAX);
+        let next = self.recorded.range((function, offset)..=(function, last)).next();
+        let before = || {
+            let mut before = self.recorded.range((function, BytecodeOffset(0))..(function, offset));
+            let (_, id) = before.next_back()?;
+            Some(TensorOperationId { index: id.index + 1, ..*id })
+        };
+        next.map(|(_, id)| *id).or_else(before)
+    }
+
+    pub(crate) fn function(&self, index: usize) -> Option<&TensorFunction> {
+        self.program.functions().get(index)
+    }
+
+    pub(crate) fn operation(&self, id: TensorOperationId) -> Option<&TensorOperation> {
+        self.program.operation(id)
+    }
+
+    /// The value that has the bytes of a value: reshapes change only the type.
+    pub(crate) fn root(&self, function: usize, value: TensorValueId) -> TensorValueId {
+        let mut root = value;
+        let Some(values) = self.function(function) else { return root };
+        // A chain of reshapes is no longer than the function.
+        for _ in 0..values.operations.len() {
+            let made_by = values.value(root).made_by.and_then(|id| self.operation(id));
+            let alias = made_by.filter(|it| it.kind == TensorOperationKind::Alias);
+            match alias.and_then(|it| it.operands.first()) {
+                Some(operand) => root = *operand,
+                None => break,
+            }
+        }
+        root
+    }
+
+    /// The tensors of a dispatch in the order of its interface, each by the value whose bytes it
+    /// has.
+    pub(crate) fn values_of(
+        &self,
+        id: TensorOperationId,
+        interface: &DispatchInterface,
+    ) -> Vec<Option<TensorValueId>> {
+        let values = self.program.interface_values(id, interface).into_iter();
+        values.map(|value| Some(self.root(id.function, value?))).collect()
+    }
+
+    /// The innermost loop that defines a value again in each turn.
+    pub(crate) fn loop_around(&self, function: usize, value: TensorValueId) -> Option<RegionId> {
+        let function = self.function(function)?;
+        let region = match function.value(value).made_by {
+            Some(id) => function.operations.get(id.index)?.region,
+            None => {
+                let mut regions = (0_u32..).map(RegionId).zip(&function.regions);
+                regions.find(|(_, region)| region.arguments.contains(&value))?.0
+            }
+        };
+        self.enclosing(function, region).find(|(_, is_loop)| *is_loop).map(|(id, _)| id)
+    }
+
+    /// Whether an operation is inside a region.
+    pub(crate) fn is_inside(&self, id: TensorOperationId, region: RegionId) -> bool {
+        let Some(function) = self.function(id.function) else { return false };
+        let Some(operation) = function.operations.get(id.index) else { return false };
+        self.enclosing(function, operation.region).any(|(around, _)| around == region)
+    }
+
+    /// A region and those around it, innermost first, each with whether it is a loop's.
+    fn enclosing<'f>(
+        &self,
+        function: &'f TensorFunction,
+        region: RegionId,
+    ) -> impl Iterator<Item = (RegionId, bool)> + use<'f> {
+        let around = |id: &RegionId| function.region(*id).and_then(|region| region.parent);
+        // Nesting is no deeper than there are regions.
+        let regions = std::iter::successors(Some(region), around).take(function.regions.len());
+        regions.map(|id| (id, function.region(id).is_some_and(|region| region.is_loop)))
+    }
+
+    /// Whether a function is called by another one of the program.
+    pub(crate) fn is_called(&self, function: usize) -> bool {
+        let Some(name) = self.function(function).map(|it| &it.name) else { return false };
+        let operations = self.program.functions().iter().flat_map(|it| &it.operations);
+        operations.into_iter().any(|it| {
+            matches!(&it.kind, TensorOperationKind::Call { callee } if callee == name)
+        })
+    }
+
+    /// The names of a value in the source.
+    pub(crate) fn names(&self, function: usize, value: TensorValueId) -> Vec<&str> {
+        let Some(function) = self.function(function) else { return Vec::new() };
+        let value = function.value(value);
+        value.names.iter().map(|it| it.name.as_str()).collect()
+    }
+}

@@ -3,6 +3,7 @@
 //! `inspect` looks at a stopped machine; `control` runs it.
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
 use debuginfo::SourcePosition;
 use vm::{Context, FrameFunction, FrameIndex, Invocation, Position};
@@ -14,6 +15,7 @@ use crate::target::listing::DisassembledInstruction;
 use crate::target::program::Program;
 use crate::view::address::LinearAddress;
 use crate::view::frame::SourceLine;
+use crate::view::tensor_memory::TensorMemory;
 
 /// How far the program has come.
 #[derive(Debug)]
@@ -42,6 +44,8 @@ pub struct Machine {
     /// The instruction that has just run, if its line is shown rather than the next one's because
     /// it caused the stop.
     pub(crate) stands_after: Option<Position>,
+    /// Where the tensors of the model are, as of the last command that was looked at.
+    pub(crate) memory: Mutex<Arc<TensorMemory>>,
 }
 
 impl Machine {
@@ -62,6 +66,7 @@ impl Machine {
             reads_foreign_memory,
             hidden_calls: 0,
             stands_after: None,
+            memory: Mutex::default(),
         })
     }
 

@@ -159,7 +159,7 @@ impl fmt::Debug for PastDispatch {
 }
 
 /// A command that is about to run, as it will be remembered.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pending {
     index: usize,
     recorded_at: Position,
@@ -187,6 +187,16 @@ impl Pending {
         };
         Some(Self { index, recorded_at, work })
     }
+
+    /// The command with the number that it gets if it is the next one.
+    pub(crate) fn as_next(self, history: &History) -> CommandRecord {
+        self.numbered(history.total() + 1)
+    }
+
+    fn numbered(self, number: u64) -> CommandRecord {
+        let Self { index, recorded_at, work } = self;
+        CommandRecord { number, index, recorded_at, work }
+    }
 }
 
 impl History {
@@ -195,15 +205,14 @@ impl History {
         let mut log = self.lock();
         log.total += 1;
         let number = log.total;
-        let Pending { index, recorded_at, work } = command;
         let runs = Runs { count: 0, first: number, last: number };
-        let runs = log.by_recording.entry(recorded_at).or_insert(runs);
+        let runs = log.by_recording.entry(command.recorded_at).or_insert(runs);
         runs.count += 1;
         runs.last = number;
         if log.last.len() == REMEMBERED {
             log.last.pop_front();
         }
-        log.last.push_back(Arc::new(CommandRecord { number, index, recorded_at, work }));
+        log.last.push_back(Arc::new(command.numbered(number)));
     }
 
     /// How many commands have run.
@@ -216,6 +225,11 @@ impl History {
     #[must_use]
     pub fn records(&self) -> Vec<Arc<CommandRecord>> {
         self.lock().last.iter().cloned().collect()
+    }
+
+    /// The command that ran last.
+    pub(crate) fn last(&self) -> Option<Arc<CommandRecord>> {
+        self.lock().last.back().cloned()
     }
 
     /// How often the command that an instruction records has run.

@@ -112,9 +112,13 @@ impl Machine {
             workgroup.map(|id| three("workgroup_id", id)).into_iter().collect();
         variables.push(three("workgroup_count", dispatch.dispatch.workgroup_count));
         let hints = self.hints(&dispatch);
+        let names = self.names_of_operands(frame, &dispatch);
         for (index, (operand, tensor)) in hints.operands.iter().enumerate() {
-            let name = format!("operand[{index}]");
-            variables.push(operand_variable(&name, operand, tensor.as_ref()));
+            let expression = format!("operand[{index}]");
+            let named = names.get(index).cloned().flatten();
+            let name = operand_name(named.as_deref(), operand.access, &expression);
+            let shown = operand_variable(&expression, operand, tensor.as_ref());
+            variables.push(Variable { name, ..shown });
         }
         for (index, buffer) in dispatch.buffers.iter().enumerate() {
             let name = format!("binding[{index}]");
@@ -165,6 +169,21 @@ impl Machine {
             let DispatchOperand { binding, offset, tensor_type, .. } = operand;
             format!("binding[{binding}] does not have {tensor_type} at byte {offset}")
         })
+    }
+
+    /// The names of a dispatch's operands in the source.
+    fn names_of_operands(
+        &self,
+        frame: FrameIndex,
+        dispatch: &ResolvedDispatch,
+    ) -> Vec<Option<String>> {
+        let recorded_at = self.command(frame).and_then(|step| step.recorded_at);
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export);
+        let interface = export.and_then(|export| self.program.dispatch_interface(&export.name));
+        match (recorded_at, interface) {
+            (Some(at), Some(interface)) => self.operand_names(at, interface),
+            _ => Vec::new(),
+        }
     }
 
     /// The operands of a dispatch, as far as its source is known; without a tensor if the memory of
@@ -347,6 +366,16 @@ impl Hints {
         let tensor = tensor.as_ref().filter(|_| operand.offset == 0)?;
         Some(tensor.tensor_type().clone())
     }
+}
+
+/// The name of an operand as it is shown: whether it goes in or out, and what the source calls it.
+fn operand_name(named: Option<&str>, access: OperandAccess, expression: &str) -> String {
+    let direction = match access {
+        OperandAccess::Read => "in",
+        OperandAccess::Write => "out",
+        OperandAccess::ReadWrite => "in/out",
+    };
+    named.map_or_else(|| expression.to_owned(), |name| format!("{direction} {name}"))
 }
 
 fn operand_variable(

@@ -5,6 +5,7 @@
 
 pub(crate) mod command;
 pub(crate) mod dispatch;
+pub(crate) mod dispatch_list;
 pub(crate) mod evaluate;
 pub(crate) mod frame_scope;
 pub(crate) mod globals;
@@ -16,5 +17,6 @@ pub(crate) mod stack;
 pub(crate) mod step_in_targets;
 pub(crate) mod twin_difference;
 pub(crate) mod variables;
+pub(crate) mod tensor_memory;
 pub(crate) mod tensors;
 pub(crate) mod watchable;

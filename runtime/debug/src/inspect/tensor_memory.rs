@@ -1,45 +1,16 @@
 //! Where the tensors of a model are: what each command that ran has read and written, in terms of
 //! the program of tensors.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use abi::tensor::TensorType;
-use debuginfo::{DispatchInterface, OperandAccess, TensorOperationId, TensorValueId};
+use debuginfo::{DispatchInterface, OperandAccess, TensorOperationId};
 use hal::{CommandRecord, PastDispatch, Span, Work};
-use vm::ModuleIndex;
+use vm::{ModuleIndex, Position};
 
 use crate::machine::Machine;
 use crate::target::module::LoadedModule;
-
-/// What the commands that ran have read and written.
-#[derive(Debug, Default)]
-pub(crate) struct TensorMemory {
-    /// How many commands had run.
-    pub(crate) total: u64,
-    /// The last of them, oldest first.
-    pub(crate) commands: Vec<CommandUses>,
-}
-
-/// What a command has read and written.
-#[derive(Debug)]
-pub(crate) struct CommandUses {
-    pub(crate) record: Arc<CommandRecord>,
-    /// The operation of the program of tensors that it ran.
-    pub(crate) operation: Option<TensorOperationId>,
-    pub(crate) tensors: Vec<UsedTensor>,
-    /// Everything that it may have written.
-    pub(crate) written: Vec<Span>,
-}
-
-/// A tensor of a dispatch.
-#[derive(Clone, Debug)]
-pub(crate) struct UsedTensor {
-    pub(crate) value: TensorValueId,
-    pub(crate) span: Span,
-    /// Its shape and element type, with sizes.
-    pub(crate) tensor_type: String,
-    pub(crate) is_written: bool,
-}
+use crate::view::tensor_memory::{CommandUses, TensorMemory, UsedTensor};
 
 impl CommandUses {
     /// What a dispatch uses, given the operation that it runs.
@@ -65,7 +36,7 @@ impl CommandUses {
                 dispatch.bindings.get(operand.binding)?.part(offset, length)
             })
             .collect();
-        let is_whole = interface.is_some_and(|it| it.declared().len() == operands.len())
+        let is_whole = interface.is_some_and(|it| it.tensor_count() == operands.len())
             && spans.iter().all(Option::is_some);
         let is_written = |access: OperandAccess| access != OperandAccess::Read;
         let written = if is_whole {
@@ -107,11 +78,6 @@ impl CommandUses {
         }
     }
 
-    /// Whether it may have written a byte of a span.
-    pub(crate) fn may_have_written(&self, span: &Span) -> bool {
-        self.written.iter().any(|it| it.overlaps(span))
-    }
-
     /// The command in sentences: `command 41 (%s)`.
     pub(crate) fn describe(&self, machine: &Machine) -> String {
         let what = match &self.record.work {
@@ -134,7 +100,7 @@ impl Machine {
     pub(crate) fn tensor_memory(&self) -> Arc<TensorMemory> {
         let history = self.program.host().device().history();
         let total = history.total();
-        let mut kept = self.memory.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.total != total {
             let records = history.records().into_iter();
             let commands = records.map(|record| CommandUses::of(self, record)).collect();
@@ -159,7 +125,7 @@ impl Machine {
     /// The names of a dispatch's tensors in the source, in the order of its interface.
     pub(crate) fn operand_names(
         &self,
-        recorded_at: vm::Position,
+        recorded_at: Position,
         interface: &DispatchInterface,
     ) -> Vec<Option<String>> {
         let tensors = self.program.module(recorded_at.function.module);

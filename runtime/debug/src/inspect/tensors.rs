@@ -1,18 +1,295 @@
 //! Tensors of the source by name, wherever the program stands.
+//!
+//! A name stands for a value of the program of tensors ([`debuginfo::TensorProgram`], with a proof),
+//! and a value is where a dispatch has read or written it. It is shown only if
+//!
+//! - that dispatch ran in this turn of the loop, or this call of the function, in which the name is
+//!   looked up: no operation from the place of the program on has run since;
+//! - no later command may have written there;
+//! - the memory was not released.
+//!
+//! Otherwise there is a reason.
 
-use debuginfo::{MissingReason, ScopedValue};
+use std::sync::Arc;
+
+use abi::tensor::TensorType;
+use debuginfo::{
+    CallChain, Fate, MissingReason, NamedPosition, RegionId, ScopedValue, SourceTensor,
+    TensorOperationId, TensorOperationKind, TensorValueId,
+};
+use hal::{CommandRecord, Span};
+use vm::{FrameIndex, Value};
 
 use crate::expression::Datum;
 use crate::machine::Machine;
+use crate::target::module::LoadedModule;
+use crate::target::tensors::ModuleTensors;
+use crate::tensor::TensorView;
 use crate::view::frame::FrameId;
+use crate::view::tensor_memory::{CommandUses, TensorMemory, UsedTensor};
+use crate::view::value::tensor_type_of;
+
+/// Where a frame stands in the program of tensors.
+struct Stand<'m> {
+    module: &'m LoadedModule,
+    tensors: &'m ModuleTensors,
+    /// The function.
+    function: usize,
+    /// The inlined calls around the frame, innermost first.
+    calls: CallChain,
+    /// The operation that runs next, runs, or has just run; `None` in code of the host.
+    at: Option<TensorOperationId>,
+    /// Whether that operation has run.
+    is_after: bool,
+    /// The command that the frame belongs to, as it would be remembered.
+    current: Option<CommandUses>,
+}
 
 impl Machine {
     /// The tensor that a name of the source stands for in a frame, or why there is none.
     pub(crate) fn source_tensor(
         &self,
-        _frame: FrameId,
-        _value: &ScopedValue,
+        frame: FrameId,
+        value: &ScopedValue,
     ) -> Result<Datum, String> {
-        Err(MissingReason::Tensor.text().to_owned())
+        let unknown = || MissingReason::Tensor.text().to_owned();
+        let stand = self.stand(frame).ok_or_else(unknown)?;
+        let fate = stand.tensors.program.named(stand.function, &value.name, &stand.calls);
+        match fate.ok_or_else(unknown)? {
+            Fate::Value(found) => {
+                let names = &stand.tensors.function(stand.function).map(|it| it.value(found));
+                let named = names.and_then(|it| it.names.iter().find(|it| it.name == value.name));
+                self.value_at(&stand, found, named).map(Datum::Tensor)
+            }
+            Fate::FusedInto(values) => {
+                let names = values.into_iter().map(|it| stand.tensors.names(stand.function, it));
+                let names: Vec<&str> = names.filter_map(|it| it.first().copied()).collect();
+                Err(match names.as_slice() {
+                    [] => "<fused into other operations>".to_owned(),
+                    names => format!("<fused into {}>", names.join(" and ")),
+                })
+            }
+            Fate::ConstantFolded => Err("<computed by the compiler>".to_owned()),
+            Fate::Unknown(reason) => Err(format!("<{reason}>")),
+        }
     }
+
+    /// The place of a frame in the program of tensors.
+    fn stand(&self, frame: FrameId) -> Option<Stand<'_>> {
+        if let Some(recorded_at) = self.command(frame.index).and_then(|step| step.recorded_at) {
+            let module = self.program.module(recorded_at.function.module)?;
+            let tensors = module.tensors()?;
+            let operation = tensors.recorded_at(recorded_at);
+            let at = operation.or_else(|| tensors.near(recorded_at))?;
+            let is_after = operation.is_some() && self.has_just_run(frame.index);
+            let path = self.program.path_at(self.level, recorded_at);
+            let calls = calls_of(&module.written_path(&path), frame.calls);
+            let current = self.current_uses(frame.index, module);
+            let function = at.function;
+            let at = Some(at);
+            return Some(Stand { module, tensors, function, calls, at, is_after, current });
+        }
+        let position = self.position_in(frame.index)?;
+        let module = self.program.module(position.function.module)?;
+        let tensors = module.tensors()?;
+        let name = self.program.function_name(position.function)?;
+        let function = tensors.program.function(&name)?;
+        let path = self.program.path_at(self.level, position);
+        let calls = calls_of(&module.written_path(&path), frame.calls);
+        let (at, is_after, current) = (None, false, None);
+        Some(Stand { module, tensors, function, calls, at, is_after, current })
+    }
+
+    /// What the dispatch that a frame belongs to uses.
+    fn current_uses(&self, frame: FrameIndex, module: &LoadedModule) -> Option<CommandUses> {
+        let record = self.queue_activity(frame)?.record()?;
+        let record = Arc::new(record);
+        let CommandRecord { work: hal::Work::Dispatch(dispatch), .. } = &*record else {
+            return None;
+        };
+        let dispatch = dispatch.clone();
+        Some(CommandUses::of_dispatch(self, module, record, &dispatch))
+    }
+
+    /// The tensor of a value, in the shape of one of its names.
+    fn value_at(
+        &self,
+        stand: &Stand<'_>,
+        value: TensorValueId,
+        named: Option<&SourceTensor>,
+    ) -> Result<TensorView, String> {
+        let root = stand.tensors.root(stand.function, value);
+        let memory = self.tensor_memory();
+        let (used, since) = match self.find_value(stand, root, &memory) {
+            Ok(found) => found,
+            Err(reason) => {
+                let argument = self.argument_value(stand, root, &memory, named);
+                return argument.unwrap_or(Err(reason));
+            }
+        };
+        let later = memory.commands.iter().filter(|it| it.record.number > since);
+        let running = stand.current.iter().filter(|_| !stand.is_after || since != memory.total);
+        let writes = |it: &&CommandUses| {
+            // A dispatch that has not begun has written nothing.
+            let is_waiting = it.record.number > memory.total && !self.has_begun();
+            !is_waiting && it.may_have_written(&used.span)
+        };
+        let is_own = |it: &&CommandUses| it.record.number == since && used.is_written;
+        let mut overwriting = later.chain(running).filter(writes).filter(|it| !is_own(it));
+        if let Some(by) = overwriting.next() {
+            return Err(format!("<overwritten by {}>", by.describe(self)));
+        }
+        if used.span.has_been_stored_to() {
+            return Err("<its memory was written by the program>".to_owned());
+        }
+        let bytes = used.span.bytes().ok_or("<its memory was released>")?;
+        let tensor_type = shown_type(named.map(|it| it.tensor_type.as_str()), &used.tensor_type);
+        let tensor_type = tensor_type.ok_or("<a tensor without a type>")?;
+        TensorView::new(bytes, tensor_type).map_err(|error| format!("<{error}>"))
+    }
+
+    /// The last use of a value in this turn of its loop, and the number of the command.
+    fn find_value(
+        &self,
+        stand: &Stand<'_>,
+        root: TensorValueId,
+        memory: &TensorMemory,
+    ) -> Result<(UsedTensor, u64), String> {
+        let missing = || {
+            let not_yet = "<not yet computed>".to_owned();
+            let function = stand.tensors.function(stand.function);
+            let made_by = function.and_then(|it| it.value(root).made_by);
+            let operation = made_by.and_then(|id| stand.tensors.operation(id));
+            match operation.map(|it| &it.kind) {
+                Some(TensorOperationKind::Dispatch { .. }) => not_yet,
+                _ => "<read by no dispatch so far>".to_owned(),
+            }
+        };
+        if let Some(current) = &stand.current {
+            let used = current.tensors.iter().find(|it| it.value == root);
+            match used {
+                Some(used) if used.is_written && !stand.is_after => return Err(missing()),
+                Some(used) => return Ok((used.clone(), current.record.number)),
+                None => {}
+            }
+        }
+        let varies = self.varies_in(stand, root);
+        if stand.at.is_none() && !matches!(varies, Varies::Never) {
+            return Err("<a tensor of a loop, or of a function that is called several times: stop \
+                        at a dispatch to see it>"
+                .to_owned());
+        }
+        for command in memory.commands.iter().rev() {
+            let own = command.operation.filter(|it| it.function == stand.function);
+            let Some(operation) = own else { continue };
+            let is_current = stand.is_after && command.record.number == memory.total;
+            if !is_current && stand.at.is_some_and(|at| operation >= at) {
+                let is_turn_over = match varies {
+                    Varies::Never => false,
+                    Varies::InCalls => true,
+                    Varies::InLoop(region) => stand.tensors.is_inside(operation, region),
+                };
+                if is_turn_over {
+                    break;
+                }
+            }
+            if let Some(used) = command.tensors.iter().find(|it| it.value == root) {
+                return Ok((used.clone(), command.record.number));
+            }
+        }
+        if memory.total > memory.commands.len() as u64 {
+            return Err("<computed too long ago>".to_owned());
+        }
+        Err(missing())
+    }
+
+    /// An argument of the program that no dispatch has read yet.
+    fn argument_value(
+        &self,
+        stand: &Stand<'_>,
+        root: TensorValueId,
+        memory: &TensorMemory,
+        named: Option<&SourceTensor>,
+    ) -> Option<Result<TensorView, String>> {
+        let function = stand.tensors.function(stand.function)?;
+        let made_by = function.value(root).made_by?;
+        let kind = &stand.tensors.operation(made_by)?.kind;
+        let TensorOperationKind::Import { argument } = kind else { return None };
+        let entry = self.program.function_name(self.program.entry())?;
+        let is_entry = function.name == entry && !stand.tensors.is_called(stand.function);
+        let Value::Ref(value) = self.program.arguments().get(*argument).filter(|_| is_entry)?
+        else {
+            return None;
+        };
+        let view: &hal::BufferView = value.downcast()?;
+        let span = Span::of(view.buffer());
+        if memory.commands.iter().any(|it| it.may_have_written(&span)) {
+            return Some(Err("<overwritten by a command>".to_owned()));
+        }
+        let actual = tensor_type_of(view)?;
+        let shown = shown_type(named.map(|it| it.tensor_type.as_str()), &actual.to_string());
+        let tensor = TensorView::new(view.buffer().storage(), shown.unwrap_or(actual));
+        Some(tensor.map_err(|error| format!("<{error}>")))
+    }
+
+    /// When a value is computed again.
+    fn varies_in(&self, stand: &Stand<'_>, value: TensorValueId) -> Varies {
+        let entry = self.program.function_name(self.program.entry());
+        let function = stand.tensors.function(stand.function);
+        let is_entry = function.is_some_and(|it| Some(&it.name) == entry.as_ref());
+        if !is_entry || stand.tensors.is_called(stand.function) {
+            return Varies::InCalls;
+        }
+        match stand.tensors.loop_around(stand.function, value) {
+            Some(region) => Varies::InLoop(region),
+            None => Varies::Never,
+        }
+    }
+
+    /// Whether the command at which the program stands has begun.
+    fn has_begun(&self) -> bool {
+        self.queue_activity(FrameIndex(0)).is_some_and(hal::QueueActivity::has_begun)
+    }
+}
+
+/// When a value is computed again.
+#[derive(Clone, Copy)]
+enum Varies {
+    Never,
+    /// In each call of its function.
+    InCalls,
+    /// In each turn of a loop.
+    InLoop(RegionId),
+}
+
+/// The calls around the place at a depth of a path, innermost first.
+fn calls_of(path: &[NamedPosition], calls: Option<usize>) -> CallChain {
+    let depth = calls.unwrap_or(path.len().saturating_sub(1));
+    path.iter().take(depth).rev().cloned().collect()
+}
+
+/// The type in which a tensor is shown: the source's, with sizes from the tensor itself.
+fn shown_type(declared: Option<&str>, actual: &str) -> Option<TensorType> {
+    let actual = TensorType::parse(actual).ok()?;
+    let Some(declared) = declared else { return Some(actual) };
+    let fits = |shown: &TensorType| {
+        shown.element_type == actual.element_type && shown.element_count() == actual.element_count()
+    };
+    if !declared.contains('?') {
+        return TensorType::parse(declared).ok().filter(fits).or(Some(actual));
+    }
+    // Dimensions of size 1 may be missing on either side.
+    let mut sizes = actual.shape.iter().filter(|size| **size != 1);
+    let parts: Vec<&str> = declared.split('x').collect();
+    let (element_type, dimensions) = parts.split_last()?;
+    let filled = dimensions.iter().map(|dimension| match *dimension {
+        "?" => sizes.next().map_or_else(|| "1".to_owned(), u64::to_string),
+        "1" => "1".to_owned(),
+        size => {
+            sizes.next();
+            size.to_owned()
+        }
+    });
+    let text: Vec<String> = filled.chain([(*element_type).to_owned()]).collect();
+    TensorType::parse(&text.join("x")).ok().filter(fits).or(Some(actual))
 }

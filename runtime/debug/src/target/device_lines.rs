@@ -78,6 +78,11 @@ impl LoadedModule {
         chain.iter().map(|at| self.written_at(*at)).collect()
     }
 
+    /// Places with the names of their files.
+    pub(crate) fn written_path(&self, path: &[SourcePosition]) -> CallChain {
+        self.written(path)
+    }
+
     pub(crate) fn written_at(&self, at: SourcePosition) -> NamedPosition {
         let file = self.info.locations().file(at.file).to_owned();
         NamedPosition { file, line: at.line, column: at.column }

@@ -27,4 +27,5 @@ pub(crate) mod reader;
 pub(crate) mod registers;
 pub(crate) mod resolve;
 pub(crate) mod symbol;
+pub(crate) mod tensors;
 pub(crate) mod written_operation;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use debuginfo::{
     DebugInfo, DispatchInterfaces, FileId, LocalValue, Recording, RegisterSlot, RegisterTypes,
-    SourcePosition,
+    SourcePosition, TensorProgram, TensorSources,
 };
 use vm::{FunctionId, ModuleIndex, Position};
 use vmfb::print::{Disassembly, DisassemblyOptions, disassemble};
@@ -15,6 +15,7 @@ use vmfb::{BytecodeOffset, FileBytes, FunctionOrdinal, Module, RodataOrdinal};
 use super::cache::{Cache, Scope};
 use super::globals::Globals;
 use super::reader::ReadCompanion;
+use super::tensors::ModuleTensors;
 use crate::view::frame::SourceLine;
 
 /// A bytecode module of the program.
@@ -33,6 +34,7 @@ pub(crate) struct LoadedModule {
     pub(crate) interfaces: DispatchInterfaces,
     /// The file that they were read from, with the sources of the dispatches.
     pub(crate) dispatch_sources: Option<FileBytes>,
+    tensors: Option<ModuleTensors>,
     listing: OnceLock<Disassembly>,
     globals: OnceLock<Globals>,
     register_types: Mutex<HashMap<FunctionOrdinal, Arc<RegisterTypes>>>,
@@ -44,7 +46,7 @@ pub(crate) struct LoadedModule {
 /// An instruction that records a command.
 #[derive(Debug)]
 pub(crate) struct Recorded {
-    pub(super) recording: Recording,
+    pub(crate) recording: Recording,
     /// Its path: its places from the function inwards.
     pub(crate) path: Vec<SourcePosition>,
     /// The calls at its place in the compiler's account, by index.
@@ -63,6 +65,7 @@ impl LoadedModule {
             nested: Vec::new(),
             interfaces: DispatchInterfaces::default(),
             dispatch_sources: None,
+            tensors: None,
             listing: OnceLock::new(),
             globals: OnceLock::new(),
             register_types: Mutex::default(),
@@ -73,7 +76,29 @@ impl LoadedModule {
 
     /// Whether its program of tensors is known, with dispatches.
     pub(crate) fn has_tensors(&self) -> bool {
-        false
+        self.tensors.as_ref().is_some_and(ModuleTensors::has_dispatches)
+    }
+
+    /// The program of tensors that it was made from, if that is known.
+    pub(crate) fn tensors(&self) -> Option<&ModuleTensors> {
+        self.tensors.as_ref()
+    }
+
+    /// Adds the program of tensors that it was made from.
+    ///
+    /// # Errors
+    /// It is that of another module.
+    pub(super) fn with_tensors(mut self, flow: &str, input: Option<&str>) -> (Self, Result<(), String>) {
+        let file = |name: &str| {
+            let mut files = self.info.files();
+            let (id, _) = files.find(|(_, known)| *known == name)?;
+            self.info.source(id).cloned()
+        };
+        let dispatches = &self.interfaces;
+        let sources = TensorSources { flow, input, dispatches, file: &file };
+        let program = TensorProgram::parse(&sources);
+        let read = ModuleTensors::new(program, &self).map(|tensors| self.tensors = Some(tensors));
+        (self, read)
     }
 
     /// The position of one of its instructions.

@@ -94,6 +94,13 @@ impl Program {
             loaded.nested = parts.nested;
             loaded.interfaces = parts.interfaces;
             loaded.dispatch_sources = parts.dispatch_sources;
+            if let Some(flow) = &parts.flow {
+                let (with_tensors, read) = loaded.with_tensors(flow, parts.input.as_deref());
+                loaded = with_tensors;
+                let name = loaded.module.name();
+                let note = |error| format!("module {name}: tensors have no names: {error}");
+                notes.extend(read.err().map(note));
+            }
             modules.push(loaded);
         }
         let main = modules.last().ok_or(LaunchError::NoModule)?;

@@ -23,6 +23,9 @@ pub(crate) struct LoadedParts {
     pub(crate) interfaces: DispatchInterfaces,
     /// The file that they were read from.
     pub(crate) dispatch_sources: Option<FileBytes>,
+    /// The phases `flow` and `input` of its compilation.
+    pub(crate) flow: Option<String>,
+    pub(crate) input: Option<String>,
     pub(crate) notes: Vec<String>,
     /// The files that all of this was read from.
     pub(crate) files: Vec<ReadFile>,
@@ -60,6 +63,11 @@ pub(crate) fn load_module(source: ModuleSource) -> Result<LoadedParts, LaunchErr
     let files = files.map(ReadFile::new).collect();
     let interfaces = interfaces.unwrap_or_default();
     let (companion, companion_text) = companion.map(|it| (it.companion, it.text)).unzip();
+    let beside = |end: &str| {
+        let path = path.as_ref()?.with_extension(end);
+        std::fs::read_to_string(path).ok()
+    };
+    let (flow, input) = (beside("flow.mlir"), beside("input.mlir"));
     Ok(LoadedParts {
         verified,
         path,
@@ -68,6 +76,8 @@ pub(crate) fn load_module(source: ModuleSource) -> Result<LoadedParts, LaunchErr
         nested,
         interfaces,
         dispatch_sources: dispatches,
+        flow,
+        input,
         notes,
         files,
     })

@@ -7,5 +7,6 @@ pub(crate) mod address;
 pub(crate) mod frame;
 pub(crate) mod memory;
 pub(crate) mod register;
+pub(crate) mod tensor_memory;
 pub(crate) mod value;
 pub(crate) mod variable;

@@ -32,6 +32,8 @@ pub struct DispatchInterface {
     subspans: Vec<Subspan>,
     /// The numbers that the count of workgroups is computed from: the ordinal and the name of each.
     workload: Vec<(usize, String)>,
+    /// How many tensors the text has, with those that were not read.
+    tensor_count: usize,
     body: DispatchBody,
 }
 
@@ -97,6 +99,7 @@ impl DispatchInterface {
         self.body.add(statement, places);
         let Some((names, operation, rest)) = definition(&statement.text) else { return };
         if operation == "hal.interface.binding.subspan" {
+            self.tensor_count += 1;
             self.subspans.extend(subspan(rest));
         } else if let Some(known) = known_operation(operation, rest) {
             if operation.ends_with("dispatch.workload.ordinal")
@@ -124,6 +127,12 @@ impl DispatchInterface {
     pub fn work(&self) -> impl Iterator<Item = &NamedPosition> {
         let work = self.body.operations().iter().filter(|it| self.body.is_work(it));
         work.flat_map(|it| it.paths.iter().filter_map(|path| path.first()))
+    }
+
+    /// How many tensors it reads and writes, with those that [`Self::operands`] leaves out.
+    #[must_use]
+    pub fn tensor_count(&self) -> usize {
+        self.tensor_count
     }
 
     /// The types and uses of the dispatch's tensors as they are declared, with `?` for sizes that

@@ -17,7 +17,7 @@ use super::twin::{Substitute, Twin, TwinReport, TwinRun};
 use crate::commands::{Command, DispatchCommand, Execution, ResolvedDispatch, WorkgroupCount};
 use crate::device::Device;
 use crate::executables::MachineState;
-use crate::history::Pending;
+use crate::history::{CommandRecord, Pending};
 use crate::memory::Buffer;
 use crate::scheduling::Submission;
 
@@ -165,6 +165,28 @@ impl QueueActivity {
             At::Before(step) | At::After(step, _) => Some(step),
             At::Dispatching(current) => Some(&current.step),
         }
+    }
+
+    /// The command of [`Self::step`] as the history has it, or will have it.
+    #[must_use]
+    pub fn record(&self) -> Option<CommandRecord> {
+        match &self.at {
+            At::Take | At::Next => None,
+            At::Before(_) => {
+                let pending = Pending::next(self.execution()?)?;
+                Some(pending.as_next(self.device.history()))
+            }
+            At::Dispatching(current) => {
+                Some(current.pending.clone()?.as_next(self.device.history()))
+            }
+            At::After(..) => self.device.history().last().map(|it| (*it).clone()),
+        }
+    }
+
+    /// Whether the command of [`Self::step`] may have written memory.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        matches!(self.at, At::Dispatching(_) | At::After(..))
     }
 
     /// Whether the command of [`Self::step`] has run.

@@ -143,8 +143,7 @@ impl Runner {
     /// Steps from one step of native code to the next. At the level of the source these are
     /// dispatches, and the last one is followed by the next line of the program around them.
     fn over_native(&mut self, granularity: Granularity, depth: usize) -> StopReason {
-        let by_line =
-            granularity != Granularity::Instruction && self.machine.level().is_source();
+        let by_line = granularity != Granularity::Instruction && self.machine.level().is_source();
         loop {
             let reason = self.run_out(depth, depth);
             if !by_line || !matches!(reason, StopReason::Step) {

@@ -59,9 +59,9 @@ impl Machine {
             let constants = last.map(|it| &*it.constants).unwrap_or_default();
             DispatchEntry {
                 index,
-                operands: name.as_deref().map_or_else(Vec::new, |name| {
-                    self.listed_operands(at, name, constants)
-                }),
+                operands: name
+                    .as_deref()
+                    .map_or_else(Vec::new, |name| self.listed_operands(at, name, constants)),
                 name,
                 source: recorded.path.last().map(|place| module.source_line(*place)),
                 runs: self.program.host().device().history().runs(at),

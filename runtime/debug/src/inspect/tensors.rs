@@ -31,7 +31,6 @@ use crate::view::value::tensor_type_of;
 
 /// Where a frame stands in the program of tensors.
 struct Stand<'m> {
-    module: &'m LoadedModule,
     tensors: &'m ModuleTensors,
     /// The function.
     function: usize,
@@ -83,11 +82,13 @@ impl Machine {
             let at = operation.or_else(|| tensors.near(recorded_at))?;
             let is_after = operation.is_some() && self.has_just_run(frame.index);
             let path = self.program.path_at(self.level, recorded_at);
-            let calls = calls_of(&module.written_path(&path), frame.calls);
+            let chain = tensors.operation(at).and_then(|it| it.chains.first());
+            let chain = chain.filter(|_| operation.is_some()).map_or(&[][..], Vec::as_slice);
+            let calls = calls_around(&module.written_path(&path), frame.calls, chain);
             let current = self.current_uses(frame.index, module);
             let function = at.function;
             let at = Some(at);
-            return Some(Stand { module, tensors, function, calls, at, is_after, current });
+            return Some(Stand { tensors, function, calls, at, is_after, current });
         }
         let position = self.position_in(frame.index)?;
         let module = self.program.module(position.function.module)?;
@@ -95,9 +96,13 @@ impl Machine {
         let name = self.program.function_name(position.function)?;
         let function = tensors.program.function(&name)?;
         let path = self.program.path_at(self.level, position);
-        let calls = calls_of(&module.written_path(&path), frame.calls);
+        let wrapper = module.info.function_position(position.function.function);
+        let mut chain = module.written_path(&path);
+        chain.reverse();
+        chain.extend(wrapper.map(|at| module.written_at(at)));
+        let calls = calls_around(&module.written_path(&path), frame.calls, &chain);
         let (at, is_after, current) = (None, false, None);
-        Some(Stand { module, tensors, function, calls, at, is_after, current })
+        Some(Stand { tensors, function, calls, at, is_after, current })
     }
 
     /// What the dispatch that a frame belongs to uses.
@@ -175,9 +180,11 @@ impl Machine {
         }
         let varies = self.varies_in(stand, root);
         if stand.at.is_none() && !matches!(varies, Varies::Never) {
-            return Err("<a tensor of a loop, or of a function that is called several times: stop \
+            return Err(
+                "<a tensor of a loop, or of a function that is called several times: stop \
                         at a dispatch to see it>"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         for command in memory.commands.iter().rev() {
             let own = command.operation.filter(|it| it.function == stand.function);
@@ -262,10 +269,19 @@ enum Varies {
     InLoop(RegionId),
 }
 
-/// The calls around the place at a depth of a path, innermost first.
-fn calls_of(path: &[NamedPosition], calls: Option<usize>) -> CallChain {
+/// The calls around the place at a depth of a path, innermost first. The chain is the whole of the
+/// path from the inside, with places that are no frames to the user.
+fn calls_around(
+    path: &[NamedPosition],
+    calls: Option<usize>,
+    chain: &[NamedPosition],
+) -> CallChain {
     let depth = calls.unwrap_or(path.len().saturating_sub(1));
-    path.iter().take(depth).rev().cloned().collect()
+    let place = path.get(depth);
+    match chain.iter().position(|at| Some(at) == place) {
+        Some(index) => chain[index + 1..].to_vec(),
+        None => path.iter().take(depth).rev().cloned().collect(),
+    }
 }
 
 /// The type in which a tensor is shown: the source's, with sizes from the tensor itself.

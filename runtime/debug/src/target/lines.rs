@@ -50,6 +50,7 @@ impl Lines<'_> {
         let module = self.program.module(position.function.module)?;
         let (function, offset) = (position.function.function, position.offset);
         let (place, instance) = match self.level {
+            Level::Model if !module.is_model_line(function, offset) => return None,
             Level::Model | Level::Source => {
                 let instance = module.info.row_at(function, offset)?.instance;
                 (module.info.position_at(function, offset)?, instance)
@@ -65,7 +66,9 @@ impl Lines<'_> {
         let Some(module) = self.program.module(function.module) else { return false };
         let info = &module.info;
         match self.level {
-            Level::Model | Level::Source => info.rows(function.function).iter().any(|row| row.position.is_some()),
+            Level::Model | Level::Source => {
+                info.rows(function.function).iter().any(|row| row.position.is_some())
+            }
             Level::Vm => info.is_listed(function.function),
             Level::Disassembly => false,
         }

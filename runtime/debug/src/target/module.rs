@@ -15,7 +15,7 @@ use vmfb::{BytecodeOffset, FileBytes, FunctionOrdinal, Module, RodataOrdinal};
 use super::cache::{Cache, Scope};
 use super::globals::Globals;
 use super::reader::ReadCompanion;
-use super::tensors::ModuleTensors;
+use super::tensors::{ModelLines, ModuleTensors};
 use crate::view::frame::SourceLine;
 
 /// A bytecode module of the program.
@@ -35,6 +35,7 @@ pub(crate) struct LoadedModule {
     /// The file that they were read from, with the sources of the dispatches.
     pub(crate) dispatch_sources: Option<FileBytes>,
     tensors: Option<ModuleTensors>,
+    model_lines: OnceLock<ModelLines>,
     listing: OnceLock<Disassembly>,
     globals: OnceLock<Globals>,
     register_types: Mutex<HashMap<FunctionOrdinal, Arc<RegisterTypes>>>,
@@ -66,6 +67,7 @@ impl LoadedModule {
             interfaces: DispatchInterfaces::default(),
             dispatch_sources: None,
             tensors: None,
+            model_lines: OnceLock::new(),
             listing: OnceLock::new(),
             globals: OnceLock::new(),
             register_types: Mutex::default(),
@@ -84,11 +86,22 @@ impl LoadedModule {
         self.tensors.as_ref()
     }
 
+    /// Whether an instruction has a line at the level of the model: outside of the code that only
+    /// arranges for tensors to be computed.
+    pub(crate) fn is_model_line(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> bool {
+        let Some(tensors) = &self.tensors else { return true };
+        self.model_lines.get_or_init(|| tensors.lines(self)).contains(function, offset)
+    }
+
     /// Adds the program of tensors that it was made from.
     ///
     /// # Errors
     /// It is that of another module.
-    pub(super) fn with_tensors(mut self, flow: &str, input: Option<&str>) -> (Self, Result<(), String>) {
+    pub(super) fn with_tensors(
+        mut self,
+        flow: &str,
+        input: Option<&str>,
+    ) -> (Self, Result<(), String>) {
         let file = |name: &str| {
             let mut files = self.info.files();
             let (id, _) = files.find(|(_, known)| *known == name)?;

@@ -1,15 +1,30 @@
 //! The program of tensors of a module, and which instruction records which of its operations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use debuginfo::{
-    DispatchInterface, RecordedDispatch, RegionId, TensorFunction, TensorOperation,
+    DispatchInterface, NamedPosition, RecordedDispatch, RegionId, TensorFunction, TensorOperation,
     TensorOperationId, TensorOperationKind, TensorProgram, TensorValueId,
 };
 use vm::Position;
-use vmfb::{BytecodeOffset, FunctionOrdinal};
+use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
 
 use super::module::LoadedModule;
+
+/// The instructions that have a line at the level of the model.
+#[derive(Debug, Default)]
+pub(crate) struct ModelLines {
+    /// The functions that arrange for tensors to be computed.
+    arranging: HashSet<FunctionOrdinal>,
+    /// The instructions of these functions that do what the source says.
+    shown: HashSet<(FunctionOrdinal, BytecodeOffset)>,
+}
+
+impl ModelLines {
+    pub(crate) fn contains(&self, function: FunctionOrdinal, offset: BytecodeOffset) -> bool {
+        !self.arranging.contains(&function) || self.shown.contains(&(function, offset))
+    }
+}
 
 /// The program of tensors of a module.
 pub(crate) struct ModuleTensors {
@@ -33,6 +48,46 @@ impl ModuleTensors {
             .collect();
         let recorded = program.align(&recordings).map_err(|error| error.to_string())?;
         Ok(Self { program, recorded })
+    }
+
+    /// The instructions with a line at the level of the model: of functions with dispatches, those
+    /// of operations that the host executes, and returns.
+    pub(crate) fn lines(&self, module: &LoadedModule) -> ModelLines {
+        let mut lines = ModelLines::default();
+        let recorded = module.recorded().iter();
+        lines.arranging.extend(recorded.map(|it| it.recording.function));
+        let mut places: HashSet<NamedPosition> = HashSet::new();
+        for function in self.program.functions() {
+            let is_host = |it: &&TensorOperation| {
+                matches!(
+                    it.kind,
+                    TensorOperationKind::Host { .. } | TensorOperationKind::Call { .. }
+                )
+            };
+            let is_there =
+                |it: &TensorOperation| matches!(it.kind, TensorOperationKind::Dispatch { .. });
+            if function.operations.iter().any(is_there) {
+                let ordinal = module.module.functions_with_ordinals().map(|(ordinal, _)| ordinal);
+                let named = |it: &FunctionOrdinal| {
+                    module.info.function_name(*it).as_deref() == Some(function.name.as_str())
+                };
+                lines.arranging.extend(ordinal.filter(named));
+            }
+            let host = function.operations.iter().filter(is_host);
+            let chains = host.flat_map(|it| &it.chains);
+            places.extend(chains.filter_map(|chain| chain.first()).cloned());
+        }
+        for function in &lines.arranging {
+            let code = vmfb::instructions(module.module.function_bytecode(*function));
+            for instruction in code.map_while(Result::ok) {
+                let position = module.info.position_at(*function, instruction.offset);
+                let is_host = || position.is_some_and(|at| places.contains(&module.written_at(at)));
+                if instruction.op == Op::Return || is_host() {
+                    lines.shown.insert((*function, instruction.offset));
+                }
+            }
+        }
+        lines
     }
 
     /// Whether it has dispatches.
@@ -130,9 +185,9 @@ impl ModuleTensors {
     pub(crate) fn is_called(&self, function: usize) -> bool {
         let Some(name) = self.function(function).map(|it| &it.name) else { return false };
         let operations = self.program.functions().iter().flat_map(|it| &it.operations);
-        operations.into_iter().any(|it| {
-            matches!(&it.kind, TensorOperationKind::Call { callee } if callee == name)
-        })
+        operations
+            .into_iter()
+            .any(|it| matches!(&it.kind, TensorOperationKind::Call { callee } if callee == name))
     }
 
     /// The names of a value in the source.

@@ -41,7 +41,7 @@ struct Case {
 
 impl Seen {
     fn is_command(&self) -> bool {
-        self.shown.first().is_some_and(|(name, _)| name.starts_with("command "))
+        self.shown.first().is_some_and(|(name, _)| name.contains("command "))
     }
 
     fn is_dispatch(&self) -> bool {

@@ -292,22 +292,17 @@ pub(crate) fn process(program: &Program, start_method: &'static str) -> events::
 pub(crate) fn module(module: &ModuleDetails, program: &Program, client: &Client) -> events::Module {
     let ModuleDetails { mapped, functions, .. } = module;
     let symbol_status = match (module.has_companion, *mapped) {
-        (true, _) => format!("debug companion: {mapped} of {functions} functions have lines"),
+        (true, _) => format!("debug file: {mapped} of {functions} functions have lines"),
         (false, 0) => "no debug information".to_owned(),
         (false, _) => format!("debug database: {mapped} of {functions} functions have lines"),
     };
-    let companion = module.path.as_ref().filter(|_| module.has_companion).map(|path| {
-        let mut companion = path.clone().into_os_string();
-        companion.push(".companion.mlir");
-        client.path(companion.as_ref())
-    });
     events::Module {
         id: module.name.clone(),
         name: module.name.clone(),
         path: module.path.as_ref().map(|path| client.path(path)),
         is_user_code: !module.is_nested,
         symbol_status,
-        symbol_file_path: companion,
+        symbol_file_path: module.debug_file.as_ref().map(|path| client.path(path)),
         address_range: program.address_range(module.index).map(|(from, to)| format!("{from}-{to}")),
     }
 }

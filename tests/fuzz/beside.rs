@@ -2,8 +2,8 @@
 //! them, so a damaged one may cost names and lines, but never the session.
 
 use debug::{Debugger, Granularity, LaunchOptions, Level, ModuleSource, Resume, StepKind};
-use debuginfo::{Companion, DebugInfo, DispatchInterfaces};
-use vmfb::Module;
+use debuginfo::{Companion, DebugFile, DebugInfo, DispatchInterfaces};
+use vmfb::{FileBytes, Module};
 
 use crate::files;
 use crate::random::Random;
@@ -61,6 +61,18 @@ pub(crate) fn debug_file(samples: &Samples, random: &mut Random, kept: &mut Vec<
     let companion = Companion::parse(&program.companion).ok();
     ask(&module, &DebugInfo::load(&module, companion.as_ref()));
     true
+}
+
+/// Reads all of a damaged debug file.
+pub(crate) fn debug_archive(samples: &Samples, random: &mut Random, kept: &mut Vec<u8>) -> bool {
+    let program = random.choose::<Program>(&samples.programs);
+    *kept = files::damage(&program.debug_file, random);
+    let bytes = FileBytes::from(kept.clone());
+    let Ok(file) = DebugFile::of(&program.path, bytes) else { return false };
+    let names: Vec<String> = file.manifest().sources.iter().map(|it| it.name.clone()).collect();
+    let _ = (file.flow(), file.input(), file.dispatches(), file.twin("x"));
+    let _ = names.iter().filter_map(|name| file.source(name)).count();
+    file.companion().is_ok_and(|text| text.is_some_and(|text| Companion::parse(&text).is_ok()))
 }
 
 fn ask(module: &Module, info: &DebugInfo) {

@@ -69,6 +69,7 @@ const TARGETS: [&str; 20] = [
     "values",
     "companion",
     "dispatches",
+    "archive",
     "debug",
     "archives",
     "elf",
@@ -80,8 +81,18 @@ const TARGETS: [&str; 20] = [
 /// Targets that start from modules.
 const OF_MODULES: [&str; 3] = ["files", "mutants", "texts"];
 /// Targets that start from samples.
-const OF_SAMPLES: [&str; 9] =
-    ["companion", "dispatches", "debug", "archives", "elf", "expressions", "dap", "lsp", "edits"];
+const OF_SAMPLES: [&str; 10] = [
+    "companion",
+    "dispatches",
+    "archive",
+    "debug",
+    "archives",
+    "elf",
+    "expressions",
+    "dap",
+    "lsp",
+    "edits",
+];
 /// The tries of each target, by default.
 const COUNT: u64 = 1_500;
 /// The number of findings that ends a run.
@@ -309,6 +320,7 @@ fn of_samples(target: &str) -> Option<OfSamples> {
     Some(match target {
         "companion" => beside::companion,
         "dispatches" => beside::dispatches,
+        "archive" => beside::debug_archive,
         "debug" => beside::debug_file,
         "archives" => binaries::archive,
         "elf" => binaries::elf,

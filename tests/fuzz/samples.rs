@@ -1,4 +1,4 @@
-//! Inputs that are more than a module: a program with its companion and the text of its dispatches,
+//! Inputs that are more than a module: a program with its debug file,
 //! machine code, archives of parameters, sources.
 
 use std::path::{Path, PathBuf};
@@ -13,6 +13,7 @@ pub(crate) struct Program {
     pub(crate) module: Vec<u8>,
     pub(crate) companion: Vec<u8>,
     pub(crate) dispatches: String,
+    pub(crate) debug_file: Vec<u8>,
     /// The function to call.
     pub(crate) function: &'static str,
     pub(crate) inputs: &'static [&'static str],
@@ -44,11 +45,14 @@ impl Samples {
         for (source, function, inputs) in PROGRAMS {
             let path = compiled(&repository().join(source), folder.path(), &[])?;
             let read = |path: &Path| std::fs::read(path).unwrap_or_default();
-            let dispatches = read(&debuginfo::DispatchInterfaces::path_beside(&path));
+            let file = debuginfo::DebugFile::open(&debuginfo::DebugFile::path_beside(&path));
+            let file = file.map_err(|error| error.to_string())?;
+            let companion = file.companion().map_err(|error| error.to_string())?;
             programs.push(Program {
                 module: read(&path),
-                companion: read(&debuginfo::Companion::path_beside(&path)),
-                dispatches: String::from_utf8_lossy(&dispatches).into_owned(),
+                companion: companion.unwrap_or_default(),
+                dispatches: file.dispatches().unwrap_or_default(),
+                debug_file: file.bytes().owned().to_vec(),
                 path,
                 function,
                 inputs,

@@ -42,6 +42,8 @@ pub(crate) struct LaunchArguments {
     source_map: SourcePairs,
     /// More directories to search for sources.
     source_directories: Vec<PathBuf>,
+    /// The directory of debug files that do not lie beside their modules.
+    debug_directory: Option<PathBuf>,
     /// More flags for iree-compile.
     compiler_flags: Vec<String>,
     /// The path of iree-compile.
@@ -148,6 +150,7 @@ impl LaunchArguments {
         if !self.program.is_file() {
             return Err(format!("there is no file {}", self.program.display()));
         }
+        self.debug_directory = self.debug_directory.take().map(|it| cwd.join(it));
         self.source_directories.iter_mut().for_each(|it| *it = cwd.join(&it));
         self.modules.iter_mut().for_each(|module| *module = cwd.join(&module));
         self.inputs.0.iter_mut().for_each(|input| input.0 = absolute_input(&input.0, &cwd));
@@ -182,6 +185,7 @@ impl LaunchArguments {
             function: self.function.clone(),
             inputs: self.inputs.0.iter().map(|input| input.0.clone()).collect(),
             host: self.host.config(&libraries)?,
+            debug_directory: self.debug_directory.clone(),
             source_directories: self.all_source_directories(),
             source_map: self.source_map(),
             foreign_memory: self.foreign_memory,
@@ -200,6 +204,7 @@ impl LaunchArguments {
             compiler: self.iree_compile.clone(),
             directory: self.cwd.clone(),
             environment: self.environment(),
+            ..CompileRequest::default()
         }
     }
 

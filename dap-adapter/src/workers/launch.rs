@@ -86,7 +86,7 @@ fn load(
             let request = arguments.compile_request(scratch);
             let output =
                 compile(&request, cancellation, &mut on_line).map_err(|error| error.to_string())?;
-            if let Err(reason) = &output.companion {
+            if let Some(reason) = &output.no_companion {
                 let text = "no debug companion was made, so locals and lines are few";
                 on_line(&format!("{text}: {reason}"));
             }

@@ -15,8 +15,8 @@ fn stopped() -> (TempDir, PathBuf, Client) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("program.vmfb");
     fs::copy(module(), &path).unwrap();
-    let companion = |path: &Path| PathBuf::from(format!("{}.companion.mlir", path.display()));
-    fs::copy(companion(&module()), companion(&path)).unwrap();
+    let debug_file = |path: &Path| PathBuf::from(format!("{}.debug", path.display()));
+    fs::copy(debug_file(&module()), debug_file(&path)).unwrap();
     let mut arguments = call("sum", &["3"]);
     arguments["program"] = json!(path);
     let mut client = Client::new();

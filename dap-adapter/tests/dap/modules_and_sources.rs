@@ -17,8 +17,8 @@ fn modules_and_sources_are_announced_and_listed() {
         body["modules"].as_array().unwrap().iter().map(|module| &module["name"]).collect();
     assert_eq!(names, ["provider", "module"]);
     let status = body["modules"][0]["symbolStatus"].as_str().unwrap();
-    assert!(status.starts_with("debug companion: "), "{status}");
-    assert!(body["modules"][0]["symbolFilePath"].as_str().unwrap().ends_with(".companion.mlir"));
+    assert!(status.starts_with("debug file: "), "{status}");
+    assert!(body["modules"][0]["symbolFilePath"].as_str().unwrap().ends_with(".vmfb.debug"));
     let part = client.request("modules", &json!({"startModule": 1, "moduleCount": 5}));
     assert_eq!(part["modules"], json!([body["modules"][1]]));
     let announced = client.announced("module");
@@ -78,7 +78,7 @@ fn places_for_breakpoints_are_those_where_breakpoints_stay() {
     client.disconnect();
 }
 
-/// The module alone, in a directory without its companion and its source.
+/// The module alone, in a directory without its debug file and its source.
 fn bare() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     fs::copy(module(), directory.path().join("bare.vmfb")).unwrap();

@@ -37,7 +37,7 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// Compiles a source with its companion.
+/// Compiles a source with its debug file.
 pub(crate) fn compile_to(input: &Path, output: &Path) -> PathBuf {
     compile_with(input, output, &[])
 }
@@ -151,7 +151,7 @@ pub(crate) fn slow() -> PathBuf {
     SLOW.clone()
 }
 
-/// The compiled test program, with its companion beside it.
+/// The compiled test program, with its debug file beside it.
 pub(crate) fn module() -> PathBuf {
     MODULE.clone()
 }

@@ -1,7 +1,8 @@
 //! The embedded example: a program to try the debugger on without a compiler.
 //!
-//! The module and its companion were made in `runtime/cli/example` with iree-compile 3.13, by
-//! `iree-dbg compile newton.mlir -o newton.vmfb`. A test checks that they still match the source.
+//! The module was made in `runtime/cli/example` with iree-compile 3.13, by
+//! `iree-dbg compile newton.mlir -o newton.vmfb`; its companion was taken out of the debug file. A
+//! test checks that they still match the source.
 
 use std::collections::HashMap;
 
@@ -16,7 +17,7 @@ pub(crate) fn options() -> LaunchOptions {
         modules: vec![ModuleSource::Memory {
             name: "newton.vmfb (embedded example)".to_owned(),
             bytes: include_bytes!("../example/newton.vmfb").to_vec(),
-            companion: Some(include_bytes!("../example/newton.vmfb.companion.mlir").to_vec()),
+            companion: Some(include_bytes!("../example/newton.companion.mlir").to_vec()),
         }],
         function: Some("main".to_owned()),
         inputs: vec!["2.0".to_owned(), "5".to_owned()],

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 
-use debuginfo::{Companion, DebugInfo};
+use debuginfo::DebugInfo;
 use serde_json::{Value, json};
 use vm::{Context, FramePosition, ModuleIndex, Status, StatusCode};
 
@@ -79,9 +79,8 @@ impl RunFailure {
         let frames = failure.backtrace.into_iter().map(|position| {
             let sources = context.bytecode_module(position.module).map(|module| {
                 let info = loaded.entry(position.module).or_insert_with(|| {
-                    // A damaged companion counts as none: the report is about the program.
-                    let path = modules.path(module);
-                    let companion = path.and_then(|path| Companion::beside(path).ok().flatten());
+                    // An unusable debug file counts as none: the report is about the program.
+                    let companion = modules.companion(module);
                     DebugInfo::load(module, companion.as_ref())
                 });
                 source_lines(info, &position)

@@ -8,6 +8,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use tempfile::TempDir;
 
+use debuginfo::{Manifest, ModuleIdentity, write_debug_file};
+use vmfb::FileBytes;
+
 /// A debugger that executes one command after the other.
 struct Session {
     child: Child,
@@ -160,19 +163,22 @@ fn a_module_that_is_touched_is_the_same() {
 }
 
 #[test]
-fn a_companion_that_changes_is_noticed() {
+fn a_debug_file_that_changes_is_noticed() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("example");
-    for name in ["newton.vmfb", "newton.vmfb.companion.mlir"] {
-        fs::copy(example.join(name), folder.path().join(name)).expect("the example is there");
-    }
+    let module = FileBytes::from(fs::read(example.join("newton.vmfb")).expect("the example"));
+    fs::write(folder.path().join("newton.vmfb"), module.owned()).expect("it is written");
+    let text = fs::read(example.join("newton.companion.mlir")).expect("its companion");
+    let debug_file = folder.path().join("newton.vmfb.debug");
+    let manifest = Manifest::new(ModuleIdentity::of(&module).expect("it is in memory"));
+    let file = fs::File::create(&debug_file).expect("the debug file is made");
+    write_debug_file(file, &manifest, [("companion.mlir", &text[..])]).expect("it is written");
     let mut session =
         Session::with(&folder.path().join("newton.vmfb"), &["--input=2", "--input=3"]);
     session.tell("start");
-    let companion = folder.path().join("newton.vmfb.companion.mlir");
-    rewrite(&companion, b"nonsense");
+    rewrite(&debug_file, b"nonsense");
     let printed = session.tell("bt");
-    assert!(printed.contains("newton.vmfb.companion.mlir has changed"), "{printed}");
+    assert!(printed.contains("newton.vmfb.debug has changed"), "{printed}");
     assert!(printed.contains("at newton.mlir:"), "{printed}");
     session.quit();
 }

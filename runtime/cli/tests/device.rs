@@ -113,9 +113,9 @@ fn a_listing_is_shown_where_a_module_has_one() {
     compile_to(&module, &scratch, "perceptron", &[flag]);
     check_on(&module, &tests().join("levels"), &scratch, &["4x8xf32=1"], &["listed"]);
 
-    // Without its companion, the module's database still has the lines of one function.
-    std::fs::rename(scratch.join("perceptron.vmfb.companion.mlir"), scratch.join("away"))
-        .expect("the companion is there");
+    // Without its debug file, the module's database still has the lines of one function.
+    std::fs::rename(scratch.join("perceptron.vmfb.debug"), scratch.join("away"))
+        .expect("the debug file is there");
     check_on(&module, &tests().join("levels"), &scratch, &["4x8xf32=1"], &["database"]);
     std::fs::remove_file(scratch.join("perceptron.vm.mlir")).expect("the listing was written");
     check_on(&module, &tests().join("levels"), &scratch, &["4x8xf32=1"], &["missing"]);

@@ -5,6 +5,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use debuginfo::DebugFile;
+
 #[test]
 fn the_embedded_module_fits_its_source() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("example");
@@ -22,10 +24,11 @@ fn the_embedded_module_fits_its_source() {
         disassembly(&example.join("newton.vmfb")),
         "example/newton.vmfb is not what example/newton.mlir compiles to"
     );
-    let read = |path: &Path| std::fs::read_to_string(path).expect("a companion");
+    let file = DebugFile::open(&DebugFile::path_beside(&compiled)).expect("a debug file");
+    let made = file.companion().expect("it is whole").expect("a companion");
     assert_eq!(
-        read(&scratch.path().join("newton.vmfb.companion.mlir")),
-        read(&example.join("newton.vmfb.companion.mlir")),
+        String::from_utf8(made).expect("text"),
+        std::fs::read_to_string(example.join("newton.companion.mlir")).expect("a companion"),
         "the companion is not what example/newton.mlir compiles to"
     );
 }

@@ -44,6 +44,28 @@ pub enum CompileError {
     /// The caller asked to stop.
     #[error("the compilation was cancelled")]
     Cancelled,
+    /// The module that was to be debugged cannot be read.
+    #[error("cannot read {}: {reason}", path.display())]
+    NotRead {
+        /// The module.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The module that was compiled is not the one that was shipped.
+    #[error(
+        "{} is not what {} compiles to with these flags, so no debug file was written. Most \
+         likely, {cause}",
+        module.display(), input.display()
+    )]
+    OtherModule {
+        /// The module that was shipped.
+        module: PathBuf,
+        /// The source.
+        input: PathBuf,
+        /// What differs, and what that comes from.
+        cause: String,
+    },
     /// A file could not be written.
     #[error("cannot write {}: {source}", path.display())]
     NotWritten {

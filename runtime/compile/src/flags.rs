@@ -31,7 +31,7 @@ const NAMES_TARGET: [&str; 4] = [
     "--compile-from",
 ];
 
-/// Flags that make the second run print the companion.
+/// Flags that make a run print the companion.
 pub(crate) const COMPANION: [&str; 4] = [
     "--iree-vm-bytecode-module-output-format=annotated-mlir-text",
     "--mlir-print-debuginfo",
@@ -39,36 +39,133 @@ pub(crate) const COMPANION: [&str; 4] = [
     "-",
 ];
 
-/// Flags that make the third run print the sources of dispatches.
+/// Flags that make a whole run print the sources of dispatches.
 pub(crate) const DISPATCHES: [&str; 4] =
     ["--compile-to=executable-sources", "--mlir-print-debuginfo", "-o", "-"];
 
-/// Flags that make the third run also print each call's own dispatch to files, before the compiler
-/// merges equal ones. Constants are elided there; they are not needed.
-pub(crate) fn outlined(directory: &Path) -> [String; 4] {
+/// The flag that makes a compilation print all of its phases.
+pub(crate) const PHASES: &str = "--dump-compilation-phases-to";
+
+const COMPILE_FROM: &str = "--compile-from";
+const LISTING: &str = "--iree-vm-bytecode-source-listing";
+const LOCATIONS: &str = "--mlir-print-debuginfo";
+
+/// The flag that lets larger constants into dispatches.
+const INLINED_BYTES: &str = "--iree-flow-inline-constants-max-byte-length";
+
+/// Which constants are left out of printed phases. Those of dispatches stay: dispatches are
+/// compiled again from the text.
+#[derive(Clone, Copy)]
+pub(crate) struct Elision {
+    /// The most bytes of a constant in a dispatch.
+    in_dispatches: u64,
+}
+
+impl Elision {
+    pub(crate) fn of(flags: &[String]) -> Self {
+        let set = flags.iter().rev().find(|flag| is_flag(flag, INLINED_BYTES));
+        let bytes = set.and_then(|flag| flag.split_once('=')?.1.parse().ok());
+        Self { in_dispatches: bytes.unwrap_or(0).max(128) }
+    }
+
+    /// Constants with more elements are left out. An element may take one bit.
+    pub(crate) fn elements(self) -> u64 {
+        self.in_dispatches.saturating_mul(8).min(u32::MAX.into())
+    }
+
+    pub(crate) fn flags(self) -> [String; 2] {
+        // Two digits a byte, fewer than there are bits.
+        let elements = self.elements();
+        [
+            format!("--mlir-elide-elementsattrs-if-larger={elements}"),
+            format!("--mlir-elide-resource-strings-if-larger={elements}"),
+        ]
+    }
+}
+
+/// Flags that make the run of the module print its phases.
+pub(crate) fn phases(directory: &Path) -> [String; 2] {
+    [format!("{PHASES}={}", directory.display()), LOCATIONS.to_owned()]
+}
+
+/// Flags that make it also print each call's own dispatch to files, before the compiler merges
+/// equal ones.
+pub(crate) fn outlined(directory: &Path) -> [String; 2] {
     [
         format!("--mlir-print-ir-after={}", DispatchInterfaces::OUTLINING_PASS),
         format!("--mlir-print-ir-tree-dir={}", directory.display()),
-        "--mlir-elide-elementsattrs-if-larger=1024".to_owned(),
-        "--mlir-elide-resource-strings-if-larger=1024".to_owned(),
     ]
 }
 
+/// Whether a compiler says in a line that it does not know one of these flags.
+pub(crate) fn is_refusal_of(line: &str, flags: &[String]) -> bool {
+    let refused = ["Unknown command line argument", "Cannot find option named"];
+    let named = |flag: &String| {
+        let (name, value) = flag.split_once('=').unwrap_or((flag, ""));
+        line.contains(&format!("'{name}")) || (!value.is_empty() && line.contains(value))
+    };
+    refused.iter().any(|text| line.contains(text)) && flags.iter().any(named)
+}
+
+/// The name of the flag that a line refuses.
+pub(crate) fn refusal(line: &str) -> String {
+    let named = line.split('\'').nth(1).unwrap_or(line);
+    format!("it does not know {}", name_of(named))
+}
+
+/// The user's flags for a run that goes on from a printed phase: without those of files that the
+/// first run has written.
+pub(crate) fn to_continue(flags: &[String], phase: &str, listing: &Path) -> Vec<String> {
+    let writes_files = |flag: &String| name_of(flag).contains("iree-hal-dump-executable-");
+    let kept = with_listing(flags, listing).into_iter();
+    let kept = kept.filter(|flag| !writes_files(flag) && !is_flag(flag, COMPILE_FROM));
+    kept.chain([format!("{COMPILE_FROM}={phase}")]).collect()
+}
+
+/// The user's flags with another file for the listing, if they name one.
+pub(crate) fn with_listing(flags: &[String], listing: &Path) -> Vec<String> {
+    let other = |flag: &String| match is_flag(flag, LISTING) {
+        true => format!("{LISTING}={}", listing.display()),
+        false => flag.clone(),
+    };
+    flags.iter().map(other).collect()
+}
+
+/// The user's file for a listing of the VM program.
+pub(crate) fn listing(flags: &[String]) -> Option<&str> {
+    let flag = flags.iter().rev().find(|flag| is_flag(flag, LISTING))?;
+    flag.split_once('=').map(|(_, path)| path)
+}
+
+const PRINTED: &str = "what the compiler prints is kept for debugging; to see it, run iree-compile";
+
 /// Flags that only this crate may set, each with the reason.
-const RESERVED: [(&str, &str); 4] = [
+const RESERVED: [(&str, &str); 5] = [
     ("-o", "the output is named separately"),
     ("--iree-vm-bytecode-module-output-format", "a module and its companion are written"),
     ("--output-format", "a module is written"),
     ("--compile-to", "a module is written, which takes all phases"),
+    (PHASES, PRINTED),
 ];
+
+/// The beginnings of names of flags that change what is printed, but not the module.
+const PRINTING: [&str; 3] = ["mlir-print-", "mlir-elide-", "mlir-pretty-"];
+
+/// Why a flag cannot be passed on. The flag for locations can, as it is set anyway.
+fn reserved(flag: &str) -> Option<&'static str> {
+    if is_flag(flag, LOCATIONS) {
+        return None;
+    }
+    let name = name_of(flag).trim_start_matches('-');
+    if flag.starts_with('-') && PRINTING.iter().any(|printing| name.starts_with(printing)) {
+        return Some(PRINTED);
+    }
+    RESERVED.iter().find(|(name, _)| is_flag(flag, name)).map(|(_, reason)| *reason)
+}
 
 /// The user's flags, preceded by our defaults for flags that the user does not set.
 pub(crate) fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
-    for flag in user {
-        if let Some((_, reason)) = RESERVED.iter().find(|(name, _)| is_flag(flag, name)) {
-            return Err(CompileError::ReservedFlag { flag: flag.clone(), reason });
-        }
-    }
+    let user = checked(user)?;
     let is_set = |name: &str| user.iter().any(|flag| is_flag(flag, name));
     let target: &[&str] =
         if NAMES_TARGET.iter().any(|name| is_set(name)) { &[] } else { &LOCAL_VMVX };
@@ -76,9 +173,14 @@ pub(crate) fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
     Ok(added.map(|flag| (*flag).to_owned()).chain(user.iter().cloned()).collect())
 }
 
-/// Whether a flag makes the compiler write a listing of the VM program.
-pub(crate) fn is_listing(flag: &str) -> bool {
-    is_flag(flag, "--iree-vm-bytecode-source-listing")
+/// The user's flags alone, without the one that is set anyway.
+pub(crate) fn checked(user: &[String]) -> Result<Vec<String>, CompileError> {
+    for flag in user {
+        if let Some(reason) = reserved(flag) {
+            return Err(CompileError::ReservedFlag { flag: flag.clone(), reason });
+        }
+    }
+    Ok(user.iter().filter(|flag| !is_flag(flag, LOCATIONS)).cloned().collect())
 }
 
 fn name_of(flag: &str) -> &str {
@@ -118,10 +220,52 @@ mod tests {
 
     #[test]
     fn reserved_flags_are_refused() {
-        for flag in
-            ["-o", "-o=x", "--compile-to=vm", "--iree-vm-bytecode-module-output-format=mlir-text"]
-        {
+        for flag in [
+            "-o",
+            "-o=x",
+            "--compile-to=vm",
+            "--iree-vm-bytecode-module-output-format=mlir-text",
+            "--dump-compilation-phases-to=x",
+            "-mlir-elide-elementsattrs-if-larger=4",
+            "--mlir-print-ir-after-all",
+        ] {
             assert!(complete(&[flag.to_owned()]).is_err(), "{flag}");
+            assert!(checked(&[flag.to_owned()]).is_err(), "{flag}");
         }
+        assert!(!completed(&["--mlir-print-debuginfo"]).iter().any(|it| it.contains("mlir")));
+    }
+
+    #[test]
+    fn refusals_are_told_from_other_messages() {
+        let [phases, _] = phases(Path::new("/x/phases"));
+        let [after, _] = outlined(Path::new("/x/o"));
+        let flags = [phases, after];
+        let old = "iree-compile: Unknown command line argument \
+                   '--dump-compilation-phases-to=/x/phases'.  Try: 'iree-compile --help'";
+        assert!(is_refusal_of(old, &flags));
+        assert_eq!(refusal(old), "it does not know --dump-compilation-phases-to");
+        let pass = "for the --mlir-print-ir-after option: Cannot find option named \
+                    'iree-flow-outline-dispatch-regions'!";
+        assert!(is_refusal_of(pass, &flags));
+        let others = "iree-compile: Unknown command line argument '--mistyped'.";
+        assert!(!is_refusal_of(others, &flags));
+    }
+
+    #[test]
+    fn larger_constants_in_dispatches_stay_whole() {
+        assert_eq!(Elision::of(&[]).elements(), 1024);
+        let flags = ["--iree-flow-inline-constants-max-byte-length=4096".to_owned()];
+        assert_eq!(Elision::of(&flags).elements(), 32_768);
+    }
+
+    #[test]
+    fn a_run_that_goes_on_writes_no_files_of_the_user() {
+        let flags = ["--a", "--iree-hal-dump-executable-sources-to=x", "--compile-from=flow"];
+        let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+        let listed = [&flags[..], &["--iree-vm-bytecode-source-listing=l".to_owned()]].concat();
+        let expected =
+            ["--a", "--iree-vm-bytecode-source-listing=/s", "--compile-from=executable-targets"];
+        assert_eq!(to_continue(&listed, "executable-targets", Path::new("/s")), expected);
+        assert_eq!((listing(&flags), listing(&listed)), (None, Some("l")));
     }
 }

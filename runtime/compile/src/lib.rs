@@ -1,16 +1,14 @@
 //! Drives iree-compile so that debugging stays possible.
 //!
-//! [`compile`] runs iree-compile three times with the same flags: one run writes the module, the
-//! other two print its debug companion and the sources of its dispatches. Compiling to the `vm`
-//! phase once and finishing twice from that text would be less work, but it loses the text of
-//! nested VMVX executables and passes constants through text. Dumping the sources of dispatches on
-//! the way would make the module's locations lead to the dump. The runs overlap as far as there are
-//! processors for them and the source is small; they run one after the other where both would write
-//! the same listing.
+//! [`compile`] runs iree-compile once for the module and the texts of all phases on the way, with
+//! large constants left out. A second run goes on from one of these texts and prints the debug
+//! companion: from the last phase where dispatches are machine code, from `executable-targets`
+//! where they are bytecode, whose text is in the companion, too. The module is byte for byte the
+//! one of a plain compilation. Compilers before 3.1 cannot print their phases; they compile three
+//! times.
 //!
-//! The companion ([`debuginfo::Companion::path_beside`]) and the sources of dispatches
-//! ([`debuginfo::DispatchInterfaces::path_beside`]) lie beside the module. All three are written to
-//! a scratch directory beside their destination and renamed into place, so a failed or cancelled
+//! All that is kept goes to one file beside the module ([`debuginfo::DebugFile`]). Both are written
+//! to a scratch directory beside their destination and renamed into place, so a failed or cancelled
 //! run leaves the files of the last one.
 //!
 //! What these texts mean is [`debuginfo`]'s business; this crate only starts processes and moves
@@ -24,16 +22,26 @@
 //! | `error` | why a compilation failed |
 //! | `find_compiler` | where iree-compile is, and which ones are trusted |
 //! | `flags` | the flags of each run |
-//! | `runs` | the three runs: their processes, messages and outputs |
+//! | `process` | a running compiler: its messages, its end |
+//! | `phases` | the texts of phases that a compilation has printed |
+//! | `repair` | takes scratch files out of a companion's locations |
+//! | `runs` | the runs of a compilation, and what they print |
+//! | `keep` | what of it the debug file keeps |
+//! | `difference` | why a module is not the one that was shipped |
 //! | `twin` | one dispatch as bytecode: [`compile_twin`] |
 //! | `request` | what to compile, and [`compile`] itself |
 
 mod cancellation;
+mod difference;
 mod elide_constants;
 mod error;
 mod find_compiler;
 mod flags;
+mod keep;
+mod phases;
+mod process;
 mod process_group;
+mod repair;
 mod request;
 mod runs;
 mod twin;

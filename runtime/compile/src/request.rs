@@ -3,12 +3,17 @@
 
 use std::path::{Path, PathBuf};
 
-use debuginfo::{Companion, DispatchInterfaces};
+use debuginfo::DebugFile;
+use vmfb::{FileBytes, LoadError, archive};
 
 use crate::cancellation::Cancellation;
+use crate::difference::{are_equal, likely_cause};
 use crate::error::CompileError;
+use crate::keep::Kept;
+use crate::process::Starter;
 use crate::process_group::ProcessGroup;
-use crate::{find_compiler, flags, runs};
+use crate::runs::Runs;
+use crate::{find_compiler, flags};
 
 /// What to compile.
 #[derive(Clone, Debug, Default)]
@@ -16,8 +21,13 @@ pub struct CompileRequest {
     /// The `.mlir` (or `.mlirbc`) to compile. The path is passed on unchanged, so that the module's
     /// locations name it that way.
     pub input: PathBuf,
-    /// The `.vmfb` to write.
+    /// The `.vmfb` to write; its debug file gets this name with `.debug` appended.
     pub output: PathBuf,
+    /// `output` is there already and stays: only its debug file is written, if the source compiles
+    /// to that very module. Then nothing is added to the flags.
+    pub is_shipped: bool,
+    /// The directory for the debug file, if it is not to be beside the module.
+    pub debug_directory: Option<PathBuf>,
     /// Further flags for iree-compile. They override our defaults.
     pub flags: Vec<String>,
     /// Which iree-compile to run. Otherwise the one that `IREE_COMPILE` names, or one on `PATH`, in
@@ -34,20 +44,21 @@ pub struct CompileRequest {
 pub struct CompileOutput {
     /// The module.
     pub module: PathBuf,
-    /// Its companion, or why there is none.
-    pub companion: Result<PathBuf, String>,
-    /// The sources of its dispatches, if it has any.
-    pub dispatches: Option<PathBuf>,
+    /// Its debug file.
+    pub debug_file: PathBuf,
+    /// Why the debug file has no companion, if it has none.
+    pub no_companion: Option<String>,
     /// The compiler that made them.
     pub compiler: PathBuf,
 }
 
-/// Compiles a source to a module, its companion and the sources of its dispatches. `on_line` gets
-/// each line that the compiler prints.
+/// Compiles a source to a module and its debug file. `on_line` gets each line that the compiler
+/// prints.
 ///
 /// # Errors
-/// There is no compiler, it failed, it was cancelled, or the files cannot be written. A missing
-/// companion is no error: the module is there, and [`CompileOutput::companion`] says why.
+/// There is no compiler, it failed, it was cancelled, the files cannot be written, or the module is
+/// not the one that was shipped. A missing companion is no error: the module is there, and
+/// [`CompileOutput::no_companion`] says why.
 pub fn compile(
     request: &CompileRequest,
     cancellation: &Cancellation,
@@ -63,71 +74,50 @@ pub fn compile(
             found.path
         }
     };
-    let flags = flags::complete(&request.flags)?;
-    let output = absolute(request.directory.as_deref(), &request.output)?;
-    let scratch = scratch_beside(&output)?;
+    let directory = request.directory.as_deref();
+    let output = absolute(directory, &request.output)?;
+    let flags = match request.is_shipped {
+        true => flags::checked(&request.flags)?,
+        false => flags::complete(&request.flags)?,
+    };
+    let debug_file = match &request.debug_directory {
+        Some(folder) => DebugFile::path_in(&absolute(directory, folder)?, &output),
+        None => DebugFile::path_beside(&output),
+    };
+    let shipped = if request.is_shipped { Some(read(&output)?) } else { None };
+    let place = if request.is_shipped { &debug_file } else { &output };
+    let scratch = scratch_beside(place)?;
+    let elsewhere = (place.parent() != debug_file.parent()).then(|| scratch_beside(&debug_file));
+    let elsewhere = elsewhere.transpose()?;
     // Without a group, compilers may outlive us, which is better than not compiling.
     let group = ProcessGroup::new().ok();
-    let runs = runs::Runs {
-        compiler: &compiler,
-        input: &request.input,
-        flags: &flags,
-        directory: request.directory.as_deref(),
-        environment: &request.environment,
-        module: &scratch.path().join("module.vmfb"),
-        companion: &scratch.path().join("companion.mlir"),
-        dispatches: &scratch.path().join("dispatches.mlir"),
-        outlined: &scratch.path().join("outlined"),
-        group: group.as_ref(),
-    };
-    let made = runs.run(cancellation, on_line)?;
-    let companion = place(made.companion, runs.companion, &Companion::path_beside(&output))?;
-    // A program without a device has no dispatches.
-    let dispatches =
-        made.has_dispatches && complete_dispatches(runs.dispatches, runs.module, runs.outlined);
-    let dispatches = if dispatches { Ok(()) } else { Err(String::new()) };
-    let beside = DispatchInterfaces::path_beside(&output);
-    let dispatches = place(dispatches, runs.dispatches, &beside)?.ok();
-    rename(runs.module, &output)?;
-    Ok(CompileOutput { module: output, companion, dispatches, compiler })
-}
-
-/// Adds to the sources of dispatches which module they belong to and where the program calls them;
-/// whether there are any.
-fn complete_dispatches(path: &Path, module: &Path, outlined: &Path) -> bool {
-    let Ok(sources) = std::fs::read_to_string(path) else { return false };
-    let Ok(module) = vmfb::archive::open(module) else { return false };
-    let outlined = printed_in(outlined).unwrap_or_default();
-    let text = DispatchInterfaces::text_beside(&module, &sources, &outlined);
-    text.is_some_and(|text| std::fs::write(path, text).is_ok())
-}
-
-/// The one text that the compiler has printed somewhere below a directory.
-fn printed_in(directory: &Path) -> Option<String> {
-    let mut entries = std::fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path());
-    entries.find_map(|path| {
-        if path.is_dir() { printed_in(&path) } else { std::fs::read_to_string(path).ok() }
-    })
-}
-
-/// Moves a file to its place beside the module, or removes the file of an earlier compilation.
-fn place(
-    made: Result<(), String>,
-    scratch: &Path,
-    destination: &Path,
-) -> Result<Result<PathBuf, String>, CompileError> {
-    match made {
-        Ok(()) => {
-            rename(scratch, destination)?;
-            Ok(Ok(destination.to_owned()))
-        }
-        Err(reason) => match std::fs::remove_file(destination) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                Err(CompileError::NotWritten { path: destination.to_owned(), source })
-            }
-            _ => Ok(Err(reason)),
-        },
+    let (environment, group) = (&request.environment[..], group.as_ref());
+    let starter = Starter { compiler: &compiler, directory, environment, group, cancellation };
+    let runs = Runs { starter, input: &request.input, flags: &flags, scratch: scratch.path() };
+    let printed = runs.run(on_line)?;
+    let made = read(&runs.module())?;
+    if let Some(shipped) = shipped.filter(|shipped| !are_equal(shipped, &made)) {
+        let (module, input) = (output, request.input.clone());
+        let cause = likely_cause(&shipped, &made);
+        return Err(CompileError::OtherModule { module, input, cause });
     }
+    let no_companion = printed.companion.as_ref().err().cloned();
+    let input = &request.input;
+    let kept = Kept { module: &made, input, flags: &flags, directory, printed };
+    let written = elsewhere.as_ref().unwrap_or(&scratch).path().join("module.debug");
+    kept.write(&written)?;
+    rename(&written, &debug_file)?;
+    if !request.is_shipped {
+        rename(&runs.module(), &output)?;
+    }
+    Ok(CompileOutput { module: output, debug_file, no_companion, compiler })
+}
+fn read(path: &Path) -> Result<FileBytes, CompileError> {
+    let not_read = |error: LoadError| {
+        let (path, reason) = (path.to_owned(), error.to_string());
+        CompileError::NotRead { path, reason }
+    };
+    archive::open(path).map_err(not_read)
 }
 
 fn absolute(directory: Option<&Path>, path: &Path) -> Result<PathBuf, CompileError> {

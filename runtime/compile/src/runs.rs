@@ -1,280 +1,225 @@
-//! Runs iree-compile three times, in parallel where possible, cancellable, with the messages of the
-//! run that makes the module as they arrive.
+//! The runs of iree-compile. Usually two: one makes the module and prints all phases, the other
+//! prints the companion of one of them, which takes a fraction of the time. A compiler that cannot
+//! print its phases compiles three times.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read};
-use std::path::Path;
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread;
 
-use crate::cancellation::Cancellation;
 use crate::elide_constants::copy_without_constants;
 use crate::error::CompileError;
-use crate::flags::{COMPANION, DISPATCHES, is_listing, outlined};
-use crate::process_group::ProcessGroup;
-
-/// How often a request to stop is checked while the compiler prints nothing.
-const PATIENCE: Duration = Duration::from_millis(20);
-
-/// Sources of at least this many bytes are compiled by two compilers at a time, not three.
-const LARGE: u64 = 32 << 20;
+use crate::flags::{self, COMPANION, Elision};
+use crate::phases::{Phases, VM, printed_after_pass};
+use crate::process::{Ended, Running, Starter};
+use crate::repair::Repair;
 
 /// The runs of one compilation.
 pub(crate) struct Runs<'a> {
-    pub(crate) compiler: &'a Path,
+    pub(crate) starter: Starter<'a>,
     pub(crate) input: &'a Path,
     pub(crate) flags: &'a [String],
-    pub(crate) directory: Option<&'a Path>,
-    pub(crate) environment: &'a [(String, String)],
-    /// Where the module goes.
-    pub(crate) module: &'a Path,
-    /// Where the companion goes.
-    pub(crate) companion: &'a Path,
-    /// Where the sources of dispatches go.
-    pub(crate) dispatches: &'a Path,
-    /// The directory for the text of each call's own dispatch.
-    pub(crate) outlined: &'a Path,
-    /// Ends the compilers and their children. `None` if the system has no process groups.
-    pub(crate) group: Option<&'a ProcessGroup>,
+    /// The directory for all that is written.
+    pub(crate) scratch: &'a Path,
 }
 
-/// Which files beside the module were printed.
-pub(crate) struct Beside {
-    /// `Ok` if the companion is there, else why it is not.
-    pub(crate) companion: Result<(), String>,
-    /// Whether the sources of dispatches are there.
-    pub(crate) has_dispatches: bool,
+/// What was printed.
+pub(crate) struct Printed {
+    /// The companion, or why there is none.
+    pub(crate) companion: Result<Vec<u8>, String>,
+    /// The phase `executable-sources`.
+    pub(crate) sources: Option<String>,
+    /// The text after [`debuginfo::DispatchInterfaces::OUTLINING_PASS`].
+    pub(crate) outlined: Option<String>,
+    pub(crate) flow: Option<String>,
+    pub(crate) input: Option<String>,
+    /// What the compiler calls itself.
+    pub(crate) version: Option<String>,
+    /// Constants with more elements are left out of phases.
+    pub(crate) elided_above: Option<u64>,
 }
 
 impl Runs<'_> {
-    /// Runs all three.
-    pub(crate) fn run(
+    /// The path of the module.
+    pub(crate) fn module(&self) -> PathBuf {
+        self.scratch.join("module.vmfb")
+    }
+
+    /// Makes the module and all that is kept.
+    pub(crate) fn run(&self, on_line: &mut dyn FnMut(&str)) -> Result<Printed, CompileError> {
+        let version = self.starter.start(&["--version".to_owned()], Stdio::piped())?;
+        let mut printed = self.compile(on_line)?;
+        printed.version = version_of(version);
+        Ok(printed)
+    }
+
+    fn compile(&self, on_line: &mut dyn FnMut(&str)) -> Result<Printed, CompileError> {
+        let elision = Elision::of(self.flags);
+        let (phases, outlined) = (self.scratch.join("phases"), self.scratch.join("outlined"));
+        let printing = elision.flags().into_iter().chain(flags::phases(&phases));
+        let printing: Vec<String> = printing.collect();
+        let outlining = flags::outlined(&outlined);
+        let both = [&printing[..], &outlining[..]].concat();
+        // An old compiler refuses what it does not know before it does anything else.
+        let refused = self.module_with(&both, on_line)?;
+        let refused = match refused {
+            Some(refused) if !refused.contains(flags::PHASES) => {
+                self.module_with(&printing, on_line)?
+            }
+            refused => refused,
+        };
+        if let Some(refused) = refused {
+            on_line(&format!(
+                "iree-dbg: this iree-compile cannot print its phases ({refused}), so it compiles \
+                 three times, and tensors of the program have no names"
+            ));
+            return self.compile_thrice(on_line);
+        }
+        let found = Phases::in_directory(&phases);
+        self.write_listing(&found)?;
+        let companion = match found.for_companion() {
+            Some((phase, path)) => self.companion_from(phase, &path)?,
+            // Not every program takes all phases: one of the VM's dialect takes none.
+            None => self.companion_of_source()?,
+        };
+        Ok(Printed {
+            companion,
+            sources: found.text("executable-sources"),
+            outlined: printed_after_pass(&outlined),
+            flow: found.text("flow"),
+            input: found.text("input"),
+            version: None,
+            elided_above: Some(elision.elements()),
+        })
+    }
+
+    /// Makes the module with these flags more. Returns what the compiler says of one of them that
+    /// it does not know.
+    fn module_with(
         &self,
-        cancellation: &Cancellation,
+        more: &[String],
         on_line: &mut dyn FnMut(&str),
-    ) -> Result<Beside, CompileError> {
-        let print_dispatches = || self.print_dispatches(&outlined(self.outlined));
-        let dispatches = if self.has_room() { Some(print_dispatches()?) } else { None };
-        let mut companion = self.print(&COMPANION, self.companion)?;
-        if self.flags.iter().any(|flag| is_listing(flag)) {
-            // Both runs write the listing, and the module's has to be the one that stays.
-            wait(&mut companion.running.0, cancellation)?;
+    ) -> Result<Option<String>, CompileError> {
+        let mut refused: Option<String> = None;
+        let mut pass_on = |line: &str| {
+            if flags::is_refusal_of(line, more) {
+                if refused.is_none() || line.contains(flags::PHASES) {
+                    refused = Some(flags::refusal(line));
+                }
+            } else if !(refused.is_some() && line.contains("Did you mean")) {
+                on_line(line);
+            }
+        };
+        let mut arguments = self.arguments(more);
+        arguments.extend(["-o".to_owned(), self.module().display().to_string()]);
+        let ended = self.starter.run(&arguments, &mut pass_on)?;
+        match refused {
+            _ if ended.status.success() => Ok(None),
+            Some(refused) => Ok(Some(refused)),
+            None => Err(self.failed(&ended)),
         }
-        let mut module = self.start(self.command().arg("-o").arg(self.module))?;
+    }
 
-        let status = follow(&mut module, cancellation, on_line)?;
-        if !status.success() {
-            let message = first_error(&module.1);
-            return Err(CompileError::Failed { input: self.input.to_owned(), status, message });
+    fn failed(&self, ended: &Ended) -> CompileError {
+        let (input, message) = (self.input.to_owned(), ended.first_error());
+        CompileError::Failed { input, status: ended.status, message }
+    }
+
+    /// The companion, printed from a phase.
+    fn companion_from(
+        &self,
+        phase: &str,
+        path: &Path,
+    ) -> Result<Result<Vec<u8>, String>, CompileError> {
+        let listing = self.scratch.join("listing.mlir");
+        let mut arguments = vec![path.display().to_string()];
+        arguments.extend(flags::to_continue(self.flags, phase, &listing));
+        let printed = self.print(&arguments, &COMPANION)?;
+        Ok(printed.map(|text| {
+            let repair = Repair { phase: path, listing: (&listing, flags::listing(self.flags)) };
+            repair.repaired(text)
+        }))
+    }
+
+    /// Writes the user's listing again: printing phases puts locations into it, too.
+    fn write_listing(&self, phases: &Phases<'_>) -> Result<(), CompileError> {
+        let Some(listing) = flags::listing(self.flags) else { return Ok(()) };
+        let mut arguments = match phases.path(VM) {
+            Some(path) => {
+                let flags = flags::to_continue(self.flags, VM, Path::new(listing));
+                [vec![path.display().to_string()], flags].concat()
+            }
+            None => self.arguments(&[]),
+        };
+        let unused = self.scratch.join("unused.vmfb").display().to_string();
+        arguments.extend(["-o".to_owned(), unused]);
+        // If this fails, the listing has more in it than the user asked for; nothing else is lost.
+        self.starter.run(&arguments, &mut |_| {}).map(drop)
+    }
+
+    /// The companion, printed by a whole compilation.
+    fn companion_of_source(&self) -> Result<Result<Vec<u8>, String>, CompileError> {
+        let listing = self.scratch.join("listing.mlir");
+        let mut arguments = vec![self.input.display().to_string()];
+        arguments.extend(flags::with_listing(self.flags, &listing));
+        let printed = self.print(&arguments, &COMPANION)?;
+        let repair = Repair { phase: self.input, listing: (&listing, flags::listing(self.flags)) };
+        Ok(printed.map(|text| repair.with_listing(text)))
+    }
+
+    /// As before compilers printed phases: the module, its companion, the sources of dispatches.
+    fn compile_thrice(&self, on_line: &mut dyn FnMut(&str)) -> Result<Printed, CompileError> {
+        let mut arguments = self.arguments(&[]);
+        arguments.extend(["-o".to_owned(), self.module().display().to_string()]);
+        let ended = self.starter.run(&arguments, on_line)?;
+        if !ended.status.success() {
+            return Err(self.failed(&ended));
         }
-        let companion = companion.finish(cancellation)?;
-        let dispatches = match dispatches {
-            None if companion.is_ok() && !self.has_executables() => None,
-            None => Some(print_dispatches()?),
-            started => started,
-        };
-        // Errors in the source were reported by the module's run.
-        let has_dispatches = match dispatches {
-            // Older compilers may not know the outlining pass; print again without it.
-            Some(dispatches) => {
-                dispatches.finish(cancellation)?.is_ok()
-                    || self.print_dispatches(&[])?.finish(cancellation)?.is_ok()
-            }
-            None => false,
-        };
-        let companion = companion.map_err(|reason| match reason {
-            NotPrinted::ByUs(error) => {
-                format!("cannot write {}: {error}", self.companion.display())
-            }
-            NotPrinted::ByCompiler(status, said) => {
-                format!("iree-compile printed no companion ({status}): {said}")
-            }
+        let companion = self.companion_of_source()?;
+        let sources = self.print(&self.arguments(&[]), &flags::DISPATCHES)?.ok();
+        let sources = sources.and_then(|text| String::from_utf8(text).ok());
+        let (outlined, flow, input, version) = (None, None, None, None);
+        Ok(Printed { companion, sources, outlined, flow, input, version, elided_above: None })
+    }
+
+    fn arguments(&self, more: &[String]) -> Vec<String> {
+        let input = self.input.display().to_string();
+        [input].into_iter().chain(self.flags.iter().chain(more).cloned()).collect()
+    }
+
+    /// What a compiler prints, without constants, or why it printed nothing.
+    fn print(
+        &self,
+        arguments: &[String],
+        more: &[&str],
+    ) -> Result<Result<Vec<u8>, String>, CompileError> {
+        let more = more.iter().map(|&flag| flag.to_owned());
+        let arguments: Vec<String> = arguments.iter().cloned().chain(more).collect();
+        let mut running = self.starter.start(&arguments, Stdio::piped())?;
+        let path = self.scratch.join("printed.mlir");
+        let not_written = |source| CompileError::NotWritten { path: path.clone(), source };
+        let file = File::create(&path).map_err(not_written)?;
+        let stdout = running.stdout();
+        let copy = thread::spawn(move || match stdout {
+            Some(stdout) => copy_without_constants(stdout, BufWriter::new(file)),
+            None => Ok(()),
         });
-        Ok(Beside { companion, has_dispatches })
-    }
-
-    fn print_dispatches(&self, more: &[String]) -> Result<Printing, CompileError> {
-        let flags: Vec<&str> =
-            DISPATCHES.into_iter().chain(more.iter().map(String::as_str)).collect();
-        self.print(&flags, self.dispatches)
-    }
-
-    /// Whether the companion mentions executables: only programs with dispatches do.
-    fn has_executables(&self) -> bool {
-        let text = std::fs::read(self.companion).unwrap_or_default();
-        memchr::memmem::find(&text, b".executable.").is_some()
-    }
-
-    /// Whether a third compiler may run beside two others: there is a processor for it, and the
-    /// source, which each compiler holds in memory several times over, is not large.
-    fn has_room(&self) -> bool {
-        let input = self.directory.map_or_else(|| self.input.into(), |it| it.join(self.input));
-        let is_small = std::fs::metadata(input).is_ok_and(|file| file.len() < LARGE);
-        is_small && thread::available_parallelism().is_ok_and(|count| count.get() > 2)
-    }
-
-    /// Starts a compiler whose output goes to a file, without constants.
-    fn print(&self, flags: &[&str], path: &Path) -> Result<Printing, CompileError> {
-        let mut running = self.start(self.command().args(flags).stdout(Stdio::piped()))?;
-        let said = collect(running.0.stderr.take());
-        let copy = copy_text(&mut running, path)?;
-        Ok(Printing { running, said, copy })
-    }
-
-    fn command(&self) -> Command {
-        let mut command = Command::new(self.compiler);
-        command
-            .arg(self.input)
-            .args(self.flags)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        if let Some(directory) = self.directory {
-            command.current_dir(directory);
+        let ended = self.starter.follow(running, &mut |_| {})?;
+        let copied = copy.join();
+        if !ended.status.success() {
+            let said = ended.first_error().unwrap_or_else(|| "it printed nothing".to_owned());
+            return Ok(Err(format!("iree-compile printed none ({}): {said}", ended.status)));
         }
-        command
-    }
-
-    fn start(&self, command: &mut Command) -> Result<Running, CompileError> {
-        if let Some(group) = self.group {
-            group.add(command);
-        }
-        let spawned = command.spawn();
-        spawned.map(|child| Running(child, Vec::new())).map_err(|source| CompileError::NotStarted {
-            compiler: self.compiler.to_owned(),
-            source,
-        })
+        let copied = copied.unwrap_or_else(|_| Err(std::io::Error::other("the copy failed")));
+        let read = copied.and_then(|()| std::fs::read(&path));
+        Ok(read.map_err(|error| format!("cannot write {}: {error}", path.display())))
     }
 }
 
-/// A running compiler that prints a text.
-struct Printing {
-    running: Running,
-    said: JoinHandle<Vec<String>>,
-    copy: JoinHandle<std::io::Result<()>>,
-}
-
-/// Why a text was not printed.
-enum NotPrinted {
-    ByCompiler(ExitStatus, String),
-    ByUs(std::io::Error),
-}
-
-impl Printing {
-    /// Waits for the text.
-    fn finish(
-        mut self,
-        cancellation: &Cancellation,
-    ) -> Result<Result<(), NotPrinted>, CompileError> {
-        let status = wait(&mut self.running.0, cancellation)?;
-        Ok(match join(self.copy) {
-            _ if !status.success() => Err(NotPrinted::ByCompiler(status, join_lines(self.said))),
-            copied => copied.map_err(NotPrinted::ByUs),
-        })
-    }
-}
-
-/// Copies a compiler's output to a file, without constants.
-fn copy_text(
-    running: &mut Running,
-    path: &Path,
-) -> Result<JoinHandle<std::io::Result<()>>, CompileError> {
-    let file = File::create(path)
-        .map_err(|source| CompileError::NotWritten { path: path.to_owned(), source })?;
-    let text: Box<dyn Read + Send> = match running.0.stdout.take() {
-        Some(stdout) => Box::new(stdout),
-        None => Box::new(std::io::empty()),
-    };
-    Ok(thread::spawn(move || copy_without_constants(text, BufWriter::new(file))))
-}
-
-/// A running compiler and the lines that it has printed. Dropping it ends the compiler.
-struct Running(Child, Vec<String>);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // This fails if the compiler has ended by itself, which is fine.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Passes lines on until the compiler ends.
-fn follow(
-    running: &mut Running,
-    cancellation: &Cancellation,
-    on_line: &mut dyn FnMut(&str),
-) -> Result<ExitStatus, CompileError> {
-    let lines = running.0.stderr.take().map(lines_of);
-    while let Some(lines) = &lines {
-        match lines.recv_timeout(PATIENCE) {
-            Ok(line) => {
-                on_line(&line);
-                running.1.push(line);
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-        if cancellation.is_cancelled() {
-            return Err(CompileError::Cancelled);
-        }
-    }
-    wait(&mut running.0, cancellation)
-}
-
-fn wait(child: &mut Child, cancellation: &Cancellation) -> Result<ExitStatus, CompileError> {
-    loop {
-        if cancellation.is_cancelled() {
-            return Err(CompileError::Cancelled);
-        }
-        match child.try_wait() {
-            Ok(Some(status)) => return Ok(status),
-            Ok(None) => thread::sleep(PATIENCE / 4),
-            Err(source) => {
-                return Err(CompileError::NotStarted { compiler: "iree-compile".into(), source });
-            }
-        }
-    }
-}
-
-/// The lines of a stream, from a thread that reads them.
-fn lines_of(stream: ChildStderr) -> Receiver<String> {
-    let (sender, receiver) = channel();
-    thread::spawn(move || {
-        let mut stream = BufReader::new(stream);
-        let mut line = Vec::new();
-        while stream.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
-            let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-            if sender.send(text).is_err() {
-                break;
-            }
-            line.clear();
-        }
-    });
-    receiver
-}
-
-/// All lines of a stream, when it ends.
-fn collect(stream: Option<ChildStderr>) -> JoinHandle<Vec<String>> {
-    thread::spawn(move || {
-        stream.map(|stream| lines_of(stream).iter().collect()).unwrap_or_default()
-    })
-}
-
-fn join_lines(lines: JoinHandle<Vec<String>>) -> String {
-    let lines = lines.join().unwrap_or_default();
-    first_error(&lines).unwrap_or_else(|| "it printed nothing".to_owned())
-}
-
-fn join(copy: JoinHandle<std::io::Result<()>>) -> std::io::Result<()> {
-    copy.join().unwrap_or_else(|_| Err(std::io::Error::other("the copying thread failed")))
-}
-
-/// The line to report as the cause: the first with `error:`, or else the last that is not blank.
-fn first_error(lines: &[String]) -> Option<String> {
-    let error = lines.iter().find(|line| line.contains("error:"));
-    error.or_else(|| lines.iter().rfind(|line| !line.trim().is_empty())).cloned()
+/// What a compiler calls itself: `3.13.0rc20261016 @ 89ece87…`.
+fn version_of(mut running: Running) -> Option<String> {
+    let text = std::io::read_to_string(running.stdout()?).ok()?;
+    let named = text.lines().find_map(|line| line.trim().split_once("compiler version "));
+    named.map(|(_, version)| version.to_owned())
 }

@@ -8,7 +8,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use compile::{Cancellation, CompileError, CompileOutput, CompileRequest, compile};
-use debuginfo::{Companion, CompanionText, DebugInfo, DispatchInterfaces, MapSource, RegisterSlot};
+use debuginfo::{
+    Companion, CompanionText, DebugFile, DebugFileError, DebugInfo, DispatchInterfaces, MapSource,
+    RegisterSlot,
+};
 use vmfb::{BytecodeOffset, FileBytes, FunctionOrdinal, Module};
 
 const VMVX: &[&str] = &[];
@@ -17,6 +20,17 @@ const LLVM_CPU: &[&str] = &[
     "--iree-hal-local-target-device-backends=llvm-cpu",
     "--iree-llvmcpu-target-cpu=generic",
 ];
+
+/// Both variants of each dispatch.
+const BOTH: [&str; 5] = [
+    LLVM_CPU[0],
+    LLVM_CPU[1],
+    LLVM_CPU[2],
+    "--iree-hal-local-target-device-backends=vmvx",
+    "--iree-hal-link-executables=false",
+];
+const VMVX_LOCAL: [&str; 2] =
+    ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"];
 
 fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
@@ -53,6 +67,28 @@ fn compiled(source: &Path, flags: &[&str], folder: &Path) -> CompileOutput {
         .unwrap_or_else(|error| panic!("{}: {error}\n{said}", source.display()))
 }
 
+fn debug_file(output: &CompileOutput) -> DebugFile {
+    let module = FileBytes::read(&output.module).expect("the module is there");
+    let file = DebugFile::for_module(&output.module, &module, None);
+    file.expect("it is of the module").expect("it is there")
+}
+
+fn companion_text(output: &CompileOutput) -> Vec<u8> {
+    assert_eq!(output.no_companion, None);
+    let text = debug_file(output).companion().expect("it is whole").expect("it is there");
+    assert!(memchr::memmem::find(&text, b"iree-dbg-compile").is_none(), "it names scratch files");
+    text
+}
+
+fn companion_of(output: &CompileOutput) -> Companion {
+    Companion::parse(&companion_text(output)).expect("it is well formed")
+}
+
+fn dispatches_of(output: &CompileOutput) -> DispatchInterfaces {
+    let text = debug_file(output).dispatches();
+    text.map(|text| DispatchInterfaces::parse(&text)).unwrap_or_default()
+}
+
 /// The registers that a slot covers; refs and numbers are separate banks.
 fn cells(slot: RegisterSlot) -> impl Iterator<Item = (bool, u16)> {
     let count = if slot.is_pair() { 2 } else { 1 };
@@ -87,15 +123,14 @@ fn check_function(module: &Module, info: &DebugInfo, function: FunctionOrdinal, 
 
 #[test]
 fn every_module_aligns_with_its_companion() {
-    for source in sources() {
+    for source in &sources() {
         for flags in [VMVX, LLVM_CPU] {
             let folder = tempfile::tempdir().expect("a scratch folder");
-            let output = compiled(&source, flags, folder.path());
+            let output = compiled(source, flags, folder.path());
             let context = format!("{} {flags:?}", source.display());
             let module = Module::open(&output.module).expect("the module loads");
-            let companion =
-                Companion::beside(&output.module).expect("it is readable").expect("it is there");
-            assert_eq!(output.companion, Ok(Companion::path_beside(&output.module)));
+            let companion = companion_of(&output);
+            assert_eq!(output.debug_file, DebugFile::path_beside(&output.module));
             let info = DebugInfo::load(&module, Some(&companion));
             assert_eq!(info.completeness().messages(), [""; 0], "{context}");
             for function in &info.completeness().functions {
@@ -105,15 +140,103 @@ fn every_module_aligns_with_its_companion() {
             let (_, files) =
                 info.match_file(&source.to_string_lossy()).expect("the source is in the module");
             assert!(info.lines_with_code(files[0], 1..=1000).count() > 3, "{context}");
-            let interfaces = DispatchInterfaces::beside(&output.module);
-            assert_eq!(output.dispatches.is_some(), !interfaces.is_empty(), "{context}");
-            assert_eq!(
-                folder.path().read_dir().expect("a folder").count(),
-                2 + usize::from(output.dispatches.is_some()),
-                "scratch files stay: {context}"
-            );
+            let file = debug_file(&output);
+            // A program in the VM's own dialect has no tensors.
+            let text = std::fs::read_to_string(source).expect("the source is readable");
+            let has_tensors = !text.starts_with("// flags: --compile-from=vm");
+            assert_eq!(file.flow().is_some(), has_tensors, "{context}");
+            assert_eq!(file.input().is_some(), has_tensors, "{context}");
+            let flow = file.flow().unwrap_or_default();
+            let has_dispatches = flow.contains("flow.dispatch @");
+            assert_eq!(file.dispatches().is_some(), has_dispatches, "{context}");
+            let calls = dispatches_of(&output).calls().len();
+            assert_eq!(calls, flow.matches("flow.dispatch @").count(), "{context}");
+            let scratch = "iree-dbg-compile";
+            assert!(!flow.contains(scratch), "{context}");
+            let name = source.display().to_string();
+            assert_eq!(file.source(&name), Some(text), "{context}");
+            let left = folder.path().read_dir().expect("a folder").count();
+            assert_eq!(left, 2, "scratch files stay: {context}");
         }
     }
+}
+
+/// What iree-compile alone makes of a source.
+fn plain(source: &Path, flags: &[String], folder: &Path) -> Vec<u8> {
+    let output = folder.join("plain.vmfb");
+    let status = std::process::Command::new("iree-compile")
+        .arg(source)
+        .args(flags)
+        .arg("-o")
+        .arg(&output)
+        .status();
+    assert!(status.expect("iree-compile is on the PATH").success());
+    std::fs::read(&output).expect("it is written")
+}
+
+/// Printing phases changes no byte of the module; so a debug file can be made of one that is there.
+#[test]
+fn a_module_is_the_one_of_a_plain_compilation() {
+    let source = tests().join("corpus/device.mlir");
+    let release = ["--iree-vm-bytecode-module-strip-source-map", "--iree-opt-level=O2"];
+    for target in [LLVM_CPU, &BOTH, &VMVX_LOCAL] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let flags = target.iter().chain(&release).map(|&flag| flag.to_owned()).collect::<Vec<_>>();
+        let shipped = plain(&source, &flags, folder.path());
+        let mut request = CompileRequest {
+            input: source.clone(),
+            output: folder.path().join("plain.vmfb"),
+            is_shipped: true,
+            flags: flags.clone(),
+            ..CompileRequest::default()
+        };
+        let made = compile(&request, &Cancellation::default(), &mut |_| {});
+        let made = made.unwrap_or_else(|error| panic!("{flags:?}: {error}"));
+        assert_eq!(std::fs::read(&made.module).expect("it is still there"), shipped);
+        assert_eq!(debug_file(&made).manifest().flags, flags);
+        let module = Module::open(&made.module).expect("the module loads");
+        let info = DebugInfo::load(&module, Some(&companion_of(&made)));
+        assert_eq!(info.completeness().messages(), [""; 0], "{flags:?}");
+        // The debug file of a module that the flags do not make is not written.
+        std::fs::remove_file(&made.debug_file).expect("it is there");
+        request.flags.push("--iree-hal-memoization=false".to_owned());
+        let error = compile(&request, &Cancellation::default(), &mut |_| {});
+        let error = error.expect_err("the flags are others").to_string();
+        assert!(error.contains("host's code differs"), "{error}");
+        assert_eq!(folder.path().read_dir().expect("a folder").count(), 1);
+    }
+}
+
+#[test]
+fn the_cause_of_a_difference_is_said() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let source = folder.path().join("twice.mlir");
+    std::fs::write(&source, DYNAMIC).expect("the source is written");
+    let flags: Vec<String> = LLVM_CPU.iter().map(|&flag| flag.to_owned()).collect();
+    plain(&source, &flags, folder.path());
+    let error_of = |text: &str, input: &Path, flags: &[&str]| {
+        std::fs::write(input, text).expect("the source is written");
+        let request = CompileRequest {
+            input: input.to_owned(),
+            output: folder.path().join("plain.vmfb"),
+            is_shipped: true,
+            flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
+            ..CompileRequest::default()
+        };
+        let error = compile(&request, &Cancellation::default(), &mut |_| {});
+        error.expect_err("it is another module").to_string()
+    };
+    let renamed = DYNAMIC.replace("@twice", "@thrice");
+    let error = error_of(&renamed, &source, LLVM_CPU);
+    assert!(error.contains("the source has changed"), "{error}");
+    let error = error_of(DYNAMIC, &folder.path().join("other.mlir"), LLVM_CPU);
+    assert!(error.contains("twice.mlir, and now") && error.contains("other.mlir"), "{error}");
+    let native = [LLVM_CPU[0], LLVM_CPU[1], "--iree-llvmcpu-target-cpu=x86-64-v3"];
+    let error = error_of(DYNAMIC, &source, &native);
+    assert!(error.contains("target CPU"), "{error}");
+    let stripped = [LLVM_CPU, &["--iree-vm-bytecode-module-strip-source-map"]].concat();
+    let error = error_of(DYNAMIC, &source, &stripped);
+    assert!(error.contains("compiled without --iree-vm-bytecode"), "{error}");
 }
 
 /// A program whose dispatches are passed dimensions and offsets as numbers.
@@ -138,7 +261,7 @@ fn dispatches_say_which_tensors_they_read_and_write() {
     let source = folder.path().join("twice.mlir");
     std::fs::write(&source, DYNAMIC).expect("the source is written");
     let output = compiled(&source, VMVX, folder.path());
-    let interfaces = DispatchInterfaces::beside(&output.module);
+    let interfaces = dispatches_of(&output);
     let module = std::fs::read(&output.module).expect("the module is readable");
     let text = String::from_utf8_lossy(&module);
     // Exports are named after their kernel, and the module has that name too.
@@ -157,9 +280,10 @@ fn dispatches_say_which_tensors_they_read_and_write() {
         shown.sort();
         assert_eq!(shown, ["4x4xf32 Read", "6x4xf32 Read", "6x4xf32 Write"]);
     }
-    // Sources of another module at the same path are not taken for this one's.
-    std::fs::write(&output.module, &module[..module.len() - 1]).expect("the module is written");
-    assert!(DispatchInterfaces::beside(&output.module).is_empty());
+    // The debug file of another module at the same path is not taken for this one's.
+    let other = FileBytes::from(module[..module.len() - 1].to_vec());
+    let error = DebugFile::for_module(&output.module, &other, None);
+    assert!(matches!(error, Err(DebugFileError::OtherModule { .. })), "{error:?}");
 }
 
 #[test]
@@ -170,8 +294,8 @@ fn a_listing_is_a_second_level() {
     let output =
         compiled(&tests().join("../../debuginfo/tests/golden/demo.mlir"), &[&flag], folder.path());
     let module = Module::open(&output.module).expect("the module loads");
-    let companion = Companion::beside(&output.module).expect("it is readable");
-    for companion in [companion.as_ref(), None] {
+    let companion = companion_of(&output);
+    for companion in [Some(&companion), None] {
         let info = DebugInfo::load(&module, companion);
         let mut both = 0;
         for function in &info.completeness().functions {
@@ -197,8 +321,7 @@ fn a_companion_makes_the_compilers_listing() {
         let flag = format!("--iree-vm-bytecode-source-listing={}", path.display());
         let with_listing = compiled(&source, &[&flag], folder.path());
         let module = Module::open(&with_listing.module).expect("the module loads");
-        let companion = Companion::path_beside(&with_listing.module);
-        let companion = FileBytes::read(&companion).expect("it is readable");
+        let companion = FileBytes::from(companion_text(&with_listing));
         let read = Companion::parse(companion.owned()).expect("it is well formed");
         let text = CompanionText::new(companion);
         let at = |info: &DebugInfo, function: FunctionOrdinal, offset: BytecodeOffset| {
@@ -234,8 +357,7 @@ fn nested_executables_align_with_the_text_inside() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let output = compiled(&tests().join("corpus/device.mlir"), VMVX, folder.path());
     let module = Module::open(&output.module).expect("the module loads");
-    let path = Companion::path_beside(&output.module);
-    let text = std::fs::read(&path).expect("the companion is there");
+    let text = companion_text(&output);
     let companion = Companion::parse(&text).expect("it is well formed");
     assert!(!companion.nested.is_empty());
     for nested in &companion.nested {
@@ -264,10 +386,12 @@ fn constants_are_left_out() {
     );
     std::fs::write(&source, text).expect("a scratch file");
     let output = compiled(&source, LLVM_CPU, folder.path());
-    let companion =
-        std::fs::read_to_string(output.companion.expect("a companion")).expect("it is readable");
+    let companion = String::from_utf8(companion_text(&output)).expect("text");
     assert!(companion.len() < 100_000, "{} bytes", companion.len());
-    assert!(companion.contains("dense<\"0x\">"));
+    assert!(companion.contains("dense_resource<__elided__>"));
+    for text in [debug_file(&output).flow(), debug_file(&output).input()] {
+        assert!(text.is_some_and(|text| text.len() < 10_000));
+    }
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use compile::{Cancellation, CompileRequest, compile};
-use debuginfo::{Companion, DebugInfo, RegisterTypes};
-use vmfb::{FileBytes, Module, Op};
+use debuginfo::{Companion, DebugFile, DebugInfo, RegisterTypes};
+use vmfb::{Module, Op};
 
 /// The corpora: this crate's, debuginfo's, and the workspace's.
 const CORPORA: [&str; 4] =
@@ -103,15 +103,16 @@ fn inferred_types_are_those_of_the_companion() {
         let compiled = compile(&request, &Cancellation::default(), &mut |_| {});
         let output = compiled.unwrap_or_else(|error| panic!("{}: {error}", source.display()));
         let module = Module::open(&output.module).expect("the module loads");
-        let text = FileBytes::read(&Companion::path_beside(&output.module));
-        let text = text.unwrap_or_else(|error| panic!("{}: {error}", source.display()));
-        let companion = Companion::parse(text.owned()).expect("a companion");
+        let file = DebugFile::open(&output.debug_file);
+        let file = file.unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+        let text = file.companion().expect("it is whole").expect("a companion");
+        let companion = Companion::parse(&text).expect("a companion");
         let context = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
         found.compare(&module, &companion, &context);
         for nested in &companion.nested {
             let bytes = module.rodata_bytes(nested.rodata).expect("the segment is there");
             let inner = Module::from_bytes(bytes.to_vec()).expect("an executable is a module");
-            let text = Companion::nested_text(text.owned(), nested);
+            let text = Companion::nested_text(&text, nested);
             let companion = Companion::parse(&text).expect("a companion");
             found.compare(&inner, &companion, &format!("{context} {}", nested.name));
             nested_modules += 1;

@@ -20,7 +20,7 @@ fn module() -> Module {
 }
 
 fn companion_text() -> String {
-    std::fs::read_to_string(golden("demo.vmfb.companion.mlir"))
+    std::fs::read_to_string(golden("demo.companion.mlir"))
         .expect("the companion in golden/ is there")
 }
 

@@ -9,7 +9,7 @@ use vmfb::Module;
 fn files_are_found_under_a_root_by_their_ending() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/example");
     let module = Module::open(example.join("newton.vmfb")).expect("the embedded example");
-    let text = std::fs::read_to_string(example.join("newton.vmfb.companion.mlir"));
+    let text = std::fs::read_to_string(example.join("newton.companion.mlir"));
     let text = text.expect("its companion").replace("newton.mlir", "/built/in/example/newton.mlir");
     let companion = Companion::parse(text.as_bytes()).expect("a companion");
     let info = DebugInfo::load(&module, Some(&companion));

@@ -1,5 +1,5 @@
 //! A compiled module as a document: its disassembly, with source lines beside instructions where
-//! the module or its debug companion has them, and its metadata in comments.
+//! the module or its debug file has them, and its metadata in comments.
 //!
 //! Line for line, this is the output of `iree-dbg dump --output=disassembly --bytecode_offsets`,
 //! because debuggers count lines. Additions stand at the ends of lines or after the last line.
@@ -28,8 +28,8 @@ pub struct ModuleText {
 /// The reason why the file is not a module.
 pub fn module_text(path: &Path) -> Result<ModuleText, String> {
     let module = vmfb::Module::open(path).map_err(|error| error.to_string())?;
-    // An unreadable companion counts as none; the text says what is missing.
-    let companion = Companion::beside(path).ok().flatten();
+    // An unusable debug file counts as none; the text says what is missing.
+    let companion = Companion::of_module(path, module.file_bytes(), None).ok().flatten();
     let info = DebugInfo::load(&module, companion.as_ref());
     let options =
         DisassemblyOptions { bytecode_offsets: true, function: None, rodata: Rodata::Elide };

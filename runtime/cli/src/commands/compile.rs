@@ -1,6 +1,6 @@
 //! `iree-dbg compile`: runs iree-compile with the flags that debugging needs.
 //!
-//! Writes the module and, beside it, its debug companion and the sources of its dispatches.
+//! Writes the module and, beside it, its debug file; or only that of a module that is there.
 
 use std::path::PathBuf;
 
@@ -15,10 +15,18 @@ pub(crate) struct Arguments {
     #[arg(value_name = "INPUT.mlir")]
     input: PathBuf,
 
-    /// The module to write; the debug companion and the sources of dispatches get its name with the
-    /// suffixes `.companion.mlir` and `.dispatches.mlir`
-    #[arg(short, long, value_name = "MODULE.vmfb")]
-    output: PathBuf,
+    /// The module to write; the debug file gets its name with the suffix `.debug`
+    #[arg(short, long, value_name = "MODULE.vmfb", required_unless_present = "shipped")]
+    output: Option<PathBuf>,
+
+    /// Write the debug file of a module that is there, if the source compiles to that very module
+    /// with these flags; no others are added
+    #[arg(long = "for", value_name = "MODULE.vmfb", conflicts_with = "output")]
+    shipped: Option<PathBuf>,
+
+    /// The directory for the debug file, instead of the module's
+    #[arg(long = "debug-directory", value_name = "DIRECTORY")]
+    debug_directory: Option<PathBuf>,
 
     /// Which iree-compile to run; by default $IREE_COMPILE, or the one on PATH or in the `.venv` of
     /// the project
@@ -33,7 +41,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let request = CompileRequest {
         input: arguments.input.clone(),
-        output: arguments.output.clone(),
+        output: arguments.shipped.clone().or_else(|| arguments.output.clone()).unwrap_or_default(),
+        is_shipped: arguments.shipped.is_some(),
+        debug_directory: arguments.debug_directory.clone(),
         flags: arguments.flags.clone(),
         compiler: arguments.compiler.clone(),
         directory: None,
@@ -43,18 +53,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let cancel = cancellation.clone();
     ctrlc::set_handler(move || cancel.cancel())?;
     let output = compile(&request, &cancellation, &mut |line| eprintln!("{line}"))?;
-    println!("{}", output.module.display());
-    match output.companion {
-        Ok(companion) => {
-            println!("{}", companion.display());
-            if let Some(dispatches) = output.dispatches {
-                println!("{}", dispatches.display());
-            }
-            Ok(ExitStatus::Success)
-        }
-        Err(reason) => Err(format!(
-            "{} was written, its debug companion was not: {reason}",
-            output.module.display()
+    if !request.is_shipped {
+        println!("{}", output.module.display());
+    }
+    println!("{}", output.debug_file.display());
+    match output.no_companion {
+        None => Ok(ExitStatus::Success),
+        Some(reason) => Err(format!(
+            "{} was written without a debug companion: {reason}",
+            output.debug_file.display()
         )
         .into()),
     }

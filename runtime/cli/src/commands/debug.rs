@@ -50,6 +50,10 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     device: DeviceArguments,
 
+    /// The directory of debug files that do not lie beside their modules
+    #[arg(long = "debug-directory", value_name = "DIRECTORY")]
+    debug_directory: Option<PathBuf>,
+
     /// A directory to search for source files
     #[arg(long = "directory", value_name = "DIRECTORY")]
     directories: Vec<PathBuf>,
@@ -98,6 +102,7 @@ fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failu
         function: arguments.function.clone(),
         inputs: arguments.inputs.clone(),
         host: arguments.device.config_with(&libraries)?,
+        debug_directory: arguments.debug_directory.clone(),
         source_directories: directories,
         ..LaunchOptions::default()
     })

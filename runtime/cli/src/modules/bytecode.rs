@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use debuginfo::Companion;
 use hal::Host;
 use vm::{Context, LinkError};
 use vmfb::verify::{VerifiedModule, verify};
@@ -11,7 +12,10 @@ use vmfb::{LoadError, Module};
 
 /// Modules in the order of the command line. Each may import from the modules before it.
 #[derive(Clone, Default)]
-pub(crate) struct LoadedModules(Vec<(PathBuf, VerifiedModule)>);
+pub(crate) struct LoadedModules {
+    modules: Vec<(PathBuf, VerifiedModule)>,
+    debug_directory: Option<PathBuf>,
+}
 
 impl LoadedModules {
     /// Opens and verifies modules.
@@ -27,23 +31,36 @@ impl LoadedModules {
             })?;
             modules.push((path.clone(), verified));
         }
-        Ok(Self(modules))
+        Ok(Self { modules, debug_directory: None })
+    }
+
+    /// Sets the directory of debug files that do not lie beside their modules.
+    pub(crate) fn with_debug_directory(mut self, directory: Option<PathBuf>) -> Self {
+        self.debug_directory = directory;
+        self
+    }
+
+    /// The debug companion of a module, if it can be used.
+    pub(crate) fn companion(&self, module: &Arc<Module>) -> Option<Companion> {
+        let directory = self.debug_directory.as_deref();
+        let path = self.path(module)?;
+        Companion::of_module(path, module.file_bytes(), directory).ok().flatten()
     }
 
     /// The last module, which has the function to call.
     pub(crate) fn main(&self) -> Result<&Arc<Module>, String> {
-        let last = self.0.last().ok_or("no module specified; use --module=file.vmfb")?;
+        let last = self.modules.last().ok_or("no module specified; use --module=file.vmfb")?;
         Ok(last.1.module())
     }
 
     /// All modules.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Module>> {
-        self.0.iter().map(|(_, module)| module.module())
+        self.modules.iter().map(|(_, module)| module.module())
     }
 
     /// The file of a module.
-    pub(crate) fn path(&self, module: &Arc<Module>) -> Option<&Path> {
-        let found = self.0.iter().find(|(_, other)| Arc::ptr_eq(other.module(), module));
+    fn path(&self, module: &Arc<Module>) -> Option<&Path> {
+        let found = self.modules.iter().find(|(_, other)| Arc::ptr_eq(other.module(), module));
         found.map(|(path, _)| path.as_path())
     }
 
@@ -53,7 +70,7 @@ impl LoadedModules {
         for module in hal::modules_for(host, self.iter().map(|module| &**module)) {
             builder = builder.add_native(module);
         }
-        for (_, module) in &self.0 {
+        for (_, module) in &self.modules {
             builder = builder.add_bytecode(module.clone());
         }
         builder.link().map_err(|error| describe(&error))

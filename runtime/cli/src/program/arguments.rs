@@ -31,6 +31,10 @@ pub(crate) struct ProgramArguments {
     #[arg(long = "input", value_name = "VALUE", allow_hyphen_values = true)]
     inputs: Vec<String>,
 
+    /// The directory of debug files that do not lie beside their modules
+    #[arg(long = "debug-directory", value_name = "DIRECTORY")]
+    debug_directory: Option<PathBuf>,
+
     #[command(flatten)]
     structured: StructuredArguments,
 }
@@ -46,7 +50,8 @@ impl ProgramArguments {
         if let ([], [.., library]) = (modules.as_slice(), host.libraries()) {
             return self.load_native(&host, &**library);
         }
-        let modules = LoadedModules::open(&modules)?;
+        let modules =
+            LoadedModules::open(&modules)?.with_debug_directory(self.debug_directory.clone());
         let export = choose_export(modules.main()?, self.function.as_deref())?.clone();
         let mut program = Program::new(&modules, &export, &host)?;
         if let Some(structure) = self.structured.structure(modules.main()?, &export) {
@@ -75,6 +80,7 @@ impl ProgramArguments {
         Ok(LaunchOptions {
             function: self.function.clone().filter(|name| !name.is_empty()),
             inputs: self.inputs.clone(),
+            debug_directory: self.debug_directory.clone(),
             source_directories,
             host: self.device.config_with(&libraries)?,
             modules: modules.into_iter().map(ModuleSource::Path).collect(),

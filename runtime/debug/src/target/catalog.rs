@@ -29,6 +29,8 @@ pub struct ModuleDetails {
     pub mapped: usize,
     /// Whether a debug companion was found.
     pub has_companion: bool,
+    /// Its debug file, if there is one.
+    pub debug_file: Option<PathBuf>,
 }
 
 /// A source file of the program.
@@ -155,5 +157,6 @@ fn details(module: &LoadedModule) -> ModuleDetails {
         functions,
         mapped: functions - completeness.count(MapSource::Nothing),
         has_companion: completeness.has_companion,
+        debug_file: module.debug_file.as_ref().map(|file| file.path().to_owned()),
     }
 }

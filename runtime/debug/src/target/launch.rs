@@ -12,7 +12,7 @@ use crate::interrupt::InterruptHandle;
 /// The origin of a module.
 #[derive(Clone, Debug)]
 pub enum ModuleSource {
-    /// A file; its debug companion, if any, lies beside it.
+    /// A file; its debug file lies beside it or in [`LaunchOptions::debug_directory`].
     Path(PathBuf),
     /// Bytes in memory.
     Memory {
@@ -35,6 +35,8 @@ pub struct LaunchOptions {
     pub function: Option<String>,
     /// The inputs, in the syntax of `iree-run-module`.
     pub inputs: Vec<String>,
+    /// The directory of debug files that do not lie beside their modules.
+    pub debug_directory: Option<PathBuf>,
     /// Directories in which source files are looked for, in order.
     pub source_directories: Vec<PathBuf>,
     /// Where directories are now that had other names when the program was compiled.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use debuginfo::{
-    DebugInfo, DispatchInterfaces, FileId, LocalValue, Recording, RegisterSlot, RegisterTypes,
-    SourcePosition, TensorProgram, TensorSources,
+    DebugFile, DebugInfo, DispatchInterfaces, FileId, LocalValue, Recording, RegisterSlot,
+    RegisterTypes, SourcePosition, TensorProgram, TensorSources,
 };
 use vm::{FunctionId, ModuleIndex, Position};
 use vmfb::print::{Disassembly, DisassemblyOptions, disassemble};
@@ -23,6 +23,8 @@ pub(crate) struct LoadedModule {
     pub(crate) index: ModuleIndex,
     pub(crate) module: Arc<Module>,
     pub(crate) path: Option<PathBuf>,
+    /// Its debug file, if there is one for it.
+    pub(crate) debug_file: Option<DebugFile>,
     pub(crate) info: DebugInfo,
     /// Whether it is code for a device, from inside another module.
     pub(crate) is_nested: bool,
@@ -60,6 +62,7 @@ impl LoadedModule {
             index,
             module,
             path: None,
+            debug_file: None,
             info,
             is_nested: false,
             is_twin: false,

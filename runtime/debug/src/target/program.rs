@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use debuginfo::{DebugInfo, DispatchInterface, FileId, SourceMap, SourcePosition};
+use debuginfo::{DebugFile, DebugInfo, DispatchInterface, FileId, SourceMap, SourcePosition};
 use hal::Host;
 use vm::{
     Context, ContextBuilder, FunctionId, Invocation, ModuleIndex, ModuleKind, Position, Status,
@@ -56,7 +56,7 @@ impl Program {
         host.device().allocator().record();
         let mut loaded = Vec::new();
         for source in options.modules {
-            loaded.push(load_module(source)?);
+            loaded.push(load_module(source, options.debug_directory.as_deref())?);
         }
         let program = loaded.iter().map(|parts| &**parts.verified.module());
         let natives = hal::modules_for(&host, program).into_iter();
@@ -79,6 +79,10 @@ impl Program {
             let info = DebugInfo::load(&module, parts.companion.as_ref());
             let info = info.with_source_roots(options.source_directories.clone());
             let mut info = info.with_source_map(options.source_map.clone());
+            if let Some(file) = &parts.debug_file {
+                info = info.with_debug_file(file.clone());
+                notes.extend(info.changed_sources());
+            }
             set_sources(&mut info, &options.sources);
             if let Some(text) = parts.companion_text {
                 info = info.with_companion_text(text, &listing_name(&modules, module.name()));
@@ -91,6 +95,7 @@ impl Program {
             notes.extend(narrow.filter(|_| !host.imitates_narrow_calls()));
             let mut loaded = LoadedModule::new(index, module, info);
             loaded.path = parts.path;
+            loaded.debug_file = parts.debug_file;
             loaded.nested = parts.nested;
             loaded.interfaces = parts.interfaces;
             loaded.dispatch_sources = parts.dispatch_sources;
@@ -185,10 +190,11 @@ impl Program {
                 context.attached_from(segment).any(|attached| attached == index)
             });
             let from = from.map(RodataOrdinal::from_index);
-            outer.nested.iter().filter(move |(rodata, _)| from == Some(*rodata))
+            let nested = outer.nested.iter().filter(move |(rodata, _)| from == Some(*rodata));
+            nested.map(move |(_, nested)| (nested, outer.debug_file.clone()))
         });
-        let nested = companions.map(|(_, nested)| nested).next();
-        self.nested_module(index, module, nested)
+        let (nested, debug_file) = { companions }.next().unzip();
+        self.nested_module(index, module, nested, debug_file.flatten())
     }
 
     /// Adds a module that was compiled to stand for machine code, with its debug companion.
@@ -199,8 +205,9 @@ impl Program {
         companion: Vec<u8>,
     ) -> Result<(), String> {
         let module = context.bytecode_module(index).ok_or("there is no such module")?;
+        let kept = self.modules.iter().find_map(|module| module.debug_file.clone());
         let companion = ReadCompanion::parse(module.name(), companion.into())?;
-        let mut twin = self.nested_module(index, module, Some(&companion));
+        let mut twin = self.nested_module(index, module, Some(&companion), kept);
         twin.is_twin = true;
         self.modules.push(twin);
         self.coded = Mutex::default();
@@ -231,10 +238,14 @@ impl Program {
         index: ModuleIndex,
         module: &Arc<Module>,
         nested: Option<&ReadCompanion>,
+        debug_file: Option<DebugFile>,
     ) -> LoadedModule {
         let info = DebugInfo::load(module, nested.map(|nested| &nested.companion));
         let info = info.with_source_roots(self.source_directories.clone());
         let mut info = info.with_source_map(self.source_map.clone());
+        if let Some(file) = debug_file {
+            info = info.with_debug_file(file);
+        }
         set_sources(&mut info, &self.sources);
         if let Some(nested) = nested {
             let name = listing_name(&self.modules, module.name());

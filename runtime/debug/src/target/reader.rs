@@ -1,12 +1,10 @@
-//! Reading a module and the files beside it, before anything is linked.
+//! Reading a module and its debug file, before anything is linked.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use debuginfo::NestedText;
-use debuginfo::{Companion, CompanionText, DispatchInterfaces};
+use debuginfo::{Companion, CompanionText, DebugFile, DispatchInterfaces, NestedText};
 use vmfb::verify::VerifiedModule;
-use vmfb::{FileBytes, LoadError, Module, RodataOrdinal};
+use vmfb::{FileBytes, Module, RodataOrdinal};
 
 use super::files::ReadFile;
 use super::launch::{LaunchError, ModuleSource};
@@ -15,6 +13,8 @@ use super::launch::{LaunchError, ModuleSource};
 pub(crate) struct LoadedParts {
     pub(crate) verified: VerifiedModule,
     pub(crate) path: Option<PathBuf>,
+    /// Its debug file, if there is one for it.
+    pub(crate) debug_file: Option<DebugFile>,
     pub(crate) companion: Option<Companion>,
     pub(crate) companion_text: Option<CompanionText>,
     /// The debug companions of the modules inside it, by the rodata segment of the module.
@@ -31,56 +31,61 @@ pub(crate) struct LoadedParts {
     pub(crate) files: Vec<ReadFile>,
 }
 
-pub(crate) fn load_module(source: ModuleSource) -> Result<LoadedParts, LaunchError> {
+pub(crate) fn load_module(
+    source: ModuleSource,
+    debug_directory: Option<&Path>,
+) -> Result<LoadedParts, LaunchError> {
     let (name, module, path, companion) = match source {
-        ModuleSource::Path(path) => (
-            path.display().to_string(),
-            Module::open(&path),
-            Some(path.clone()),
-            ReadCompanion::beside(&path),
-        ),
+        ModuleSource::Path(path) => {
+            (path.display().to_string(), Module::open(&path), Some(path), None)
+        }
         ModuleSource::Memory { name, bytes, companion } => {
-            let companion = companion.map(|text| ReadCompanion::parse(&name, text.into()));
-            (name, Module::from_bytes(bytes), None, companion.transpose())
+            (name, Module::from_bytes(bytes), None, companion)
         }
     };
     let module = module.map_err(|source| LaunchError::Load { name: name.clone(), source })?;
     let mut notes = Vec::new();
-    let companion = companion.unwrap_or_else(|error| {
-        notes.push(error);
-        None
-    });
+    let bytes = module.file_bytes().clone();
+    let find = |path: &PathBuf| DebugFile::for_module(path, &bytes, debug_directory).transpose();
+    let debug_file = noted(path.as_ref().and_then(find), &mut notes);
+    let companion = match &debug_file {
+        Some(file) => noted(file.companion().transpose(), &mut notes),
+        None => companion,
+    };
+    let of = debug_file.as_ref().map_or(name.clone(), |file| file.path().display().to_string());
+    let companion = companion.map(|text| ReadCompanion::parse(&of, text.into()));
+    let companion = noted(companion, &mut notes);
     let nested = companion.as_ref().map(|it| it.nested(&mut notes)).unwrap_or_default();
     let verified = vmfb::verify::verify(module).map_err(|defects| LaunchError::Verify {
         name,
         defects: defects.iter().map(ToString::to_string).collect(),
     })?;
-    let bytes = verified.module().file_bytes();
-    let interfaces = path.as_deref().and_then(|path| DispatchInterfaces::read_beside(path, bytes));
-    let (interfaces, dispatches) = interfaces.unzip();
-    let text = companion.as_ref().map(|companion| companion.text.file().clone());
-    let files = [Some(bytes.clone()), text, dispatches.clone()].into_iter().flatten();
-    let files = files.map(ReadFile::new).collect();
-    let interfaces = interfaces.unwrap_or_default();
+    let dispatches = debug_file.as_ref().and_then(DebugFile::dispatches);
+    let interfaces = dispatches.as_deref().map(DispatchInterfaces::parse).unwrap_or_default();
+    let flow = debug_file.as_ref().and_then(DebugFile::flow);
+    let input = debug_file.as_ref().and_then(DebugFile::input);
+    let kept = debug_file.as_ref().map(|file| file.bytes().clone());
+    let files = [Some(bytes), kept].into_iter().flatten().map(ReadFile::new).collect();
     let (companion, companion_text) = companion.map(|it| (it.companion, it.text)).unzip();
-    let beside = |end: &str| {
-        let path = path.as_ref()?.with_extension(end);
-        std::fs::read_to_string(path).ok()
-    };
-    let (flow, input) = (beside("flow.mlir"), beside("input.mlir"));
     Ok(LoadedParts {
         verified,
         path,
+        debug_file,
         companion,
         companion_text,
         nested,
         interfaces,
-        dispatch_sources: dispatches,
+        dispatch_sources: dispatches.map(|text| FileBytes::from(text.into_bytes())),
         flow,
         input,
         notes,
         files,
     })
+}
+
+/// What was read; an error becomes a note.
+fn noted<T, E: ToString>(read: Option<Result<T, E>>, notes: &mut Vec<String>) -> Option<T> {
+    read.and_then(|read| read.map_err(|error| notes.push(error.to_string())).ok())
 }
 
 /// A companion with its text.
@@ -90,15 +95,6 @@ pub(crate) struct ReadCompanion {
 }
 
 impl ReadCompanion {
-    fn beside(module: &Path) -> Result<Option<Self>, String> {
-        let path = Companion::path_beside(module);
-        match FileBytes::read(&path) {
-            Ok(text) => Self::parse(&path.display().to_string(), text).map(Some),
-            Err(LoadError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(format!("cannot read the debug companion: {error}")),
-        }
-    }
-
     pub(super) fn parse(name: &str, text: FileBytes) -> Result<Self, String> {
         match Companion::parse(text.owned()) {
             Ok(companion) => Ok(Self { companion, text: CompanionText::new(text) }),

@@ -15,7 +15,7 @@ fn example() -> Debugger {
 
 /// The same with its names.
 fn named_example() -> Debugger {
-    loaded(Some(include_bytes!("../../../cli/example/newton.vmfb.companion.mlir").to_vec()))
+    loaded(Some(include_bytes!("../../../cli/example/newton.companion.mlir").to_vec()))
 }
 
 fn loaded(companion: Option<Vec<u8>>) -> Debugger {

@@ -1,28 +1,24 @@
-//! Reads a companion from its text, or from the file beside a module.
+//! Reads a companion from its text, or from a module's debug file.
 
 use std::path::{Path, PathBuf};
 
-use vmfb::{FileBytes, LoadError};
+use vmfb::FileBytes;
 
 use super::model::{Companion, NestedText};
 use super::module_reader;
+use crate::debug_file::{DebugFile, DebugFileError};
 use crate::mlir_text::{MlirTextError, hex_digit};
 
-/// A companion file could not be loaded.
+/// A companion could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum CompanionLoadError {
-    /// The file cannot be read.
-    #[error("cannot read the debug companion {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// The file is not what iree-compile prints.
-    #[error("the debug companion {} is damaged: {}:{source}", path.display(), path.display())]
+    /// The debug file cannot be used.
+    #[error(transparent)]
+    DebugFile(#[from] DebugFileError),
+    /// The text is not what iree-compile prints.
+    #[error("the debug file {} is damaged: companion.mlir:{source}", path.display())]
     Malformed {
-        /// The file.
+        /// The debug file.
         path: PathBuf,
         /// The place of the error, and what was expected.
         source: MlirTextError,
@@ -30,15 +26,6 @@ pub enum CompanionLoadError {
 }
 
 impl Companion {
-    /// The companion's path: the module's with `.companion.mlir` appended (`model.vmfb` has
-    /// `model.vmfb.companion.mlir`).
-    #[must_use]
-    pub fn path_beside(module: &Path) -> PathBuf {
-        let mut name = module.as_os_str().to_owned();
-        name.push(".companion.mlir");
-        PathBuf::from(name)
-    }
-
     /// Reads the text of a companion.
     ///
     /// # Errors
@@ -47,37 +34,26 @@ impl Companion {
         module_reader::parse(text)
     }
 
-    /// Reads a companion from a file.
+    /// Reads the companion in the debug file of a module ([`DebugFile::for_module`]), if there is
+    /// one.
     ///
     /// # Errors
-    /// The file cannot be read, or is not a companion.
-    pub fn read(path: &Path) -> Result<Self, CompanionLoadError> {
-        let text = FileBytes::read(path).map_err(|error| CompanionLoadError::Unreadable {
-            path: path.to_owned(),
-            source: match error {
-                LoadError::Io { source, .. } => source,
-                other => std::io::Error::other(other),
-            },
-        })?;
-        Self::parse(text.owned())
-            .map_err(|source| CompanionLoadError::Malformed { path: path.to_owned(), source })
+    /// There is one, but it cannot be used.
+    pub fn of_module(
+        module: &Path,
+        bytes: &FileBytes,
+        directory: Option<&Path>,
+    ) -> Result<Option<Self>, CompanionLoadError> {
+        let Some(file) = DebugFile::for_module(module, bytes, directory)? else { return Ok(None) };
+        let Some(text) = file.companion()? else { return Ok(None) };
+        let malformed =
+            |source| CompanionLoadError::Malformed { path: file.path().to_owned(), source };
+        Self::parse(&text).map(Some).map_err(malformed)
     }
 
-    /// Reads the companion that lies beside a module, if there is one.
-    ///
-    /// # Errors
-    /// There is one, but it cannot be read.
-    pub fn beside(module: &Path) -> Result<Option<Self>, CompanionLoadError> {
-        let path = Self::path_beside(module);
-        match Self::read(&path) {
-            Ok(companion) => Ok(Some(companion)),
-            Err(CompanionLoadError::Unreadable { source, .. })
-                if source.kind() == std::io::ErrorKind::NotFound =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
+    /// The names of the files that its locations name.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.locations.files().iter().map(|file| &**file)
     }
 
     /// The text of a nested module that [`Companion::nested`] lists, decoded from the companion's

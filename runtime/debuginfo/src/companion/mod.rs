@@ -1,4 +1,4 @@
-//! The debug companion: the VM program as iree-compile prints it beside a module's bytecode.
+//! The debug companion: the VM program as iree-compile prints it instead of bytecode.
 //!
 //! The compilation that writes a module can also print the VM program exactly as it is serialised
 //! (`--iree-vm-bytecode-module-output-format=annotated-mlir-text --mlir-print-debuginfo`): every
@@ -24,7 +24,7 @@
 //! - [`model`]: the contents, as data
 //! - [`liveness`]: which values are alive during an operation
 //! - [`operation_reader`], [`function_reader`], [`module_reader`]: the levels of the text
-//! - [`file`](mod@file): reading a [`Companion`] from its text, or from the file beside a module
+//! - [`file`](mod@file): reading a [`Companion`] from its text, or from a debug file
 //! - [`listing`]: the text without annotations, for people to read
 
 mod file;

@@ -1,12 +1,17 @@
 //! [`Manifest`]: what a debug file says of itself.
 
 use std::fmt;
+use std::hash::Hasher;
 
 use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_64;
 use vmfb::{FileBytes, archive};
 
 /// The format that is written, and the last one that is read.
 pub(super) const FORMAT: u32 = 1;
+
+/// How much is read at a time.
+const CHUNK: usize = 1 << 20;
 
 /// What tells a module from others.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -46,6 +51,29 @@ pub struct KeptSource {
     /// The member with its text, if it is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
+}
+
+impl KeptSource {
+    /// A source, given its text; `None` if it can no longer be read.
+    #[must_use]
+    pub fn of(name: String, text: &FileBytes, member: Option<String>) -> Option<Self> {
+        Some(Self { name, length: text.len() as u64, xxh3: digest(text)?, member })
+    }
+
+    /// Whether a text is the one of this source.
+    #[must_use]
+    pub fn is_text(&self, text: &FileBytes) -> bool {
+        self.length == text.len() as u64 && digest(text).is_none_or(|it| it == self.xxh3)
+    }
+}
+
+/// The digest of a whole text.
+fn digest(text: &FileBytes) -> Option<String> {
+    let mut digest = XxHash3_64::new();
+    for start in (0..text.len()).step_by(CHUNK) {
+        digest.write(&text.get(start..text.len().min(start + CHUNK))?);
+    }
+    Some(format!("{:016x}", digest.finish()))
 }
 
 /// What a debug file says of itself.

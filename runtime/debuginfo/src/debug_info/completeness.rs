@@ -71,8 +71,9 @@ impl Completeness {
         messages.push(self.what_is_missing());
         if !self.has_companion {
             messages.push(
-                "make a debug companion for it: `iree-dbg compile INPUT.mlir -o MODULE.vmfb` writes the module and \
-                 MODULE.vmfb.companion.mlir beside it"
+                "make a debug file for it: `iree-dbg compile INPUT.mlir -o MODULE.vmfb` writes \
+                 the module and MODULE.vmfb.debug; `--for=MODULE.vmfb -- FLAGS` instead of `-o` \
+                 makes the debug file of a module that is there"
                     .to_owned(),
             );
         }

@@ -9,6 +9,7 @@ use syntax::Source;
 use vmfb::FileBytes;
 
 use crate::companion::{CompanionText, Listing};
+use crate::debug_file::{DebugFile, KeptSource};
 use crate::locations::{FileId, SourcePosition};
 use crate::source::{LongText, SourceMap, SourceText, Structure};
 
@@ -33,6 +34,8 @@ pub(crate) struct SourceFiles {
     roots: Vec<PathBuf>,
     map: SourceMap,
     made: Option<MadeListing>,
+    /// The debug file, which keeps small sources.
+    kept: Option<DebugFile>,
     texts: Vec<OnceLock<Option<Arc<SourceText>>>>,
     long_texts: Vec<OnceLock<Option<LongText>>>,
     structures: Vec<OnceLock<Structure>>,
@@ -74,6 +77,11 @@ impl SourceFiles {
 
     pub(crate) fn set_map(&mut self, map: SourceMap) {
         self.map = map;
+        self.forget();
+    }
+
+    pub(crate) fn set_kept(&mut self, file: DebugFile) {
+        self.kept = Some(file);
         self.forget();
     }
 
@@ -127,7 +135,7 @@ impl SourceFiles {
 
     /// The path of a source file on this machine.
     pub(crate) fn path(&self, file: FileId) -> Option<PathBuf> {
-        let name = self.names.get(file.0 as usize).map_or("", |name| name);
+        let name = self.name(file);
         if let Some(mapped) = self.map.to_machine(name).filter(|path| path.is_file()) {
             return Some(mapped);
         }
@@ -150,13 +158,53 @@ impl SourceFiles {
         if let Some(made) = self.made.as_ref().filter(|made| made.file == file) {
             return Some(Arc::clone(&made.listing().text));
         }
-        let path = self.path(file)?;
-        if path.metadata().ok()?.len() > MAX_SOURCE_BYTES {
-            return None;
-        }
-        let bytes = FileBytes::read(&path).ok()?;
-        let text = String::from_utf8(bytes.owned().to_vec()).ok()?;
+        let found = self.path(file).and_then(|path| {
+            let length = path.metadata().ok()?.len();
+            if length > MAX_SOURCE_BYTES { None } else { FileBytes::read(&path).ok() }
+        });
+        // A text that has changed would have other lines, and other names on them.
+        let found = found.filter(|text| !self.is_replaced(file, text));
+        let text = match found {
+            Some(bytes) => String::from_utf8(bytes.owned().to_vec()).ok()?,
+            None => self.kept.as_ref()?.source(self.name(file))?,
+        };
         Some(Arc::new(SourceText::new(text)))
+    }
+
+    fn name(&self, file: FileId) -> &str {
+        self.names.get(file.0 as usize).map_or("", |name| name)
+    }
+
+    /// Whether the text of a file was another when it was compiled, and that one is kept.
+    fn is_replaced(&self, file: FileId, text: &FileBytes) -> bool {
+        let kept = self.kept_source(file);
+        kept.is_some_and(|kept| kept.member.is_some() && !kept.is_text(text))
+    }
+
+    fn kept_source(&self, file: FileId) -> Option<&KeptSource> {
+        let name = self.name(file);
+        self.kept.as_ref()?.manifest().sources.iter().find(|kept| kept.name == name)
+    }
+
+    /// A note for each source that is not what was compiled.
+    pub(crate) fn changed(&self) -> Vec<String> {
+        let files = (0..).map(FileId).take(self.names.len());
+        let changed = files.filter_map(|file| {
+            let kept = self.kept_source(file)?;
+            let path = self.path(file)?;
+            let length = path.metadata().ok()?.len();
+            // The digest of a large file takes too long.
+            let is_same = length == kept.length
+                && (length > MAX_SOURCE_BYTES
+                    || FileBytes::open(&path).is_ok_and(|text| kept.is_text(&text)));
+            let shown = match kept.member {
+                Some(_) => "what is shown is the text that was compiled",
+                None => "lines may be those of another text",
+            };
+            let path = path.display();
+            (!is_same).then(|| format!("{path} has changed since it was compiled; {shown}"))
+        });
+        changed.collect()
     }
 
     /// The text of a file that is too long to be searched for names.

@@ -11,6 +11,7 @@ use super::completeness::Completeness;
 use super::parts::{FunctionInfo, Lines, PlacesByLine};
 use super::source_files::SourceFiles;
 use crate::companion::CompanionGlobal;
+use crate::debug_file::DebugFile;
 use crate::locations::{FileId, LocationTable, SourcePosition};
 use crate::source::{SourceMap, SourceText};
 use crate::statements::LineRow;
@@ -66,6 +67,20 @@ impl DebugInfo {
     pub fn with_source_map(mut self, map: SourceMap) -> Self {
         self.files.set_map(map);
         self
+    }
+
+    /// Sets the debug file. Its sources stand for those that are not on disk, or no longer as they
+    /// were compiled.
+    #[must_use]
+    pub fn with_debug_file(mut self, file: DebugFile) -> Self {
+        self.files.set_kept(file);
+        self
+    }
+
+    /// A note for each source that has changed since the module was compiled.
+    #[must_use]
+    pub fn changed_sources(&self) -> Vec<String> {
+        self.files.changed()
     }
 
     /// Sets the text of a source file that is not on disk.

@@ -1,11 +1,7 @@
-//! [`DispatchInterfaces`]: the file beside a module that holds the sources of its dispatches and
-//! the calls of them.
+//! [`DispatchInterfaces`]: the dispatches of a module and the calls of them, read from the text that
+//! the debug file keeps.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-
-use twox_hash::XxHash3_64;
-use vmfb::{FileBytes, archive};
 
 use super::calls::{self, DispatchCall};
 use super::interface::DispatchInterface;
@@ -25,63 +21,17 @@ impl DispatchInterfaces {
     /// The compiler's pass after which each call has a dispatch of its own.
     pub const OUTLINING_PASS: &str = calls::OUTLINING_PASS;
 
-    /// The file's path: the module's with `.dispatches.mlir` appended.
+    /// The sources of dispatches, as iree-compile prints them, after the calls of them. `outlined`
+    /// is the compiler's text after [`DispatchInterfaces::OUTLINING_PASS`], or empty. `None` without
+    /// any dispatch.
     #[must_use]
-    pub fn path_beside(module: &Path) -> PathBuf {
-        let mut name = module.as_os_str().to_owned();
-        name.push(".dispatches.mlir");
-        PathBuf::from(name)
-    }
-
-    /// Reads the sources beside a module. Empty if there are none, or if they belong to another
-    /// module, such as one that was compiled to the same path before.
-    #[must_use]
-    pub fn beside(module: &Path) -> Self {
-        let bytes = archive::open(module).ok();
-        let read = bytes.and_then(|bytes| Self::read_beside(module, &bytes));
-        read.map(|(interfaces, _)| interfaces).unwrap_or_default()
-    }
-
-    /// Reads the sources beside a module, and their file, if they are there and belong to these
-    /// bytes.
-    #[must_use]
-    pub fn read_beside(module: &Path, bytes: &FileBytes) -> Option<(Self, FileBytes)> {
-        let file = FileBytes::read(&Self::path_beside(module)).ok()?;
-        let (heading, sources) = std::str::from_utf8(file.owned()).ok()?.split_once('\n')?;
-        let is_of_module = Self::heading(bytes).as_deref() == Some(heading)
-            || Self::former_heading(bytes).as_deref() == Some(heading);
-        is_of_module.then(|| (Self::parse(sources), file.clone()))
-    }
-
-    /// The text to write to [`DispatchInterfaces::path_beside`]: a heading that identifies the
-    /// module, the calls of its dispatches, and their sources as iree-compile prints them.
-    /// `outlined` is the compiler's text after [`DispatchInterfaces::OUTLINING_PASS`], or empty.
-    /// `None` without any dispatch.
-    #[must_use]
-    pub fn text_beside(module: &FileBytes, sources: &str, outlined: &str) -> Option<String> {
+    pub fn with_calls(sources: &str, outlined: &str) -> Option<String> {
         let interfaces = Self::parse(sources);
         if interfaces.is_empty() {
             return None;
         }
         let calls = calls::written(outlined, interfaces.names());
-        Some(format!("{}\n{calls}{sources}", Self::heading(module)?))
-    }
-
-    /// The first line of the file, which identifies the module.
-    pub(super) fn heading(module: &FileBytes) -> Option<String> {
-        let digest = archive::digest(module)?;
-        let length = module.len();
-        Some(format!("// dispatches of a module of {length} bytes, xxh3 {digest:016x}"))
-    }
-
-    /// The first line that earlier versions wrote. Its digest only covers the module's first 4 KiB,
-    /// which is enough to identify archives, as they contain checksums.
-    pub(super) fn former_heading(module: &FileBytes) -> Option<String> {
-        let length = module.len();
-        let digest = XxHash3_64::oneshot(&module.get(0..length.min(4096))?);
-        Some(format!(
-            "// dispatches of a module of {length} bytes, the first of them xxh3 {digest:016x}"
-        ))
+        Some(format!("{calls}{sources}"))
     }
 
     /// Reads the text that iree-compile prints. Other lines are skipped.

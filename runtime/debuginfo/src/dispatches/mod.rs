@@ -1,5 +1,5 @@
 //! The tensors that dispatches read and write, and the source operations that each call of a
-//! dispatch stands for, all from text that iree-compile prints and that is kept beside the module.
+//! dispatch stands for, all from text that iree-compile prints and that the debug file keeps.
 //! Nothing here reads bytecode.
 //!
 //! - [`statements`]: operations of a text, line by line
@@ -7,7 +7,7 @@
 //! - [`body`]: the operations of a dispatch
 //! - [`calls`]: the calls of a dispatch that several operations share
 //! - [`interface`]: the tensors of a dispatch, given its numbers
-//! - [`file`](mod@file): the file beside a module
+//! - [`file`](mod@file): the text of all of them
 //! - [`affine`]: arithmetic in counts of workgroups
 //! - [`workgroups`]: how many workgroups a dispatch has
 //! - [`twin`]: the source of a dispatch, to be compiled to bytecode

@@ -1,30 +1,6 @@
 //! Reading dispatches from text as iree-compile prints it.
 
-use vmfb::FileBytes;
-
 use super::{DispatchInterface, DispatchInterfaces, DispatchOperand, NamedPosition, OperandAccess};
-
-#[test]
-fn sources_are_of_the_module_that_their_heading_says() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("m.vmfb");
-    let module = FileBytes::from(vec![1; 10_000]);
-    let beside = |heading: &str| {
-        let text = format!("{heading}\n{TEXT}");
-        std::fs::write(DispatchInterfaces::path_beside(&path), text).unwrap();
-    };
-    let mut other = vec![1; 10_000];
-    other[9_000] = 2;
-    let other = FileBytes::from(other);
-    beside(&DispatchInterfaces::heading(&module).unwrap());
-    assert!(DispatchInterfaces::read_beside(&path, &module).is_some());
-    assert!(DispatchInterfaces::read_beside(&path, &other).is_none());
-    // The heading of earlier versions, which covers only the start of a module.
-    beside(&DispatchInterfaces::former_heading(&module).unwrap());
-    assert!(DispatchInterfaces::read_beside(&path, &module).is_some());
-    beside("// dispatches of another module");
-    assert!(DispatchInterfaces::read_beside(&path, &module).is_none());
-}
 
 #[rustfmt::skip] // text as the compiler prints it
 const TEXT: &str = r#"

@@ -1,0 +1,105 @@
+//! What is kept of a compilation in the debug file.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use debuginfo::{
+    Companion, DispatchInterfaces, KeptSource, Manifest, ModuleIdentity, write_debug_file,
+};
+use vmfb::FileBytes;
+
+use crate::error::CompileError;
+use crate::runs::Printed;
+
+/// Larger sources are not kept.
+const MAX_SOURCE: u64 = 1 << 20;
+
+/// How many bytes of sources are kept in all.
+const MAX_SOURCES: u64 = 32 << 20;
+
+/// Larger sources are not even read for their digests.
+const MAX_DIGESTED: u64 = 4 << 30;
+
+/// A compilation whose debug file is made.
+pub(crate) struct Kept<'a> {
+    /// The module.
+    pub(crate) module: &'a FileBytes,
+    /// The source as it was named to the compiler.
+    pub(crate) input: &'a Path,
+    pub(crate) flags: &'a [String],
+    /// The directory in which the compiler ran.
+    pub(crate) directory: Option<&'a Path>,
+    pub(crate) printed: Printed,
+}
+
+impl Kept<'_> {
+    /// Writes the debug file to a scratch path.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), CompileError> {
+        let not_written = |source| CompileError::NotWritten { path: path.to_owned(), source };
+        let identity = ModuleIdentity::of(self.module)
+            .ok_or_else(|| not_written(std::io::Error::other("the module cannot be read")))?;
+        let printed = &self.printed;
+        let companion = printed.companion.as_deref().ok();
+        let outlined = printed.outlined.as_deref().unwrap_or_default();
+        let sources = printed.sources.as_deref();
+        let dispatches = sources.and_then(|text| DispatchInterfaces::with_calls(text, outlined));
+        let kept = self.sources(companion.unwrap_or_default());
+        let mut manifest = Manifest::new(identity);
+        manifest.compiler = printed.version.clone();
+        manifest.flags = self.flags.to_vec();
+        manifest.input = self.input.display().to_string();
+        manifest.elided_above = printed.elided_above;
+        manifest.sources = kept.iter().map(|(source, _)| source.clone()).collect();
+        let texts = [
+            ("companion.mlir", companion),
+            ("dispatches.mlir", dispatches.as_ref().map(String::as_bytes)),
+            ("flow.mlir", printed.flow.as_ref().map(String::as_bytes)),
+            ("input.mlir", printed.input.as_ref().map(String::as_bytes)),
+        ];
+        let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text?)));
+        let members = kept
+            .iter()
+            .filter_map(|(source, bytes)| Some((source.member.as_deref()?, bytes.owned())));
+        let file = File::create(path).map_err(not_written)?;
+        write_debug_file(BufWriter::new(file), &manifest, texts.chain(members)).map_err(not_written)
+    }
+
+    /// The sources that can be read: the input, and what its own locations name.
+    fn sources(&self, companion: &[u8]) -> Vec<(KeptSource, FileBytes)> {
+        let mut names = vec![self.input.display().to_string()];
+        let companion = Companion::parse(companion).unwrap_or_default();
+        for name in companion.files() {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        let mut left = MAX_SOURCES;
+        let sources = names.into_iter().enumerate();
+        sources.filter_map(|(number, name)| self.source(number, name, &mut left)).collect()
+    }
+
+    fn source(
+        &self,
+        number: usize,
+        name: String,
+        left: &mut u64,
+    ) -> Option<(KeptSource, FileBytes)> {
+        let path = self.directory.map_or_else(|| PathBuf::from(&name), |it| it.join(&name));
+        std::fs::metadata(&path).ok().filter(|it| it.is_file() && it.len() <= MAX_DIGESTED)?;
+        let bytes = FileBytes::open(&path).ok()?;
+        let length = bytes.len() as u64;
+        let is_text = std::str::from_utf8(bytes.owned()).is_ok();
+        let member = (length <= MAX_SOURCE.min(*left) && is_text).then(|| {
+            *left -= length;
+            format!("sources/{number}-{}", plain(&path))
+        });
+        Some((KeptSource::of(name, &bytes, member)?, bytes))
+    }
+}
+
+/// The name of a file as part of a member's name.
+fn plain(path: &Path) -> String {
+    let plain = |it: char| if it.is_ascii_alphanumeric() || ".-".contains(it) { it } else { '_' };
+    path.file_name().unwrap_or_default().to_string_lossy().chars().take(64).map(plain).collect()
+}

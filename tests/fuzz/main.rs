@@ -55,7 +55,7 @@ use vmfb::build::ModuleImage;
 use vmfb::print::{DisassemblyOptions, Rodata, disassemble};
 use vmfb::{Module, print};
 
-const TARGETS: [&str; 20] = [
+const TARGETS: [&str; 21] = [
     "files",
     "programs",
     "mutants",

@@ -51,10 +51,9 @@ impl Machine {
         let path = self.program.path_at(self.level, recorded_at);
         let innermost = path.len().checked_sub(1)?;
         let command = self.invocation()?.part(index)?;
-        let again = match self.program.host().device().history().runs(recorded_at) {
-            Some(runs) => format!(", run {}", runs.count + u64::from(!self.has_just_run(index))),
-            None => String::new(),
-        };
+        let earlier = self.program.host().device().history().runs(recorded_at);
+        let runs = earlier.map_or(0, |runs| runs.count) + u64::from(!self.has_just_run(index));
+        let again = if runs > 1 { format!(", run {runs}") } else { String::new() };
         let function = self.program.function_name(holder.function).unwrap_or_default();
         let frames = path.iter().enumerate().map(|(calls, place)| {
             let inlined = || module.info.function_around(*place).map(str::to_owned);

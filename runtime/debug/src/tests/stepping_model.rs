@@ -47,7 +47,7 @@ impl Seen {
     fn is_dispatch(&self) -> bool {
         self.shown
             .first()
-            .is_some_and(|(name, _)| name.contains(": dispatch @") && !name.ends_with(", done"))
+            .is_some_and(|(name, _)| name.contains(": dispatch @") && !name.contains(", done"))
     }
 }
 

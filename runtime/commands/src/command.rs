@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Locals,
     Globals,
     Dispatch,
+    DispatchList,
+    TensorList,
     Allocations,
     Print(String),
     Disassemble(Option<String>),

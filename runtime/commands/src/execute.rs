@@ -84,6 +84,8 @@ impl Performer<'_> {
             Command::Locals => self.scope(ScopeKind::Locals)?,
             Command::Globals => self.scope(ScopeKind::Globals)?,
             Command::Dispatch => self.scope(ScopeKind::Dispatch)?,
+            Command::DispatchList => self.dispatch_list()?,
+            Command::TensorList => self.tensor_list()?,
             Command::Allocations => {
                 self.needs_frame()?;
                 show::allocations(&mut self.out, self.debugger)?;

@@ -13,6 +13,7 @@
 //! | `output` | an answer in the making |
 //! | `show` | what the debugger prints |
 //! | `session` | what commands remember, and what they ask of a front |
+//! | `model` | commands about dispatches, and the tensors that they leave |
 //! | `inspection` | commands that look at a stopped program, or change a value in it |
 //! | `breakpoints` | commands about breakpoints, watchpoints and traps |
 //! | `running` | commands that run the program, and stops |
@@ -27,6 +28,7 @@ mod command;
 mod console;
 mod execute;
 mod inspection;
+mod model;
 mod output;
 mod running;
 mod session;
@@ -34,5 +36,6 @@ mod show;
 mod table;
 
 pub use console::{ConsoleLine, assignment};
+pub use model::{dispatch_data, table as tensor_table, tensor_data};
 pub use output::DEFAULT_WIDTH;
 pub use session::{Action, Answer, Progress, Run, Session};

@@ -82,8 +82,8 @@ const TABLE: &[Row] = &[
     },
     Row {
         names: &["level"],
-        arguments: "[source|vm|disassembly]",
-        help: "show and step the source, the VM program or the instructions",
+        arguments: "[model|source|vm|disassembly]",
+        help: "show and step the model, the source, the VM program or the instructions",
         read: |a| non_empty(a).map(|level| level.parse()).transpose().map(Command::Level),
     },
     Row {
@@ -205,6 +205,18 @@ const TABLE: &[Row] = &[
         arguments: "",
         help: "the module's globals",
         read: |_| Ok(Command::Globals),
+    },
+    Row {
+        names: &["info dispatches"],
+        arguments: "",
+        help: "the program's dispatches: line, name, tensors, how often each has run",
+        read: |_| Ok(Command::DispatchList),
+    },
+    Row {
+        names: &["tensors", "info tensors"],
+        arguments: "",
+        help: "the tensors that the dispatches of the frame's function leave, with statistics",
+        read: |_| Ok(Command::TensorList),
     },
     Row {
         names: &["dispatch", "info dispatch"],

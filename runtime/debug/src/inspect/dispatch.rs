@@ -172,7 +172,7 @@ impl Machine {
     }
 
     /// The names of a dispatch's operands in the source.
-    fn names_of_operands(
+    pub(super) fn names_of_operands(
         &self,
         frame: FrameIndex,
         dispatch: &ResolvedDispatch,

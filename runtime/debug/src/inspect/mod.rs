@@ -15,6 +15,7 @@ pub(crate) mod operation_frames;
 pub(crate) mod scopes;
 pub(crate) mod stack;
 pub(crate) mod step_in_targets;
+pub(crate) mod tensor_list;
 pub(crate) mod tensor_memory;
 pub(crate) mod tensors;
 pub(crate) mod twin_difference;

@@ -30,10 +30,10 @@ use crate::view::tensor_memory::{CommandUses, TensorMemory, UsedTensor};
 use crate::view::value::tensor_type_of;
 
 /// Where a frame stands in the program of tensors.
-struct Stand<'m> {
-    tensors: &'m ModuleTensors,
+pub(super) struct Stand<'m> {
+    pub(super) tensors: &'m ModuleTensors,
     /// The function.
-    function: usize,
+    pub(super) function: usize,
     /// The inlined calls around the frame, innermost first.
     calls: CallChain,
     /// The operation that runs next, runs, or has just run; `None` in code of the host.
@@ -74,7 +74,7 @@ impl Machine {
     }
 
     /// The place of a frame in the program of tensors.
-    fn stand(&self, frame: FrameId) -> Option<Stand<'_>> {
+    pub(super) fn stand(&self, frame: FrameId) -> Option<Stand<'_>> {
         if let Some(recorded_at) = self.command(frame.index).and_then(|step| step.recorded_at) {
             let module = self.program.module(recorded_at.function.module)?;
             let tensors = module.tensors()?;
@@ -117,7 +117,7 @@ impl Machine {
     }
 
     /// The tensor of a value, in the shape of one of its names.
-    fn value_at(
+    pub(super) fn value_at(
         &self,
         stand: &Stand<'_>,
         value: TensorValueId,

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use debuginfo::{
-    DispatchInterface, NamedPosition, RecordedDispatch, RegionId, TensorFunction, TensorOperation,
-    TensorOperationId, TensorOperationKind, TensorProgram, TensorValueId,
+    CallChain, DispatchInterface, NamedPosition, RecordedDispatch, RegionId, TensorFunction,
+    TensorOperation, TensorOperationId, TensorOperationKind, TensorProgram, TensorValueId,
 };
 use vm::Position;
 use vmfb::{BytecodeOffset, FunctionOrdinal, Op};
@@ -188,6 +188,22 @@ impl ModuleTensors {
         operations
             .into_iter()
             .any(|it| matches!(&it.kind, TensorOperationKind::Call { callee } if callee == name))
+    }
+
+    /// What the dispatches of a function leave: the place of each, its export, and the value.
+    pub(crate) fn results(
+        &self,
+        function: usize,
+    ) -> impl Iterator<Item = (Option<&CallChain>, &str, TensorValueId)> {
+        let operations = self.function(function).into_iter().flat_map(|it| &it.operations);
+        operations.flat_map(|it| {
+            let export = match &it.kind {
+                TensorOperationKind::Dispatch { export } => Some(export.as_str()),
+                _ => None,
+            };
+            let results = it.results.iter();
+            results.filter_map(move |value| Some((it.chains.first(), export?, *value)))
+        })
     }
 
     /// The names of a value in the source.

@@ -3,6 +3,7 @@
 //! Knows buffers and element types, and nothing about programs: it uses no other folder.
 
 mod elements;
+mod hash;
 mod number;
 mod statistics;
 mod text;

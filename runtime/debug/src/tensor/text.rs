@@ -10,6 +10,7 @@ use std::fmt;
 
 use abi::element_type::NumericalKind;
 
+use super::number::Number;
 use super::statistics::{Statistics, Wanted};
 use super::view::TensorView;
 
@@ -92,11 +93,27 @@ impl TensorView {
             minimum: found.smallest.map(|(_, number)| number.to_string()),
             maximum: found.largest.map(|(_, number)| number.to_string()),
             mean: found.mean(),
+            deviation: found.deviation(),
+            is_outlying: is_outlying(&found),
             zeros: found.zeros,
             nans: found.nans,
             infinities: found.infinities,
         })
     }
+}
+
+/// Whether an element is more than 20 standard deviations from the mean.
+fn is_outlying(found: &Statistics) -> bool {
+    const FAR: f64 = 20.0;
+    let (mean, deviation) = (found.mean(), found.deviation());
+    let number = |found: Option<(usize, Number)>| {
+        found.map(|(_, number)| match number {
+            Number::Integer(value) => value as f64,
+            Number::Float(value) => value,
+        })
+    };
+    let ends = [number(found.smallest), number(found.largest)];
+    deviation > 0.0 && ends.into_iter().flatten().any(|end| (end - mean).abs() > FAR * deviation)
 }
 
 /// A tensor as a whole.
@@ -112,6 +129,10 @@ pub struct Summary {
     pub maximum: Option<String>,
     /// The mean of the elements that were read.
     pub mean: f64,
+    /// The standard deviation of the elements that were read.
+    pub deviation: f64,
+    /// Whether an element is far from all others: more than 20 standard deviations from the mean.
+    pub is_outlying: bool,
     /// How many are 0.
     pub zeros: usize,
     /// How many are NaN.

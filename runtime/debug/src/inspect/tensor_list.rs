@@ -1,0 +1,84 @@
+//! The tensors that dispatches leave, one row for each.
+
+use crate::machine::Machine;
+use crate::tensor::{Summary, TensorView};
+use crate::view::frame::{FrameId, SourceLine};
+
+/// A tensor that a dispatch of the model leaves.
+#[derive(Clone, Debug)]
+pub struct TensorEntry {
+    /// Its names in the source; empty if none is known.
+    pub names: Vec<String>,
+    /// The export that makes it.
+    pub dispatch: String,
+    /// The operation of the source that it was made for.
+    pub source: Option<SourceLine>,
+    /// Shape and element type, as far as they are known without the tensor.
+    pub tensor_type: String,
+    /// The tensor, or the reason why it cannot be shown.
+    pub value: Result<TensorView, String>,
+}
+
+impl TensorEntry {
+    /// Statistics of all its elements; `None` if it cannot be shown, or has no numbers.
+    #[must_use]
+    pub fn summary(&self) -> Option<Summary> {
+        self.value.as_ref().ok()?.summary(usize::MAX)
+    }
+}
+
+impl Machine {
+    /// The tensors that the dispatches of a frame's function leave, in the order of the model.
+    #[must_use]
+    pub fn tensor_list(&self, frame: FrameId) -> Vec<TensorEntry> {
+        let Some(stand) = self.stand(frame) else { return Vec::new() };
+        let results = stand.tensors.results(stand.function);
+        let entries = results.map(|(chain, export, value)| {
+            let known = stand.tensors.function(stand.function).map(|it| it.value(value));
+            let names = known.map(|it| it.names.as_slice()).unwrap_or_default();
+            let shown = self.value_at(&stand, value, names.first());
+            let source = chain.and_then(|chain| chain.first());
+            TensorEntry {
+                names: names.iter().map(|it| it.name.clone()).collect(),
+                dispatch: export.to_owned(),
+                source: source.and_then(|at| {
+                    let line = self.program.source_named(&at.file, at.line)?;
+                    Some(SourceLine { column: at.column, ..line })
+                }),
+                tensor_type: match (&shown, known) {
+                    (Ok(tensor), _) => tensor.type_name(),
+                    (Err(_), known) => known.map(|it| it.tensor_type.clone()).unwrap_or_default(),
+                },
+                value: shown,
+            }
+        });
+        entries.collect()
+    }
+
+    /// The tensors that the dispatch of a frame has left, if it has just run.
+    #[must_use]
+    pub fn tensors_left(&self, frame: FrameId) -> Vec<TensorEntry> {
+        let Some(dispatch) = self.dispatch(frame.index).filter(|_| self.has_just_run(frame.index))
+        else {
+            return Vec::new();
+        };
+        let export = dispatch.executable.exports().get(dispatch.dispatch.export);
+        let export = export.map(|export| export.name.clone()).unwrap_or_default();
+        let source = self.dispatch_source(frame.index);
+        let names = self.names_of_operands(frame.index, &dispatch);
+        let written = self.written_tensors(&dispatch).into_iter();
+        let entries = written.map(|(expression, tensor)| {
+            let index = expression.strip_prefix("operand[").and_then(|it| it.strip_suffix(']'));
+            let index = index.and_then(|it| it.parse::<usize>().ok());
+            let name = index.and_then(|index| names.get(index).cloned().flatten());
+            TensorEntry {
+                names: name.into_iter().collect(),
+                dispatch: export.clone(),
+                source: source.clone(),
+                tensor_type: tensor.type_name(),
+                value: Ok(tensor),
+            }
+        });
+        entries.collect()
+    }
+}

@@ -36,6 +36,6 @@ mod show;
 mod table;
 
 pub use console::{ConsoleLine, assignment};
-pub use model::{dispatch_data, table as tensor_table, tensor_data};
+pub use model::{TensorRow, dispatch_data};
 pub use output::DEFAULT_WIDTH;
 pub use session::{Action, Answer, Progress, Run, Session};

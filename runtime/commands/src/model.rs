@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use debug::{DispatchEntry, TensorEntry};
+use debug::{DispatchEntry, Summary, TensorEntry};
 use serde_json::{Value, json};
 
 use crate::session::{Performer, Problem};
@@ -30,8 +30,9 @@ impl Performer<'_> {
                         and `info dispatch` shows the operands of a dispatch"
                 .into());
         }
-        self.out.write_str(&table(&entries))?;
-        self.out.put("tensors", entries.iter().map(tensor_data).collect::<Vec<_>>());
+        let rows: Vec<TensorRow> = entries.iter().map(TensorRow::of).collect();
+        self.out.write_str(&TensorRow::table(&rows))?;
+        self.out.put("tensors", rows.iter().map(|row| row.data.clone()).collect::<Vec<_>>());
         Ok(())
     }
 }
@@ -83,72 +84,103 @@ pub fn dispatch_data(entry: &DispatchEntry) -> Value {
     })
 }
 
-/// Tensors as a table with a heading.
-#[must_use]
-pub fn table(entries: &[TensorEntry]) -> String {
-    const HEADING: [&str; 10] =
-        ["line", "name", "type", "min", "max", "mean", "std", "NaN", "Inf", "zeros"];
-    let mut rows: Vec<Vec<String>> = vec![HEADING.map(str::to_owned).to_vec()];
-    rows[0].push("hash".to_owned());
-    rows.extend(entries.iter().map(row));
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| {
-            // A reason takes the place of all statistics.
-            let full = rows.iter().filter(|row| row.len() > HEADING.len() || column < 3);
-            full.filter_map(|row| row.get(column)).map(|it| it.chars().count()).max().unwrap_or(0)
-        })
-        .collect();
-    let mut text = String::new();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
+/// A tensor as a row of a table, and as data.
+#[derive(Clone, Debug)]
+pub struct TensorRow {
+    cells: Vec<String>,
+    /// The tensor for scripts: names, dispatch, file, line, type, statistics, hash.
+    pub data: Value,
+    /// Whether it has NaN, infinities, or an element far from all others.
+    pub is_suspicious: bool,
 }
 
-fn row(entry: &TensorEntry) -> Vec<String> {
+/// The columns that every row has.
+const NAMED: usize = 3;
+
+const HEADING: [&str; 11] =
+    ["line", "name", "type", "min", "max", "mean", "std", "NaN", "Inf", "zeros", "hash"];
+
+impl TensorRow {
+    /// The row of a tensor. It does not keep the tensor.
+    #[must_use]
+    pub fn of(entry: &TensorEntry) -> Self {
+        let found = entry.summary();
+        let is_suspicious =
+            found.as_ref().is_some_and(|it| it.is_outlying || it.nans > 0 || it.infinities > 0);
+        let data = tensor_data(entry, found.as_ref());
+        Self { cells: cells(entry, found), data, is_suspicious }
+    }
+
+    /// Rows as a table with a heading.
+    #[must_use]
+    pub fn table(rows: &[Self]) -> String {
+        let heading = HEADING.map(str::to_owned).to_vec();
+        let rows: Vec<&Vec<String>> =
+            std::iter::once(&heading).chain(rows.iter().map(|row| &row.cells)).collect();
+        let width = |column: usize| {
+            // A reason takes the place of all statistics.
+            let full = rows.iter().filter(|row| row.len() == HEADING.len() || column < NAMED);
+            full.filter_map(|row| row.get(column)).map(|it| it.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..HEADING.len()).map(width).collect();
+        let mut text = String::new();
+        for row in &rows {
+            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+            text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn cells(entry: &TensorEntry, found: Option<Summary>) -> Vec<String> {
     let line = entry.source.as_ref().map_or_else(|| "?".to_owned(), |at| at.line.to_string());
     let name = match entry.names.as_slice() {
         [] => format!("@{}", entry.dispatch),
         names => names.join(" = "),
     };
-    let mut row = vec![line, name, entry.tensor_type.clone()];
-    match (&entry.value, entry.summary()) {
-        (Err(reason), _) => row.push(reason.clone()),
-        (Ok(_), None) => row.push("<no numbers>".to_owned()),
+    let mut cells = vec![line, name, entry.tensor_type.clone()];
+    match (&entry.value, found) {
+        (Err(reason), _) => cells.push(reason.clone()),
+        (Ok(_), None) => cells.push("<no numbers>".to_owned()),
         (Ok(tensor), Some(found)) => {
-            let number = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-            let marked =
-                |count: usize| if count > 0 { format!("{count}!") } else { "0".to_owned() };
-            let mark = if found.is_outlying { "  outlier" } else { "" };
-            row.extend([
-                number(found.minimum),
-                number(found.maximum),
+            let marked = |count: usize| match count {
+                0 => "0".to_owned(),
+                count => format!("{count} !"),
+            };
+            let mark = if found.is_outlying { " outlier" } else { "" };
+            cells.extend([
+                found.minimum.as_deref().map_or_else(|| "-".to_owned(), shortened),
+                found.maximum.as_deref().map_or_else(|| "-".to_owned(), shortened) + mark,
                 rounded(found.mean),
                 rounded(found.deviation),
                 marked(found.nans),
                 marked(found.infinities),
                 found.zeros.to_string(),
-                format!("{:016x}{mark}", tensor.hash()),
+                format!("{:016x}", tensor.hash()),
             ]);
         }
     }
-    row
+    cells
+}
+
+/// A number with six digits; integers as they are.
+fn shortened(text: &str) -> String {
+    let is_integer = text.bytes().all(|it| it.is_ascii_digit() || it == b'-');
+    text.parse().ok().filter(|_| !is_integer).map_or_else(|| text.to_owned(), rounded)
 }
 
 fn rounded(number: f64) -> String {
-    let text = format!("{number:.6}");
-    let digits = if number != 0.0 && number.abs() < 1e-3 { format!("{number:.3e}") } else { text };
-    digits
+    let size = number.abs();
+    if size != 0.0 && !(1e-3..1e7).contains(&size) {
+        return format!("{number:.4e}");
+    }
+    let text = format!("{number:.5}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    text.to_owned()
 }
 
-/// A tensor as data.
-#[must_use]
-pub fn tensor_data(entry: &TensorEntry) -> Value {
-    let found = entry.summary();
+fn tensor_data(entry: &TensorEntry, found: Option<&Summary>) -> Value {
     let finite = |number: f64| if number.is_finite() { json!(number) } else { Value::Null };
     json!({
         "names": entry.names,
@@ -157,14 +189,14 @@ pub fn tensor_data(entry: &TensorEntry) -> Value {
         "line": entry.source.as_ref().map(|at| at.line),
         "type": entry.tensor_type,
         "missing": entry.value.as_ref().err(),
-        "min": found.as_ref().and_then(|it| it.minimum.clone()),
-        "max": found.as_ref().and_then(|it| it.maximum.clone()),
-        "mean": found.as_ref().map(|it| finite(it.mean)),
-        "std": found.as_ref().map(|it| finite(it.deviation)),
-        "nan": found.as_ref().map(|it| it.nans),
-        "inf": found.as_ref().map(|it| it.infinities),
-        "zeros": found.as_ref().map(|it| it.zeros),
-        "outlier": found.as_ref().map(|it| it.is_outlying),
+        "min": found.and_then(|it| it.minimum.clone()),
+        "max": found.and_then(|it| it.maximum.clone()),
+        "mean": found.map(|it| finite(it.mean)),
+        "std": found.map(|it| finite(it.deviation)),
+        "nan": found.map(|it| it.nans),
+        "inf": found.map(|it| it.infinities),
+        "zeros": found.map(|it| it.zeros),
+        "outlier": found.map(|it| it.is_outlying),
         "hash": entry.value.as_ref().ok().map(|it| format!("{:016x}", it.hash())),
     })
 }

@@ -1,6 +1,6 @@
 //! The table of subcommands.
 
-use super::{abi, asm, bench, check, compile, dap, debug, dump, lsp, run, verify};
+use super::{abi, asm, bench, check, compile, dap, debug, dump, lsp, run, tensors, verify};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 
@@ -19,6 +19,8 @@ pub(crate) enum Command {
     Compile(compile::Arguments),
     /// Debug a module in the terminal (like gdb); without a module, the embedded example
     Debug(debug::Arguments),
+    /// Print a line for each tensor that a dispatch leaves: shape, statistics, NaN, hash
+    Tensors(tensors::Arguments),
     /// Check that a module's bytecode can be executed
     Verify(verify::Arguments),
     /// Run every test that a module exports (like iree-check-module)
@@ -41,6 +43,7 @@ impl Command {
             Self::Bench(arguments) => bench::run(arguments),
             Self::Compile(arguments) => compile::run(arguments),
             Self::Debug(arguments) => debug::run(arguments),
+            Self::Tensors(arguments) => tensors::run(arguments),
             Self::Verify(arguments) => verify::run(arguments),
             Self::Check(arguments) => check::run(arguments),
             Self::Abi(arguments) => abi::run(arguments),

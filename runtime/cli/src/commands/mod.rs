@@ -15,6 +15,7 @@ mod debug;
 mod dump;
 mod lsp;
 mod run;
+mod tensors;
 mod verify;
 
 pub(crate) use command::Command;

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use abi::tensor::TensorType;
-use debuginfo::{DispatchInterface, DispatchOperand, OperandAccess};
+use debuginfo::{DispatchInterface, DispatchOperand, MissingReason, OperandAccess};
 use hal::{Buffer, BufferView, Export, QueueActivity, ResolvedDispatch};
 use vm::{Activity, FrameFunction, FrameIndex, FunctionId, Ref, Value};
 use vmfb::Module;
@@ -33,6 +33,14 @@ use crate::tensor::TensorView;
 use crate::view::frame::SourceLine;
 use crate::view::value::{tensor_type_of, variable};
 use crate::view::variable::Variable;
+
+/// How far a command is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Progress {
+    Waiting,
+    Running,
+    Done,
+}
 
 /// What a dispatch does to a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,6 +126,19 @@ impl Machine {
             let named = names.get(index).cloned().flatten();
             let name = operand_name(named.as_deref(), operand.access, &expression);
             let shown = operand_variable(&expression, operand, tensor.as_ref());
+            let is_result = named.is_some() && operand.access != OperandAccess::Read;
+            let shown = match self.progress_of(frame) {
+                // What is in its memory now is another tensor.
+                Progress::Waiting if is_result && operand.access == OperandAccess::Write => {
+                    let value = MissingReason::NotYetComputed.text().to_owned();
+                    Variable { value, children: None, bits: None, ..shown }
+                }
+                Progress::Running if is_result => {
+                    let type_name = format!("{}, being computed", shown.type_name);
+                    Variable { type_name, ..shown }
+                }
+                _ => shown,
+            };
             variables.push(Variable { name, ..shown });
         }
         for (index, buffer) in dispatch.buffers.iter().enumerate() {
@@ -169,6 +190,14 @@ impl Machine {
             let DispatchOperand { binding, offset, tensor_type, .. } = operand;
             format!("binding[{binding}] does not have {tensor_type} at byte {offset}")
         })
+    }
+
+    fn progress_of(&self, frame: FrameIndex) -> Progress {
+        match self.queue_activity(frame) {
+            Some(activity) if activity.is_after_step() => Progress::Done,
+            Some(activity) if activity.has_begun() => Progress::Running,
+            _ => Progress::Waiting,
+        }
     }
 
     /// The names of a dispatch's operands in the source.

@@ -44,9 +44,17 @@ impl Machine {
             (has_globals, ScopeKind::Globals),
             (self.has_allocations(), ScopeKind::Device),
         ];
+        // At the level of the model, the VM's own values are a level below.
+        let is_shown = |kind: ScopeKind| match kind {
+            ScopeKind::Compiler | ScopeKind::Device => self.level != Level::Model,
+            ScopeKind::Registers => {
+                self.level != Level::Model || self.machine_state(frame).is_some()
+            }
+            _ => true,
+        };
         kinds
             .into_iter()
-            .filter(|(is_there, _)| *is_there)
+            .filter(|(is_there, kind)| *is_there && is_shown(*kind))
             .map(|(_, kind)| (kind, Node::Scope(id, kind)))
             .collect()
     }

@@ -175,13 +175,14 @@ impl Machine {
         let scope = self.scope_of(level, frame)?;
         // A model has hundreds of tensors without a value here. They come last, so that they do not
         // hide the rest.
-        let is_elsewhere = |value: &&ScopedValue| {
-            matches!(value.location, ValueLocation::Missing(MissingReason::Tensor))
+        let is_absent = |value: &ScopedValue, shown: &Variable| {
+            let is_tensor = matches!(value.location, ValueLocation::Missing(MissingReason::Tensor));
+            is_tensor && shown.value.starts_with('<')
         };
-        let (last, first): (Vec<_>, Vec<_>) = scope.iter().partition(is_elsewhere);
+        let shown = scope.iter().map(|it| (it, self.scoped_variable(frame, it)));
+        let (last, first): (Vec<_>, Vec<_>) = shown.partition(|(it, shown)| is_absent(it, shown));
         let shown = first.into_iter().chain(last);
-        let shown = shown.map(|it| (it.argument, self.scoped_variable(frame, it)));
-        Some(shown.collect())
+        Some(shown.map(|(it, shown)| (it.argument, shown)).collect())
     }
 
     /// The live values of the VM program in a frame that `is_wanted` selects and that no name of

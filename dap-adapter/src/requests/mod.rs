@@ -19,6 +19,7 @@ mod handler;
 mod jumps;
 mod lifecycle;
 mod memory;
+mod model;
 mod modules;
 mod sources;
 mod stack;

@@ -3,7 +3,7 @@
 use super::handler::Handler;
 use super::{
     assignment, breakpoints, completions, console, data_breakpoints, disassembly, execution, jumps,
-    lifecycle, memory, modules, sources, stack, variables,
+    lifecycle, memory, model, modules, sources, stack, variables,
 };
 use crate::protocol::RequestError;
 
@@ -48,6 +48,8 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("pause", Handler::Session(lifecycle::pause)),
     ("disassemble", Handler::Program(disassembly::disassemble)),
     ("source", Handler::Program(sources::source)),
+    ("iree/dispatches", Handler::Stop(model::dispatches)),
+    ("iree/tensors", Handler::Stop(model::tensors)),
 ];
 
 /// Requests of the protocol that this adapter does not support, and why.

@@ -1,10 +1,11 @@
-// The button for the level of a stopped program: the source, the VM program that the compiler made from it, or the
-// instructions. A command in the debugger's console changes it; then VS Code asks again for stacks and variables.
+// The button for the level of a stopped program: the model, the source, the VM program that the compiler made from it,
+// or the instructions. A command in the debugger's console changes it; then VS Code asks again for stacks and variables.
 
 import * as vscode from "vscode";
 
 const LEVELS = [
-  { label: "source", description: "what was written" },
+  { label: "model", description: "the source as a program of tensors: one step is one operation" },
+  { label: "source", description: "the source, with every line that the VM program stands on" },
   { label: "vm", description: "the VM program that the compiler made of it" },
   { label: "disassembly", description: "instructions" },
 ];

@@ -189,6 +189,7 @@ impl LaunchArguments {
             source_directories: self.all_source_directories(),
             source_map: self.source_map(),
             foreign_memory: self.foreign_memory,
+            iree_compile: self.iree_compile.clone(),
             ..LaunchOptions::default()
         })
     }

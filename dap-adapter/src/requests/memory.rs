@@ -58,6 +58,7 @@ pub(super) fn write_memory(
         )));
     }
     memory.write(offset, &bytes[..fitting]).map_err(RequestError::failed)?;
+    debuggee.debugger.memory_changed();
     debuggee.values_changed(client, Some((arguments.memory_reference, given, fitting)));
     Ok(json!({ "offset": 0, "bytesWritten": fitting }))
 }

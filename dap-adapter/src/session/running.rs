@@ -34,7 +34,14 @@ impl Session {
                 let interrupt = debuggee.debugger.interrupt_handle();
                 if self.progress.deadline().is_none() {
                     let name = debuggee.debugger.program().entry_name();
-                    let title = format!("Running {name}");
+                    let compiles = match &run {
+                        Run::Resume(how, _) => debuggee.debugger.dispatch_to_compile(*how),
+                        _ => None,
+                    };
+                    let title = match compiles {
+                        Some(dispatch) => format!("Compiling @{dispatch} to bytecode"),
+                        None => format!("Running {name}"),
+                    };
                     self.begin_progress(title, None);
                 }
                 self.runner.run(debuggee, run);

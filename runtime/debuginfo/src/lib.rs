@@ -63,7 +63,7 @@ pub use debug_info::{
 };
 pub use dispatches::{
     CallChain, DispatchCall, DispatchInterface, DispatchInterfaces, DispatchOperand, NamedPosition,
-    OperandAccess, WorkgroupCount, twin_source,
+    OperandAccess, WorkgroupCount, most_scratch, twin_source,
 };
 pub use locations::{FileId, Location, LocationId, LocationTable, SourcePosition};
 pub use mlir_text::MlirTextError;

@@ -8,10 +8,11 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use compile::{Cancellation, TwinOutput, TwinRequest, compile_twin};
+use compile::{Cancellation, CompileError, TwinOutput, TwinRequest, compile_twin};
 use debuginfo::WorkgroupCount;
 use hal::{MachineRun, QueueActivity, ResolvedDispatch, Twin, TwinReport};
 use vm::{Activity, BoundaryKind, FrameIndex, Invocation, ModuleIndex};
@@ -27,12 +28,18 @@ const PATIENCE: Duration = Duration::from_millis(10);
 /// A dispatch: the module that recorded it, and the name of its export.
 type Key = (Option<ModuleIndex>, String);
 
+/// Bytecode that allocates more at once than this was compiled with a bound for a size that is not
+/// known, and no memory is that large.
+const MOST_SCRATCH: u64 = 1 << 30;
+
 /// The bytecode that stands for machine code.
 #[derive(Default)]
 pub(crate) struct Twins {
     compiler: Option<PathBuf>,
-    /// What was compiled, or why it could not be.
-    known: HashMap<Key, Result<Known, String>>,
+    /// What was compiled for all calls of a dispatch, or why it could not be.
+    general: HashMap<Key, Result<Known, String>>,
+    /// The same for calls with certain constants only.
+    special: HashMap<(Key, Arc<[u32]>), Result<Known, String>>,
     /// The report of the last one that ran.
     report: Option<TwinReport>,
 }
@@ -72,7 +79,7 @@ impl Runner {
         granularity: Granularity,
     ) -> Option<String> {
         let (key, _) = self.machine_code_ahead().filter(|_| enters(kind, granularity))?;
-        (!self.twins.known.contains_key(&key)).then_some(key.1)
+        (!self.twins.general.contains_key(&key)).then_some(key.1)
     }
 
     /// Makes the dispatch of machine code before which the program stands run as bytecode, if a
@@ -84,9 +91,9 @@ impl Runner {
     ) -> Option<StopReason> {
         let (key, dispatch) = self.machine_code_ahead().filter(|_| enters(kind, granularity))?;
         let name = key.1.clone();
-        let entered = match self.twin_of(key) {
+        let entered = match self.twin_of(key, &dispatch) {
             Ok(None) => return Some(StopReason::Pause),
-            Ok(Some(known)) => self.substitute(&known, &name, &dispatch),
+            Ok(Some((known, count))) => self.substitute(known.twin, count),
             Err(reason) => Err(reason),
         };
         if let Err(reason) = entered {
@@ -111,23 +118,71 @@ impl Runner {
         Some((key, dispatch))
     }
 
-    /// The bytecode for a dispatch, compiled now if it is not known yet. None: the user has paused.
-    fn twin_of(&mut self, key: Key) -> Result<Option<Known>, String> {
-        if let Some(known) = self.twins.known.get(&key) {
-            return known.clone().map(Some);
-        }
-        let made = match self.compile(&key) {
-            Ok(Some(compiled)) => self.attach(&key.1, compiled),
-            Ok(None) => return Ok(None),
-            Err(reason) => Err(reason),
+    /// The bytecode for a call of a dispatch and its count of workgroups, compiled now if it is not
+    /// known yet. None: the user has paused.
+    ///
+    /// Bytecode for all calls is best, as its shapes are those of the source. Where the compiler
+    /// cannot make it, or its count of workgroups depends on what the call does not carry, it is
+    /// made for this call's constants.
+    fn twin_of(
+        &mut self,
+        key: Key,
+        dispatch: &ResolvedDispatch,
+    ) -> Result<Option<(Known, [u32; 3])>, String> {
+        let constants = &dispatch.dispatch.constants;
+        let general = match self.twins.general.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let Some(made) = self.make(&key, None) else { return Ok(None) };
+                self.twins.general.insert(key.clone(), made.clone());
+                made
+            }
         };
-        self.twins.known.insert(key, made.clone());
-        made.map(Some)
+        let interface = self.machine.program.dispatch_interface(&key.1);
+        let workload = interface.map(|it| it.workload(constants)).unwrap_or_default();
+        let why_not = match general {
+            Ok(known) => match known.count.of(&workload) {
+                Some(count) => return Ok(Some((known, count))),
+                None => {
+                    "how many workgroups its bytecode has depends on numbers that the call does \
+                         not carry"
+                        .to_owned()
+                }
+            },
+            Err(reason) if constants.is_empty() => return Err(reason),
+            Err(reason) => reason,
+        };
+        let call = (key, Arc::clone(constants));
+        let special = match self.twins.special.get(&call) {
+            Some(known) => known.clone(),
+            None => {
+                let Some(made) = self.make(&call.0, Some(constants)) else { return Ok(None) };
+                self.twins.special.insert(call, made.clone());
+                made
+            }
+        };
+        let known = special.map_err(|_| why_not.clone())?;
+        let count = known.count.of(&HashMap::new()).ok_or(why_not)?;
+        Ok(Some((known, count)))
+    }
+
+    /// Makes the bytecode of a dispatch, for calls with certain constants or for all. None: the
+    /// user has paused.
+    fn make(&mut self, key: &Key, numbers: Option<&[u32]>) -> Option<Result<Known, String>> {
+        match self.compile(key, numbers) {
+            Ok(Some(compiled)) => Some(self.attach(&key.1, compiled)),
+            Ok(None) => None,
+            Err(reason) => Some(Err(reason)),
+        }
     }
 
     /// Compiles a dispatch. None: the user has paused.
-    fn compile(&self, (module, export): &Key) -> Result<Option<TwinOutput>, String> {
-        let (source, directory) = self.machine.program.twin_source(*module, export)?;
+    fn compile(
+        &self,
+        (module, export): &Key,
+        numbers: Option<&[u32]>,
+    ) -> Result<Option<TwinOutput>, String> {
+        let (source, directory) = self.machine.program.twin_source(*module, export, numbers)?;
         let request = TwinRequest { source, compiler: self.twins.compiler.clone(), directory };
         let cancellation = Cancellation::default();
         let (sender, receiver) = channel();
@@ -151,7 +206,11 @@ impl Runner {
         // It has sent its result, and ends.
         let _ = worker.join();
         match compiled {
-            Err(compile::CompileError::Cancelled) => Ok(None),
+            Err(CompileError::Cancelled) => Ok(None),
+            Err(CompileError::Failed { message, status, .. }) => {
+                let why = message.unwrap_or_else(|| status.to_string());
+                Err(format!("iree-compile cannot make bytecode of it: {why}"))
+            }
             compiled => compiled.map(Some).map_err(|error| error.to_string()),
         }
     }
@@ -160,6 +219,9 @@ impl Runner {
         let TwinOutput { module, companion, counted } = compiled;
         let count = WorkgroupCount::parse(&counted, export)
             .ok_or("the compiler does not say how many workgroups its bytecode has")?;
+        if debuginfo::most_scratch(&counted) > MOST_SCRATCH {
+            return Err("its bytecode needs more scratch memory than there is".to_owned());
+        }
         let machine = &mut self.machine;
         let device = machine.program.host().device().clone();
         let twin = Twin::attach(&mut machine.context, &device, &module, export)
@@ -173,23 +235,13 @@ impl Runner {
     }
 
     /// Makes the dispatch run as bytecode.
-    fn substitute(
-        &mut self,
-        Known { twin, count }: &Known,
-        export: &str,
-        dispatch: &ResolvedDispatch,
-    ) -> Result<(), String> {
-        let interface = self.machine.program.dispatch_interface(export);
-        let workload = interface.map(|it| it.workload(&dispatch.dispatch.constants));
-        let count = count.of(&workload.unwrap_or_default()).ok_or(
-            "how many workgroups its bytecode needs depends on numbers that the call does not carry",
-        )?;
+    fn substitute(&mut self, twin: Twin, count: [u32; 3]) -> Result<(), String> {
         let report = TwinReport::default();
         let activity = self.machine.running().and_then(Invocation::innermost_activity_mut);
         let activity = activity.map(|activity: &mut dyn Activity| activity as &mut dyn Any);
         let activity = activity.and_then(|activity| activity.downcast_mut::<QueueActivity>());
         let activity = activity.ok_or("no queue runs it")?;
-        let substituted = activity.run_as(twin.clone(), count, report.clone());
+        let substituted = activity.run_as(twin, count, report.clone());
         substituted.map_err(|status| status.to_string())?;
         self.twins.report = Some(report);
         Ok(())

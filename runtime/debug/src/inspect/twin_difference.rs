@@ -115,12 +115,17 @@ impl Difference {
         let Self { count, most, most_ulp, at } = self;
         let ulp = most_ulp.map(|ulp| format!(" or {ulp} ULP")).unwrap_or_default();
         let element_type = tensor.tensor_type().element_type;
+        let text = |number: Number| match number {
+            // Shorter than its value as a wider float.
+            Number::Float(value) if element_type.bits == 32 => (value as f32).to_string(),
+            number => number.text_for(element_type),
+        };
         let place = at.map(|(index, machine, twin)| {
             format!(
                 " at {:?}: {} in machine code, {} in bytecode",
                 place(index, &tensor.tensor_type().shape),
-                machine.text_for(element_type),
-                twin.text_for(element_type)
+                text(machine),
+                text(twin)
             )
         });
         let most = if most.is_finite() { format!("by {most:.4e}") } else { "without bound".into() };

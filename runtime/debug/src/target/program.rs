@@ -215,10 +215,12 @@ impl Program {
     }
 
     /// The source of a dispatch as text that compiles to bytecode, and the directory of its module.
+    /// With `numbers`, it is for calls with these constants only.
     pub(crate) fn twin_source(
         &self,
         module: Option<ModuleIndex>,
         export: &str,
+        numbers: Option<&[u32]>,
     ) -> Result<(String, Option<PathBuf>), String> {
         let has_it = |it: &&LoadedModule| it.interfaces.of(export).is_some();
         let own = self.modules.iter().filter(|it| Some(it.index) == module).find(has_it);
@@ -229,7 +231,7 @@ impl Program {
         )?;
         let sources = std::str::from_utf8(sources.owned()).map_err(|error| error.to_string())?;
         let directory = module.path.as_deref().and_then(Path::parent).map(Path::to_owned);
-        Ok((debuginfo::twin_source(sources, export)?, directory))
+        Ok((debuginfo::twin_source(sources, export, numbers)?, directory))
     }
 
     /// A module for a device, with its companion.

@@ -29,5 +29,5 @@ pub use file::DispatchInterfaces;
 pub use interface::{DispatchInterface, DispatchOperand, OperandAccess};
 pub(crate) use positions::LocationReader;
 pub use positions::{CallChain, NamedPosition};
-pub use twin::twin_source;
+pub use twin::{most_scratch, twin_source};
 pub use workgroups::WorkgroupCount;

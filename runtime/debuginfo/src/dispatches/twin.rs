@@ -1,6 +1,8 @@
 //! The source of one dispatch, taken from the sources of all dispatches and changed to be compiled
 //! to bytecode, whatever it was compiled to.
 
+use std::collections::HashMap;
+
 use super::statements::symbol;
 use crate::mlir_text::Cursor;
 
@@ -13,11 +15,12 @@ const LEFT_OUT: [&str; 3] = ["\"0x\"", "__elided__", "dense_resource<"];
 
 /// The text of the `hal.executable` that has the dispatch `export`, for
 /// `iree-compile --compile-mode=hal-executable`, with bytecode as its target. `sources` is what
-/// iree-compile prints with `--compile-to=executable-sources`.
+/// iree-compile prints with `--compile-to=executable-sources`. With `numbers`, the text is for
+/// calls with these constants only: shapes that depend on them are static.
 ///
 /// # Errors
 /// The sources do not have it, or not whole; the message says what is missing.
-pub fn twin_source(sources: &str, export: &str) -> Result<String, String> {
+pub fn twin_source(sources: &str, export: &str, numbers: Option<&[u32]>) -> Result<String, String> {
     let executable = executable_of(sources, export)
         .ok_or_else(|| format!("the sources of dispatches do not have @{export}"))?;
     if LEFT_OUT.iter().any(|mark| executable.contains(mark)) {
@@ -39,12 +42,46 @@ pub fn twin_source(sources: &str, export: &str) -> Result<String, String> {
             text.push_str(rest);
         } else if trimmed.starts_with("hal.executable.variant ") {
             text.push_str(&retargeted(line).ok_or("the target of the dispatch is not understood")?);
+        } else if let Some(known) = numbers.and_then(|numbers| with_number(line, numbers)) {
+            text.push_str(&known);
         } else {
             text.push_str(line);
         }
         text.push('\n');
     }
     Ok(text)
+}
+
+/// The most bytes that bytecode allocates at once, as the compiler's text says it. Bounds of sizes
+/// that are not known can be far too large.
+#[must_use]
+pub fn most_scratch(text: &str) -> u64 {
+    const ALLOCATION: &str = " = vm.buffer.alloc ";
+    let mut known: HashMap<&str, u64> = HashMap::new();
+    let mut most = 0;
+    for line in text.lines().map(str::trim) {
+        if let Some((name, rest)) = line.split_once(" = vm.const.i64 ") {
+            let number = rest.split(' ').next().and_then(|number| number.parse().ok());
+            known.extend(number.map(|number| (name, number)));
+        } else if let Some((_, rest)) = line.split_once(ALLOCATION) {
+            let size = rest.split(',').next().and_then(|name| known.get(name.trim()));
+            most = most.max(size.copied().unwrap_or(0));
+        }
+    }
+    most
+}
+
+/// A line that loads a constant of the dispatch, with the constant in its place.
+fn with_number(line: &str, numbers: &[u32]) -> Option<String> {
+    const LOAD: &str = "hal.interface.constant.load";
+    let at = line.find(LOAD)?;
+    let rest = &line[at + LOAD.len()..];
+    // The layout is in brackets, and may have ordinals of its own.
+    let ordinal_at = rest.rfind(" ordinal(")? + " ordinal(".len();
+    let (ordinal, rest) = rest[ordinal_at..].split_once(')')?;
+    let number = numbers.get(ordinal.parse::<usize>().ok()?)?.cast_signed();
+    let (_, rest) = rest.split_once(" : i32")?;
+    Some(format!("{}arith.constant {number} : i32{rest}", &line[..at]))
 }
 
 /// The executable that has an export, from its first line to its closing bracket.
@@ -108,7 +145,7 @@ module {
 
     #[test]
     fn one_executable_gets_another_target() {
-        let text = twin_source(SOURCES, "f g").unwrap();
+        let text = twin_source(SOURCES, "f g", None).unwrap();
         assert!(text.starts_with("#map = "), "{text}");
         assert!(text.contains("\nhal.executable public @a {\n"), "{text}");
         assert!(text.contains("@elf target(<\"vmvx\", "), "{text}");
@@ -118,7 +155,24 @@ module {
 
     #[test]
     fn what_is_missing_is_said() {
-        assert!(twin_source(SOURCES, "g").unwrap_err().contains("do not have @g"));
-        assert!(twin_source(SOURCES, "h").unwrap_err().contains("left out"));
+        assert!(twin_source(SOURCES, "g", None).unwrap_err().contains("do not have @g"));
+        assert!(twin_source(SOURCES, "h", None).unwrap_err().contains("left out"));
+    }
+
+    #[test]
+    fn numbers_of_a_call_stand_for_its_constants() {
+        let line =
+            "  %1 = hal.interface.constant.load layout(<constants = 2>) ordinal(1) : i32 loc(x)";
+        let known = with_number(line, &[7, u32::MAX]);
+        assert_eq!(known.as_deref(), Some("  %1 = arith.constant -1 : i32 loc(x)"));
+        assert_eq!(with_number(line, &[7]), None);
+    }
+
+    #[test]
+    fn bounds_of_scratch_memory_are_found() {
+        let text = "  %c8 = vm.const.i64 8\n  %big = vm.const.i64 36028797018963964 loc(x)\n\
+                    %b = vm.buffer.alloc %big, %c64 : !vm.buffer\n%d = vm.buffer.alloc %c8, %c64";
+        assert_eq!(most_scratch(text), 36028797018963964);
+        assert_eq!(most_scratch("%c8 = vm.const.i64 8"), 0);
     }
 }

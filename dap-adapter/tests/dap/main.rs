@@ -50,4 +50,5 @@ mod running;
 mod schema;
 mod stops;
 mod tcp;
+mod twins;
 mod watchpoints;

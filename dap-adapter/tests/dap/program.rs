@@ -23,6 +23,11 @@ static MACHINE_CODE: LazyLock<PathBuf> = LazyLock::new(|| {
     ];
     compile_with(&source_of("dispatches"), &output, &flags)
 });
+static TWINS: LazyLock<PathBuf> = LazyLock::new(|| {
+    let flags =
+        ["--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic"];
+    compile_with(&source_of("twins"), &folder().join("twins.vmfb"), &flags)
+});
 static INTEGERS: LazyLock<PathBuf> = LazyLock::new(|| compiled("integers"));
 static SLOW: LazyLock<PathBuf> = LazyLock::new(|| compiled("slow"));
 static CALLER: LazyLock<PathBuf> = LazyLock::new(|| compiled("caller"));
@@ -66,6 +71,7 @@ pub(crate) fn source_of(name: &str) -> PathBuf {
         // Tests of the terminal debugger use these too.
         "perceptron" => of_terminal("device/perceptron.mlir"),
         "inlined" => of_terminal("inlined/inlined.mlir"),
+        "twins" => of_terminal("twins.mlir"),
         "columns" => of_terminal("columns/columns.mlir"),
         "several" => of_terminal("levels/several.mlir"),
         "scalars" => of_terminal("stops/scalars.mlir"),
@@ -131,6 +137,12 @@ pub(crate) fn endless_dispatch(device: &str) -> Value {
         "program": *DISPATCHES, "function": "endless", "inputs": ["4xi32=1,2,3,4"],
         "device": device,
     })
+}
+
+/// The arguments that launch two layers of machine code, which share a dispatch.
+pub(crate) fn machine_layers() -> Value {
+    let inputs = ["8x8xf32=0.25", "8x8xf32=0.125", "8x8xf32=0.5"];
+    json!({"program": *TWINS, "function": "layers", "inputs": inputs})
 }
 
 /// The same in machine code.

@@ -34,9 +34,7 @@ mod modules;
 mod parameters;
 mod scheduling;
 
-pub use activities::{
-    MachineRun, QueueActivity, Step, Twin, TwinOutcome, TwinReport, attach_nested_modules,
-};
+pub use activities::{QueueActivity, Step, Twin, TwinOutcome, TwinReport, attach_nested_modules};
 pub use commands::{CommandBuffer, ResolvedDispatch};
 pub use device::{Device, DeviceKind, DeviceRef};
 pub use executables::{

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use compile::{Cancellation, CompileError, TwinOutput, TwinRequest, compile_twin};
 use debuginfo::WorkgroupCount;
-use hal::{MachineRun, QueueActivity, ResolvedDispatch, Twin, TwinReport};
+use hal::{QueueActivity, ResolvedDispatch, Twin, TwinReport};
 use vm::{Activity, BoundaryKind, FrameIndex, Invocation, ModuleIndex};
 
 use super::breakpoints::log::LogMessage;
@@ -247,18 +247,12 @@ impl Runner {
         Ok(())
     }
 
-    /// Says what is known of a twin that has begun or ended since the last call.
+    /// Says how the results of a twin that has run compare with those of its machine code.
     pub(super) fn report_twin(&mut self) {
-        let Some(report) = &self.twins.report else { return };
-        let (machine, outcome) = (report.take_machine(), report.take());
-        if let (Some(MachineRun::Failed(status)), None) = (machine, &outcome) {
-            self.tell(format!("its machine code fails: {status}"));
-        }
-        if let Some(outcome) = outcome {
-            self.twins.report = None;
-            let text = self.machine.twin_sentence(&outcome);
-            self.tell(text);
-        }
+        let Some(outcome) = self.twins.report.as_ref().and_then(TwinReport::take) else { return };
+        self.twins.report = None;
+        let text = self.machine.twin_sentence(&outcome);
+        self.tell(text);
     }
 
     /// Sends a message of the debugger itself.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use abi::element_type::NumericalKind;
-use hal::{MachineRun, TwinOutcome};
+use hal::TwinOutcome;
 use vm::Buffer;
 
 use crate::machine::Machine;
@@ -24,20 +24,13 @@ struct Difference {
 impl Machine {
     /// How the results of machine code and of its bytecode compare.
     pub(crate) fn twin_sentence(&self, outcome: &TwinOutcome) -> String {
-        let TwinOutcome { resolved, machine, keeps_twin, differing } = outcome;
+        let TwinOutcome { resolved, keeps_twin, differing } = outcome;
         let name = resolved.executable.name_of(resolved.dispatch.export);
-        let whose = "the program goes on with what the bytecode has left";
-        match machine {
-            MachineRun::Completed if *keeps_twin => {
-                return format!("@{name} ran as bytecode, and you have changed values: {whose}");
-            }
-            MachineRun::Completed => {}
-            MachineRun::Failed(_) => {
-                return format!("@{name} ran as bytecode, as its machine code fails: {whose}");
-            }
-            MachineRun::Interrupted => {
-                return format!("@{name} ran as bytecode, its machine code was stopped: {whose}");
-            }
+        if *keeps_twin {
+            return format!(
+                "@{name} ran as bytecode only, as you have changed values; the program goes on \
+                 with what it has left"
+            );
         }
         if differing.is_empty() {
             return format!("@{name}: bytecode and machine code have left the same bytes");

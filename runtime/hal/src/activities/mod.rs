@@ -12,4 +12,4 @@ pub use attach::attach_nested_modules;
 pub(crate) use create_executable::CreateExecutable;
 pub(crate) use dispatching::Dispatching;
 pub use queue_activity::{QueueActivity, Step};
-pub use twin::{MachineRun, Twin, TwinOutcome, TwinReport};
+pub use twin::{Twin, TwinOutcome, TwinReport};

@@ -34,6 +34,9 @@ pub struct QueueActivity {
     substitute: Option<Box<Substitute>>,
 }
 
+/// How the description of a dispatch ends that runs as bytecode instead of machine code.
+const AS_BYTECODE: &str = ", as bytecode";
+
 /// The progress of the activity.
 #[derive(Debug)]
 enum At {
@@ -82,24 +85,30 @@ impl Current {
         Self { step, pending: None, dispatching, buffers, twin: None }
     }
 
-    /// A dispatch of machine code that runs as bytecode, after its machine code has run.
+    /// A dispatch of machine code that runs as bytecode first.
     fn twin(
         mut step: Step,
         substitute: Substitute,
         resolved: ResolvedDispatch,
-        host: &Host<'_>,
-        device: &Device,
     ) -> Result<Self, Status> {
         let buffers = resolved.buffers.clone();
-        let (executable, dispatch, run) = substitute.begin(resolved, device, host.control())?;
-        step.text.push_str(", as bytecode");
-        Ok(Self {
-            step,
-            pending: None,
-            dispatching: Dispatching::new(executable, dispatch),
-            buffers,
-            twin: Some(run),
-        })
+        let (executable, dispatch, run) = substitute.begin(resolved)?;
+        step.text.push_str(AS_BYTECODE);
+        let dispatching = Dispatching::new(executable, dispatch);
+        Ok(Self { step, pending: None, dispatching, buffers, twin: Some(run) })
+    }
+
+    /// What runs has run to its end: makes its machine code run, if it was its bytecode. Returns
+    /// whether there is such.
+    fn goes_on(&mut self) -> Result<bool, Status> {
+        let Some(run) = &mut self.twin else { return Ok(false) };
+        let Some(ResolvedDispatch { executable, dispatch, .. }) = run.go_on()? else {
+            return Ok(false);
+        };
+        self.dispatching = Dispatching::new(executable, dispatch);
+        let length = self.step.text.len().saturating_sub(AS_BYTECODE.len());
+        self.step.text.truncate(length);
+        Ok(true)
     }
 
     /// The dispatch with its buffers.
@@ -154,7 +163,8 @@ impl QueueActivity {
     /// Whether the dispatch in progress is bytecode instead of machine code.
     #[must_use]
     pub fn is_twin(&self) -> bool {
-        matches!(&self.at, At::Dispatching(current) if current.twin.is_some())
+        let At::Dispatching(current) = &self.at else { return false };
+        current.twin.as_ref().is_some_and(TwinRun::is_twin)
     }
 
     /// The command that is next, in progress, or just done.
@@ -280,7 +290,7 @@ impl QueueActivity {
                     None => Current::new(step, resolved),
                     Some(substitute) => {
                         let before = step.clone();
-                        match Current::twin(step, *substitute, resolved, host, &self.device) {
+                        match Current::twin(step, *substitute, resolved) {
                             Ok(current) => current,
                             Err(status) => return self.fail(At::Before(before), status),
                         }
@@ -314,16 +324,23 @@ impl QueueActivity {
                 Ok(Some(next))
             }
             Ok(None) => {
+                match current.goes_on() {
+                    Ok(true) => {
+                        self.at = At::Dispatching(current);
+                        return Ok(None);
+                    }
+                    Ok(false) => {}
+                    Err(status) => return self.fail(At::Dispatching(current), status),
+                }
                 if let Some(execution) = self.submission.as_mut().and_then(|it| it.work.as_mut()) {
                     execution.advance();
                 }
                 let Current { step, pending, dispatching, buffers, twin } = *current;
                 pending.into_iter().for_each(|command| self.device.history().add(command));
                 let (executable, dispatch) = dispatching.into_parts();
-                let resolved = match twin.map(TwinRun::finish).transpose() {
-                    Ok(Some(resolved)) => resolved,
-                    Ok(None) => ResolvedDispatch { executable, dispatch, buffers },
-                    Err(status) => return self.fail(At::Before(step), status),
+                let resolved = match twin {
+                    Some(run) => run.into_resolved(),
+                    None => ResolvedDispatch { executable, dispatch, buffers },
                 };
                 Ok(self.done(host, step, Some(Box::new(resolved))))
             }

@@ -5,23 +5,23 @@
 //! ([`super::QueueActivity::run_as`]). What follows keeps the program's results as they are:
 //!
 //! ```text
-//!  keep bytes ──> machine code runs ──> keep its results ──> put the bytes back
-//!        ──> the twin runs, watched, on the same memory ──> compare ──> the machine's results again
+//!  keep bytes ──> the twin runs, watched ──> keep its results ──> put the bytes back
+//!        ──> the machine code runs, as always ──> compare
 //! ```
 //!
-//! If the machine code faults, there is nothing to compare: the twin runs alone, and its results
-//! stay. The same holds after [`TwinReport::keep_results`]: the user has changed what it works on.
+//! After [`TwinReport::keep_results`] the machine code does not run: the user has changed what the
+//! twin works on, and its results stay.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use vm::{Context, HostContext, Invocation, ModuleIndex, Outcome, Ref, RunControl, Status};
+use vm::{Context, HostContext, Invocation, ModuleIndex, Outcome, Ref, Status};
 use vmfb::FileBytes;
 
 use super::attach::attach;
 use super::snapshot::Snapshot;
 use crate::commands::ResolvedDispatch;
 use crate::device::Device;
-use crate::executables::{self, Dispatch, Executable, Halt, NativeCode, VMVX_FORMAT};
+use crate::executables::{self, Dispatch, Executable, NativeCode, VMVX_FORMAT};
 
 /// The function that initialises a module.
 const INITIALIZER: &str = "__init";
@@ -34,25 +34,12 @@ pub struct Twin {
     module: ModuleIndex,
 }
 
-/// How the machine code of a dispatch ended that ran as its twin.
-#[derive(Clone, Debug)]
-pub enum MachineRun {
-    /// It ran to its end.
-    Completed,
-    /// It failed.
-    Failed(Status),
-    /// A stop was requested before its end.
-    Interrupted,
-}
-
-/// What a dispatch has left behind that ran as machine code and as its twin.
+/// What a dispatch has left behind that ran as its twin and as machine code.
 #[derive(Clone, Debug)]
 pub struct TwinOutcome {
     /// The dispatch of machine code, with its memory.
     pub resolved: ResolvedDispatch,
-    /// How the machine code ended.
-    pub machine: MachineRun,
-    /// Whether the memory holds what the twin has left, rather than the machine code.
+    /// Whether the machine code did not run, so that the memory holds what the twin has left.
     pub keeps_twin: bool,
     /// The bytes that the twin has left in each binding that the machine code left differently.
     pub differing: Vec<(usize, Vec<u8>)>,
@@ -64,7 +51,6 @@ pub struct TwinReport(Arc<Mutex<Reported>>);
 
 #[derive(Debug, Default)]
 struct Reported {
-    machine: Option<MachineRun>,
     outcome: Option<TwinOutcome>,
     keeps_twin: bool,
 }
@@ -74,12 +60,6 @@ impl TwinReport {
     #[must_use]
     pub fn take(&self) -> Option<TwinOutcome> {
         self.lock().outcome.take()
-    }
-
-    /// How the machine code has ended, once: it runs before the twin.
-    #[must_use]
-    pub fn take_machine(&self) -> Option<MachineRun> {
-        self.lock().machine.take()
     }
 
     /// Makes the results of the twin stay: the user has changed what it computes.
@@ -166,76 +146,73 @@ pub(super) struct Substitute {
     pub(super) report: TwinReport,
 }
 
-/// A twin in progress.
+/// A dispatch in progress that runs as its twin, then as machine code.
 #[derive(Debug)]
 pub(super) struct TwinRun {
     resolved: ResolvedDispatch,
-    machine: MachineRun,
-    /// What the machine code has left, if it ran to its end.
+    /// The memory before the dispatch.
+    before: Snapshot,
+    /// What the twin has left, once it has run.
     results: Option<Snapshot>,
     report: TwinReport,
 }
 
 impl Substitute {
-    /// Runs the machine code, keeps its results, and puts the memory back as it was. Returns the
-    /// executable and the dispatch that are to run instead.
+    /// Keeps the memory as it is. Returns the executable and the dispatch that run first.
     ///
     /// # Errors
-    /// The memory of the dispatch cannot be put back.
+    /// None: the bindings were checked.
     pub(super) fn begin(
         self,
         resolved: ResolvedDispatch,
-        device: &Device,
-        control: &RunControl,
     ) -> Result<(Arc<dyn Executable>, Dispatch, TwinRun), Status> {
-        let Self { twin, workgroup_count, report } = self;
-        let ResolvedDispatch { executable, dispatch, .. } = &resolved;
-        let before = Snapshot::of(dispatch)?;
-        let all = 0..dispatch.total_workgroups();
-        let (machine, results) = match device.pool().run_range(executable, dispatch, all, control) {
-            Ok(()) => (MachineRun::Completed, Some(Snapshot::of(dispatch)?)),
-            Err(Halt::Failed(status) | Halt::FailedInside(status, _)) => {
-                (MachineRun::Failed(status), None)
-            }
-            Err(Halt::Interrupted(_)) => (MachineRun::Interrupted, None),
-        };
-        before.put_back()?;
-        report.lock().machine = Some(machine.clone());
-        let substitute = Dispatch {
-            export: twin.export,
+        let Self { twin: Twin { executable, export, .. }, workgroup_count, report } = self;
+        let before = Snapshot::of(&resolved.dispatch)?;
+        let dispatch = Dispatch {
+            export,
             workgroup_count,
             workgroup_size: [1; 3],
-            ..dispatch.clone()
+            ..resolved.dispatch.clone()
         };
-        Ok((twin.executable, substitute, TwinRun { resolved, machine, results, report }))
+        Ok((executable, dispatch, TwinRun { resolved, before, results: None, report }))
     }
 }
 
 impl TwinRun {
-    /// The twin has run: compares, and puts the results of the machine code in place.
+    /// Whether the twin is in progress, rather than the machine code.
+    pub(super) fn is_twin(&self) -> bool {
+        self.results.is_none()
+    }
+
+    /// The twin, or the machine code after it, has run. Returns the machine code that is to run
+    /// next; `None` if both have run.
     ///
     /// # Errors
     /// Memory cannot be written.
-    pub(super) fn finish(self) -> Result<ResolvedDispatch, Status> {
-        let Self { resolved, machine, results, report } = self;
-        let mut reported = report.lock();
+    pub(super) fn go_on(&mut self) -> Result<Option<ResolvedDispatch>, Status> {
+        let dispatch = &self.resolved.dispatch;
+        let keeps_twin = self.is_twin() && self.report.lock().keeps_twin;
+        if self.is_twin() && !keeps_twin {
+            self.results = Some(Snapshot::of(dispatch)?);
+            self.before.put_back()?;
+            return Ok(Some(self.resolved.clone()));
+        }
         let mut differing = Vec::new();
-        if let Some(results) = &results {
-            let dispatch = &resolved.dispatch;
+        if let Some(results) = &self.results {
             for (index, binding) in dispatch.bindings.iter().enumerate() {
-                let memory = binding.view()?;
-                let now = memory.read(0, memory.len());
-                if now != results.of_binding(dispatch, index) {
-                    differing.push((index, now));
+                let (memory, twin) = (binding.view()?, results.of_binding(dispatch, index));
+                if memory.read(0, memory.len()) != twin {
+                    differing.push((index, twin.to_vec()));
                 }
             }
         }
-        let keeps_twin = reported.keeps_twin || results.is_none();
-        if let Some(results) = results.filter(|_| !keeps_twin) {
-            results.put_back()?;
-        }
-        reported.outcome =
-            Some(TwinOutcome { resolved: resolved.clone(), machine, keeps_twin, differing });
-        Ok(resolved)
+        let resolved = self.resolved.clone();
+        self.report.lock().outcome = Some(TwinOutcome { resolved, keeps_twin, differing });
+        Ok(None)
+    }
+
+    /// The dispatch of machine code.
+    pub(super) fn into_resolved(self) -> ResolvedDispatch {
+        self.resolved
     }
 }

@@ -1,0 +1,145 @@
+//! Stepping into machine code: the dispatch runs as bytecode that is compiled from its source, by
+//! source line and with values, and the program's results stay those of the machine code.
+//!
+//! Needs iree-compile: `pip install iree-base-compiler`.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+const LAYERS: [&str; 4] =
+    ["--function=layers", "--input=8x8xf32=0.25", "--input=8x8xf32=0.125", "--input=8x8xf32=0.5"];
+
+const GATHER: [&str; 3] =
+    ["--function=gather", "--input=16xf32=0.25", "--input=4xi64=1,2,3,100000000000"];
+
+static MODULE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("twins");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/twins.mlir");
+    std::fs::copy(source, folder.join("twins.mlir")).expect("the source is copied");
+    let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .current_dir(&folder)
+        .args(["compile", "twins.mlir", "-o", "twins.vmfb", "--"])
+        .args(["--iree-hal-local-target-device-backends=llvm-cpu"])
+        .arg("--iree-llvmcpu-target-cpu=generic")
+        .output()
+        .expect("the compiler's driver starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder.join("twins.vmfb")
+});
+
+/// The output of a session.
+fn session(arguments: &[&str], commands: &[&str], environment: &[(&str, &str)]) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
+        .arg("debug")
+        .args(arguments)
+        .arg(&*MODULE)
+        .envs(environment.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .expect("the debugger starts");
+    let mut input = child.stdin.take().expect("it reads");
+    input.write_all((commands.join("\n") + "\n").as_bytes()).expect("it takes commands");
+    drop(input);
+    let output = child.wait_with_output().expect("it ends");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What a command has printed: the text up to the next command. `number` counts from 0.
+fn printed<'t>(text: &'t str, number: usize) -> &'t str {
+    let part = text.split("(iree-dbg) ").nth(number + 1).unwrap_or_default();
+    part.split_once('\n').map_or("", |(_, rest)| rest)
+}
+
+/// The results that a session has printed, of the program as it ran.
+fn results(text: &str) -> &str {
+    let (_, results) = text.split_once("result[0]").unwrap_or_else(|| panic!("no result: {text}"));
+    results.lines().nth(1).unwrap_or_default()
+}
+
+#[test]
+fn a_dispatch_of_machine_code_is_stepped_by_line_with_values() {
+    let commands = [
+        "break twins.mlir:18",
+        "run",
+        "step",
+        "step",
+        "continue",
+        "bt",
+        "print %s",
+        "delete",
+        "finish",
+        "continue",
+    ];
+    let text = session(&LAYERS, &commands, &[]);
+    assert!(printed(&text, 0).contains("the line is machine code"), "{text}");
+    assert!(printed(&text, 1).contains("command 0: dispatch @layers_dispatch_0"), "{text}");
+    assert!(printed(&text, 2).contains("workgroup (0,0,0) at twins.mlir:12:9"), "{text}");
+    assert!(printed(&text, 3).starts_with("#0 layers_dispatch_0_matmul"), "{text}");
+    // The line has bytecode now, and the breakpoint stops there too.
+    assert!(printed(&text, 4).contains("twins.mlir:18:10\n18\t    %u = math.exp %s"), "{text}");
+    assert!(printed(&text, 5).contains(", as bytecode at twins.mlir:12:9"), "{text}");
+    assert!(printed(&text, 6).contains("%s = 0.125 : f32"), "{text}");
+    assert!(printed(&text, 8).contains("@layers_dispatch_0_matmul_8x8x8_f32: bytecode"), "{text}");
+    let plain = session(&LAYERS, &["run"], &[]);
+    assert_eq!(results(&text), results(&plain), "{text}");
+}
+
+#[test]
+fn a_shared_dispatch_has_the_lines_of_its_call() {
+    let text = session(&LAYERS, &["break 28", "run", "step", "step", "continue", "bt"], &[]);
+    assert!(printed(&text, 1).contains("twins.mlir:22:9\n"), "{text}");
+    assert!(printed(&text, 4).contains("28\t    %v = math.exp %t : f32"), "{text}");
+    assert!(printed(&text, 5).contains("at twins.mlir:22:9"), "{text}");
+}
+
+#[test]
+fn shapes_of_the_call_decide_how_many_workgroups_there_are() {
+    for rows in [1, 64, 150] {
+        let input = format!("--input={rows}x32xf32=0.5");
+        let arguments = ["--function=rows", &input];
+        let commands = ["break dispatch *", "run", "step", "dispatch", "finish", "continue"];
+        let text = session(&arguments, &commands, &[]);
+        let count = (rows + 63) / 64;
+        let shown = format!("workgroup_count = ({count}, 1, 1)");
+        assert!(printed(&text, 3).contains(&shown), "{text}");
+        assert!(text.contains("left the same bytes") || text.contains("differ in"), "{text}");
+        let plain = session(&arguments, &["run"], &[]);
+        assert_eq!(results(&text), results(&plain), "{text}");
+    }
+}
+
+#[test]
+fn what_the_user_changes_is_not_undone() {
+    let commands =
+        ["break 18", "run", "step", "delete", "set var operand[0][0,0] = 100", "continue"];
+    let text = session(&LAYERS, &commands, &[]);
+    assert!(printed(&text, 5).contains("you have changed values"), "{text}");
+    let plain = session(&LAYERS, &["run"], &[]);
+    assert_ne!(results(&text), results(&plain), "{text}");
+}
+
+#[test]
+fn a_fault_of_machine_code_is_found_in_its_bytecode() {
+    let commands = ["break dispatch *", "run", "step", "continue"];
+    let text = session(&GATHER, &commands, &[]);
+    assert!(
+        printed(&text, 3).contains("The program failed: OUT_OF_RANGE; out-of-bounds"),
+        "{text}"
+    );
+    assert!(printed(&text, 3).contains("\t    %v = tensor.extract %table[%k]"), "{text}");
+}
+
+#[test]
+fn without_a_compiler_a_step_goes_over_the_dispatch_and_says_why() {
+    let commands = ["break 18", "run", "step", "step"];
+    let text = session(&LAYERS, &commands, &[("IREE_COMPILE", "/nowhere/iree-compile")]);
+    let said = "@layers_dispatch_0_matmul_8x8x8_f32 is machine code and cannot be stepped into";
+    assert!(printed(&text, 2).contains(said), "{text}");
+    assert!(printed(&text, 2).contains("pip install iree-base-compiler"), "{text}");
+    assert!(!text.contains("as bytecode"), "{text}");
+}

@@ -10,7 +10,7 @@
 //! | `cconv`, `iree`, `raw`, `sip`, `tvm`, `memref` | damaged signatures of each convention | an error within the text, or a signature that prints as itself |
 //! | `values` | damaged tensors, JSON, headers, values in memory | the same |
 //! | `texts` | damaged `.vmasm`, from the corpus and from random programs | diagnostics, or a module that prints as itself |
-//! | `companion`, `dispatches`, `debug` | damaged text beside a module, damaged debug databases | an answer to every question, and a session that steps |
+//! | `companion`, `dispatches`, `archive`, `debug` | damaged debug files and texts in them, damaged debug databases | an answer to every question, and a session that steps |
 //! | `archives` | damaged `.npy`, `.gguf`, `.safetensors`, `.irpa` | an error, or entries within the file |
 //! | `elf` | damaged shared objects | an error, or an image whose entry is code; nothing runs |
 //! | `expressions` | expressions at stops of programs | a value or an error within the text, in time, and an unchanged program |

@@ -6,16 +6,22 @@ use debuginfo::DispatchInterfaces;
 
 use crate::error::CompileError;
 
-/// Flags that keep what a debugger shows close to the source. The user's own flags override each.
-const DEBUGGABLE: [&str; 4] = [
-    // Command buffers are recorded where they are used, so that the stack shows their user.
-    "--iree-hal-memoization=false",
-    // One dispatch at a time, in the order of the source.
-    "--iree-stream-partitioning-favor=debug",
-    // Executables carry their sources and names.
-    "--iree-hal-executable-debug-level=3",
-    // Traces and assertions of the source stay in the program.
-    "--iree-vm-bytecode-module-strip-debug-ops=false",
+/// Flags that keep what a debugger shows close to the source, each with what is seen without it.
+/// The user's own flags override each.
+const DEBUGGABLE: [(&str, &str); 4] = [
+    (
+        "--iree-hal-memoization=false",
+        "command buffers are recorded in an initialiser, not where they are used",
+    ),
+    (
+        "--iree-stream-partitioning-favor=debug",
+        "dispatches may run in another order than in the source, or side by side",
+    ),
+    ("--iree-hal-executable-debug-level=3", "executables do not carry their sources"),
+    (
+        "--iree-vm-bytecode-module-strip-debug-ops=false",
+        "traces and assertions of the source are not in the program",
+    ),
 ];
 
 /// The target if the user names none: this machine, with dispatches in bytecode that can be
@@ -169,8 +175,19 @@ pub(crate) fn complete(user: &[String]) -> Result<Vec<String>, CompileError> {
     let is_set = |name: &str| user.iter().any(|flag| is_flag(flag, name));
     let target: &[&str] =
         if NAMES_TARGET.iter().any(|name| is_set(name)) { &[] } else { &LOCAL_VMVX };
-    let added = DEBUGGABLE.iter().chain(target).filter(|flag| !is_set(name_of(flag)));
+    let debuggable = DEBUGGABLE.iter().map(|(flag, _)| flag);
+    let added = debuggable.chain(target).filter(|flag| !is_set(name_of(flag)));
     Ok(added.map(|flag| (*flag).to_owned()).chain(user.iter().cloned()).collect())
+}
+
+/// What flags that a user has chosen for other purposes than debugging cost in what can be seen.
+pub(crate) fn costs(user: &[String]) -> impl Iterator<Item = &'static str> {
+    let lacks = |flag: &str| match user.iter().rev().find(|it| is_flag(it, name_of(flag))) {
+        Some(set) => set.trim_start_matches('-') != flag.trim_start_matches('-'),
+        // By default these operations stay.
+        None => !flag.contains("strip-debug-ops"),
+    };
+    DEBUGGABLE.iter().filter(move |(flag, _)| lacks(flag)).map(|(_, cost)| *cost)
 }
 
 /// The user's flags alone, without the one that is set anyway.
@@ -233,6 +250,14 @@ mod tests {
             assert!(checked(&[flag.to_owned()]).is_err(), "{flag}");
         }
         assert!(!completed(&["--mlir-print-debuginfo"]).iter().any(|it| it.contains("mlir")));
+    }
+
+    #[test]
+    fn costs_are_those_of_the_users_flags() {
+        let all = ["--iree-vm-bytecode-module-strip-debug-ops".to_owned()];
+        assert_eq!(costs(&all).count(), 4);
+        assert_eq!(costs(&[]).count(), 3);
+        assert_eq!(costs(&completed(&[])).count(), 0);
     }
 
     #[test]

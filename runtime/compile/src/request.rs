@@ -107,6 +107,9 @@ pub fn compile(
     let written = elsewhere.as_ref().unwrap_or(&scratch).path().join("module.debug");
     kept.write(&written)?;
     rename(&written, &debug_file)?;
+    if request.is_shipped {
+        flags::costs(&flags).for_each(|cost| on_line(&format!("note: with these flags, {cost}")));
+    }
     if !request.is_shipped {
         rename(&runs.module(), &output)?;
     }

@@ -79,7 +79,10 @@ impl Runs<'_> {
         let found = Phases::in_directory(&phases);
         self.write_listing(&found)?;
         let companion = match found.for_companion() {
-            Some((phase, path)) => self.companion_from(phase, &path)?,
+            Some((phase, path)) => {
+                let last = found.text(VM).unwrap_or_default();
+                self.companion_from(phase, &path, &last)?
+            }
             // Not every program takes all phases: one of the VM's dialect takes none.
             None => self.companion_of_source()?,
         };
@@ -131,14 +134,15 @@ impl Runs<'_> {
         &self,
         phase: &str,
         path: &Path,
+        last: &str,
     ) -> Result<Result<Vec<u8>, String>, CompileError> {
         let listing = self.scratch.join("listing.mlir");
         let mut arguments = vec![path.display().to_string()];
         arguments.extend(flags::to_continue(self.flags, phase, &listing));
         let printed = self.print(&arguments, &COMPANION)?;
         Ok(printed.map(|text| {
-            let repair = Repair { phase: path, listing: (&listing, flags::listing(self.flags)) };
-            repair.repaired(text)
+            let listing = (&*listing, flags::listing(self.flags));
+            Repair { phase: path, last, listing }.repaired(text)
         }))
     }
 
@@ -164,7 +168,8 @@ impl Runs<'_> {
         let mut arguments = vec![self.input.display().to_string()];
         arguments.extend(flags::with_listing(self.flags, &listing));
         let printed = self.print(&arguments, &COMPANION)?;
-        let repair = Repair { phase: self.input, listing: (&listing, flags::listing(self.flags)) };
+        let listing = (&*listing, flags::listing(self.flags));
+        let repair = Repair { phase: self.input, last: "", listing };
         Ok(printed.map(|text| repair.with_listing(text)))
     }
 

@@ -374,6 +374,32 @@ fn nested_executables_align_with_the_text_inside() {
     }
 }
 
+/// The companion that is made of a phase is the one that a whole compilation prints, with all of
+/// its locations; only large constants differ.
+#[test]
+fn a_companion_is_the_one_of_a_whole_compilation() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let source = tests().join("../../cli/tests/stops/integers.mlir");
+    let device = tests().join("corpus/device.mlir");
+    for (source, target) in [(&source, VMVX), (&source, LLVM_CPU), (&device, VMVX)] {
+        let output = compiled(source, target, folder.path());
+        let flags = debug_file(&output).manifest().flags.clone();
+        let printed = std::process::Command::new("iree-compile")
+            .arg(source)
+            .args(flags)
+            .arg("--iree-vm-bytecode-module-output-format=annotated-mlir-text")
+            .args(["--mlir-print-debuginfo", "-o", "-"])
+            .output()
+            .expect("iree-compile is on the PATH");
+        let whole = String::from_utf8(printed.stdout).expect("text");
+        let made = String::from_utf8(companion_text(&output)).expect("text");
+        assert_eq!(made.lines().count(), whole.lines().count());
+        for (made, whole) in made.lines().zip(whole.lines()) {
+            assert!(made == whole || made.contains("__elided__"), "{made}\n{whole}");
+        }
+    }
+}
+
 #[test]
 fn constants_are_left_out() {
     let folder = tempfile::tempdir().expect("a scratch folder");

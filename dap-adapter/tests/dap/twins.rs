@@ -13,7 +13,7 @@ fn before_dispatch() -> Client {
     let mut client = Client::new();
     client.launch_to_line(&machine_layers(), &source_of("twins"), EXP);
     let (name, line) = client.top();
-    assert!(name.starts_with("command 0: dispatch @layers_dispatch_0"), "{name}");
+    assert!(name.contains("command 0: dispatch @layers_dispatch_0"), "{name}");
     assert_eq!(line, 12);
     client
 }
@@ -69,7 +69,8 @@ fn a_pause_cancels_the_compilation_and_other_requests_do_not() {
     client.response(step);
     client.response(pause);
     client.event("stopped");
-    assert_eq!(frames(&mut client).len(), 3, "it stands before the dispatch");
+    let (name, line) = client.top();
+    assert!(name.contains("command 0: ") && !name.contains("bytecode") && line == 12, "{name}");
     // A change of breakpoints meanwhile does not turn the step into a run.
     let step = client.send("stepIn", &json!({"threadId": 1}));
     let source = json!({"path": source_of("twins")});

@@ -34,8 +34,24 @@ pub fn twin_source(sources: &str, export: &str, numbers: Option<&[u32]>) -> Resu
         text.push_str(alias);
         text.push('\n');
     }
+    let mut has_variant = false;
+    // The indentation of a variant that is left out.
+    let mut skipped: Option<usize> = None;
     for line in executable.lines() {
         let trimmed = line.trim_start();
+        let indent = line.len() - trimmed.len();
+        if trimmed.starts_with("hal.executable.variant ")
+            && std::mem::replace(&mut has_variant, true)
+        {
+            // It is the same dispatch for another target.
+            skipped = Some(indent);
+        }
+        if let Some(outer) = skipped {
+            if trimmed.starts_with('}') && indent == outer {
+                skipped = None;
+            }
+            continue;
+        }
         if let Some(rest) = trimmed.strip_prefix("hal.executable private ") {
             // The compiler drops what is private and unused.
             text.push_str("hal.executable public ");
@@ -151,6 +167,25 @@ module {
         assert!(text.contains("@elf target(<\"vmvx\", "), "{text}");
         assert!(!text.contains("llvm-cpu") && !text.contains("@b"), "{text}");
         assert!(text.ends_with("  } loc(unknown)\n"), "{text}");
+    }
+
+    #[test]
+    fn of_several_variants_one_is_enough() {
+        let variants = "  hal.executable private @a {
+    hal.executable.variant public @elf target(<\"llvm-cpu\">) {
+      hal.executable.export public @f ordinal(0) {
+      }
+    }
+    hal.executable.variant public @vmvx target(<\"vmvx\">) {
+      hal.executable.export public @f ordinal(0) {
+      }
+    } loc(unknown)
+  } loc(unknown)
+";
+        let text = twin_source(variants, "f", None).unwrap();
+        assert_eq!(text.matches("hal.executable.variant").count(), 1, "{text}");
+        assert_eq!(text.matches("hal.executable.export").count(), 1, "{text}");
+        assert!(text.ends_with("    }\n  } loc(unknown)\n"), "{text}");
     }
 
     #[test]

@@ -36,9 +36,10 @@ fn step_in_enters_machine_code_by_line_with_values() {
         return;
     }
     let mut client = before_dispatch();
-    assert_eq!(step_in(&mut client)["reason"], "step");
-    // It has a place in the bytecode too.
+    client.request("stepIn", &json!({"threadId": 1}));
+    // The breakpoint has a place in the bytecode, too.
     assert_eq!(client.event("breakpoint")["reason"], "changed");
+    assert_eq!(client.event("stopped")["reason"], "step");
     assert!(frames(&mut client)[0].starts_with("workgroup (0,0,0)"));
     step_in(&mut client);
     assert!(frames(&mut client)[0].starts_with("layers_dispatch_0_matmul_8x8x8_f32"));

@@ -39,24 +39,32 @@ fn before_dispatch(client: &mut Client) {
     assert_eq!(client.event("stopped")["reason"], "function breakpoint");
 }
 
-const DISPATCH: &str = "command 0: dispatch @perceptron_dispatch_0_matmul_4x256x8_f32 [4,1,1]";
+const DISPATCH: &str =
+    "perceptron, command 0: dispatch @perceptron_dispatch_0_matmul_4x256x8_f32 [4,1,1]";
 
 #[test]
 fn the_stack_leads_from_the_program_into_a_workgroup() {
     let mut client = Client::new();
     before_dispatch(&mut client);
-    let queue = "hal.device.queue.execute.indirect";
     let names: Vec<String> = stack(&mut client).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, [DISPATCH, queue, "perceptron"]);
+    assert_eq!(names, [DISPATCH]);
     assert_eq!(step(&mut client, "stepIn"), "workgroup (0,0,0)");
     assert_eq!(step(&mut client, "next"), "workgroup (1,0,0)");
     let function = "perceptron_dispatch_0_matmul_4x256x8_f32";
     assert_eq!(step(&mut client, "stepIn"), function);
     let frames = stack(&mut client);
     let names: Vec<&str> = frames.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, [function, "workgroup (1,0,0)", DISPATCH, queue, "perceptron"]);
+    assert_eq!(names, [function, "workgroup (1,0,0)", DISPATCH]);
     // The dispatch is the first matmul, and the frame shows its line.
     assert_eq!(frames[2].1, 9);
+    // The VM's own frames are at its own levels.
+    client.request("evaluate", &json!({"expression": "level source", "context": "repl"}));
+    client.event("stopped");
+    let frames = stack(&mut client);
+    let names: Vec<&str> = frames.iter().map(|(name, _)| name.as_str()).skip(3).collect();
+    assert_eq!(names, ["hal.device.queue.execute.indirect", "perceptron"]);
+    client.request("evaluate", &json!({"expression": "level model", "context": "repl"}));
+    client.event("stopped");
     assert_eq!(step(&mut client, "stepOut"), "workgroup (2,0,0)");
     assert_eq!(step(&mut client, "stepOut"), format!("{DISPATCH}, done"));
     assert_eq!(step(&mut client, "stepOut"), "perceptron");
@@ -88,11 +96,19 @@ fn what_a_dispatch_works_on_are_tensors() {
 
     let trace = client.request("stackTrace", &json!({"threadId": 1}));
     let frame = &trace["stackFrames"][0]["id"];
-    let scopes = client.request("scopes", &json!({"frameId": frame}));
-    let names: Vec<&Value> =
-        scopes["scopes"].as_array().unwrap().iter().map(|scope| &scope["name"]).collect();
-    assert_eq!(names, ["Dispatch", "Device"]);
-    let device = &scopes["scopes"][1]["variablesReference"];
+    let names = |client: &mut Client, frame: &Value| -> (Vec<String>, Value) {
+        let scopes = client.request("scopes", &json!({"frameId": frame}));
+        let scopes = scopes["scopes"].as_array().unwrap().clone();
+        let names = scopes.iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect();
+        (names, scopes.last().unwrap()["variablesReference"].clone())
+    };
+    assert_eq!(names(&mut client, frame).0, ["Dispatch", "Locals", "Arguments"]);
+    // The memory of the device is a level below the model.
+    client.request("evaluate", &json!({"expression": "level source", "context": "repl"}));
+    client.event("stopped");
+    let trace = client.request("stackTrace", &json!({"threadId": 1}));
+    let (names, device) = names(&mut client, &trace["stackFrames"][0]["id"]);
+    assert_eq!(names.last().map(String::as_str), Some("Device"));
     let device = client.request("variables", &json!({"variablesReference": device}));
     let allocations = device["variables"].as_array().unwrap();
     let alloca = |it: &&Value| it["value"].as_str().unwrap().contains("hal.device.queue.alloca");

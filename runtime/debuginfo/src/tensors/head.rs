@@ -125,11 +125,6 @@ impl<'f> Head<'f> {
         self.values.get(at).copied().flatten()
     }
 
-    /// All values of the head.
-    pub(crate) fn all_values(&self) -> Vec<ValueIndex> {
-        self.values(0..self.len())
-    }
-
     /// The text of some tokens. Only words have blanks between them.
     pub(crate) fn text(&self, range: Range<usize>) -> String {
         let mut text = String::new();

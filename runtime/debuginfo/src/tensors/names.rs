@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::head::Head;
 use super::program::{
-    Fate, SourceTensor, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind,
+    Fate, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind,
     TensorProgram, TensorValueId,
 };
 use super::reader::{self, FlowText, id};
@@ -126,7 +126,7 @@ struct Walk<'w, 'f> {
 impl<'f> Walk<'_, 'f> {
     fn index(&mut self) {
         for (at, value) in self.source.values.iter().enumerate() {
-            if let Some(place) = value.chain.first() {
+            for place in value.chain.first().into_iter().chain(value.moves.first()) {
                 self.by_place.entry(place.clone()).or_default().push(at);
             }
             self.by_shape.entry(shape_key(&value.tensor_type)).or_default().push(at);
@@ -452,17 +452,15 @@ impl<'f> Walk<'_, 'f> {
         let (offsets, sizes, strides) = self.builder().slice_of(&operation)?;
         let into_node = self.terms.node(into);
         let (shape, element) = (into_node.shape.clone(), into_node.element.clone());
+        let whole = whole_axes(&operation, &shape);
         let is_whole = offsets.iter().all(|it| it.as_constant() == Some(0))
-            && sizes.iter().zip(&shape).all(|(size, whole)| match (size, whole) {
-                (Some(size), Some(whole)) => size == whole,
-                // A whole tensor is stored with the sizes that it is declared with.
-                (None, None) => has_own_sizes(&operation),
-                _ => false,
+            && sizes.iter().zip(&shape).zip(&whole).all(|((size, declared), whole)| {
+                size == declared && (size.is_some() || *whole)
             });
         if is_whole {
             return self.builder().reshaped(part, shape, element);
         }
-        self.builder().inserted(part, into, (&offsets, &sizes, &strides))
+        self.builder().inserted(part, into, (&offsets, &sizes, &strides), &whole)
     }
 
     /// The places in the source of what one call of a dispatch stores, and of all that it does.
@@ -516,7 +514,13 @@ impl<'f> Walk<'_, 'f> {
             let equality = self.compare(value.node, node);
             let assumes = equality == Equality::ExceptConstants;
             let is_refused = self.refused.tensors.contains(&(value.chain.clone(), at));
-            if equality == Equality::Unknown || (assumes && (!is_here || is_refused)) {
+            // Sizes that are only known when the program runs are not compared.
+            let needs_place = assumes || !self.terms.has_sizes_of_inputs(value.node);
+            if std::env::var("DBGID").is_ok() { eprintln!("ID {operation:?} {:?} {equality:?} here {is_here} needs {needs_place} {:?}", value.chain.first().map(|c| c.line), value.tensor_type); }
+            if equality == Equality::Unknown
+                || (needs_place && !is_here)
+                || (assumes && is_refused)
+            {
                 self.folded = before;
                 continue;
             }
@@ -653,15 +657,24 @@ fn shape_key(tensor_type: &str) -> String {
     format!("{known} {unknown} {element}")
 }
 
-/// Whether the sizes of a store are those that its target is declared with.
-fn has_own_sizes(operation: &Operation<'_, '_>) -> bool {
+/// For each axis of a store's target, whether it is stored with the size that is declared:
+/// `sizes = [%0, 8]` and `!…dispatch.tensor<…tensor<?x8xf32>>{%0}`.
+fn whole_axes(operation: &Operation<'_, '_>, shape: &[Option<i64>]) -> Vec<bool> {
     let head = &operation.head;
-    let Some(sizes) = head.anywhere("sizes") else { return false };
-    let sizes = head.values(head.inside(sizes + 1));
-    let Some(colon) = head.after_arrow() else { return false };
-    // `!…dispatch.tensor<…>{%0, %1}`.
-    let open = (colon..head.len()).rev().find(|at| head.token(*at) == "{");
-    open.is_some_and(|open| head.values(head.inside(open)) == sizes)
+    let sizes = head.anywhere("sizes").map(|it| head.parts(head.inside(it + 1)));
+    let start = head.after_arrow().unwrap_or(head.len());
+    let open = (start..head.len()).rev().find(|at| head.token(*at) == "{");
+    let declared = open.map(|open| head.values(head.inside(open))).unwrap_or_default();
+    let mut declared = declared.into_iter();
+    let axes = shape.iter().enumerate().map(|(axis, size)| match size {
+        Some(_) => false,
+        None => {
+            let stored = sizes.as_ref().and_then(|it| head.value(it.get(axis)?.start));
+            let declared = declared.next();
+            stored.is_some() && stored == declared
+        }
+    });
+    axes.collect()
 }
 
 impl Places<'_> {

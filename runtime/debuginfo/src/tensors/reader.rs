@@ -166,6 +166,13 @@ pub(super) fn dispatch_operands(name: &str, head: &Head<'_>) -> Option<std::ops:
     (0..head.len()).find(is_start).map(|at| head.inside(at))
 }
 
+/// The index of the argument that an operation takes as a tensor: `wait(%fence) => %arg0`.
+pub(super) fn imported(function: &SourceFunction, head: &Head<'_>) -> Option<usize> {
+    let start = if head.token(0) == "wait" { head.group_end(1) } else { 0 };
+    let value = head.values(start..head.len()).into_iter().next()?;
+    function.arguments().iter().position(|it| *it == value)
+}
+
 fn kind(
     function: &SourceFunction,
     written: &SourceOperation,
@@ -184,10 +191,7 @@ fn kind(
         },
         "util.global.load" if has_tensors => TensorOperationKind::GlobalLoad { symbol: symbol() },
         "hal.tensor.import" => {
-            let argument = written.operands.iter();
-            let arguments = function.arguments();
-            let mut argument = argument.filter_map(|it| arguments.iter().position(|a| a == it));
-            match argument.next() {
+            match imported(function, head) {
                 Some(argument) => TensorOperationKind::Import { argument },
                 None => TensorOperationKind::Other { name },
             }

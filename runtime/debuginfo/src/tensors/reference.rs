@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::program::SourceTensor;
+use super::reader::imported;
 use super::symbolic::build::{Builder, Constants, Scope, Value};
 use super::symbolic::maps::{Maps, tensor};
-use super::symbolic::terms::{Node, NodeId, NodeKind, TermId, Terms};
+use super::symbolic::terms::{Node, NodeId, NodeKind, Terms};
 use crate::dispatches::{CallChain, LocationReader, NamedPosition};
 use crate::source::SourceText;
 use crate::source::functions::{
@@ -38,6 +39,8 @@ pub(super) struct Reference<'r> {
 pub(super) struct ReferenceValue {
     /// The position of its operation, then of the inlined calls around it.
     pub(super) chain: CallChain,
+    /// The position of what it only moves, padded or in another order.
+    pub(super) moves: CallChain,
     pub(super) node: NodeId,
     pub(super) tensor_type: String,
     /// Which result of its operation it is.
@@ -256,11 +259,17 @@ impl<'r> Reference<'r> {
                 value.is_inner = true;
             }
         }
+        let mut moves = CallChain::new();
+        if matches!(written.name.as_str(), "tensor.pad" | "linalg.transpose") {
+            let moved = walk.function.values.iter().rev().find(|it| used.first() == Some(&it.node));
+            moves = moved.map(|it| it.chain.clone()).unwrap_or_default();
+        }
         for (result, value) in written.results.iter().enumerate() {
             let Some(node) = scope.values.get(value).and_then(|it| it.tensor()) else { continue };
             let tensor_type = type_text(walk.terms.node(node));
             walk.function.values.push(ReferenceValue {
                 chain: chain.clone(),
+                moves: moves.clone(),
                 node,
                 tensor_type,
                 result,
@@ -351,9 +360,7 @@ impl<'r> Reference<'r> {
     fn import(&mut self, scope: &mut Scope<'_>, index: OperationIndex, walk: &mut Walk<'_>) {
         let function = scope.function;
         let Some(written) = function.operations.get(index) else { return };
-        let arguments = function.arguments();
-        let argument =
-            written.operands.iter().find_map(|it| arguments.iter().position(|own| own == it));
+        let argument = imported(function, &Head::of(function, index));
         let Some(result) = written.results.first() else { return };
         let Some(node) =
             import_shape(function, index).map(|(shape, element)| walk.terms.input(shape, element))
@@ -424,6 +431,7 @@ impl<'r> Reference<'r> {
             let (result, is_inner) = (argument, false);
             walk.function.values.push(ReferenceValue {
                 chain: CallChain::new(),
+                moves: CallChain::new(),
                 node,
                 tensor_type,
                 result,
@@ -471,6 +479,7 @@ impl<'r> Reference<'r> {
             let (result, is_inner, chain) = (0, false, CallChain::new());
             walk.function.values.push(ReferenceValue {
                 chain,
+                moves: CallChain::new(),
                 node,
                 tensor_type,
                 result,
@@ -589,9 +598,4 @@ fn declared_type(source: &SourceText, at: &NamedPosition) -> Option<String> {
     let sizes: String =
         sizes.split(',').filter(|it| !it.is_empty()).map(|it| format!("{it}x")).collect();
     Some(sizes + element)
-}
-
-/// A term that stands for a scalar.
-pub(super) fn scalar(value: Option<Value>) -> Option<TermId> {
-    value?.scalar()
 }

@@ -97,7 +97,7 @@ impl HeadTypes<'_> {
         text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// A list of types, with or without parentheses; of `A to B`, the latter.
+    /// A list of types, with or without parentheses; of `A to B` and `A into B`, the latter.
     fn list(&self, range: Range<usize>) -> Vec<String> {
         let mut types = Vec::new();
         let mut at = range.start;
@@ -113,7 +113,8 @@ impl HeadTypes<'_> {
                 continue;
             }
             let target = (at..end).rev().find(|it| {
-                self.leaves[*it].kind == TokenKind::Word && self.text_of(&self.leaves[*it]) == "to"
+                self.leaves[*it].kind == TokenKind::Word
+                    && matches!(self.text_of(&self.leaves[*it]), "to" | "into")
             });
             types.push(self.span(target.map_or(at, |it| it + 1)..end));
             at = end;

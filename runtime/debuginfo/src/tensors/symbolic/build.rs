@@ -72,10 +72,6 @@ impl<'o, 'f> Operation<'o, 'f> {
         self.scope.values.get(&at).copied()
     }
 
-    pub(crate) fn tensor(&self, at: ValueIndex) -> Option<NodeId> {
-        self.value(at)?.tensor()
-    }
-
     pub(crate) fn operand(&self, at: usize) -> Option<Value> {
         self.value(*self.scope.function.operations.get(self.index)?.operands.get(at)?)
     }
@@ -118,7 +114,7 @@ impl Builder<'_> {
             };
             match read {
                 Some(read) if read.len() == written.results.len() => Ok(read),
-                _ => Err(unknown()),
+                _ => { if std::env::var("DBGOP").is_ok() { eprintln!("UNREAD {} {:?}", operation.name, operation.head.text(0..operation.head.len()).chars().take(300).collect::<String>()); } Err(unknown()) },
             }
         };
         let values = match read {

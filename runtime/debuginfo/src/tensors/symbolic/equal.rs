@@ -81,6 +81,7 @@ impl<'t> Proof<'t> {
         self.depth += 1;
         let before = self.found.len();
         let is_equal = self.compare(source, compiled);
+        if !is_equal && std::env::var("DBGEQ").is_ok() { eprintln!("{:indent$}{:?} != {:?}", "", self.terms.show(source), self.terms.show(compiled), indent = self.depth); }
         self.depth -= 1;
         if is_equal {
             self.equal.insert((source, compiled));
@@ -96,7 +97,9 @@ impl<'t> Proof<'t> {
         if let Term::Read(node, index) = &other
             && matches!(self.terms.node(*node).kind, NodeKind::Folded(_))
         {
-            return self.is_folded(source, *node, index);
+            if self.is_folded(source, *node, index) || self.is_gathered(&one, *node, index) {
+                return true;
+            }
         }
         // A number that the compiler has computed from constants.
         if matches!(other, Term::Literal(_))
@@ -244,8 +247,30 @@ impl<'t> Proof<'t> {
         let by: Vec<Index> = by.into_iter().map(Option::unwrap_or_default).collect();
         let ranges = self.terms.node(node).shape.clone();
         let term = self.terms.replace(source, &by, &ranges);
-        match self.folded.0.get(&node).cloned() {
-            Some(known) => known == term,
+        self.is_bound(node, term)
+    }
+
+    /// Whether both are elements at equal indices of constants of one shape.
+    fn is_gathered(&mut self, source: &Term, node: NodeId, index: &[Index]) -> bool {
+        let Term::Read(own, at) = source else { return false };
+        let (one, other) = (self.terms.node(*own), self.terms.node(node));
+        if !one.is_constant || one.shape != other.shape || one.element != other.element {
+            return false;
+        }
+        let own = *own;
+        if !self.is_same_index(at, index) {
+            return false;
+        }
+        let axes = (0..index.len() as u32).map(Index::variable).collect();
+        let term = self.terms.read(own, axes);
+        self.assumes = true;
+        self.is_bound(node, term)
+    }
+
+    /// Whether a compiled constant is this term over its indices, as far as is known.
+    fn is_bound(&mut self, node: NodeId, term: TermId) -> bool {
+        match self.folded.0.get(&node) {
+            Some(known) => *known == term,
             None => {
                 self.folded.0.insert(node, term);
                 self.found.push(node);

@@ -210,9 +210,42 @@ pub(crate) fn reshaped(
     to: &[Option<i64>],
     ranges: &Ranges,
 ) -> Option<Vec<Index>> {
-    // Both shapes are cut into groups of equal products, beginning at the end, so that an unknown
-    // size only matters in its own group.
     let mut found = vec![Index::default(); to.len()];
+    // Sizes that are unknown on both sides stay as they are, and what lies between them, too.
+    let unknown = |shape: &[Option<i64>]| -> Vec<usize> {
+        (0..shape.len()).filter(|at| shape[*at].is_none()).collect()
+    };
+    let (one, other) = (unknown(from), unknown(to));
+    let parts = |shape: &[Option<i64>], unknown: &[usize]| -> Vec<(usize, usize)> {
+        let starts = std::iter::once(0).chain(unknown.iter().map(|it| it + 1));
+        starts.zip(unknown.iter().copied().chain([shape.len()])).collect()
+    };
+    let is_same = |((a, b), (c, d)): (&(usize, usize), &(usize, usize))| {
+        product(&from[*a..*b]) == product(&to[*c..*d])
+    };
+    let (ours, theirs) = (parts(from, &one), parts(to, &other));
+    if ours.len() == theirs.len() && ours.iter().zip(&theirs).all(is_same) {
+        for (one, other) in one.iter().zip(&other) {
+            found[*other] = index[*one].clone();
+        }
+        for ((a, b), (c, d)) in ours.into_iter().zip(theirs) {
+            regroup(&index[a..b], &from[a..b], &to[c..d], ranges, &mut found[c..d])?;
+        }
+    } else {
+        regroup(index, from, to, ranges, &mut found)?;
+    }
+    Some(found)
+}
+
+/// Writes the index of an element in another shape. Both shapes are cut into groups of equal
+/// products, beginning at the end, so that an unknown size only matters in its own group.
+fn regroup(
+    index: &[Index],
+    from: &[Option<i64>],
+    to: &[Option<i64>],
+    ranges: &Ranges,
+    found: &mut [Index],
+) -> Option<()> {
     let (mut one, mut other) = (from.len(), to.len());
     while one > 0 || other > 0 {
         if one > 0 && from[one - 1] == Some(1) {
@@ -222,18 +255,6 @@ pub(crate) fn reshaped(
         if other > 0 && to[other - 1] == Some(1) {
             other -= 1;
             continue;
-        }
-        // One size that is unknown on both sides.
-        if one > 0 && other > 0 && from[one - 1].is_none() && to[other - 1].is_none() {
-            let ends = from[..one - 1].iter().all(Option::is_some)
-                && to[..other - 1].iter().all(Option::is_some);
-            let is_only = product(&from[..one - 1]) == product(&to[..other - 1]) && ends;
-            if is_only || (one == other && from[..one] == to[..other]) {
-                found[other - 1] = index[one - 1].clone();
-                one -= 1;
-                other -= 1;
-                continue;
-            }
         }
         let (first, second) = group(&from[..one], &to[..other])?;
         // The element's position in the group.
@@ -256,7 +277,7 @@ pub(crate) fn reshaped(
         one -= first;
         other -= second;
     }
-    Some(found)
+    Some(())
 }
 
 fn product(sizes: &[Option<i64>]) -> Option<i64> {

@@ -266,9 +266,11 @@ impl Builder<'_> {
         }
         let is_reduction = loops.reduces.contains(&true);
         let sizes = self.sizes(loops);
-        let mut ranges = vec![None; loops.reduces.len()];
+        // Axes of one element have variables, but no loops.
+        let reducing = loops.reduces.iter().filter(|it| **it).count();
+        let mut ranges = vec![Some(1); output_maps.first()?.len() + reducing];
         for (size, at) in sizes.iter().zip(&order) {
-            ranges[at.as_variable()? as usize] = *size;
+            *ranges.get_mut(at.as_variable()? as usize)? = *size;
         }
         let mut given = Vec::new();
         for (input, map) in loops.inputs.iter().zip(input_maps) {
@@ -387,6 +389,10 @@ impl Loops {
         let output = self.maps.get(self.inputs.len())?;
         let mut order: Vec<Option<u32>> = vec![None; self.reduces.len()];
         for (axis, index) in (0_u32..).zip(output) {
+            // An axis of one element has no loop.
+            if index.as_constant() == Some(0) {
+                continue;
+            }
             let at = index.as_variable()? as usize;
             if order.get(at)?.is_some() || *self.reduces.get(at)? {
                 return None;

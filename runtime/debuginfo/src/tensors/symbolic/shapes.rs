@@ -56,7 +56,8 @@ impl Builder<'_> {
                 let strides = head.group_end(sizes);
                 let sizes = self.sizes_in(operation, head.inside(sizes))?;
                 let strides = self.indices(operation, head.inside(strides))?;
-                self.inserted(tensor(0)?, tensor(1)?, (&offsets, &sizes, &strides))
+                let whole = vec![false; sizes.len()];
+                self.inserted(tensor(0)?, tensor(1)?, (&offsets, &sizes, &strides), &whole)
             }
             "tensor.pad" => self.pad(operation),
             _ if name.ends_with("dispatch.tensor.load") => {
@@ -160,12 +161,14 @@ impl Builder<'_> {
         Some(self.terms.elements(shape, element, term))
     }
 
-    /// A tensor with a part replaced.
+    /// A tensor with a part replaced. `whole` says which axes the part fills, where that is only
+    /// known when the program runs.
     pub(crate) fn inserted(
         &mut self,
         part: NodeId,
         into: NodeId,
         (offsets, sizes, strides): (&[Index], &[Option<i64>], &[Index]),
+        whole: &[bool],
     ) -> Option<NodeId> {
         let (shape, element) = {
             let into = self.terms.node(into);
@@ -181,7 +184,9 @@ impl Builder<'_> {
         let mut bounds = Vec::new();
         for (at, (offset, size)) in offsets.iter().zip(sizes).enumerate() {
             let place = own[at].add(&offset.times(-1));
-            let is_whole = offset.as_constant() == Some(0) && *size == shape[at] && size.is_some();
+            let is_whole = offset.as_constant() == Some(0)
+                && *size == shape[at]
+                && (size.is_some() || whole.get(at) == Some(&true));
             if !is_whole {
                 bounds.push((place.clone(), *size));
             }

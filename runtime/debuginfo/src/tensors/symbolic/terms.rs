@@ -122,6 +122,41 @@ impl Terms {
         })
     }
 
+    /// Whether each size of a tensor that is only known when the program runs is that of an input:
+    /// tensors that are equal element by element then have equal sizes.
+    pub(crate) fn has_sizes_of_inputs(&self, id: NodeId) -> bool {
+        let axes = self.node(id).shape.iter().enumerate();
+        let mut unknown = axes.filter(|(_, size)| size.is_none());
+        unknown.all(|(axis, _)| self.is_size_of_input(id, axis as u32, &mut 2_000))
+    }
+
+    fn is_size_of_input(&self, id: NodeId, axis: u32, steps: &mut usize) -> bool {
+        *steps = steps.saturating_sub(1);
+        if *steps == 0 {
+            return false;
+        }
+        match &self.node(id).kind {
+            NodeKind::Input | NodeKind::Constant(_) | NodeKind::Folded(_) => true,
+            NodeKind::Elements(term) => self.reads_along(*term, axis, steps),
+            NodeKind::Reduction { steps: terms, .. } => {
+                terms.iter().any(|it| self.reads_along(*it, axis, steps))
+            }
+        }
+    }
+
+    /// Whether a term reads an input whose axis has a variable as its index.
+    fn reads_along(&self, id: TermId, variable: u32, steps: &mut usize) -> bool {
+        match self.get(id) {
+            Term::Read(node, at) => (0_u32..).zip(at).any(|(axis, index)| {
+                index.as_variable() == Some(variable) && self.is_size_of_input(*node, axis, steps)
+            }),
+            Term::Operation(_, operands) => {
+                operands.iter().any(|it| self.reads_along(*it, variable, steps))
+            }
+            _ => false,
+        }
+    }
+
     fn is_constant_index(&self, index: &Index) -> bool {
         index.terms.iter().all(|(atom, _)| match atom {
             Atom::Variable(_) => true,
@@ -132,6 +167,13 @@ impl Terms {
 
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]
+    }
+
+    pub(crate) fn show(&self, id: TermId) -> String {
+        match self.get(id) {
+            Term::Read(node, at) => format!("{node:?}{:?}{:?} {at:?}", self.node(*node).shape, match &self.node(*node).kind { NodeKind::Elements(_) => "map", NodeKind::Reduction{..} => "red", NodeKind::Input => "in", NodeKind::Constant(_) => "const", NodeKind::Folded(_) => "folded" }),
+            other => format!("{other:?}"),
+        }
     }
 
     /// The number of tensors.
@@ -226,17 +268,5 @@ impl Terms {
         known: &mut HashMap<TermId, TermId>,
     ) -> Index {
         index.replace(by, &mut |term| self.replace_known(term, by, ranges, known), ranges)
-    }
-
-    /// Replaces what a reduction has computed so far.
-    pub(crate) fn accumulators(&mut self, id: TermId, by: &[TermId]) -> TermId {
-        match self.get(id).clone() {
-            Term::Accumulated(result) => by.get(result as usize).copied().unwrap_or(id),
-            Term::Operation(name, operands) => {
-                let operands = operands.into_iter().map(|it| self.accumulators(it, by)).collect();
-                self.add(Term::Operation(name, operands))
-            }
-            _ => id,
-        }
     }
 }

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::head::Head;
 use super::program::{
-    Fate, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind,
-    TensorProgram, TensorValueId,
+    Fate, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind, TensorProgram,
+    TensorValueId,
 };
 use super::reader::{self, FlowText, id};
 use super::reference::{
@@ -453,10 +453,11 @@ impl<'f> Walk<'_, 'f> {
         let into_node = self.terms.node(into);
         let (shape, element) = (into_node.shape.clone(), into_node.element.clone());
         let whole = whole_axes(&operation, &shape);
-        let is_whole = offsets.iter().all(|it| it.as_constant() == Some(0))
-            && sizes.iter().zip(&shape).zip(&whole).all(|((size, declared), whole)| {
-                size == declared && (size.is_some() || *whole)
-            });
+        let is_whole =
+            offsets.iter().all(|it| it.as_constant() == Some(0))
+                && sizes.iter().zip(&shape).zip(&whole).all(|((size, declared), whole)| {
+                    size == declared && (size.is_some() || *whole)
+                });
         if is_whole {
             return self.builder().reshaped(part, shape, element);
         }
@@ -516,10 +517,7 @@ impl<'f> Walk<'_, 'f> {
             let is_refused = self.refused.tensors.contains(&(value.chain.clone(), at));
             // Sizes that are only known when the program runs are not compared.
             let needs_place = assumes || !self.terms.has_sizes_of_inputs(value.node);
-            if std::env::var("DBGID").is_ok() { eprintln!("ID {operation:?} {:?} {equality:?} here {is_here} needs {needs_place} {:?}", value.chain.first().map(|c| c.line), value.tensor_type); }
-            if equality == Equality::Unknown
-                || (needs_place && !is_here)
-                || (assumes && is_refused)
+            if equality == Equality::Unknown || (needs_place && !is_here) || (assumes && is_refused)
             {
                 self.folded = before;
                 continue;
@@ -638,7 +636,7 @@ fn fate(
     let results = operations.iter().filter_map(|it| function.operations.get(it.index));
     let results: Vec<TensorValueId> = results.flat_map(|it| it.results.clone()).collect();
     match results.is_empty() {
-        true => Fate::Unknown("nothing that runs has its line".to_owned()),
+        true => Fate::Unknown("no dispatch computes it on its own".to_owned()),
         false => Fate::FusedInto(results),
     }
 }

@@ -190,12 +190,10 @@ fn kind(
             export: symbols().nth(1).map(symbol_name).unwrap_or_default(),
         },
         "util.global.load" if has_tensors => TensorOperationKind::GlobalLoad { symbol: symbol() },
-        "hal.tensor.import" => {
-            match imported(function, head) {
-                Some(argument) => TensorOperationKind::Import { argument },
-                None => TensorOperationKind::Other { name },
-            }
-        }
+        "hal.tensor.import" => match imported(function, head) {
+            Some(argument) => TensorOperationKind::Import { argument },
+            None => TensorOperationKind::Other { name },
+        },
         "hal.tensor.export" => TensorOperationKind::Export,
         "util.call" => TensorOperationKind::Call { callee: symbol() },
         "flow.tensor.constant" | "arith.constant" if has_tensors => {

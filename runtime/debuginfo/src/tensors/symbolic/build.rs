@@ -114,7 +114,7 @@ impl Builder<'_> {
             };
             match read {
                 Some(read) if read.len() == written.results.len() => Ok(read),
-                _ => { if std::env::var("DBGOP").is_ok() { eprintln!("UNREAD {} {:?}", operation.name, operation.head.text(0..operation.head.len()).chars().take(300).collect::<String>()); } Err(unknown()) },
+                _ => Err(unknown()),
             }
         };
         let values = match read {

@@ -81,7 +81,6 @@ impl<'t> Proof<'t> {
         self.depth += 1;
         let before = self.found.len();
         let is_equal = self.compare(source, compiled);
-        if !is_equal && std::env::var("DBGEQ").is_ok() { eprintln!("{:indent$}{:?} != {:?}", "", self.terms.show(source), self.terms.show(compiled), indent = self.depth); }
         self.depth -= 1;
         if is_equal {
             self.equal.insert((source, compiled));

@@ -302,3 +302,48 @@ fn group(from: &[Option<i64>], to: &[Option<i64>]) -> Option<(usize, usize)> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(count: u32) -> Vec<Index> {
+        (0..count).map(Index::variable).collect()
+    }
+
+    #[test]
+    fn an_index_survives_a_reshape_and_back() {
+        let shapes: [&[i64]; 5] = [&[4, 6], &[24], &[1, 4, 1, 6], &[2, 2, 2, 3], &[8, 3]];
+        for (from, to) in shapes.iter().flat_map(|from| shapes.map(|to| (*from, to))) {
+            let sizes = |shape: &[i64]| shape.iter().map(|it| Some(*it)).collect::<Vec<_>>();
+            let (from, to) = (sizes(from), sizes(to));
+            let own: Vec<Index> = all(from.len() as u32)
+                .into_iter()
+                .zip(&from)
+                .map(|(it, size)| if *size == Some(1) { Index::default() } else { it })
+                .collect();
+            let there = reshaped(&own, &from, &to, &from).unwrap();
+            assert_eq!(reshaped(&there, &to, &from, &from).unwrap(), own, "{from:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn unknown_sizes_stay_in_their_order() {
+        let from = [Some(1), Some(4), None, None];
+        let moved = reshaped(&all(4), &from, &[Some(4), None, None], &from).unwrap();
+        assert_eq!(moved, [1, 2, 3].map(Index::variable));
+        assert_eq!(reshaped(&all(2), &[None, Some(4)], &[Some(4), None], &[None, Some(4)]), None);
+        assert_eq!(reshaped(&all(2), &[None, None], &[None], &[None, None]), None);
+    }
+
+    #[test]
+    fn quotients_and_remainders_are_taken_apart() {
+        let ranges = [Some(5), Some(8)];
+        let flat = Index::variable(0).times(8).add(&Index::variable(1));
+        assert_eq!(flat.quotient(8, &ranges), Index::variable(0));
+        assert_eq!(flat.remainder(8, &ranges), Index::variable(1));
+        let rest = flat.remainder(6, &ranges);
+        assert_eq!(rest.add(&flat.quotient(6, &ranges).times(6)), flat);
+        assert_eq!(rest.as_variable(), None);
+    }
+}

@@ -169,13 +169,6 @@ impl Terms {
         &self.nodes[id.0 as usize]
     }
 
-    pub(crate) fn show(&self, id: TermId) -> String {
-        match self.get(id) {
-            Term::Read(node, at) => format!("{node:?}{:?}{:?} {at:?}", self.node(*node).shape, match &self.node(*node).kind { NodeKind::Elements(_) => "map", NodeKind::Reduction{..} => "red", NodeKind::Input => "in", NodeKind::Constant(_) => "const", NodeKind::Folded(_) => "folded" }),
-            other => format!("{other:?}"),
-        }
-    }
-
     /// The number of tensors.
     pub(crate) fn count(&self) -> usize {
         self.nodes.len()

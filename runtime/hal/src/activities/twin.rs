@@ -34,7 +34,7 @@ pub struct Twin {
     module: ModuleIndex,
 }
 
-/// What a dispatch has left behind that ran as its twin and as machine code.
+/// What a dispatch has left that ran as its twin and as machine code.
 #[derive(Clone, Debug)]
 pub struct TwinOutcome {
     /// The dispatch of machine code, with its memory.

@@ -126,7 +126,7 @@ fn of_data(shipped: &Module, made: &Module) -> Option<String> {
         return Some(format!("it has {theirs} blocks of data, and this one {ours}"));
     }
     let segment = |module: &Module, index| {
-        module.rodata_bytes(RodataOrdinal::from_index(index)).map(|it| it.into_owned())
+        module.rodata_bytes(RodataOrdinal::from_index(index)).map(std::borrow::Cow::into_owned)
     };
     let differing: Vec<Vec<u8>> = (0..ours)
         .filter_map(|index| {

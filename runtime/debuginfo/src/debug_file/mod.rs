@@ -17,7 +17,7 @@
 //!
 //! - [`manifest`]: what the file says of itself
 //! - [`error`]: why it cannot be used
-//! - [`reading`]: [`DebugFile`]
+//! - [`reading`]: an open debug file
 //! - [`writing`]: making one, and adding to it
 
 mod error;

@@ -32,10 +32,12 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// The line to report as the cause: the first with `error:`, or else the last that is not
-    /// blank.
+    /// The line to report as the cause: the first that tells of an error, or else the last that is
+    /// not blank.
     pub(crate) fn first_error(&self) -> Option<String> {
-        let error = self.lines.iter().find(|line| line.contains("error:"));
+        let marks = ["error:", "Unknown command line argument"];
+        let tells = |line: &&String| marks.iter().any(|mark| line.contains(mark));
+        let error = self.lines.iter().find(tells);
         error.or_else(|| self.lines.iter().rfind(|line| !line.trim().is_empty())).cloned()
     }
 }

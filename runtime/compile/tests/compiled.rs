@@ -374,6 +374,42 @@ fn nested_executables_align_with_the_text_inside() {
     }
 }
 
+/// A compiler that cannot print its phases compiles three times, and the user reads why.
+#[cfg(unix)]
+#[test]
+fn an_old_compiler_compiles_three_times() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let compiler = folder.path().join("old-compiler");
+    let script = "#!/bin/sh\nfor flag; do case \"$flag\" in --dump-compilation-phases-to*)\n\
+                  echo \"x: Unknown command line argument '$flag'.  Try: 'x --help'\" >&2\n\
+                  echo \"x: Did you mean '--x'?\" >&2\nexit 1;; esac; done\n\
+                  exec iree-compile \"$@\"\n";
+    std::fs::write(&compiler, script).expect("a scratch file");
+    std::fs::set_permissions(&compiler, std::fs::Permissions::from_mode(0o755))
+        .expect("a scratch file");
+    let source = tests().join("corpus/device.mlir");
+    let request = CompileRequest {
+        input: source.clone(),
+        output: folder.path().join("old.vmfb"),
+        compiler: Some(compiler),
+        ..CompileRequest::default()
+    };
+    let mut lines = Vec::new();
+    let output =
+        compile(&request, &Cancellation::default(), &mut |line| lines.push(line.to_owned()))
+            .unwrap_or_else(|error| panic!("{error}: {lines:?}"));
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("does not know --dump-compilation-phases-to"), "{lines:?}");
+    assert!(lines[0].contains("three times"), "{lines:?}");
+    let module = Module::open(&output.module).expect("the module loads");
+    let info = DebugInfo::load(&module, Some(&companion_of(&output)));
+    assert_eq!(info.completeness().messages(), [""; 0]);
+    assert!(!dispatches_of(&output).is_empty());
+    assert_eq!(debug_file(&output).flow(), None);
+    assert_eq!(folder.path().read_dir().expect("a folder").count(), 3);
+}
+
 /// The companion that is made of a phase is the one that a whole compilation prints, with all of
 /// its locations; only large constants differ.
 #[test]

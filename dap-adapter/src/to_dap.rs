@@ -25,7 +25,8 @@ pub(crate) fn breakpoint(
     debugger: &Debugger,
     client: &Client,
 ) -> protocol::Breakpoint {
-    let verified = breakpoint.is_verified();
+    let verified = breakpoint.is_verified() && breakpoint.is_enabled;
+    let disabled = || "a command has disabled it; `enable` makes it work again".to_owned();
     // A module that is loaded later may define the name, or the program after a restart.
     let may_come =
         matches!(breakpoint.spec, BreakpointSpec::Line { .. } | BreakpointSpec::Function { .. });
@@ -33,7 +34,7 @@ pub(crate) fn breakpoint(
     protocol::Breakpoint {
         id: Some(i64::from(breakpoint.id.0)),
         verified,
-        message: breakpoint.message.clone(),
+        message: if breakpoint.is_enabled { breakpoint.message.clone() } else { Some(disabled()) },
         source: None,
         line: breakpoint.line.map(|line| client.line(line)),
         column: breakpoint.column.map(|column| client.column(column)),

@@ -167,6 +167,19 @@ impl LaunchArguments {
         Ok(Settings { stop_on_entry, no_debug, level, step_by })
     }
 
+    /// The same with another function or other inputs.
+    pub(crate) fn called_with(self, called: commands::Inputs) -> Self {
+        let commands::Inputs { function, inputs } = called;
+        let inputs = inputs.map(|texts| Inputs(texts.into_iter().map(Input).collect()));
+        Self { function: function.or(self.function), inputs: inputs.unwrap_or(self.inputs), ..self }
+    }
+
+    /// What the program is called with, as commands know it.
+    pub(crate) fn called(&self) -> commands::Inputs {
+        let inputs = Some(self.inputs.0.iter().map(|input| input.0.clone()).collect());
+        commands::Inputs { function: self.function.clone(), inputs }
+    }
+
     /// The options for the debugger. Opens the native libraries and the archives of parameters.
     /// `compiled` replaces a program that was compiled first.
     ///

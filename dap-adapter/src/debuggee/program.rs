@@ -151,7 +151,8 @@ impl Debuggee {
         self.targets = kept.targets;
         self.exception_filters = kept.exception_filters;
         self.forget_data_breakpoints();
-        self.console = kept.console;
+        let inputs = self.console.inputs().clone();
+        self.console = kept.console.called_with(inputs);
         let notes = self.console.restarted(&mut self.debugger).text;
         self.print(notes);
         self.set_traps();
@@ -369,7 +370,9 @@ impl Debuggee {
         let all = self.debugger.breakpoints().iter();
         let new: Vec<BreakpointId> =
             all.map(|it| it.id).filter(|id| !known.contains_key(id)).collect();
-        for id in new {
+        // What `until` has set is no breakpoint of the user's.
+        let hidden = self.console.hidden_breakpoint();
+        for id in new.into_iter().filter(|id| Some(*id) != hidden) {
             self.announce_breakpoint(id, client);
         }
         for breakpoint in self.changed_breakpoints(client) {

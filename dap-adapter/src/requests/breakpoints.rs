@@ -8,9 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use dap::requests::{SetFunctionBreakpointsArguments, SetInstructionBreakpointsArguments};
-use debug::{
-    BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, DispatchMoment, HitCondition,
-};
+use debug::{BreakpointId, BreakpointOptions, BreakpointSpec, Debugger, HitCondition};
 use serde_json::Value;
 
 use super::disassembly::instruction_address;
@@ -88,28 +86,17 @@ pub(super) fn set_function_breakpoints(
     let asked = arguments.breakpoints.into_iter();
     let wanted = asked
         .map(|it| {
-            with_options(function_spec(it.name), it.condition, it.hit_condition.as_deref(), None)
+            with_options(
+                commands::function_breakpoint(&it.name),
+                it.condition,
+                it.hit_condition.as_deref(),
+                None,
+            )
         })
         .collect();
     let breakpoints = replace(debuggee, client, Owner::Functions, wanted);
     breakpoints.iter().for_each(|breakpoint| debuggee.breakpoints.report(breakpoint));
     body(BreakpointsBody { breakpoints })
-}
-
-/// A function breakpoint. The names `dispatch:GLOB` and `dispatch-after:GLOB` stop before or after
-/// dispatches.
-fn function_spec(name: String) -> BreakpointSpec {
-    let dispatches = |pattern: &str, when| {
-        let pattern = debug::bare_symbol(pattern.trim());
-        BreakpointSpec::Dispatch { pattern, when }
-    };
-    if let Some(pattern) = name.strip_prefix("dispatch:") {
-        return dispatches(pattern, DispatchMoment::Before);
-    }
-    if let Some(pattern) = name.strip_prefix("dispatch-after:") {
-        return dispatches(pattern, DispatchMoment::After);
-    }
-    BreakpointSpec::Function { name }
 }
 
 pub(super) fn set_instruction_breakpoints(
@@ -172,6 +159,10 @@ pub(super) fn replace(
             let set = wanted.and_then(|(spec, options)| {
                 let known = old.take(&spec).or_else(|| of_commands.take(&spec));
                 let id = known.unwrap_or_else(|| debugger.add_breakpoint(spec));
+                // A command may have disabled it.
+                if debugger.breakpoint(id).is_some_and(|it| !it.is_enabled) {
+                    debugger.enable_breakpoint(id, true);
+                }
                 let set = debugger.set_breakpoint_options(id, &options);
                 set.map(|()| id).map_err(|error| {
                     // Without its options it would always stop, which the client did not ask for.

@@ -1,4 +1,6 @@
-//! Completion in the console: `completions`.
+//! Completion in the console: `completions`, of expressions and of commands.
+
+use std::ops::Range;
 
 use dap::requests::CompletionsArguments;
 use debug::CompletionKind;
@@ -22,18 +24,36 @@ pub(super) fn completions(
     let line = arguments.line.map_or(0, |line| client.line_from(line) as usize - 1);
     let text = arguments.text.split('\n').nth(line).unwrap_or_default();
     let cursor = byte_of(text, client.column_from(arguments.column) as usize - 1);
-    let found = debuggee.debugger.machine().completions(frame, text, cursor);
-    let targets = found.into_iter().take(MAX_COMPLETIONS).map(|it| {
-        let start = utf16(&text[..it.replaces.start]);
+    let target = |label: String, detail: String, kind: &str, replaces: Range<usize>| {
+        let start = utf16(&text[..replaces.start]);
         json!({
-            "label": it.text,
-            "detail": it.detail,
-            "type": type_of(it.kind),
+            "label": label,
+            "detail": detail,
+            "type": kind,
             "start": client.column(u32::try_from(start + 1).unwrap_or(u32::MAX)),
-            "length": utf16(&text[it.replaces]),
+            "length": utf16(&text[replaces]),
         })
-    });
-    Ok(json!({ "targets": targets.collect::<Vec<Value>>() }))
+    };
+    let machine = debuggee.debugger.machine();
+    let found = machine.completions(frame, text, cursor).into_iter();
+    let values = found.map(|it| target(it.text, it.detail, type_of(it.kind), it.replaces));
+    let mut targets: Vec<Value> = values.take(MAX_COMPLETIONS).collect();
+    // A backtick makes a line a command.
+    let prefix = usize::from(text.starts_with('`'));
+    if cursor > prefix {
+        let (line, cursor) = (&text[prefix..], cursor - prefix);
+        for it in debuggee.console.completions(&debuggee.debugger, line, cursor) {
+            let replaces = it.replaces.start + prefix..it.replaces.end + prefix;
+            let found = target(it.text, it.detail, "keyword", replaces);
+            let is_known = |known: &Value| {
+                known["label"] == found["label"] && known["start"] == found["start"]
+            };
+            if !targets.iter().any(is_known) {
+                targets.push(found);
+            }
+        }
+    }
+    Ok(json!({ "targets": targets }))
 }
 
 fn type_of(kind: CompletionKind) -> &'static str {

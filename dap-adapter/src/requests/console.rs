@@ -3,7 +3,7 @@
 //!
 //! A client with a button for a command, such as `level`, sends its text in the same way.
 
-use commands::{ConsoleLine, assignment};
+use commands::{Action, ConsoleLine, assignment};
 use dap::requests::EvaluateArguments;
 use debug::Limits;
 
@@ -53,25 +53,58 @@ pub(super) fn evaluate(
     }
 }
 
-/// Performs a command.
-fn perform(debuggee: &mut Debuggee, client: &Client, line: &str) -> Result<Answered, RequestError> {
+/// Performs a command, or several lines of them.
+fn perform(
+    debuggee: &mut Debuggee,
+    client: &Client,
+    lines: &str,
+) -> Result<Answered, RequestError> {
+    debuggee.console.type_lines(lines);
+    let Performed { text, error, action } = perform_waiting(debuggee, client);
+    match error {
+        Some(error) if text.is_empty() => Err(RequestError::failed(error)),
+        error => {
+            let error = error.map(|error| format!("\nerror: {error}")).unwrap_or_default();
+            let value = text + &error;
+            let body = body(Answer::result(Variable { value, ..Variable::default() }))?;
+            Ok(Answered { body, action })
+        }
+    }
+}
+
+/// What the lines that waited have answered.
+pub(crate) struct Performed {
+    pub(crate) text: String,
+    pub(crate) error: Option<String>,
+    /// What the session does before the lines that still wait.
+    pub(crate) action: Option<Action>,
+}
+
+/// Performs the lines that wait, up to one that the session has to act for.
+pub(crate) fn perform_waiting(debuggee: &mut Debuggee, client: &Client) -> Performed {
     let level = debuggee.debugger.machine().level();
-    let answer = debuggee.console.answer(&mut debuggee.debugger, line);
-    if answer.changed_values {
-        debuggee.values_changed(client, None);
+    let mut performed = Performed { text: String::new(), error: None, action: None };
+    while performed.action.is_none()
+        && performed.error.is_none()
+        && let Some(line) = debuggee.console.next_line()
+    {
+        let answer = debuggee.console.answer(&mut debuggee.debugger, &line);
+        if answer.changed_values {
+            debuggee.values_changed(client, None);
+        }
+        performed.text.push_str(&answer.text);
+        (performed.error, performed.action) = (answer.error, answer.action);
+        if let Some(Action::Shell(_)) = performed.action {
+            performed.action = None;
+            performed.error = Some("`shell` is for terminals; editors have one".to_owned());
+            debuggee.console.drop_lines();
+        }
     }
     if debuggee.debugger.machine().level() != level {
         debuggee.level_changed(client);
     }
     debuggee.sync_breakpoints(client);
-    let text = answer.text.trim_end().to_owned();
-    match answer.error {
-        Some(error) if text.is_empty() => Err(RequestError::failed(error)),
-        error => {
-            let error = error.map(|error| format!("\nerror: {error}"));
-            let value = text + &error.unwrap_or_default();
-            let body = body(Answer::result(Variable { value, ..Variable::default() }))?;
-            Ok(Answered { body, action: answer.action })
-        }
-    }
+    let trimmed = performed.text.trim_end().len();
+    performed.text.truncate(trimmed);
+    performed
 }

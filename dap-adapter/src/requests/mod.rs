@@ -28,6 +28,7 @@ mod variables;
 
 pub(crate) use action::{Action, Moved};
 pub(crate) use capabilities::capabilities;
+pub(crate) use console::{Performed, perform_waiting};
 pub(crate) use handler::{
     ConsoleHandler, Handler, MoveHandler, ProgramHandler, ResumeHandler, serve,
 };

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use commands::Inputs;
 use debug::{Resume, StopReason};
 use serde_json::{Value, json};
 
@@ -247,14 +248,19 @@ impl Session {
 
     /// Performs `run` or `start` of the console: restarts the program, and begins it as the command
     /// says. The request is answered already.
-    pub(super) fn restart_from_console(&mut self, request: &Request, how: Resume) {
-        let (true, Some(arguments)) = (!self.is_attached, self.launched_with.clone()) else {
+    pub(super) fn restart_from_console(&mut self, how: Resume, inputs: Option<Inputs>) {
+        let known = (!self.is_attached, self.launched_with.clone(), self.console_request.take());
+        let (true, Some(arguments), Some(request)) = known else {
             let text = "the program was started elsewhere; start it again there";
             return self.wire.print(Category::Stderr, [text]);
         };
+        let arguments = match inputs {
+            Some(inputs) => arguments.called_with(inputs),
+            None => arguments,
+        };
         match std::mem::replace(&mut self.state, State::Ended) {
             State::Standing(debuggee) => {
-                self.relaunch(*debuggee, request, arguments, Some(how));
+                self.relaunch(*debuggee, &request, arguments, Some(how));
             }
             other => self.state = other,
         }

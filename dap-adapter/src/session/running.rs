@@ -11,7 +11,7 @@ use crate::panics;
 use crate::protocol::events::{self, Category};
 use crate::protocol::{Event, Request, RequestError};
 use crate::references::file_source;
-use crate::requests::{ConsoleHandler, MoveHandler, Moved};
+use crate::requests::{self, ConsoleHandler, MoveHandler, Moved, Performed};
 use crate::to_dap;
 use crate::workers::Lines;
 
@@ -83,6 +83,7 @@ impl Session {
         }
         debuggee.stopped_for = Some(reason);
         self.state = State::Standing(debuggee);
+        self.perform_waiting_lines();
     }
 
     /// Serves a line of the console: sends the response first, then does what the line asks for.
@@ -99,8 +100,15 @@ impl Session {
             Err(error) => (Err(error), None),
         };
         self.answer(request, outcome);
+        self.console_request = Some(request.clone());
+        self.act(action);
+    }
+
+    /// Does what a line of the console asks for.
+    fn act(&mut self, action: Option<Action>) {
         match action {
-            None => {}
+            // `shell` is refused where it is performed.
+            None | Some(Action::Shell(_)) => {}
             Some(Action::Run(run)) => {
                 self.console_runs = true;
                 let (thread_id, all_threads_continued) = (to_dap::THREAD, true);
@@ -117,8 +125,8 @@ impl Session {
                     self.report(debuggee, reason);
                 }
             }
-            Some(Action::Launch(how)) => self.restart_from_console(request, how),
-            Some(Action::Quit) => self.end(),
+            Some(Action::Launch(how, inputs)) => self.restart_from_console(how, inputs),
+            Some(Action::Kill | Action::Quit) => self.end(),
         }
     }
 
@@ -126,12 +134,30 @@ impl Session {
     /// `display` asks for.
     fn show_in_console(&mut self, debuggee: &mut Debuggee, reason: &StopReason) {
         let shows_all = std::mem::take(&mut self.console_runs) && !reason.is_final();
-        if shows_all || debuggee.console.has_displays() {
-            let answer = debuggee.console.stopped(&mut debuggee.debugger, reason);
-            self.wire.print(Category::Console, answer.text.lines());
-        } else {
-            debuggee.console.look_at(&debuggee.debugger, reason);
-        }
+        let answer = match shows_all {
+            true => debuggee.console.stopped(&mut debuggee.debugger, reason),
+            false => debuggee.console.looked_at(&mut debuggee.debugger, reason),
+        };
+        self.wire.print(Category::Console, answer.text.lines());
+        debuggee.sync_breakpoints(&self.client);
+        self.send_pending_events(debuggee);
+    }
+
+    /// Performs the lines of the console that wait for this stop.
+    fn perform_waiting_lines(&mut self) {
+        let State::Standing(debuggee) = &mut self.state else { return };
+        let client = &self.client;
+        let performed = panics::caught(|| requests::perform_waiting(debuggee, client));
+        let Performed { text, error, action } = performed.unwrap_or_else(|text| Performed {
+            text: String::new(),
+            error: Some(text),
+            action: None,
+        });
+        let events = std::mem::take(&mut debuggee.pending_events);
+        self.wire.print(Category::Console, text.lines());
+        self.wire.print(Category::Stderr, error);
+        events.into_iter().for_each(|event| self.wire.event(event));
+        self.act(action);
     }
 
     /// Begins the program after `configurationDone`, or shows that it has not begun. A program that
@@ -175,7 +201,7 @@ impl Session {
                 debuggee.forget_stop();
                 match moved {
                     Moved::Elsewhere => {
-                        debuggee.console.look_at(&debuggee.debugger, &StopReason::Step);
+                        debuggee.console.looked_at(&mut debuggee.debugger, &StopReason::Step);
                         self.wire.event(Event::Stopped(to_dap::stopped_after_jump()));
                         self.state = State::Standing(debuggee);
                     }

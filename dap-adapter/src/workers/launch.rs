@@ -99,5 +99,8 @@ fn load(
     let mut debugger = Debugger::load(options).map_err(|error| error.to_string())?;
     let level = settings.level.unwrap_or(debugger.program().own_level());
     debugger.set_level(level).map_err(|error| format!("`level`: {error}"))?;
-    Ok(Box::new(Debuggee::new(debugger, settings)))
+    let mut debuggee = Box::new(Debuggee::new(debugger, settings));
+    debuggee.console =
+        std::mem::take(&mut debuggee.console).in_editor().called_with(arguments.called());
+    Ok(debuggee)
 }

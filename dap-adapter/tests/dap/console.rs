@@ -103,3 +103,50 @@ fn run_loads_the_program_again() {
     assert_eq!(client.event("stopped")["reason"], "breakpoint");
     client.disconnect_from_stop();
 }
+
+#[test]
+fn run_takes_new_inputs() {
+    let mut client = Client::new();
+    client.launch_to_line(&call("sum", &["3"]), &source(), line("doubling"));
+    assert_eq!(typed(&mut client, "show args"), "@sum: 3");
+    typed(&mut client, "disable");
+    assert_eq!(client.event("breakpoint")["reason"], "changed");
+    typed(&mut client, "run 5");
+    client.event("continued");
+    client.ends(0);
+    assert_eq!(client.printed("stdout"), "EXEC @sum\nresult[0]: i32=20\n");
+    client.disconnect();
+}
+
+#[test]
+fn several_lines_are_performed_one_after_the_other() {
+    let mut client = Client::new();
+    client.launch_to_line(&call("sum", &["3"]), &source(), line("doubling"));
+    typed(&mut client, "define what\np %x + $arg0\nend");
+    assert_eq!(typed(&mut client, "what 40"), "%x + 40 = 40 : integer");
+    typed(&mut client, "continue\np %x");
+    client.event("continued");
+    client.event("stopped");
+    // What follows a stop is printed.
+    typed(&mut client, "help continue");
+    assert!(client.printed("console").contains("%x = 1 : i32"), "{}", client.printed("console"));
+    let arguments = json!({"expression": "`shell ls", "context": "repl"});
+    assert!(client.fails("evaluate", &arguments).contains("for terminals"));
+    client.disconnect_from_stop();
+}
+
+#[test]
+fn commands_are_completed() {
+    let mut client = Client::new();
+    client.launch_to_line(&call("sum", &["3"]), &source(), line("doubling"));
+    let mut labels = |text: &str| -> Vec<String> {
+        let column = text.len() + 1;
+        let found = client.request("completions", &json!({"text": text, "column": column}));
+        let targets = found["targets"].as_array().unwrap().clone();
+        targets.iter().map(|it| it["label"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(labels("break tw").contains(&"twice".to_owned()));
+    assert!(labels("`backt").contains(&"backtrace".to_owned()));
+    assert!(labels("info fun").contains(&"info functions".to_owned()));
+    client.disconnect_from_stop();
+}

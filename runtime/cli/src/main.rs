@@ -18,6 +18,7 @@
 //! | `listening` | `--listen`: who may connect, and running a program that debuggers attach to |
 //! | `example` | the embedded module of `iree-dbg debug` without arguments |
 //! | `terminal` | the terminal debugger |
+//! | `prompt` | its prompt: completion and history |
 //! | `commands` | one file or folder per subcommand |
 
 mod command_line;
@@ -29,6 +30,7 @@ mod listening;
 mod measurement;
 mod modules;
 mod program;
+mod prompt;
 mod terminal;
 mod trace;
 
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         return ExitStatus::Success.into();
     }
     ffi::catch_faults();
+    let arguments = command_line::expand_eval_commands(arguments);
     let status = CommandLine::parse_from(arguments).command.run().unwrap_or_else(|error| {
         failure::report(&error);
         ExitStatus::Failure

@@ -7,8 +7,9 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use commands::{Action, Answer, DEFAULT_WIDTH, Progress, Session};
+use commands::{Action, Answer, Completion, DEFAULT_WIDTH, Inputs, Progress, Session};
 use debug::{Debugger, InterruptHandle, LaunchError, LaunchOptions, Resume, StopReason};
+use serde_json::{Map, Value};
 
 /// What follows a command: another one, or the end of the session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,29 +24,41 @@ pub(crate) struct Terminal<W> {
     debugger: Debugger,
     session: Session,
     out: W,
+    /// Whether each answer is an object of JSON, on a line of its own.
+    is_json: bool,
     has_failed: bool,
     /// The messages of logpoints since the program was last resumed.
     log: Arc<Mutex<Vec<String>>>,
 }
 
+/// What the program is to do.
+enum Move {
+    Nothing,
+    Stopped(StopReason),
+}
+
 impl<W: Write> Terminal<W> {
     /// Loads the program.
-    pub(crate) fn new(options: LaunchOptions, mut out: W) -> Result<Self, LaunchError> {
+    pub(crate) fn new(options: LaunchOptions, is_json: bool, out: W) -> Result<Self, LaunchError> {
         // The user of this terminal could read this process's memory in other ways too.
         let options = LaunchOptions { foreign_memory: true, ..options };
         let debugger = Debugger::load(options.clone())?;
-        for note in debugger.program().notes() {
-            // If this fails, the first command fails in the same way.
-            let _ = writeln!(out, "note: {note}");
-        }
-        let session = Session::default();
+        let inputs =
+            Inputs { function: options.function.clone(), inputs: Some(options.inputs.clone()) };
+        let session = Session::default().called_with(inputs);
         let log = Arc::default();
-        let mut terminal = Self { options, debugger, session, out, has_failed: false, log };
+        let has_failed = false;
+        let mut terminal = Self { options, debugger, session, out, is_json, has_failed, log };
+        for note in terminal.debugger.program().notes().to_vec() {
+            // If this fails, the first command fails in the same way.
+            let _ = terminal.say("note", &format!("note: {note}"));
+        }
         terminal.connect_log();
         Ok(terminal)
     }
 
-    /// A handle that stops the program while [`Terminal::execute`] runs it.
+    /// A handle that stops the program while [`Terminal::execute`] runs it, also after it was
+    /// loaded again.
     pub(crate) fn interrupt_handle(&self) -> InterruptHandle {
         self.debugger.interrupt_handle()
     }
@@ -55,31 +68,69 @@ impl<W: Write> Terminal<W> {
         self.has_failed
     }
 
-    /// The output.
-    pub(crate) fn out(&mut self) -> &mut W {
-        &mut self.out
+    /// Whether the program's last run has failed.
+    pub(crate) fn program_has_failed(&self) -> bool {
+        self.session.has_failed()
     }
 
-    /// Executes a line.
+    /// Whether lines are collected up to `end`.
+    pub(crate) fn collects(&self) -> bool {
+        self.session.collects()
+    }
+
+    /// What can be inserted into a line at a byte offset.
+    pub(crate) fn completions(&self, line: &str, cursor: usize) -> Vec<Completion> {
+        self.session.completions(&self.debugger, line, cursor)
+    }
+
+    /// Shows a line that was not typed, so that the output reads like a session.
+    pub(crate) fn echo(&mut self, prompt: &str, line: &str) -> io::Result<()> {
+        if self.is_json { Ok(()) } else { writeln!(self.out, "{prompt}{line}") }
+    }
+
+    /// Executes a line, and the lines that it leads to.
     ///
     /// # Errors
     /// Output cannot be written.
     pub(crate) fn execute(&mut self, line: &str) -> io::Result<Next> {
+        self.session.begin_line();
+        let mut next = Some(line.to_owned());
+        while let Some(line) = next {
+            if self.execute_one(&line)? == Next::Quit {
+                return Ok(Next::Quit);
+            }
+            next = self.session.next_line();
+        }
+        Ok(Next::Command)
+    }
+
+    fn execute_one(&mut self, line: &str) -> io::Result<Next> {
         self.session.set_width(width());
         let mut answer = self.session.answer(&mut self.debugger, line);
         let action = answer.action.take();
-        self.show(&answer)?;
-        let outcome = match action {
-            None => Ok(None),
+        self.show("answer", Some(line), answer)?;
+        let moved = match action {
+            None => Ok(Move::Nothing),
             Some(Action::Quit) => return Ok(Next::Quit),
-            Some(Action::Run(run)) => run.perform(&mut self.debugger).map(Some),
-            Some(Action::Moved(reason)) => Ok(Some(reason)),
-            Some(Action::Launch(how)) => self.launch(how)?,
+            Some(Action::Run(run)) => run.perform(&mut self.debugger).map(Move::Stopped),
+            Some(Action::Moved(reason)) => Ok(Move::Stopped(reason)),
+            Some(Action::Launch(how, inputs)) => self.launch(how, inputs)?,
+            Some(Action::Kill) => match self.load_again(false)? {
+                Ok(()) => {
+                    self.say("note", "The program was killed")?;
+                    Ok(Move::Nothing)
+                }
+                Err(error) => Err(error),
+            },
+            Some(Action::Shell(command)) => self.shell(&command)?,
         };
-        match outcome {
-            Ok(None) => {}
-            Ok(Some(reason)) => self.stopped(&reason)?,
-            Err(error) => self.show(&Answer { error: Some(error), ..Answer::default() })?,
+        match moved {
+            Ok(Move::Nothing) => {}
+            Ok(Move::Stopped(reason)) => self.stopped(&reason)?,
+            Err(error) => {
+                self.session.drop_lines();
+                self.show("answer", Some(line), Answer::failed(error))?;
+            }
         }
         Ok(Next::Command)
     }
@@ -89,33 +140,64 @@ impl<W: Write> Terminal<W> {
         let messages =
             std::mem::take(&mut *self.log.lock().unwrap_or_else(PoisonError::into_inner));
         for text in messages {
-            writeln!(self.out, "{text}")?;
+            self.say("log", &text)?;
+        }
+        if matches!(reason, StopReason::Pause) {
+            self.session.drop_lines();
         }
         let answer = self.session.stopped(&mut self.debugger, reason);
-        self.show(&answer)
+        self.show("stop", None, answer)
     }
 
-    fn show(&mut self, answer: &Answer) -> io::Result<()> {
-        self.out.write_all(answer.text.as_bytes())?;
-        if let Some(error) = &answer.error {
-            self.has_failed = true;
-            writeln!(self.out, "error: {error}")?;
+    /// Shows an answer, or a stop.
+    fn show(&mut self, kind: &str, command: Option<&str>, answer: Answer) -> io::Result<()> {
+        self.has_failed |= answer.error.is_some();
+        if self.is_json {
+            let mut object = Map::new();
+            object.insert("kind".into(), kind.into());
+            if let Some(command) = command {
+                object.insert("command".into(), command.into());
+                object.insert("ok".into(), answer.error.is_none().into());
+            }
+            object.insert("text".into(), answer.text.into());
+            object.extend(answer.error.map(|error| ("error".to_owned(), error.into())));
+            object.extend(answer.data);
+            return writeln!(self.out, "{}", Value::Object(object));
         }
-        Ok(())
+        self.out.write_all(answer.text.as_bytes())?;
+        match answer.error {
+            Some(error) => writeln!(self.out, "error: {error}"),
+            None => Ok(()),
+        }
     }
 
-    /// Loads the program again if it has run or its files have changed, and runs it.
-    fn launch(&mut self, how: Resume) -> io::Result<Result<Option<StopReason>, String>> {
+    /// A line that no command has asked for.
+    fn say(&mut self, kind: &str, text: &str) -> io::Result<()> {
+        if !self.is_json {
+            return writeln!(self.out, "{text}");
+        }
+        writeln!(self.out, "{}", serde_json::json!({ "kind": kind, "text": text }))
+    }
+
+    /// Loads the program again if it has run, its files have changed or it takes new inputs, and
+    /// runs it.
+    fn launch(&mut self, how: Resume, inputs: Option<Inputs>) -> io::Result<Result<Move, String>> {
         let changed = self.debugger.program().changed_files();
-        if self.session.progress() != Progress::NotStarted || !changed.is_empty() {
+        let has_run = self.session.progress() != Progress::NotStarted;
+        if let Some(Inputs { function, inputs }) = &inputs {
+            self.options.function.clone_from(function);
+            self.options.inputs = inputs.clone().unwrap_or_default();
+        }
+        if has_run || !changed.is_empty() || inputs.is_some() {
             if let Err(error) = self.load_again(!changed.is_empty())? {
                 return Ok(Err(error));
             }
         }
         for file in changed {
-            writeln!(self.out, "note: {} has changed and was loaded again", file.path.display())?;
+            let text = format!("note: {} has changed and was loaded again", file.path.display());
+            self.say("note", &text)?;
         }
-        Ok(Ok(Some(self.debugger.resume(how))))
+        Ok(Ok(Move::Stopped(self.debugger.resume(how))))
     }
 
     /// Loads the program again. Keeps the breakpoints.
@@ -126,7 +208,9 @@ impl<W: Write> Terminal<W> {
         }
         self.connect_log();
         let answer = self.session.restarted(&mut self.debugger);
-        self.show(&answer)?;
+        if !answer.text.is_empty() {
+            self.show("note", None, answer)?;
+        }
         Ok(Ok(()))
     }
 
@@ -140,6 +224,29 @@ impl<W: Write> Terminal<W> {
         fresh.set_level(self.debugger.machine().level())?;
         fresh.adopt_breakpoints(self.debugger.take_breakpoints());
         Ok(fresh)
+    }
+
+    /// Runs a command of the system; its output goes where ours does.
+    fn shell(&mut self, command: &str) -> io::Result<Result<Move, String>> {
+        self.out.flush()?;
+        let shell = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+        let output = std::process::Command::new(shell.0)
+            .args([shell.1, command])
+            .stdin(std::process::Stdio::inherit())
+            .output();
+        let output = match output {
+            Ok(output) => output,
+            Err(error) => return Ok(Err(format!("{} does not start: {error}", shell.0))),
+        };
+        let text =
+            String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        if !text.is_empty() {
+            self.say("shell", text.trim_end())?;
+        }
+        Ok(match output.status.success() {
+            true => Ok(Move::Nothing),
+            false => Err(format!("{command}: {}", output.status)),
+        })
     }
 
     /// Collects the messages of logpoints.

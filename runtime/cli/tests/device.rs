@@ -76,6 +76,15 @@ fn dispatches_are_debugged() {
     check("device", "perceptron", &["4x8xf32=1"], &scripts);
 }
 
+/// Tensors are saved, read again, hashed and named by their dispatch.
+#[test]
+fn tensors_go_to_files_and_come_back() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let module = scratch.path().join("perceptron.vmfb");
+    compile_to(&module, &tests().join("device"), "perceptron", &[]);
+    check_on(&module, &tests().join("device"), scratch.path(), &["4x8xf32=1"], &["tensors"]);
+}
+
 #[test]
 fn lines_of_machine_code_are_before_their_dispatches() {
     let directory = tests().join("device");

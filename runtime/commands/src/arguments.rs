@@ -1,9 +1,10 @@
-//! Parsing the arguments of the terminal debugger's commands. The errors are for the user.
+//! Parsing the arguments of commands. The errors are for the user.
 
-use debug::{BreakpointOptions, DispatchMoment, HitCondition};
+use debug::{BreakpointOptions, BreakpointSpec, DispatchMoment, HitCondition};
 use vmfb::BytecodeOffset;
 
-use crate::command::{Command, ListTarget, Place, Trap};
+use crate::command::{BreakRequest, Command, Inputs, Layout, ListTarget, Place, SaveRequest, Trap};
+use crate::words;
 
 /// How often to repeat a step.
 pub(crate) fn read_times(text: &str) -> Result<u32, String> {
@@ -18,6 +19,27 @@ pub(crate) fn read_number<T: std::str::FromStr>(text: &str) -> Result<Option<T>,
     text.parse().map(Some).map_err(|_| format!("{text:?} is not a number"))
 }
 
+/// Numbers, with ranges: `1 3-5`.
+pub(crate) fn read_numbers(text: &str) -> Result<Vec<u32>, String> {
+    const MOST: u32 = 100_000;
+    let mut numbers = Vec::new();
+    for word in text.split([' ', ',', '\t']).filter(|word| !word.is_empty()) {
+        let wrong = || format!("{word:?} is not a number");
+        match word.split_once('-') {
+            None => numbers.push(word.parse().map_err(|_| wrong())?),
+            Some((first, last)) => {
+                let first: u32 = first.parse().map_err(|_| wrong())?;
+                let last: u32 = last.parse().map_err(|_| wrong())?;
+                if last.saturating_sub(first) > MOST {
+                    return Err(format!("{word} are too many"));
+                }
+                numbers.extend(first..=last);
+            }
+        }
+    }
+    Ok(numbers)
+}
+
 /// A text that must not be empty.
 pub(crate) fn required(text: &str) -> Result<String, String> {
     if text.is_empty() { Err("print what?".to_owned()) } else { Ok(text.to_owned()) }
@@ -29,26 +51,59 @@ pub(crate) fn non_empty(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
+/// Nothing.
+pub(crate) fn nothing(text: &str, command: Command) -> Result<Command, String> {
+    match text {
+        "" => Ok(command),
+        more => Err(format!("it takes no arguments, and there is {more:?}")),
+    }
+}
+
+/// A name, unless there is none.
+pub(crate) fn read_name(text: &str) -> Result<Option<String>, String> {
+    if text.is_empty() { Ok(None) } else { words::name(text).map(Some) }
+}
+
 /// A place with a condition and a hit condition: `improve if %x > 2 if count >= 3`.
-pub(crate) fn read_break(text: &str) -> Result<Command, String> {
-    let (text, hit_condition) = match text.rsplit_once(" if count") {
-        Some((text, condition)) => (text, condition.parse::<HitCondition>()?),
-        None => (text, HitCondition::Always),
+pub(crate) fn read_break(text: &str, is_temporary: bool) -> Result<Command, String> {
+    let name = match dispatch_pattern(text) {
+        Some(pattern) => words::quoted_name(pattern.trim_start())?,
+        None => words::quoted_name(text)?,
     };
-    let (text, condition) = match text.split_once(" if ") {
-        Some((text, condition)) => (text, non_empty(condition)),
-        None => (text, None),
+    // A quoted name may contain the word `if`.
+    let start = name.map_or(0, |(_, rest)| text.len() - rest.len());
+    let is_here = start == 0 && (text.is_empty() || text.starts_with("if "));
+    let (place, refined) = match text[start..].find(" if ") {
+        _ if is_here => ("", text),
+        Some(at) => (&text[..start + at], &text[start + at + 1..]),
+        None => (text, ""),
     };
+    let counted = refined.rsplit_once("if count").filter(|(_, count)| {
+        !count.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '['))
+    });
+    let (condition, hit_condition) = match counted {
+        Some((condition, count)) => (condition.trim(), count.parse::<HitCondition>()?),
+        None => (refined, HitCondition::Always),
+    };
+    let condition = condition.strip_prefix("if ").and_then(non_empty);
     let options = BreakpointOptions { condition, hit_condition, log: None };
-    Ok(Command::Break(read_place(text.trim())?, options))
+    let place = if is_here { None } else { Some(read_place(place.trim())?) };
+    Ok(Command::Break(BreakRequest { place, options, is_temporary, ignored: 0 }))
 }
 
 /// A place and a message: `improve, guess is {%guess}`.
 pub(crate) fn read_log(text: &str) -> Result<Command, String> {
-    let (text, log) = text.split_once(',').ok_or("log what? log PLACE, TEXT with {EXPR}")?;
+    let quoted = match dispatch_pattern(text) {
+        Some(pattern) => words::quoted_name(pattern.trim_start())?,
+        None => words::quoted_name(text)?,
+    };
+    let start = quoted.map_or(0, |(_, rest)| text.len() - rest.len());
+    let at = text[start..].find(',').ok_or("log what? log PLACE, TEXT with {EXPR}")?;
+    let (place, log) = (&text[..start + at], &text[start + at + 1..]);
     let log = log.trim().trim_matches('"');
     let options = BreakpointOptions { log: non_empty(log), ..BreakpointOptions::default() };
-    Ok(Command::Break(read_place(text.trim())?, options))
+    let place = Some(read_place(place.trim())?);
+    Ok(Command::Break(BreakRequest { place, options, ..BreakRequest::default() }))
 }
 
 /// What to catch; None for an empty text.
@@ -74,6 +129,7 @@ pub(crate) fn read_trap(text: &str) -> Result<Option<Trap>, String> {
 /// A target and a value, separated by the first `=`.
 pub(crate) fn read_set(text: &str) -> Result<Command, String> {
     let text = text.strip_prefix("var ").unwrap_or(text);
+    let text = text.strip_prefix("variable ").unwrap_or(text);
     let (target, value) = text.split_once('=').ok_or("set what? set var TARGET = EXPR")?;
     match (target.trim(), value.trim()) {
         ("", _) | (_, "") => Err("set what? set var TARGET = EXPR".to_owned()),
@@ -81,28 +137,132 @@ pub(crate) fn read_set(text: &str) -> Result<Command, String> {
     }
 }
 
-/// A number of bytes and an expression: `/32 r0`.
-pub(crate) fn read_examine(text: &str) -> Result<Command, String> {
-    let (count, text) = match text.strip_prefix('/') {
-        Some(rest) => {
-            let (count, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-            (read_number(count)?.unwrap_or(16), text.trim())
-        }
-        None => (16, text),
+/// The format letter of `p/x` and an expression.
+pub(crate) fn read_print(text: &str) -> Result<Command, String> {
+    const LETTERS: &str = "x d u o t c f";
+    let Some(rest) = text.strip_prefix('/') else {
+        return required(text).map(|text| Command::Print(text, None));
     };
-    if text.is_empty() {
+    let (letters, expression) = words::first(rest);
+    let mut given = letters.chars();
+    match (given.next(), given.next()) {
+        (Some(letter), None) if LETTERS.contains(letter) => {
+            required(expression).map(|text| Command::Print(text, Some(letter)))
+        }
+        _ => Err(format!("{letters:?} is no format of a value; there are {LETTERS}")),
+    }
+}
+
+/// Count, format and unit, and an expression: `/32 r0`, `/4xw %t`, `/8i`.
+pub(crate) fn read_examine(text: &str) -> Result<Command, String> {
+    let (letters, text) = match text.strip_prefix('/') {
+        Some(rest) => words::first(rest),
+        None => ("", text),
+    };
+    let end = letters.find(|c: char| !c.is_ascii_digit()).unwrap_or(letters.len());
+    let count = read_number(&letters[..end])?;
+    let (mut format, mut unit) = (None, None);
+    for letter in letters[end..].chars() {
+        match letter {
+            'x' | 'd' | 'u' | 'o' | 't' | 'c' | 'f' | 'i' | 's' => format = Some(letter),
+            'b' => unit = Some(1),
+            'h' => unit = Some(2),
+            'w' => unit = Some(4),
+            'g' => unit = Some(8),
+            other => {
+                return Err(format!(
+                    "{other:?} is no format (x d u o t c f i s) and no unit (b h w g)"
+                ));
+            }
+        }
+    }
+    let is_code = format == Some('i');
+    if text.is_empty() && !is_code {
         return Err("the bytes of what? x/COUNT EXPR".to_owned());
     }
-    Ok(Command::Examine(text.to_owned(), count))
+    if unit.is_some() && format.is_none() {
+        format = Some('x');
+    }
+    let default = match format {
+        None => 16,
+        Some('i') => 8,
+        Some(_) => 1,
+    };
+    let layout = Layout { count: count.unwrap_or(default), format, unit };
+    Ok(Command::Examine(non_empty(text), layout))
+}
+
+/// A value and a file: `operand[1] x.npy`, `-f %t "my file.bin"`.
+pub(crate) fn read_save(text: &str) -> Result<Command, String> {
+    const USAGE: &str = "save what, and where? save [-f] EXPR FILE.npy";
+    let (overwrites, text) = match text.strip_prefix("-f ") {
+        Some(rest) => (true, rest.trim()),
+        None => (false, text),
+    };
+    let (expression, path) = match text.strip_suffix(['"', '\'']) {
+        Some(body) => {
+            let quote = if text.ends_with('"') { '"' } else { '\'' };
+            body.rsplit_once(quote).ok_or(USAGE)?
+        }
+        None => text.rsplit_once(char::is_whitespace).ok_or(USAGE)?,
+    };
+    let (expression, path) = (expression.trim().to_owned(), path.to_owned());
+    if expression.is_empty() || path.is_empty() {
+        return Err(USAGE.to_owned());
+    }
+    Ok(Command::Save(SaveRequest { expression, path, overwrites }))
+}
+
+/// The inputs of the program: `3 4`, `--input=@x.npy --function=f`. None: none are said.
+pub(crate) fn read_inputs(text: &str) -> Result<Option<Inputs>, String> {
+    let mut given = words::split(text)?.into_iter();
+    let mut read = Inputs::default();
+    let mut any = false;
+    while let Some(word) = given.next() {
+        any = true;
+        let (flag, value) = match word.split_once('=') {
+            Some((flag, value)) if flag.starts_with("--") => (flag, Some(value.to_owned())),
+            _ => (word.as_str(), None),
+        };
+        let mut value = || {
+            value.clone().or_else(|| given.next()).ok_or_else(|| format!("{flag} needs a value"))
+        };
+        match flag {
+            "--input" => read.inputs.get_or_insert_default().push(value()?),
+            "--function" => read.function = Some(value()?),
+            "--no-inputs" => read.inputs = Some(Vec::new()),
+            flag if flag.starts_with("--") => {
+                return Err(format!(
+                    "{flag} cannot change between runs; --input=VALUE, --function=NAME and inputs \
+                     by themselves can"
+                ));
+            }
+            _ => read.inputs.get_or_insert_default().push(word),
+        }
+    }
+    Ok(any.then_some(read))
+}
+
+/// The pattern of `dispatch PATTERN`, in any of its spellings.
+fn dispatch_pattern(text: &str) -> Option<&str> {
+    ["dispatch ", "dispatch:", "dispatch-after:"].iter().find_map(|it| text.strip_prefix(it))
 }
 
 /// Dispatches by a pattern, with or without quotes: `'mlp_*' after`.
 fn read_dispatches(text: &str) -> Result<Place, String> {
-    let (pattern, when) = match text.strip_suffix(" after") {
-        Some(pattern) => (pattern, DispatchMoment::After),
-        None => (text.strip_suffix(" before").unwrap_or(text), DispatchMoment::Before),
+    let text = text.trim();
+    let (pattern, moment) = match words::quoted_name(text)? {
+        Some((pattern, rest)) => (pattern, rest.trim()),
+        None => match text.rsplit_once(char::is_whitespace) {
+            Some((pattern, moment @ ("after" | "before"))) => (words::name(pattern)?, moment),
+            _ => (words::name(text)?, ""),
+        },
     };
-    let pattern = debug::bare_symbol(pattern.trim().trim_matches('\''));
+    let when = match moment {
+        "" | "before" => DispatchMoment::Before,
+        "after" => DispatchMoment::After,
+        other => return Err(format!("{other:?} is not when a dispatch stops; `after` is")),
+    };
     if pattern.is_empty() {
         return Err("break at which dispatches? dispatch '*' means all".to_owned());
     }
@@ -116,20 +276,23 @@ pub(crate) fn read_place(text: &str) -> Result<Place, String> {
             "break where? [FILE:]LINE[:COLUMN], FUNCTION, *FUNCTION+OFFSET or *ADDRESS".to_owned()
         );
     }
+    // The second and third are what editors once wrote.
     if let Some(pattern) = text.strip_prefix("dispatch ") {
-        return read_dispatches(pattern.trim());
+        return read_dispatches(pattern);
     }
-    // The notation of editors.
     if let Some(pattern) = text.strip_prefix("dispatch:") {
-        return read_dispatches(pattern.trim());
+        return read_dispatches(pattern);
     }
     if let Some(pattern) = text.strip_prefix("dispatch-after:") {
-        return read_dispatches(&format!("{} after", pattern.trim()));
+        return match read_dispatches(pattern)? {
+            Place::Dispatch(pattern, _) => Ok(Place::Dispatch(pattern, DispatchMoment::After)),
+            other => Ok(other),
+        };
     }
     if let Some(address) = text.strip_prefix('*') {
         return match address.rsplit_once('+') {
             Some((function, offset)) => {
-                Ok(Place::Offset(function.to_owned(), read_offset(offset)?))
+                Ok(Place::Offset(words::name(function)?, read_offset(offset)?))
             }
             None if address.starts_with(|first: char| first.is_ascii_digit()) => {
                 Ok(Place::Address(address.to_owned()))
@@ -141,10 +304,26 @@ pub(crate) fn read_place(text: &str) -> Result<Place, String> {
     if text.strip_prefix('-').is_some_and(|rest| rest.parse::<u32>().is_ok()) {
         return Err("lines are counted from 1".to_owned());
     }
-    if text.starts_with(['@', '"']) {
-        return Ok(Place::Function(debug::bare_symbol(text)));
+    if let Some((name, rest)) = words::quoted_name(text)? {
+        return match (rest, read_line(&format!("_{rest}"))) {
+            ("", _) => Ok(Place::Function(name)),
+            (_, Some(Place::FileLine(_, line, column))) => Ok(Place::FileLine(name, line, column)),
+            _ => Err(format!("{rest:?} after {name:?} is no line")),
+        };
+    }
+    if let Some(name) = text.strip_prefix('@') {
+        return Ok(Place::Function(name.to_owned()));
     }
     Ok(read_line(text).unwrap_or_else(|| Place::Function(text.to_owned())))
+}
+
+/// A function breakpoint of an editor: the name of a function, or `dispatch 'GLOB' [after]`.
+#[must_use]
+pub fn function_breakpoint(name: &str) -> BreakpointSpec {
+    match dispatch_pattern(name).map(|_| read_place(name)) {
+        Some(Ok(Place::Dispatch(pattern, when))) => BreakpointSpec::Dispatch { pattern, when },
+        _ => BreakpointSpec::Function { name: name.to_owned() },
+    }
 }
 
 /// `LINE`, `LINE:COLUMN`, `FILE:LINE` or `FILE:LINE:COLUMN`.
@@ -172,11 +351,32 @@ fn read_offset(text: &str) -> Result<BytecodeOffset, String> {
         .map_err(|_| format!("{text:?} is not a hexadecimal offset"))
 }
 
-/// A line or a function; None for an empty text.
-pub(crate) fn read_list_target(text: &str) -> Option<ListTarget> {
-    match text.parse() {
-        Ok(line) => Some(ListTarget::Line(line)),
-        Err(_) if text.is_empty() => None,
-        Err(_) => Some(ListTarget::Function(text.to_owned())),
+/// Lines or a function: `40`, `40,50`, `a.mlir:40`, `improve`, `-`. None for an empty text.
+pub(crate) fn read_list_target(text: &str) -> Result<Option<ListTarget>, String> {
+    const LINES: u32 = 10;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if text == "-" {
+        return Ok(Some(ListTarget::Before));
+    }
+    let line = |text: &str| match read_line(text) {
+        Some(Place::Line(line, None)) => Some((None, line)),
+        Some(Place::FileLine(file, line, None)) => Some((Some(file), line)),
+        _ => None,
+    };
+    if let Some((first, last)) = text.split_once(',')
+        && let Some((file, first)) = line(first.trim())
+    {
+        let last = read_number(last.trim())?.unwrap_or(first.saturating_add(LINES - 1));
+        return Ok(Some(ListTarget::Range(file, first, last)));
+    }
+    if let Some((file, line)) = line(text) {
+        return Ok(Some(ListTarget::Line(file, line)));
+    }
+    match read_place(text)? {
+        Place::FileLine(file, line, _) => Ok(Some(ListTarget::Line(Some(file), line))),
+        Place::Function(name) => Ok(Some(ListTarget::Function(name))),
+        _ => Err(format!("{text:?} is no line and no function")),
     }
 }

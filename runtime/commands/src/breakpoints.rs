@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use debug::{
-    BreakpointId, BreakpointOptions, BreakpointSpec, DataAccess, ExpressionError, OptionError,
-    Traps,
+    Breakpoint, BreakpointId, BreakpointOptions, BreakpointSpec, DataAccess, ExpressionError,
+    OptionError, StopReason, Traps,
 };
 
-use crate::command::{Place, Trap};
+use crate::command::{BreakRequest, Place, Trap};
 use crate::session::{Performer, Problem};
-use crate::show;
+use crate::{show, words};
 
 /// The text of an error in options, with its place in the text from the user.
 fn option_problem(error: &OptionError, options: &BreakpointOptions) -> Problem {
@@ -24,23 +24,124 @@ fn option_problem(error: &OptionError, options: &BreakpointOptions) -> Problem {
 }
 
 impl Performer<'_> {
-    pub(crate) fn add_breakpoint(
-        &mut self,
-        place: Place,
-        options: &BreakpointOptions,
-    ) -> Result<(), Problem> {
-        let spec = self.spec(place)?;
+    pub(crate) fn add_breakpoint(&mut self, request: BreakRequest) -> Result<(), Problem> {
+        let BreakRequest { place, options, is_temporary, ignored } = request;
+        let spec = match place {
+            Some(place) => self.spec(place)?,
+            None => self.here()?,
+        };
         let resolution = spec.resolve(self.debugger.program());
         if !resolution.is_anywhere() && !matches!(spec, BreakpointSpec::Dispatch { .. }) {
-            return Err(resolution.message.unwrap_or_default().into());
+            let message = resolution.message.unwrap_or_default();
+            return Err(self.similar_function(&spec, message).into());
         }
         let id = self.debugger.add_breakpoint(spec);
-        if let Err(error) = self.debugger.set_breakpoint_options(id, options) {
+        if let Err(error) = self.debugger.set_breakpoint_options(id, &options) {
             self.debugger.remove_breakpoint(id);
-            return Err(option_problem(&error, options));
+            return Err(option_problem(&error, &options));
         }
-        show::breakpoint_set(&mut self.out, self.debugger, id)?;
+        if is_temporary {
+            self.session.temporary.insert(id);
+        }
+        self.debugger.ignore_hits(id, ignored);
+        self.show_set(id)
+    }
+
+    /// A message about a function that is not there, with one that is called almost so.
+    fn similar_function(&self, spec: &BreakpointSpec, message: String) -> String {
+        let BreakpointSpec::Function { name } = spec else { return message };
+        let known = self.debugger.program().function_names();
+        match words::closest(name, known.iter().map(String::as_str)) {
+            Some(close) => format!("{message}; did you mean {}?", words::quoted(close)),
+            None => message,
+        }
+    }
+
+    /// Shows a new or changed breakpoint.
+    fn show_set(&mut self, id: BreakpointId) -> Result<(), Problem> {
+        show::breakpoint_set(&mut self.out, self.debugger, id, &self.session.temporary)?;
+        let shown = self.debugger.breakpoint(id).map(|it| show::breakpoint_data(self.debugger, it));
+        self.out.put("breakpoint", shown.unwrap_or_default());
         Ok(())
+    }
+
+    /// The breakpoints with some numbers; all of them without numbers.
+    fn chosen(&self, numbers: &[u32]) -> Result<Vec<BreakpointId>, Problem> {
+        if numbers.is_empty() {
+            return Ok(self.debugger.breakpoints().iter().map(|it| it.id).collect());
+        }
+        let ids: Vec<BreakpointId> = numbers.iter().copied().map(BreakpointId).collect();
+        match ids.iter().find(|id| self.debugger.breakpoint(**id).is_none()) {
+            Some(id) => Err(format!("there is no breakpoint {}", id.0).into()),
+            None => Ok(ids),
+        }
+    }
+
+    pub(crate) fn enable(&mut self, numbers: &[u32], is_enabled: bool) -> Result<(), Problem> {
+        for id in self.chosen(numbers)? {
+            self.debugger.enable_breakpoint(id, is_enabled);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn ignore(&mut self, number: u32, count: u64) -> Result<(), Problem> {
+        let id = BreakpointId(number);
+        if !self.debugger.ignore_hits(id, count) {
+            return Err(format!("there is no breakpoint {number}").into());
+        }
+        self.show_set(id)
+    }
+
+    /// Removes the breakpoints that were asked for at a place.
+    pub(crate) fn clear(&mut self, place: Place) -> Result<(), Problem> {
+        let spec = self.spec(place)?;
+        let places = spec.resolve(self.debugger.program()).locations;
+        let is_there =
+            |it: &Breakpoint| it.spec == spec || (!places.is_empty() && it.locations == places);
+        let all = self.debugger.breakpoints().iter();
+        let ids: Vec<BreakpointId> = all.filter(|it| is_there(it)).map(|it| it.id).collect();
+        if ids.is_empty() {
+            return Err("there is no breakpoint at that place".into());
+        }
+        for id in ids {
+            self.remove(id);
+            writeln!(self.out, "removed breakpoint {}", id.0)?;
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, id: BreakpointId) {
+        self.debugger.remove_breakpoint(id);
+        self.session.temporary.remove(&id);
+        self.session.scripts.on_stop.remove(&id);
+    }
+
+    /// Removes the breakpoints that were to stop once, and has performed what others are to perform.
+    pub(crate) fn after_stop(&mut self, reason: &StopReason) -> bool {
+        if let Some(id) = self.session.until.take() {
+            self.debugger.remove_breakpoint(id);
+        }
+        let hit: Vec<BreakpointId> = match reason {
+            StopReason::Breakpoint(ids) => ids.clone(),
+            StopReason::Data(hits) => hits.iter().map(|hit| hit.breakpoint).collect(),
+            _ => Vec::new(),
+        };
+        let mut is_silent = false;
+        for id in hit.iter().rev() {
+            let mut lines = self.session.scripts.on_stop.get(id).cloned().unwrap_or_default();
+            if lines.first().is_some_and(|line| line.trim() == "silent") {
+                lines.remove(0);
+                is_silent = true;
+            }
+            self.session.scripts.put(lines);
+        }
+        self.session.hit.clone_from(&hit);
+        for id in hit {
+            if self.session.temporary.contains(&id) {
+                self.remove(id);
+            }
+        }
+        is_silent
     }
 
     pub(crate) fn set_condition(
@@ -54,19 +155,21 @@ impl Performer<'_> {
         let options = BreakpointOptions { condition, ..breakpoint.options() };
         let set = self.debugger.set_breakpoint_options(id, &options);
         set.map_err(|error| option_problem(&error, &options))?;
-        show::breakpoint_set(&mut self.out, self.debugger, id)?;
+        self.show_set(id)
+    }
+
+    pub(crate) fn delete(&mut self, numbers: &[u32]) -> Result<(), Problem> {
+        for id in self.chosen(numbers)? {
+            self.remove(id);
+        }
         Ok(())
     }
 
-    pub(crate) fn delete(&mut self, which: Option<u32>) -> Result<(), Problem> {
-        let ids: Vec<BreakpointId> = match which {
-            Some(number) => vec![BreakpointId(number)],
-            None => self.debugger.breakpoints().iter().map(|it| it.id).collect(),
-        };
-        for id in ids {
-            if !self.debugger.remove_breakpoint(id) {
-                return Err(format!("there is no breakpoint {}", id.0).into());
-            }
+    pub(crate) fn show_breakpoints(&mut self) -> Result<(), Problem> {
+        show::breakpoints(&mut self.out, self.debugger, &self.session.temporary)?;
+        let commands = &self.session.scripts.on_stop;
+        for (id, lines) in commands {
+            writeln!(self.out, "commands {}: {}", id.0, lines.join("; "))?;
         }
         Ok(())
     }
@@ -91,8 +194,7 @@ impl Performer<'_> {
         self.needs_frame()?;
         let target = self.debugger.machine().watch_target(self.session.frame, text)?;
         let id = self.debugger.add_breakpoint(BreakpointSpec::Data { target, access });
-        show::breakpoint_set(&mut self.out, self.debugger, id)?;
-        Ok(())
+        self.show_set(id)
     }
 
     pub(crate) fn catch(&mut self, trap: Option<Trap>, every: bool) -> Result<(), Problem> {

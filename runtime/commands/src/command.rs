@@ -1,67 +1,86 @@
-//! The terminal debugger's commands as data.
+//! The commands as data.
 
-use debug::{BreakpointOptions, DataAccess, DispatchMoment, Level};
+use debug::{BreakpointOptions, DataAccess, DispatchMoment, Granularity, Level, StepKind};
 use vmfb::BytecodeOffset;
 
 /// A command with its arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Command {
-    Run,
-    Start,
-    Continue,
-    Step {
-        times: u32,
-    },
-    Next {
-        times: u32,
-    },
-    StepInstruction {
-        times: u32,
-    },
-    NextInstruction {
-        times: u32,
-    },
-    StepStatement {
-        times: u32,
-    },
-    NextStatement {
-        times: u32,
-    },
-    Finish,
+    /// With new inputs, if there are any.
+    Run(Option<Inputs>),
+    Start(Option<Inputs>),
+    Kill,
+    /// How often the breakpoint of this stop is passed.
+    Continue(u64),
+    Step(StepKind, Granularity, u32),
+    /// To a place; without one, to a later line.
+    Until(Option<Place>),
     Level(Option<Level>),
-    Break(Place, BreakpointOptions),
+    Jump(Place),
+    Into(Option<String>),
+    RestartFrame,
+    Break(BreakRequest),
     Condition(u32, Option<String>),
     Watch(DataAccess, String),
     /// The trap, and whether it stops every time instead of once per operation.
     Catch(Option<Trap>, bool),
-    Until(Place),
-    Jump(Place),
-    Into(Option<String>),
+    /// The breakpoints; none means all.
+    Delete(Vec<u32>),
+    Enable(Vec<u32>, bool),
+    Ignore(u32, u64),
+    /// The lines that follow are performed when the breakpoint stops; without a number, the last.
+    Commands(Option<u32>),
+    Clear(Place),
+    Breakpoints,
+    Backtrace(Option<i64>),
+    Frame(Option<usize>),
+    Up(usize),
+    Down(usize),
+    Scope(debug::ScopeKind),
+    Allocations,
     Calls,
-    RestartFrame,
-    Arguments,
+    Print(String, Option<char>),
+    Type(String),
     Display(Option<String>),
     Undisplay(Option<usize>),
     Set(String, String),
-    Examine(String, usize),
-    Delete(Option<u32>),
-    Breakpoints,
-    Backtrace,
-    Frame(Option<usize>),
-    Up,
-    Down,
-    Registers,
-    Locals,
-    Globals,
-    Dispatch,
     DispatchList,
     TensorList,
-    Allocations,
-    Print(String),
+    Examine(Option<String>, Layout),
     Disassemble(Option<String>),
     List(Option<ListTarget>),
-    Help,
+    Save(SaveRequest),
+    Info(Info),
+    SetArguments(Inputs),
+    Source(String),
+    Define(String),
+    Echo(String),
+    Shell(String),
+    /// Words that the user has defined.
+    User(String, String),
+    Help(Option<String>),
     Quit,
+}
+
+/// What the program is called with.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Inputs {
+    /// The function, if it changes.
+    pub function: Option<String>,
+    /// Its arguments, if they change.
+    pub inputs: Option<Vec<String>>,
+}
+
+/// A breakpoint to be set.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct BreakRequest {
+    /// None: where the program stands.
+    pub(crate) place: Option<Place>,
+    pub(crate) options: BreakpointOptions,
+    /// Whether it is removed when it stops.
+    pub(crate) is_temporary: bool,
+    /// How many hits pass.
+    pub(crate) ignored: u64,
 }
 
 /// A place in the program, for a breakpoint for instance.
@@ -94,35 +113,74 @@ pub(crate) enum Trap {
     Off,
 }
 
+/// How `x` shows memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Layout {
+    pub(crate) count: usize,
+    /// None: a dump of bytes.
+    pub(crate) format: Option<char>,
+    /// The bytes of a number, if they are said.
+    pub(crate) unit: Option<usize>,
+}
+
 /// The source lines to list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ListTarget {
-    /// Around a line of the current file.
-    Line(u32),
+    /// Around a line of a file; of the current one, if none is named.
+    Line(Option<String>, u32),
+    /// From one line to another.
+    Range(Option<String>, u32, u32),
     /// Around the start of a function.
     Function(String),
+    /// Before what was listed last.
+    Before,
+}
+
+/// A value to be written to a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct SaveRequest {
+    pub(crate) expression: String,
+    pub(crate) path: String,
+    /// Whether a file of that name is overwritten.
+    pub(crate) overwrites: bool,
+}
+
+/// What `info` tells.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Info {
+    Line(Option<Place>),
+    Source,
+    Frame,
+    Functions(Option<String>),
+    Modules,
+    Threads,
+    Display,
+    Arguments,
+    Program,
 }
 
 impl Command {
     /// Whether it may load the program again.
     pub(crate) fn restarts(&self) -> bool {
-        matches!(self, Self::Run | Self::Start)
+        matches!(self, Self::Run(_) | Self::Start(_))
     }
 
     /// Whether an empty line repeats it.
     pub(crate) fn repeats(&self) -> bool {
         matches!(
             self,
-            Self::Step { .. }
-                | Self::Next { .. }
-                | Self::StepInstruction { .. }
-                | Self::NextInstruction { .. }
-                | Self::StepStatement { .. }
-                | Self::NextStatement { .. }
-                | Self::Continue
-                | Self::Up
-                | Self::Down
-                | Self::List(_)
-        )
+            Self::Step(..) | Self::Continue(_) | Self::Until(None) | Self::Up(_) | Self::Down(_)
+        ) || matches!(self, Self::List(None | Some(ListTarget::Before)))
+            || matches!(self, Self::List(Some(_)))
+    }
+
+    /// What an empty line repeats: a listing goes on.
+    pub(crate) fn repeated(&self) -> Self {
+        match self {
+            Self::List(Some(ListTarget::Before)) => self.clone(),
+            Self::List(_) => Self::List(None),
+            Self::Continue(_) => Self::Continue(1),
+            other => other.clone(),
+        }
     }
 }

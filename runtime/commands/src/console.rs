@@ -6,8 +6,9 @@
 
 use debug::{Debugger, Expression, FrameId};
 
+use crate::parse;
 use crate::session::Session;
-use crate::table;
+use crate::words;
 
 /// What a line of a console is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,7 +36,12 @@ impl Session {
         if let Some(command) = forced {
             return ConsoleLine::Command(command.trim());
         }
-        match (table::is_command(line), names_value(debugger, frame.into(), line)) {
+        let (word, _) = words::first(line);
+        let is_command = self.collects()
+            || self.scripts.defined.contains_key(word)
+            || line.contains('\n')
+            || parse::is_command(line);
+        match (is_command, names_value(debugger, frame.into(), line)) {
             (true, false) => ConsoleLine::Command(line),
             (is_command_too, _) => ConsoleLine::Expression { is_command_too },
         }

@@ -2,16 +2,17 @@
 
 use std::fmt::Write;
 
-use debug::{Debugger, Granularity, Limits, Resume, ScopeKind, StepKind};
+use debug::{Debugger, Resume};
 
 use crate::command::Command;
 use crate::session::{Action, Answer, Performer, Problem, Session};
-use crate::{show, table};
+use crate::{help, parse, show};
 
 impl Session {
-    /// Performs a line. An empty line repeats the last step or listing.
+    /// Performs a line. An empty line repeats the last step or listing. After the answer, and the
+    /// stop that follows from it, the lines of [`Session::next_line`] are performed too.
     pub fn answer(&mut self, debugger: &mut Debugger, line: &str) -> Answer {
-        if line.trim_start().starts_with('#') {
+        if self.scripts.collect(line) || line.trim_start().starts_with('#') {
             return Answer::default();
         }
         let parsed = if line.trim().is_empty() {
@@ -20,87 +21,81 @@ impl Session {
                 None => return Answer::default(),
             }
         } else {
-            table::parse(line)
+            parse::parse(line, &self.defined())
         };
         let mut performer = Performer::new(self, debugger);
         let outcome = parsed.map_err(Problem).and_then(|command| {
-            performer.session.last = command.repeats().then(|| command.clone());
+            performer.session.last = command.repeats().then(|| command.repeated());
             if !command.restarts() {
                 performer.print_changed_files()?;
             }
             performer.perform(command)
         });
-        performer.finish(outcome)
+        let answer = performer.finish(outcome);
+        if answer.error.is_some() {
+            self.scripts.drop_lines();
+        }
+        answer
     }
 }
 
 impl Performer<'_> {
     fn perform(&mut self, command: Command) -> Result<(), Problem> {
         match command {
-            Command::Run => self.launch(Resume::Continue),
-            Command::Start => self.launch(Resume::ToEntry),
-            Command::Continue => self.resume(Resume::Continue, 1)?,
-            Command::Step { times } => self.step(StepKind::Into, Granularity::Line, times)?,
-            Command::Next { times } => self.step(StepKind::Over, Granularity::Line, times)?,
-            Command::StepInstruction { times } => {
-                self.step(StepKind::Into, Granularity::Instruction, times)?;
-            }
-            Command::NextInstruction { times } => {
-                self.step(StepKind::Over, Granularity::Instruction, times)?;
-            }
-            Command::StepStatement { times } => {
-                self.step(StepKind::Into, Granularity::Statement, times)?;
-            }
-            Command::NextStatement { times } => {
-                self.step(StepKind::Over, Granularity::Statement, times)?;
-            }
-            Command::Finish => self.step(StepKind::Out, Granularity::Line, 1)?,
+            Command::Run(inputs) => self.launch(Resume::Continue, inputs),
+            Command::Start(inputs) => self.launch(Resume::ToEntry, inputs),
+            Command::Kill => self.kill()?,
+            Command::Continue(times) => self.proceed(times)?,
+            Command::Step(kind, granularity, times) => self.step(kind, granularity, times)?,
+            Command::Until(place) => self.until(place)?,
             Command::Level(level) => self.level(level)?,
-            Command::Break(place, options) => self.add_breakpoint(place, &options)?,
+            Command::Jump(place) => self.jump(place)?,
+            Command::Into(name) => self.step_into(name.as_deref())?,
+            Command::RestartFrame => self.restart_frame()?,
+            Command::Break(request) => self.add_breakpoint(request)?,
             Command::Condition(number, condition) => self.set_condition(number, condition)?,
             Command::Watch(access, text) => self.watch(access, &text)?,
             Command::Catch(trap, every) => self.catch(trap, every)?,
-            Command::Until(place) => self.until(place)?,
-            Command::Jump(place) => self.jump(place)?,
-            Command::Into(name) => self.step_into(name.as_deref())?,
-            Command::Calls => self.show_calls()?,
-            Command::RestartFrame => self.restart_frame()?,
-            Command::Arguments => self.scope(ScopeKind::Arguments)?,
-            Command::Display(None) => self.show_displays()?,
-            Command::Display(Some(text)) => self.display(text)?,
-            Command::Undisplay(which) => self.undisplay(which)?,
-            Command::Set(target, value) => self.set(&target, &value)?,
-            Command::Examine(text, count) => self.examine(&text, count)?,
-            Command::Delete(which) => self.delete(which)?,
-            Command::Breakpoints => show::breakpoints(&mut self.out, self.debugger)?,
-            Command::Backtrace => show::backtrace(&mut self.out, self.debugger)?,
+            Command::Delete(which) => self.delete(&which)?,
+            Command::Enable(which, is_enabled) => self.enable(&which, is_enabled)?,
+            Command::Ignore(number, count) => self.ignore(number, count)?,
+            Command::Commands(number) => self.on_stop(number)?,
+            Command::Clear(place) => self.clear(place)?,
+            Command::Breakpoints => self.show_breakpoints()?,
+            Command::Backtrace(most) => self.backtrace(most)?,
             Command::Frame(number) => self.select(number.unwrap_or(self.session.selected))?,
-            Command::Up => self.select(self.session.selected + 1)?,
-            Command::Down => {
-                let below = self.session.selected.checked_sub(1);
+            Command::Up(count) => self.select(self.session.selected.saturating_add(count))?,
+            Command::Down(count) => {
+                let below = self.session.selected.checked_sub(count);
                 self.select(below.ok_or("this is the innermost frame")?)?;
             }
-            Command::Registers => self.scope(ScopeKind::Registers)?,
-            Command::Locals => self.scope(ScopeKind::Locals)?,
-            Command::Globals => self.scope(ScopeKind::Globals)?,
-            Command::Dispatch => self.scope(ScopeKind::Dispatch)?,
+            Command::Scope(kind) => self.scope(kind)?,
             Command::DispatchList => self.dispatch_list()?,
             Command::TensorList => self.tensor_list()?,
             Command::Allocations => {
                 self.needs_frame()?;
                 show::allocations(&mut self.out, self.debugger)?;
             }
-            Command::Print(name) => {
-                self.needs_frame()?;
-                let limits = Limits::default();
-                let frame = self.session.frame;
-                let value = self.debugger.evaluate_in_console(frame, &name, limits);
-                let variable = value.map_err(|error| error.with_caret(&name))?;
-                show::variable(&mut self.out, self.debugger, &variable)?;
-            }
+            Command::Calls => self.show_calls()?,
+            Command::Print(text, format) => self.print(&text, format)?,
+            Command::Type(text) => self.show_type(&text)?,
+            Command::Display(None) => self.show_displays()?,
+            Command::Display(Some(text)) => self.display(text)?,
+            Command::Undisplay(which) => self.undisplay(which)?,
+            Command::Set(target, value) => self.set(&target, &value)?,
+            Command::Examine(text, layout) => self.examine(text.as_deref(), layout)?,
             Command::Disassemble(function) => self.disassemble(function.as_deref())?,
             Command::List(target) => self.list(target)?,
-            Command::Help => self.out.write_str(&table::help())?,
+            Command::Save(request) => self.save(&request)?,
+            Command::Info(what) => self.info(what)?,
+            Command::SetArguments(inputs) => self.set_inputs(inputs),
+            Command::Source(path) => self.source(&path)?,
+            Command::Define(name) => self.define(name)?,
+            Command::Echo(text) => writeln!(self.out, "{}", text.replace("\\n", "\n"))?,
+            Command::Shell(command) => self.action = Some(Action::Shell(command)),
+            Command::User(name, arguments) => self.user(&name, &arguments)?,
+            Command::Help(None) => self.out.write_str(&help::all())?,
+            Command::Help(Some(name)) => self.out.write_str(&help::of(&name)?)?,
             Command::Quit => self.action = Some(Action::Quit),
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use debug::{Frame, Level, Limits, Memory, ScopeKind};
+use debug::{Frame, Level, ScopeKind, Variable};
 
 use crate::command::ListTarget;
 use crate::session::{Performer, Problem, Progress};
@@ -74,36 +74,42 @@ impl Performer<'_> {
 
     pub(crate) fn list(&mut self, target: Option<ListTarget>) -> Result<(), Problem> {
         const LINES: u32 = 10;
-        let (file, first) = match (target, self.session.listed.take()) {
-            (Some(ListTarget::Line(line)), _) => {
-                (self.current_file()?, line.saturating_sub(LINES / 2))
+        let machine = self.debugger.machine();
+        let named = |file: Option<String>| file.map_or_else(|| self.current_file(), Ok);
+        let before = |line: u32| line.saturating_sub(LINES / 2);
+        let (file, first, count) = match (target, self.session.listed.clone()) {
+            (Some(ListTarget::Line(file, line)), _) => (named(file)?, before(line), LINES),
+            (Some(ListTarget::Range(file, first, last)), _) => {
+                (named(file)?, first, last.saturating_sub(first).saturating_add(1))
             }
             (Some(ListTarget::Function(name)), _) => {
-                let source = self.debugger.machine().function_source(&name);
+                let source = machine.function_source(&name);
                 let source = source.ok_or_else(|| format!("no source is known for {name:?}"))?;
-                (source.file, source.line.saturating_sub(LINES / 2))
+                (source.file, before(source.line), LINES)
             }
-            (None, Some(next)) => next,
-            (None, None) => {
-                let here = self
-                    .debugger
-                    .machine()
-                    .frame_at(self.session.selected)
-                    .and_then(|frame| frame.source);
-                let source = here.or_else(|| self.debugger.machine().main_source());
+            (Some(ListTarget::Before), Some((file, first, _))) => {
+                if first <= 1 {
+                    return Err(format!("line 1 of {file} was listed already").into());
+                }
+                let count = LINES.min(first - 1);
+                (file, first - count, count)
+            }
+            (None, Some((file, _, next))) => (file, next, LINES),
+            (None | Some(ListTarget::Before), None) => {
+                let here = machine.frame_at(self.session.selected).and_then(|frame| frame.source);
+                let source = here.or_else(|| machine.main_source());
                 let source = source.ok_or("no text is known here; `disas` shows instructions")?;
-                (source.file, source.line.saturating_sub(LINES / 2))
+                (source.file, before(source.line), LINES)
             }
         };
         let first = first.max(1);
-        let source =
-            self.debugger.machine().frame_at(self.session.selected).and_then(|frame| frame.source);
+        let source = machine.frame_at(self.session.selected).and_then(|frame| frame.source);
         let here = source.filter(|source| source.file == file).map(|source| source.line);
-        let shown = show::source_lines(&mut self.out, self.debugger, here, &file, first, LINES)?;
+        let shown = show::source_lines(&mut self.out, self.debugger, here, &file, first, count)?;
         if shown == 0 {
             return Err(format!("{file} has no line {first}, or cannot be read").into());
         }
-        self.session.listed = Some((file, first + LINES));
+        self.session.listed = Some((file, first, first.saturating_add(count)));
         Ok(())
     }
 
@@ -149,20 +155,36 @@ impl Performer<'_> {
         Ok(())
     }
 
-    pub(crate) fn examine(&mut self, text: &str, count: usize) -> Result<(), Problem> {
-        const LINE: usize = 16;
-        const MAX_BYTES: usize = 1 << 16;
-        self.needs_frame()?;
-        let value =
-            self.debugger.machine().evaluate_within(self.session.frame, text, Limits::default());
-        let value = value.map_err(|error| error.with_caret(text))?;
-        let memory = value.children.as_ref().and_then(Memory::of);
-        let memory = memory.ok_or_else(|| format!("{text} has no bytes"))?;
-        let (_, bytes) = memory.read(0, count.min(MAX_BYTES));
-        for (index, line) in bytes.chunks(LINE).enumerate() {
-            let hex: Vec<String> = line.iter().map(|byte| format!("{byte:02x}")).collect();
-            writeln!(self.out, "{:08x}  {}", index * LINE, hex.join(" "))?;
-        }
+    pub(crate) fn print(&mut self, text: &str, format: Option<char>) -> Result<(), Problem> {
+        let written = match format {
+            Some('t') => format!("{text},b"),
+            Some(letter) => format!("{text},{letter}"),
+            None => text.to_owned(),
+        };
+        let value = self.evaluated(&written)?;
+        let variable = Variable { name: text.to_owned(), ..value };
+        self.out.put("value", show::variable_data(&variable));
+        show::variable(&mut self.out, self.debugger, &variable)?;
+        Ok(())
+    }
+
+    pub(crate) fn show_type(&mut self, text: &str) -> Result<(), Problem> {
+        let value = self.evaluated(text)?;
+        self.out.put("type", value.type_name.as_str());
+        writeln!(self.out, "{}", value.type_name)?;
+        Ok(())
+    }
+
+    pub(crate) fn backtrace(&mut self, most: Option<i64>) -> Result<(), Problem> {
+        let frames = self.debugger.machine().frames();
+        let count = i64::try_from(frames.len()).unwrap_or(i64::MAX);
+        let range = match most.unwrap_or(count) {
+            most if most < 0 => count.saturating_add(most).max(0)..count,
+            most => 0..most.min(count),
+        };
+        let range =
+            usize::try_from(range.start).unwrap_or(0)..usize::try_from(range.end).unwrap_or(0);
+        show::backtrace(&mut self.out, &frames, range)?;
         Ok(())
     }
 

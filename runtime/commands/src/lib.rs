@@ -7,34 +7,55 @@
 //!
 //! | module | what lives there |
 //! | --- | --- |
+//! | `words` | quoted names, words in quotes, similar words |
 //! | `command` | the commands as data |
 //! | `arguments` | parsing their arguments |
-//! | `table` | their words, their help, and parsing a line |
+//! | `table` | their words, help and examples |
+//! | `lldb` | the words of lldb |
+//! | `parse` | a line to its command, or to an error that helps |
+//! | `help` | the text of `help` |
+//! | `queue` | lines that wait, lines that are being collected |
 //! | `output` | an answer in the making |
 //! | `show` | what the debugger prints |
 //! | `session` | what commands remember, and what they ask of a front |
 //! | `model` | commands about dispatches, and the tensors that they leave |
 //! | `inspection` | commands that look at a stopped program, or change a value in it |
+//! | `information` | `info`: lines, sources, frames, functions |
+//! | `memory` | `x`, and `save` |
 //! | `breakpoints` | commands about breakpoints, watchpoints and traps |
 //! | `running` | commands that run the program, and stops |
+//! | `scripts` | lines from files, definitions, and what breakpoints perform |
 //! | `execute` | a line to its command, a command to its method |
 //! | `console` | which lines of an editor's console are commands |
+//! | `complete` | completion of lines |
 //!
 //! A module uses only modules that stand above it in this table. Start at [`Session`].
 
 mod arguments;
 mod breakpoints;
 mod command;
+mod complete;
 mod console;
 mod execute;
+mod help;
+mod information;
 mod inspection;
+mod lldb;
+mod memory;
 mod model;
 mod output;
+mod parse;
+mod queue;
 mod running;
+mod scripts;
 mod session;
 mod show;
 mod table;
+mod words;
 
+pub use arguments::function_breakpoint;
+pub use command::Inputs;
+pub use complete::Completion;
 pub use console::{ConsoleLine, assignment};
 pub use model::{TensorRow, dispatch_data};
 pub use output::DEFAULT_WIDTH;

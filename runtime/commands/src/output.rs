@@ -21,7 +21,6 @@ impl Output {
         Self { text: String::new(), data: Map::new(), width }
     }
 
-    #[allow(dead_code)]
     /// Adds a value for scripts. One that is added twice keeps the later value.
     pub(crate) fn put(&mut self, key: &str, value: impl Into<Value>) {
         self.data.insert(key.to_owned(), value.into());

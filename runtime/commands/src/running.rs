@@ -1,22 +1,26 @@
 //! Commands that run the program, and what is shown when it has stopped.
 
-use debug::{Debugger, FrameId, Granularity, Resume, StepKind, StopReason, Traps};
+use debug::{
+    BreakpointId, BreakpointSpec, Debugger, FrameId, Granularity, Resume, StepKind, StopReason,
+    Traps,
+};
 
-use crate::command::Place;
+use crate::command::{Inputs, Place};
 use crate::session::{Action, Answer, Performer, Problem, Progress, Run, Session};
 use crate::show;
 
 impl Session {
     /// The program has stopped: what there is to see.
     pub fn stopped(&mut self, debugger: &mut Debugger, reason: &StopReason) -> Answer {
-        self.look_at(debugger, reason);
-        let mut performer = Performer::new(self, debugger);
-        let outcome = performer.show_stop(reason);
-        performer.finish(outcome)
+        self.report(debugger, reason, true)
     }
 
-    /// The program has stopped, and what there is to see is shown elsewhere.
-    pub fn look_at(&mut self, debugger: &Debugger, reason: &StopReason) {
+    /// The program has stopped, and an editor shows where: what there is to see besides.
+    pub fn looked_at(&mut self, debugger: &mut Debugger, reason: &StopReason) -> Answer {
+        self.report(debugger, reason, false)
+    }
+
+    fn report(&mut self, debugger: &mut Debugger, reason: &StopReason, is_shown: bool) -> Answer {
         self.selected = 0;
         self.frame = debugger.machine().innermost_frame();
         self.listed = None;
@@ -25,6 +29,35 @@ impl Session {
             StopReason::Failed(_) => Progress::Failed,
             _ => Progress::Stopped,
         };
+        self.has_failed = matches!(reason, StopReason::Failed(_));
+        if self.has_failed {
+            self.select_sourced(debugger);
+        }
+        let until = self.until;
+        let mut performer = Performer::new(self, debugger);
+        let is_silent = performer.after_stop(reason);
+        let outcome = match reason {
+            _ if is_silent => Ok(()),
+            // What `until` has set is no breakpoint of the user's.
+            StopReason::Breakpoint(ids) => {
+                let mut ids = ids.clone();
+                ids.retain(|id| Some(*id) != until);
+                performer.show_stop(&StopReason::Breakpoint(ids), is_shown)
+            }
+            reason => performer.show_stop(reason, is_shown),
+        };
+        performer.finish(outcome)
+    }
+
+    /// Selects the innermost frame with a source, of the first few: a failure inside an import is
+    /// looked at where the program called it.
+    fn select_sourced(&mut self, debugger: &Debugger) {
+        const FEW: usize = 16;
+        let frames = debugger.machine().frames_in(0..FEW);
+        let found = frames.iter().enumerate().find(|(_, frame)| frame.source.is_some());
+        if let Some((number, frame)) = found {
+            (self.selected, self.frame) = (number, frame.id());
+        }
     }
 
     /// The program was loaded again, with the breakpoints of the earlier run, and has not run.
@@ -76,10 +109,28 @@ impl Session {
         self.traps.and(self.filters)
     }
 
-    /// Whether a value is shown at every stop.
+    /// A breakpoint that only `until` needs.
     #[must_use]
-    pub fn has_displays(&self) -> bool {
-        !self.displays.is_empty()
+    pub fn hidden_breakpoint(&self) -> Option<BreakpointId> {
+        self.until
+    }
+
+    /// Whether the program's last run has failed.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// What the program is called with.
+    #[must_use]
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// Says what the program is called with, for `show args`.
+    #[must_use]
+    pub fn called_with(self, inputs: Inputs) -> Self {
+        Self { inputs, ..self }
     }
 
     /// How far the program has come, as the commands know it.
@@ -90,17 +141,55 @@ impl Session {
 }
 
 impl Performer<'_> {
-    fn show_stop(&mut self, reason: &StopReason) -> Result<(), Problem> {
-        show::stop(&mut self.out, self.debugger, reason)?;
-        self.print_changed_files()?;
+    fn show_stop(&mut self, reason: &StopReason, is_shown: bool) -> Result<(), Problem> {
+        if is_shown {
+            show::stop(&mut self.out, self.debugger, reason, self.session.selected)?;
+            self.print_changed_files()?;
+        }
         if self.session.progress == Progress::Stopped {
             self.show_displays()?;
         }
         Ok(())
     }
 
-    pub(crate) fn launch(&mut self, how: Resume) {
-        self.action = Some(Action::Launch(how));
+    /// Starts the program again, with new inputs if there are any.
+    pub(crate) fn launch(&mut self, how: Resume, inputs: Option<Inputs>) {
+        let changed = inputs.map(|inputs| self.take_inputs(inputs));
+        let changed = changed.or_else(|| self.session.new_inputs.take());
+        self.session.new_inputs = None;
+        self.action = Some(Action::Launch(how, changed));
+    }
+
+    fn take_inputs(&mut self, inputs: Inputs) -> Inputs {
+        let known = &mut self.session.inputs;
+        known.function = inputs.function.or(known.function.take());
+        known.inputs = inputs.inputs.or(known.inputs.take());
+        known.clone()
+    }
+
+    /// The next run takes these inputs.
+    pub(crate) fn set_inputs(&mut self, inputs: Inputs) {
+        let all = self.take_inputs(inputs);
+        self.session.new_inputs = Some(all);
+    }
+
+    pub(crate) fn kill(&mut self) -> Result<(), Problem> {
+        if self.session.progress == Progress::NotStarted {
+            return Err("the program does not run".into());
+        }
+        self.session.scripts.drop_lines();
+        self.action = Some(Action::Kill);
+        Ok(())
+    }
+
+    /// Continues; the breakpoints of this stop let some hits pass.
+    pub(crate) fn proceed(&mut self, times: u64) -> Result<(), Problem> {
+        if times > 1 {
+            for id in self.session.hit.clone() {
+                self.debugger.ignore_hits(id, times - 1);
+            }
+        }
+        self.resume(Resume::Continue, 1)
     }
 
     pub(crate) fn step(
@@ -110,7 +199,7 @@ impl Performer<'_> {
         times: u32,
     ) -> Result<(), Problem> {
         if self.session.progress == Progress::NotStarted {
-            self.launch(Resume::ToEntry);
+            self.launch(Resume::ToEntry, None);
             return Ok(());
         }
         self.resume(Resume::Step(kind, granularity), times)
@@ -126,11 +215,20 @@ impl Performer<'_> {
         Ok(())
     }
 
-    pub(crate) fn until(&mut self, place: Place) -> Result<(), Problem> {
+    pub(crate) fn until(&mut self, place: Option<Place>) -> Result<(), Problem> {
         if matches!(self.session.progress, Progress::Over | Progress::Failed) {
             return Err("the program does not run any more; `run` starts it again".into());
         }
+        let Some(place) = place else {
+            self.needs_frame()?;
+            self.action = Some(Action::Run(Run::PastLine));
+            return Ok(());
+        };
         let spec = self.spec(place)?;
+        if let BreakpointSpec::Dispatch { .. } = spec {
+            self.session.until = Some(self.debugger.add_breakpoint(spec));
+            return self.resume(Resume::Continue, 1);
+        }
         let found = spec.resolve(self.debugger.program());
         if found.locations.is_empty() {
             return Err(found.message.unwrap_or_else(|| "there is no such place".into()).into());

@@ -10,15 +10,18 @@
 //! A front is a terminal or an editor's console. It runs the program in its own way, because a
 //! terminal waits where an editor must go on answering.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use debug::{
-    BreakpointSpec, Debugger, FrameId, FrameIndex, LinearAddress, Resume, StopReason, Traps,
+    BreakpointId, BreakpointSpec, Debugger, FrameId, FrameIndex, Granularity, LinearAddress,
+    Resume, StepKind, StopReason, Traps,
 };
 use serde_json::{Map, Value};
 
-use crate::command::{Command, Place};
+use crate::command::{Command, Inputs, Place};
 use crate::output::{DEFAULT_WIDTH, Output};
+use crate::queue::Scripts;
 
 /// What the commands remember between two lines.
 #[derive(Debug)]
@@ -28,8 +31,8 @@ pub struct Session {
     /// The selected frame as the debugger names it.
     pub(crate) frame: FrameId,
     pub(crate) progress: Progress,
-    /// The file that was listed last, and the next line to list.
-    pub(crate) listed: Option<(String, u32)>,
+    /// The file that was listed last, the first line that was, and the next line to list.
+    pub(crate) listed: Option<(String, u32, u32)>,
     /// What an empty line repeats.
     pub(crate) last: Option<Command>,
     /// The expressions that are shown at every stop, with their numbers.
@@ -40,6 +43,20 @@ pub struct Session {
     pub(crate) filters: Traps,
     /// The columns of a line of output.
     pub(crate) width: usize,
+    /// What the program is called with.
+    pub(crate) inputs: Inputs,
+    /// The same, if the program has to be loaded again for them.
+    pub(crate) new_inputs: Option<Inputs>,
+    /// Lines that wait to be performed.
+    pub(crate) scripts: Scripts,
+    /// The breakpoints that are removed when they stop.
+    pub(crate) temporary: BTreeSet<BreakpointId>,
+    /// A breakpoint that `until` has set, which is removed at the next stop.
+    pub(crate) until: Option<BreakpointId>,
+    /// The breakpoints of this stop.
+    pub(crate) hit: Vec<BreakpointId>,
+    /// Whether the last run has failed.
+    pub(crate) has_failed: bool,
     /// Whether it is the console of an editor, which shows frames itself and names files by path.
     pub(crate) in_editor: bool,
 }
@@ -56,6 +73,13 @@ impl Default for Session {
             traps: Traps::default(),
             filters: Traps::default(),
             width: DEFAULT_WIDTH,
+            inputs: Inputs::default(),
+            new_inputs: None,
+            scripts: Scripts::default(),
+            temporary: BTreeSet::new(),
+            until: None,
+            hit: Vec::new(),
+            has_failed: false,
             in_editor: false,
         }
     }
@@ -89,6 +113,14 @@ pub struct Answer {
     pub changed_values: bool,
 }
 
+impl Answer {
+    /// An answer that is an error alone.
+    #[must_use]
+    pub fn failed(error: impl Into<String>) -> Self {
+        Self { error: Some(error.into()), ..Self::default() }
+    }
+}
+
 /// What a front does for a command.
 #[derive(Debug)]
 pub enum Action {
@@ -96,8 +128,13 @@ pub enum Action {
     Run(Run),
     /// The program stands elsewhere now; the front reports that stop.
     Moved(StopReason),
-    /// It loads the program again if that has run or changed, and runs it: to its entry, or on.
-    Launch(Resume),
+    /// It loads the program again if that has run or changed, or takes new inputs, and runs it: to
+    /// its entry, or on.
+    Launch(Resume, Option<Inputs>),
+    /// It ends the program, which can be started again.
+    Kill,
+    /// It runs a command of the system, and shows its output.
+    Shell(String),
     /// It ends the session.
     Quit,
 }
@@ -109,7 +146,12 @@ pub enum Run {
     Resume(Resume, u32),
     /// Runs it to a place.
     To(BreakpointSpec),
+    /// Steps until a later line of the function is reached, or its caller.
+    PastLine,
 }
+
+/// The most steps to a later line.
+const MOST_STEPS: usize = 1 << 20;
 
 impl Run {
     /// Runs the program until it stops.
@@ -129,8 +171,27 @@ impl Run {
                 Ok(reason)
             }
             Self::To(spec) => debugger.run_to(spec),
+            Self::PastLine => Ok(past_line(debugger)),
         }
     }
+}
+
+fn past_line(debugger: &mut Debugger) -> StopReason {
+    let depth = |debugger: &Debugger| debugger.machine().frame_count();
+    let line = |debugger: &Debugger| {
+        let source = debugger.machine().frame_at(0).and_then(|frame| frame.source);
+        source.map_or(0, |source| source.line)
+    };
+    let (first, started_at) = (depth(debugger), line(debugger));
+    let mut reason = StopReason::Step;
+    for _ in 0..MOST_STEPS {
+        reason = debugger.resume(Resume::Step(StepKind::Over, Granularity::Line));
+        let is_past = || depth(debugger) < first || line(debugger) > started_at;
+        if !matches!(reason, StopReason::Step) || is_past() {
+            break;
+        }
+    }
+    reason
 }
 
 /// Why a command did not work; for the user.
@@ -196,6 +257,15 @@ impl<'a> Performer<'a> {
         let source = source.ok_or("no source file is known; use FILE:LINE")?;
         let path = source.path.filter(|_| self.session.in_editor);
         Ok(path.map_or(source.file, |path| path.to_string_lossy().into_owned()))
+    }
+
+    /// The line where the program stands.
+    pub(crate) fn here(&self) -> Result<BreakpointSpec, Problem> {
+        self.needs_frame()?;
+        let frame = self.debugger.machine().frame_at(self.session.selected);
+        let source = frame.and_then(|frame| frame.source).ok_or("this frame has no line")?;
+        let (file, line) = (self.current_file()?, source.line);
+        Ok(BreakpointSpec::Line { file, line, column: None })
     }
 
     /// A file that the user names, as breakpoints name it.

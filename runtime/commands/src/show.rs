@@ -1,23 +1,37 @@
 //! The text of what a command shows.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
+use std::ops::Range;
 
 use debug::{
-    BreakpointId, BreakpointSpec, DataAccess, Debugger, DispatchMoment, Frame, FrameIndex, Node,
-    Position, StopReason, Variable,
+    Breakpoint, BreakpointId, BreakpointSpec, DataAccess, Debugger, DispatchMoment, Frame,
+    FrameIndex, Node, Position, StopReason, Variable,
 };
 
+use serde_json::{Value, json};
+
 use crate::output::Output;
+use crate::words;
 
 /// The most elements that the summary of a tensor reads.
 const MAX_SUMMARISED: usize = 1 << 24;
 
 /// The reason of a stop, and the frame.
-pub(crate) fn stop(out: &mut Output, debugger: &Debugger, reason: &StopReason) -> fmt::Result {
+pub(crate) fn stop(
+    out: &mut Output,
+    debugger: &Debugger,
+    reason: &StopReason,
+    selected: usize,
+) -> fmt::Result {
+    out.put("reason", stop_word(reason));
+    out.put("sentence", debugger.sentence(reason));
     match reason {
         StopReason::Entry | StopReason::Step => {}
+        StopReason::Breakpoint(ids) if ids.is_empty() => {}
         StopReason::Breakpoint(ids) => {
+            out.put("breakpoints", ids.iter().map(|id| id.0).collect::<Vec<u32>>());
             let ids: Vec<String> = ids.iter().map(|id| id.0.to_string()).collect();
             match debugger.failed_condition() {
                 Some(text) => writeln!(out, "{text}")?,
@@ -25,6 +39,8 @@ pub(crate) fn stop(out: &mut Output, debugger: &Debugger, reason: &StopReason) -
             }
         }
         StopReason::Data(hits) => {
+            let ids: Vec<u32> = hits.iter().map(|hit| hit.breakpoint.0).collect();
+            out.put("breakpoints", ids);
             for hit in hits {
                 let (id, text) = (hit.breakpoint.0, debugger.data_sentence(hit));
                 writeln!(out, "Breakpoint {id}: {text}")?;
@@ -35,14 +51,91 @@ pub(crate) fn stop(out: &mut Output, debugger: &Debugger, reason: &StopReason) -
         StopReason::BreakInstruction => writeln!(out, "The program asked to stop (vm.break)")?,
         StopReason::Failed(failure) => writeln!(out, "The program failed: {failure}")?,
         StopReason::Completed(results) => {
-            write!(out, "{}", vm::value_text::format_values("result", results))?;
+            let results = vm::value_text::format_values("result", results);
+            out.put("results", results.as_str());
+            write!(out, "{results}")?;
             return writeln!(out, "The program is over");
         }
     }
-    match debugger.machine().frame_at(0) {
-        Some(innermost) => frame(out, debugger, 0, &innermost),
+    // Native frames on top of the selected one say what has failed.
+    for number in 0..selected {
+        if let Some(above) = debugger.machine().frame_at(number) {
+            frame_line(out, number, &above)?;
+        }
+    }
+    match debugger.machine().frame_at(selected) {
+        Some(shown) => frame(out, debugger, selected, &shown),
         None => Ok(()),
     }
+}
+
+/// A word for the reason of a stop.
+fn stop_word(reason: &StopReason) -> &'static str {
+    match reason {
+        StopReason::Entry => "entry",
+        StopReason::Step => "step",
+        StopReason::Breakpoint(_) => "breakpoint",
+        StopReason::Data(_) => "data",
+        StopReason::Trap(_) => "trap",
+        StopReason::Pause => "pause",
+        StopReason::BreakInstruction => "break instruction",
+        StopReason::Failed(_) => "failed",
+        StopReason::Completed(_) => "completed",
+    }
+}
+
+/// A frame for scripts.
+fn frame_data(number: usize, frame: &Frame) -> Value {
+    let source = frame.source.as_ref();
+    let source = source.map(|at| json!({"file": at.file, "line": at.line, "column": at.column}));
+    json!({
+        "number": number,
+        "name": frame.name,
+        "module": frame.module,
+        "offset": frame.position.map(|position| position.offset.0),
+        "source": source,
+        "inlined": frame.is_inlined,
+    })
+}
+
+/// A value for scripts.
+pub(crate) fn variable_data(variable: &Variable) -> Value {
+    json!({
+        "name": variable.name,
+        "value": variable.value,
+        "type": variable.type_name,
+    })
+}
+
+/// A breakpoint for scripts.
+pub(crate) fn breakpoint_data(debugger: &Debugger, breakpoint: &Breakpoint) -> Value {
+    let program = debugger.program();
+    let places = breakpoint.locations.iter().map(|position| {
+        let line = program_line(debugger, *position);
+        json!({
+            "function": program.function_label(position.function),
+            "offset": position.offset.0,
+            "file": line.as_ref().map(|line| line.file.as_str()),
+            "line": line.as_ref().map(|line| line.line),
+        })
+    });
+    let options = breakpoint.options();
+    json!({
+        "number": breakpoint.id.0,
+        "what": asked_for(debugger, breakpoint),
+        "enabled": breakpoint.is_enabled,
+        "verified": breakpoint.is_verified(),
+        "hits": breakpoint.hits(),
+        "places": places.collect::<Vec<Value>>(),
+        "dispatches": breakpoint.dispatches,
+        "condition": options.condition,
+        "log": options.log,
+        "message": breakpoint.message,
+    })
+}
+
+fn program_line(debugger: &Debugger, position: Position) -> Option<debug::SourceLine> {
+    debugger.machine().source_line(position)
 }
 
 /// A frame with its source line, or with its instruction if the source is not known.
@@ -52,6 +145,7 @@ pub(crate) fn frame(
     number: usize,
     frame: &Frame,
 ) -> fmt::Result {
+    out.put("frame", frame_data(number, frame));
     frame_line(out, number, frame)?;
     let line = frame.source.as_ref().and_then(|source| {
         let text = debugger.program().line_of_source(&source.file, source.line)?;
@@ -88,14 +182,18 @@ fn instruction(debugger: &Debugger, position: Position) -> Option<String> {
     debugger.machine().disassemble(address, 0, 1).pop().map(|instruction| instruction.text)
 }
 
-/// The call stack.
-pub(crate) fn backtrace(out: &mut Output, debugger: &Debugger) -> fmt::Result {
-    let frames = debugger.machine().frames();
+/// Frames of the call stack.
+pub(crate) fn backtrace(out: &mut Output, frames: &[Frame], range: Range<usize>) -> fmt::Result {
     if frames.is_empty() {
         return writeln!(out, "nothing runs");
     }
-    let mut numbered = frames.iter().enumerate();
-    numbered.try_for_each(|(number, frame)| frame_line(out, number, frame))
+    let shown = || frames.iter().enumerate().take(range.end).skip(range.start);
+    out.put("frames", shown().map(|(number, it)| frame_data(number, it)).collect::<Vec<Value>>());
+    shown().try_for_each(|(number, frame)| frame_line(out, number, frame))?;
+    match frames.len() - range.len() {
+        0 => Ok(()),
+        left => writeln!(out, "… {left} more"),
+    }
 }
 
 /// A new or changed breakpoint.
@@ -103,15 +201,16 @@ pub(crate) fn breakpoint_set(
     out: &mut Output,
     debugger: &Debugger,
     id: BreakpointId,
+    temporary: &BTreeSet<BreakpointId>,
 ) -> fmt::Result {
-    breakpoint_line(out, debugger, id)?;
+    breakpoint_line(out, debugger, id, temporary)?;
     let message = debugger.breakpoints().get(id).and_then(|it| it.message.as_ref());
     message.map_or(Ok(()), |message| writeln!(out, "note: {message}"))
 }
 
-fn breakpoint_line(out: &mut Output, debugger: &Debugger, id: BreakpointId) -> fmt::Result {
-    let Some(breakpoint) = debugger.breakpoints().get(id) else { return Ok(()) };
-    let asked = match &breakpoint.spec {
+/// What a breakpoint was asked for.
+fn asked_for(debugger: &Debugger, breakpoint: &Breakpoint) -> String {
+    match &breakpoint.spec {
         BreakpointSpec::Line { file, line, .. } => {
             let column = breakpoint.column.map(|column| format!(":{column}")).unwrap_or_default();
             format!("{file}:{}{column}", breakpoint.line.unwrap_or(*line))
@@ -120,7 +219,7 @@ fn breakpoint_line(out: &mut Output, debugger: &Debugger, id: BreakpointId) -> f
         BreakpointSpec::Function { name } => name.clone(),
         BreakpointSpec::Dispatch { pattern, when } => {
             let after = if *when == DispatchMoment::After { " after" } else { "" };
-            format!("dispatch '{pattern}'{after}")
+            format!("dispatch {}{after}", words::quoted_pattern(pattern))
         }
         BreakpointSpec::Data { target, access } => {
             let access = match access {
@@ -137,8 +236,18 @@ fn breakpoint_line(out: &mut Output, debugger: &Debugger, id: BreakpointId) -> f
             }
             None => format!("*{address}"),
         },
-    };
-    write!(out, "Breakpoint {}: {asked}", id.0)?;
+    }
+}
+
+fn breakpoint_line(
+    out: &mut Output,
+    debugger: &Debugger,
+    id: BreakpointId,
+    temporary: &BTreeSet<BreakpointId>,
+) -> fmt::Result {
+    let Some(breakpoint) = debugger.breakpoints().get(id) else { return Ok(()) };
+    let kind = if temporary.contains(&id) { "Temporary breakpoint" } else { "Breakpoint" };
+    write!(out, "{kind} {}: {}", id.0, asked_for(debugger, breakpoint))?;
     for position in &breakpoint.locations {
         let name = debugger.program().function_label(position.function);
         write!(out, ", {name} [{}]", position.offset)?;
@@ -153,6 +262,14 @@ fn breakpoint_line(out: &mut Output, debugger: &Debugger, id: BreakpointId) -> f
     if let Some(log) = options.log {
         write!(out, ", says {log:?}")?;
     }
+    if !breakpoint.is_enabled {
+        write!(out, ", disabled")?;
+    }
+    match breakpoint.ignores() {
+        0 => {}
+        1 => write!(out, ", ignores the next hit")?,
+        hits => write!(out, ", ignores the next {hits} hits")?,
+    }
     match breakpoint.hits() {
         0 => writeln!(out),
         1 => writeln!(out, ", hit once"),
@@ -161,14 +278,21 @@ fn breakpoint_line(out: &mut Output, debugger: &Debugger, id: BreakpointId) -> f
 }
 
 /// All breakpoints and traps.
-pub(crate) fn breakpoints(out: &mut Output, debugger: &Debugger) -> fmt::Result {
+pub(crate) fn breakpoints(
+    out: &mut Output,
+    debugger: &Debugger,
+    temporary: &BTreeSet<BreakpointId>,
+) -> fmt::Result {
+    let data = debugger.breakpoints().iter().map(|it| breakpoint_data(debugger, it));
+    out.put("breakpoints", data.collect::<Vec<Value>>());
+    out.put("catches", debugger.catches());
     let ids: Vec<BreakpointId> = debugger.breakpoints().iter().map(|it| it.id).collect();
     let catches = debugger.catches();
     if ids.is_empty() && catches.is_empty() {
         return writeln!(out, "no breakpoints");
     }
     for id in ids {
-        breakpoint_line(out, debugger, id)?;
+        breakpoint_line(out, debugger, id, temporary)?;
         // The message if it has changed since the breakpoint was set.
         let breakpoint = debugger.breakpoints().get(id).filter(|it| it.has_news());
         if let Some(message) = breakpoint.and_then(|it| it.message.as_ref()) {
@@ -206,9 +330,22 @@ fn variable_line(out: &mut Output, variable: &Variable) -> fmt::Result {
     writeln!(out, "{} = {} : {}", variable.name, variable.value, variable.type_name)
 }
 
+/// All elements of a value, one line for each of its rows.
+pub(crate) fn elements(debugger: &Debugger, variable: &Variable) -> String {
+    let Some(children) = variable.children.as_ref().filter(|it| it.indexed.is_some()) else {
+        return variable.value.clone();
+    };
+    let inside =
+        debugger.machine().children(&children.node, Some(0..children.indexed.unwrap_or(0)));
+    let has_rows = inside.first().is_some_and(|it| it.children.is_some());
+    let texts: Vec<String> = inside.iter().map(|it| elements(debugger, it)).collect();
+    texts.join(if has_rows { "\n" } else { " " })
+}
+
 /// The variables of a scope.
 pub(crate) fn variables(out: &mut Output, debugger: &Debugger, node: &Node) -> fmt::Result {
     let variables = debugger.machine().children(node, None);
+    out.put("values", variables.iter().map(variable_data).collect::<Vec<Value>>());
     if variables.is_empty() {
         return writeln!(out, "none here");
     }

@@ -1,434 +1,679 @@
-//! The table of the terminal debugger's commands: their names, abbreviations, arguments and help.
+//! The table of commands: their names, abbreviations, arguments, help and an example.
 //!
-//! The names are gdb's, and so are the short forms.
+//! The names are gdb's, and so are the short forms; `lldb` translates those of lldb.
 
-use debug::DataAccess;
+use debug::{DataAccess, Granularity, ScopeKind, StepKind};
 
 use crate::arguments::{
-    non_empty, read_break, read_examine, read_list_target, read_log, read_number, read_place,
-    read_set, read_times, read_trap, required,
+    non_empty, nothing, read_break, read_examine, read_inputs, read_list_target, read_log,
+    read_name, read_number, read_numbers, read_place, read_print, read_save, read_set, read_times,
+    read_trap, required,
 };
-use crate::command::Command;
+use crate::command::{Command, Info};
+use crate::words;
 
 /// A row of the command table.
-struct Row {
-    names: &'static [&'static str],
-    arguments: &'static str,
-    help: &'static str,
+pub(crate) struct Row {
+    pub(crate) names: &'static [&'static str],
+    pub(crate) arguments: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) example: &'static str,
+    /// What its arguments may be, for completion.
+    pub(crate) completes: Completes,
     /// Reads the arguments.
-    read: fn(&str) -> Result<Command, String>,
+    pub(crate) read: fn(&str) -> Result<Command, String>,
 }
 
-const TABLE: &[Row] = &[
-    Row {
-        names: &["run", "r"],
-        arguments: "",
-        help: "run from the start",
-        read: |_| Ok(Command::Run),
+/// What the arguments of a command may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Completes {
+    Nothing,
+    Values,
+    Places,
+    Functions,
+    Files,
+    Breakpoints,
+    Commands,
+    Levels,
+    Traps,
+}
+
+/// Rows of the table, under a heading of `help`.
+pub(crate) struct Group {
+    pub(crate) title: &'static str,
+    pub(crate) rows: &'static [Row],
+}
+
+pub(crate) const TABLE: &[Group] = &[
+    Group {
+        title: "Running",
+        rows: &[
+            Row {
+                names: &["run", "r"],
+                arguments: "[INPUTS]",
+                help: "run from the start; with INPUTS, on these from now on",
+                example: "run 3 4xf32=1,2,3,4",
+                completes: Completes::Files,
+                read: |a| read_inputs(a).map(Command::Run),
+            },
+            Row {
+                names: &["start"],
+                arguments: "[INPUTS]",
+                help: "run to the function's first instruction",
+                example: "start --input=@x.npy",
+                completes: Completes::Files,
+                read: |a| read_inputs(a).map(Command::Start),
+            },
+            Row {
+                names: &["kill", "k"],
+                arguments: "",
+                help: "end the program; `run` starts it again",
+                example: "kill",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Kill),
+            },
+            Row {
+                names: &["continue", "c", "fg"],
+                arguments: "[N]",
+                help: "continue until something stops the program; pass this breakpoint N \
+                       - 1 times",
+                example: "continue 3",
+                completes: Completes::Nothing,
+                read: |a| Ok(Command::Continue(read_number(a)?.unwrap_or(1))),
+            },
+            Row {
+                names: &["step", "s"],
+                arguments: "[N]",
+                help: "to the next source line, into calls",
+                example: "step 3",
+                completes: Completes::Nothing,
+                read: |a| Ok(Command::Step(StepKind::Into, Granularity::Line, read_times(a)?)),
+            },
+            Row {
+                names: &["next", "n"],
+                arguments: "[N]",
+                help: "to the next source line, over calls",
+                example: "next 3",
+                completes: Completes::Nothing,
+                read: |a| Ok(Command::Step(StepKind::Over, Granularity::Line, read_times(a)?)),
+            },
+            Row {
+                names: &["stepi", "si"],
+                arguments: "[N]",
+                help: "one instruction, into calls",
+                example: "stepi 3",
+                completes: Completes::Nothing,
+                read: |a| {
+                    Ok(Command::Step(StepKind::Into, Granularity::Instruction, read_times(a)?))
+                },
+            },
+            Row {
+                names: &["nexti", "ni"],
+                arguments: "[N]",
+                help: "one instruction, over calls",
+                example: "nexti 3",
+                completes: Completes::Nothing,
+                read: |a| {
+                    Ok(Command::Step(StepKind::Over, Granularity::Instruction, read_times(a)?))
+                },
+            },
+            Row {
+                names: &["step-statement", "ss"],
+                arguments: "[N]",
+                help: "to the next operation (a line may have several), into calls",
+                example: "step-statement 3",
+                completes: Completes::Nothing,
+                read: |a| Ok(Command::Step(StepKind::Into, Granularity::Statement, read_times(a)?)),
+            },
+            Row {
+                names: &["next-statement", "ns"],
+                arguments: "[N]",
+                help: "to the next operation, over calls",
+                example: "next-statement 3",
+                completes: Completes::Nothing,
+                read: |a| Ok(Command::Step(StepKind::Over, Granularity::Statement, read_times(a)?)),
+            },
+            Row {
+                names: &["finish", "fin"],
+                arguments: "",
+                help: "until the current function has returned",
+                example: "finish",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Step(StepKind::Out, Granularity::Line, 1)),
+            },
+            Row {
+                names: &["until", "u", "advance"],
+                arguments: "[PLACE]",
+                help: "continue to a place, as `break` takes it; without one, to a later \
+                       line, past loops",
+                example: "until dispatch '*softmax*'",
+                completes: Completes::Places,
+                read: |a| non_empty(a).map(|a| read_place(&a)).transpose().map(Command::Until),
+            },
+            Row {
+                names: &["into"],
+                arguments: "[FUNCTION]",
+                help: "step into a call of the line; `info calls` lists them",
+                example: "into improve",
+                completes: Completes::Functions,
+                read: |a| read_name(a).map(Command::Into),
+            },
+            Row {
+                names: &["jump", "j"],
+                arguments: "PLACE",
+                help: "continue elsewhere in the innermost frame's function",
+                example: "jump 12",
+                completes: Completes::Places,
+                read: |a| read_place(a).map(Command::Jump),
+            },
+            Row {
+                names: &["again"],
+                arguments: "",
+                help: "restart the selected frame with the same arguments",
+                example: "again",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::RestartFrame),
+            },
+            Row {
+                names: &["level"],
+                arguments: "[model|source|vm|disassembly]",
+                help: "show and step the model, the source, the VM program or the \
+                       instructions",
+                example: "level vm",
+                completes: Completes::Levels,
+                read: |a| non_empty(a).map(|level| level.parse()).transpose().map(Command::Level),
+            },
+            Row {
+                names: &["set args"],
+                arguments: "INPUTS",
+                help: "what `run` and `start` call the function with",
+                example: "set args 3 --function=main",
+                completes: Completes::Files,
+                read: |a| {
+                    let inputs =
+                        read_inputs(a)?.ok_or("which inputs? `set args --no-inputs` sets none")?;
+                    Ok(Command::SetArguments(inputs))
+                },
+            },
+            Row {
+                names: &["show args"],
+                arguments: "",
+                help: "what `run` calls the function with",
+                example: "show args",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Info(Info::Arguments)),
+            },
+        ],
     },
-    Row {
-        names: &["start"],
-        arguments: "",
-        help: "run to the function's first instruction",
-        read: |_| Ok(Command::Start),
+    Group {
+        title: "Stopping",
+        rows: &[
+            Row {
+                names: &["break", "b", "br"],
+                arguments: "[PLACE] [if EXPR] [if count COND]",
+                help: "stop at [FILE:]LINE[:COLUMN], FUNCTION, *FUNCTION+OFFSET, *ADDRESS \
+                       or dispatch 'GLOB' [after]",
+                example: "break improve if %x > 2",
+                completes: Completes::Places,
+                read: |a| read_break(a, false),
+            },
+            Row {
+                names: &["tbreak", "tb"],
+                arguments: "[PLACE] [if EXPR]",
+                help: "stop there once",
+                example: "tbreak newton.mlir:18",
+                completes: Completes::Places,
+                read: |a| read_break(a, true),
+            },
+            Row {
+                names: &["log", "dprintf"],
+                arguments: "PLACE, TEXT",
+                help: "print TEXT there, with values for {EXPR}, and continue",
+                example: "log improve, line {line}: {%guess}",
+                completes: Completes::Places,
+                read: read_log,
+            },
+            Row {
+                names: &["condition"],
+                arguments: "N [EXPR]",
+                help: "stop at breakpoint N only if EXPR holds; without EXPR, always",
+                example: "condition 1 %x > 2",
+                completes: Completes::Breakpoints,
+                read: |a| {
+                    let (number, text) = words::first(a);
+                    let number = read_number(number)?.ok_or("a condition of which breakpoint?")?;
+                    Ok(Command::Condition(number, non_empty(text)))
+                },
+            },
+            Row {
+                names: &["ignore"],
+                arguments: "N COUNT",
+                help: "let breakpoint N pass COUNT times",
+                example: "ignore 1 10",
+                completes: Completes::Breakpoints,
+                read: |a| {
+                    let (number, count) = words::first(a);
+                    let number =
+                        read_number(number)?.ok_or("ignore which breakpoint? ignore N COUNT")?;
+                    let count =
+                        read_number(count)?.ok_or("ignore how many hits? ignore N COUNT")?;
+                    Ok(Command::Ignore(number, count))
+                },
+            },
+            Row {
+                names: &["commands"],
+                arguments: "[N]",
+                help: "the lines up to `end` are performed when breakpoint N stops; \
+                       `silent` first shows no stop",
+                example: "commands 1",
+                completes: Completes::Breakpoints,
+                read: |a| Ok(Command::Commands(read_number(a)?)),
+            },
+            Row {
+                names: &["enable"],
+                arguments: "[N …]",
+                help: "make breakpoints work again, all without numbers",
+                example: "enable 1-3",
+                completes: Completes::Breakpoints,
+                read: |a| Ok(Command::Enable(read_numbers(bare(a))?, true)),
+            },
+            Row {
+                names: &["disable"],
+                arguments: "[N …]",
+                help: "keep breakpoints from stopping",
+                example: "disable 2",
+                completes: Completes::Breakpoints,
+                read: |a| Ok(Command::Enable(read_numbers(bare(a))?, false)),
+            },
+            Row {
+                names: &["delete", "d"],
+                arguments: "[N …]",
+                help: "remove breakpoints, all without numbers",
+                example: "delete 1 3",
+                completes: Completes::Breakpoints,
+                read: |a| Ok(Command::Delete(read_numbers(bare(a))?)),
+            },
+            Row {
+                names: &["clear"],
+                arguments: "PLACE",
+                help: "remove the breakpoints at a place",
+                example: "clear newton.mlir:18",
+                completes: Completes::Places,
+                read: |a| read_place(a).map(Command::Clear),
+            },
+            Row {
+                names: &["watch"],
+                arguments: "EXPR",
+                help: "stop when a register, global, element or memory changes",
+                example: "watch operand[1]",
+                completes: Completes::Values,
+                read: |a| Ok(Command::Watch(DataAccess::Change, required(a)?)),
+            },
+            Row {
+                names: &["rwatch"],
+                arguments: "EXPR",
+                help: "stop when it is read",
+                example: "rwatch i0",
+                completes: Completes::Values,
+                read: |a| Ok(Command::Watch(DataAccess::Read, required(a)?)),
+            },
+            Row {
+                names: &["awatch"],
+                arguments: "EXPR",
+                help: "stop when it is read or written",
+                example: "awatch @counter",
+                completes: Completes::Values,
+                read: |a| Ok(Command::Watch(DataAccess::ReadWrite, required(a)?)),
+            },
+            Row {
+                names: &["catch"],
+                arguments: "[[dispatch] nan|inf|overflow|uninitialised [every]|off]",
+                help: "stop at NaN, infinity or overflow, once per operation or every \
+                       time; `dispatch`: in results of dispatches",
+                example: "catch nan",
+                completes: Completes::Traps,
+                read: |a| {
+                    let every = a.strip_suffix("every");
+                    let what = read_trap(every.unwrap_or(a).trim())?;
+                    Ok(Command::Catch(what, every.is_some()))
+                },
+            },
+            Row {
+                names: &["breakpoints", "info breakpoints", "info b", "info watchpoints"],
+                arguments: "",
+                help: "all breakpoints, watchpoints and catches",
+                example: "info b",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Breakpoints),
+            },
+        ],
     },
-    Row {
-        names: &["continue", "c"],
-        arguments: "",
-        help: "continue until something stops the program",
-        read: |_| Ok(Command::Continue),
+    Group {
+        title: "Looking",
+        rows: &[
+            Row {
+                names: &["backtrace", "bt", "where", "info stack"],
+                arguments: "[N]",
+                help: "the call stack; its N innermost frames, or -N outermost",
+                example: "bt 5",
+                completes: Completes::Nothing,
+                read: |a| Ok(Command::Backtrace(read_number(a)?)),
+            },
+            Row {
+                names: &["frame", "f"],
+                arguments: "[N]",
+                help: "select a frame",
+                example: "frame 2",
+                completes: Completes::Nothing,
+                read: |a| Ok(Command::Frame(read_number(a)?)),
+            },
+            Row {
+                names: &["up"],
+                arguments: "[N]",
+                help: "select the caller",
+                example: "up",
+                completes: Completes::Nothing,
+                read: |a| Ok(Command::Up(read_number(a)?.unwrap_or(1))),
+            },
+            Row {
+                names: &["down"],
+                arguments: "[N]",
+                help: "select the callee",
+                example: "down",
+                completes: Completes::Nothing,
+                read: |a| Ok(Command::Down(read_number(a)?.unwrap_or(1))),
+            },
+            Row {
+                names: &["locals", "info locals"],
+                arguments: "",
+                help: "the frame's named values",
+                example: "locals",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Scope(ScopeKind::Locals)),
+            },
+            Row {
+                names: &["args", "info args"],
+                arguments: "",
+                help: "the arguments of the frame's function",
+                example: "args",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Scope(ScopeKind::Arguments)),
+            },
+            Row {
+                names: &["regs", "info registers", "info r"],
+                arguments: "",
+                help: "the frame's registers",
+                example: "regs",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Scope(ScopeKind::Registers)),
+            },
+            Row {
+                names: &["globals", "info globals"],
+                arguments: "",
+                help: "the module's globals",
+                example: "globals",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Scope(ScopeKind::Globals)),
+            },
+            Row {
+                names: &["info dispatches"],
+                arguments: "",
+                help: "the program's dispatches: line, name, tensors, how often each has run",
+                example: "info dispatches",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::DispatchList),
+            },
+            Row {
+                names: &["tensors", "info tensors"],
+                arguments: "",
+                help: "the tensors that the dispatches of the frame's function leave, with \
+                       statistics",
+                example: "tensors",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::TensorList),
+            },
+            Row {
+                names: &["dispatch", "info dispatch"],
+                arguments: "",
+                help: "the frame's dispatch: its workgroups, operands, bindings and \
+                       constants",
+                example: "dispatch",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Scope(ScopeKind::Dispatch)),
+            },
+            Row {
+                names: &["allocations", "info allocations"],
+                arguments: "",
+                help: "the memory that is allocated on the device",
+                example: "allocations",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Allocations),
+            },
+            Row {
+                names: &["calls", "info calls"],
+                arguments: "",
+                help: "the calls of the current line",
+                example: "calls",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Calls),
+            },
+            Row {
+                names: &["print", "p", "call"],
+                arguments: "[/FORMAT] EXPR",
+                help: "a value: %x, i0, r0[1], binding[0] as 4x8xf32, r0 as \
+                       memref<?xf32>, max(abs(t[0])), @f(1); formats x d u o t c f",
+                example: "p/x %count",
+                completes: Completes::Values,
+                read: read_print,
+            },
+            Row {
+                names: &["whatis", "ptype"],
+                arguments: "EXPR",
+                help: "the type of a value",
+                example: "whatis operand[0]",
+                completes: Completes::Values,
+                read: |a| required(a).map(Command::Type),
+            },
+            Row {
+                names: &["display"],
+                arguments: "[EXPR]",
+                help: "print a value at every stop",
+                example: "display %guess",
+                completes: Completes::Values,
+                read: |a| Ok(Command::Display(non_empty(a))),
+            },
+            Row {
+                names: &["undisplay"],
+                arguments: "[N]",
+                help: "stop printing value N, or all",
+                example: "undisplay 1",
+                completes: Completes::Nothing,
+                read: |a| Ok(Command::Undisplay(read_number(a)?)),
+            },
+            Row {
+                names: &["set var", "set"],
+                arguments: "TARGET = EXPR",
+                help: "change a register, global or element",
+                example: "set var %x = 3",
+                completes: Completes::Values,
+                read: read_set,
+            },
+            Row {
+                names: &["save"],
+                arguments: "[-f] EXPR FILE",
+                help: "write a tensor to FILE.npy, FILE.bin (its bytes) or FILE.txt; -f \
+                       overwrites",
+                example: "save operand[1] out.npy",
+                completes: Completes::Files,
+                read: read_save,
+            },
+            Row {
+                names: &["x"],
+                arguments: "/NFU EXPR",
+                help: "N numbers of memory in format F (x d u o t c f s) and unit U (b h \
+                       w g), N bytes without them, or N instructions (i)",
+                example: "x/4xw %t",
+                completes: Completes::Values,
+                read: read_examine,
+            },
+            Row {
+                names: &["disas", "disassemble"],
+                arguments: "[FUNCTION]",
+                help: "the instructions around here, or of a function",
+                example: "disas improve",
+                completes: Completes::Functions,
+                read: |a| read_name(a.strip_prefix("-n ").unwrap_or(a)).map(Command::Disassemble),
+            },
+            Row {
+                names: &["list", "l"],
+                arguments: "[LINE|FIRST,LAST|FUNCTION|-]",
+                help: "source text; an empty line shows more",
+                example: "list 40,50",
+                completes: Completes::Functions,
+                read: |a| read_list_target(a).map(Command::List),
+            },
+            Row {
+                names: &["info line"],
+                arguments: "[PLACE]",
+                help: "the instructions of a line",
+                example: "info line 18",
+                completes: Completes::Places,
+                read: |a| {
+                    non_empty(a)
+                        .map(|a| read_place(&a))
+                        .transpose()
+                        .map(|it| Command::Info(Info::Line(it)))
+                },
+            },
+            Row {
+                names: &["info source"],
+                arguments: "",
+                help: "the frame's source file",
+                example: "info source",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Info(Info::Source)),
+            },
+            Row {
+                names: &["info frame", "info f"],
+                arguments: "",
+                help: "the selected frame",
+                example: "info frame",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Info(Info::Frame)),
+            },
+            Row {
+                names: &["info functions"],
+                arguments: "[GLOB]",
+                help: "the functions of the program",
+                example: "info functions *async*",
+                completes: Completes::Nothing,
+                read: |a| read_name(a).map(|it| Command::Info(Info::Functions(it))),
+            },
+            Row {
+                names: &["info modules", "info sharedlibrary"],
+                arguments: "",
+                help: "the modules of the program",
+                example: "info modules",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Info(Info::Modules)),
+            },
+            Row {
+                names: &["info threads"],
+                arguments: "",
+                help: "the threads of the program",
+                example: "info threads",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Info(Info::Threads)),
+            },
+            Row {
+                names: &["info program"],
+                arguments: "",
+                help: "how far the program has come",
+                example: "info program",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Info(Info::Program)),
+            },
+            Row {
+                names: &["info display"],
+                arguments: "",
+                help: "what is printed at every stop",
+                example: "info display",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Info(Info::Display)),
+            },
+        ],
     },
-    Row {
-        names: &["step", "s"],
-        arguments: "[N]",
-        help: "to the next source line, into calls",
-        read: |a| Ok(Command::Step { times: read_times(a)? }),
-    },
-    Row {
-        names: &["next", "n"],
-        arguments: "[N]",
-        help: "to the next source line, over calls",
-        read: |a| Ok(Command::Next { times: read_times(a)? }),
-    },
-    Row {
-        names: &["stepi", "si"],
-        arguments: "[N]",
-        help: "one instruction, into calls",
-        read: |a| Ok(Command::StepInstruction { times: read_times(a)? }),
-    },
-    Row {
-        names: &["nexti", "ni"],
-        arguments: "[N]",
-        help: "one instruction, over calls",
-        read: |a| Ok(Command::NextInstruction { times: read_times(a)? }),
-    },
-    Row {
-        names: &["step-statement", "ss"],
-        arguments: "[N]",
-        help: "to the next operation (a line may have several), into calls",
-        read: |a| Ok(Command::StepStatement { times: read_times(a)? }),
-    },
-    Row {
-        names: &["next-statement", "ns"],
-        arguments: "[N]",
-        help: "to the next operation, over calls",
-        read: |a| Ok(Command::NextStatement { times: read_times(a)? }),
-    },
-    Row {
-        names: &["finish", "fin"],
-        arguments: "",
-        help: "until the current function has returned",
-        read: |_| Ok(Command::Finish),
-    },
-    Row {
-        names: &["level"],
-        arguments: "[model|source|vm|disassembly]",
-        help: "show and step the model, the source, the VM program or the instructions",
-        read: |a| non_empty(a).map(|level| level.parse()).transpose().map(Command::Level),
-    },
-    Row {
-        names: &["until", "advance"],
-        arguments: "PLACE",
-        help: "continue to a place, as `break` takes it",
-        read: |a| read_place(a).map(Command::Until),
-    },
-    Row {
-        names: &["into"],
-        arguments: "[FUNCTION]",
-        help: "step into a call of the line; `info calls` lists them",
-        read: |a| Ok(Command::Into(non_empty(a))),
-    },
-    Row {
-        names: &["jump"],
-        arguments: "PLACE",
-        help: "continue elsewhere in the innermost frame's function",
-        read: |a| read_place(a).map(Command::Jump),
-    },
-    Row {
-        names: &["again"],
-        arguments: "",
-        help: "restart the selected frame with the same arguments",
-        read: |_| Ok(Command::RestartFrame),
-    },
-    Row {
-        names: &["break", "b", "br"],
-        arguments: "PLACE [if EXPR] [if count COND]",
-        help: "stop at [FILE:]LINE[:COLUMN], FUNCTION, *FUNCTION+OFFSET, *ADDRESS or dispatch \
-               'GLOB' [after]",
-        read: read_break,
-    },
-    Row {
-        names: &["log"],
-        arguments: "PLACE, TEXT",
-        help: "print TEXT there, with values for {EXPR}, and continue",
-        read: read_log,
-    },
-    Row {
-        names: &["condition"],
-        arguments: "N [EXPR]",
-        help: "stop at breakpoint N only if EXPR holds; without EXPR, always",
-        read: |a| {
-            let (number, text) = a.split_once(char::is_whitespace).unwrap_or((a, ""));
-            let number = read_number(number)?.ok_or("a condition of which breakpoint?")?;
-            Ok(Command::Condition(number, non_empty(text)))
-        },
-    },
-    Row {
-        names: &["watch"],
-        arguments: "EXPR",
-        help: "stop when a register, global, element or memory changes",
-        read: |a| Ok(Command::Watch(DataAccess::Change, required(a)?)),
-    },
-    Row {
-        names: &["rwatch"],
-        arguments: "EXPR",
-        help: "stop when it is read",
-        read: |a| Ok(Command::Watch(DataAccess::Read, required(a)?)),
-    },
-    Row {
-        names: &["awatch"],
-        arguments: "EXPR",
-        help: "stop when it is read or written",
-        read: |a| Ok(Command::Watch(DataAccess::ReadWrite, required(a)?)),
-    },
-    Row {
-        names: &["catch"],
-        arguments: "[[dispatch] nan|inf|overflow|uninitialised [every]|off]",
-        help: "stop at NaN, infinity or overflow, once per operation or every time; `dispatch`: \
-               in results of dispatches",
-        read: |a| {
-            let every = a.strip_suffix("every");
-            let what = read_trap(every.unwrap_or(a).trim())?;
-            Ok(Command::Catch(what, every.is_some()))
-        },
-    },
-    Row {
-        names: &["delete", "d"],
-        arguments: "[N]",
-        help: "remove breakpoint N, or all",
-        read: |a| Ok(Command::Delete(read_number(a)?)),
-    },
-    Row {
-        names: &["breakpoints", "info breakpoints", "info break", "info b", "i b"],
-        arguments: "",
-        help: "list the breakpoints",
-        read: |_| Ok(Command::Breakpoints),
-    },
-    Row {
-        names: &["bt", "backtrace", "where"],
-        arguments: "",
-        help: "the call stack",
-        read: |_| Ok(Command::Backtrace),
-    },
-    Row {
-        names: &["frame", "f"],
-        arguments: "[N]",
-        help: "select frame N of the stack",
-        read: |a| Ok(Command::Frame(read_number(a)?)),
-    },
-    Row { names: &["up"], arguments: "", help: "select the caller", read: |_| Ok(Command::Up) },
-    Row { names: &["down"], arguments: "", help: "select the callee", read: |_| Ok(Command::Down) },
-    Row {
-        names: &["regs", "info registers", "info r", "i r"],
-        arguments: "",
-        help: "the frame's registers",
-        read: |_| Ok(Command::Registers),
-    },
-    Row {
-        names: &["locals", "info locals", "i lo"],
-        arguments: "",
-        help: "the frame's named values",
-        read: |_| Ok(Command::Locals),
-    },
-    Row {
-        names: &["globals", "info globals"],
-        arguments: "",
-        help: "the module's globals",
-        read: |_| Ok(Command::Globals),
-    },
-    Row {
-        names: &["info dispatches"],
-        arguments: "",
-        help: "the program's dispatches: line, name, tensors, how often each has run",
-        read: |_| Ok(Command::DispatchList),
-    },
-    Row {
-        names: &["tensors", "info tensors"],
-        arguments: "",
-        help: "the tensors that the dispatches of the frame's function leave, with statistics",
-        read: |_| Ok(Command::TensorList),
-    },
-    Row {
-        names: &["dispatch", "info dispatch"],
-        arguments: "",
-        help: "the frame's dispatch: its workgroups, operands, bindings and constants",
-        read: |_| Ok(Command::Dispatch),
-    },
-    Row {
-        names: &["allocations", "info allocations"],
-        arguments: "",
-        help: "the memory that is allocated on the device",
-        read: |_| Ok(Command::Allocations),
-    },
-    Row {
-        names: &["args", "info args"],
-        arguments: "",
-        help: "the arguments of the frame's function",
-        read: |_| Ok(Command::Arguments),
-    },
-    Row {
-        names: &["calls", "info calls"],
-        arguments: "",
-        help: "the calls of the current line",
-        read: |_| Ok(Command::Calls),
-    },
-    Row {
-        names: &["print", "p"],
-        arguments: "EXPR[,x]",
-        help: "a value: %x, i0, r0[1], binding[0] as 4x8xf32, r0 as memref<?xf32>, \
-               max(abs(t[0])), @f(1); ,x in hexadecimal",
-        read: |a| required(a).map(Command::Print),
-    },
-    Row {
-        names: &["display"],
-        arguments: "[EXPR]",
-        help: "print a value at every stop",
-        read: |a| Ok(Command::Display(non_empty(a))),
-    },
-    Row {
-        names: &["undisplay"],
-        arguments: "[N]",
-        help: "stop printing value N, or all",
-        read: |a| Ok(Command::Undisplay(read_number(a)?)),
-    },
-    Row {
-        names: &["set var", "set"],
-        arguments: "TARGET = EXPR",
-        help: "change a register, global or element",
-        read: read_set,
-    },
-    Row {
-        names: &["x"],
-        arguments: "/COUNT EXPR",
-        help: "the bytes of a value",
-        read: read_examine,
-    },
-    Row {
-        names: &["disas", "disassemble"],
-        arguments: "[FUNCTION]",
-        help: "the instructions around here, or of a function",
-        read: |a| Ok(Command::Disassemble((!a.is_empty()).then(|| a.to_owned()))),
-    },
-    Row {
-        names: &["list", "l"],
-        arguments: "[LINE|FUNCTION]",
-        help: "source text; an empty line shows more",
-        read: |a| Ok(Command::List(read_list_target(a))),
-    },
-    Row { names: &["help", "h"], arguments: "", help: "this text", read: |_| Ok(Command::Help) },
-    Row {
-        names: &["quit", "q", "exit"],
-        arguments: "",
-        help: "leave",
-        read: |_| Ok(Command::Quit),
+    Group {
+        title: "The session",
+        rows: &[
+            Row {
+                names: &["source"],
+                arguments: "FILE",
+                help: "perform the commands in a file",
+                example: "source setup.iree-dbg",
+                completes: Completes::Files,
+                read: |a| path(a, "perform the commands of which file?").map(Command::Source),
+            },
+            Row {
+                names: &["define"],
+                arguments: "NAME",
+                help: "the lines up to `end` become a command; $arg0 … $arg9 and $argc \
+                       are its arguments",
+                example: "define pn",
+                completes: Completes::Nothing,
+                read: |a| path(a, "define which word?").map(Command::Define),
+            },
+            Row {
+                names: &["echo"],
+                arguments: "TEXT",
+                help: "print a text",
+                example: "echo here\\n",
+                completes: Completes::Nothing,
+                read: |a| Ok(Command::Echo(a.to_owned())),
+            },
+            Row {
+                names: &["shell", "!"],
+                arguments: "COMMAND",
+                help: "run a command of the system",
+                example: "shell ls",
+                completes: Completes::Files,
+                read: |a| required(a).map(Command::Shell),
+            },
+            Row {
+                names: &["help", "h"],
+                arguments: "[COMMAND]",
+                help: "this text, or more about a command",
+                example: "help break",
+                completes: Completes::Commands,
+                read: |a| Ok(Command::Help(non_empty(a))),
+            },
+            Row {
+                names: &["quit", "q", "exit"],
+                arguments: "",
+                help: "leave",
+                example: "quit",
+                completes: Completes::Nothing,
+                read: |a| nothing(a, Command::Quit),
+            },
+        ],
     },
 ];
 
-/// Reads a line. Names of commands may be abbreviated if that is unambiguous, as in gdb.
-pub(crate) fn parse(line: &str) -> Result<Command, String> {
-    let line = line.trim();
-    if let Some(rest) = line.strip_prefix("x/") {
-        return read_examine(&format!("/{rest}"));
-    }
-    let mut exact = None;
-    let mut by_prefix: Vec<(&Row, &str)> = Vec::new();
-    for row in TABLE {
-        for name in row.names {
-            if let Some(rest) = after_words(line, name) {
-                exact = Some((row, rest));
-            }
-        }
-        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        if row.names.iter().any(|name| name.starts_with(word)) {
-            by_prefix.push((row, rest));
-        }
-    }
-    match (exact, &by_prefix[..]) {
-        (Some((row, rest)), _) => (row.read)(rest.trim()),
-        (None, [(row, rest)]) => (row.read)(rest.trim()),
-        (None, []) => Err(format!("no command {line:?}; `help` lists them")),
-        (None, several) => {
-            let names: Vec<&str> = several.iter().map(|(row, _)| row.names[0]).collect();
-            Err(format!("{line:?} could be {}", names.join(", ")))
-        }
+/// The numbers of breakpoints, with or without gdb's word for them.
+fn bare(text: &str) -> &str {
+    text.strip_prefix("breakpoints").unwrap_or(text).trim()
+}
+
+/// A word or a path, with or without quotes.
+fn path(text: &str, question: &str) -> Result<String, String> {
+    match words::quoted_name(text)? {
+        Some((name, "")) if !name.is_empty() => Ok(name),
+        None if !text.is_empty() => Ok(text.to_owned()),
+        _ => Err(question.to_owned()),
     }
 }
 
-/// Whether a line begins with the whole name of a command, or with one of its short forms.
-pub(crate) fn is_command(line: &str) -> bool {
-    let mut names = TABLE.iter().flat_map(|row| row.names);
-    line.starts_with("x/") || names.any(|name| after_words(line, name).is_some())
-}
-
-/// The text of `help`.
-pub(crate) fn help() -> String {
-    let mut text = String::new();
-    for row in TABLE {
-        let left = format!("{} {}", row.names[0], row.arguments);
-        let short = row.names.get(1).filter(|name| !name.contains(' ')).copied().unwrap_or("");
-        text.push_str(&format!("  {left:<22} {short:<12} {}\n", row.help));
-    }
-    text
-}
-
-/// The rest of a line after a name of one or more words, if it begins with that name.
-fn after_words<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    let rest = line.strip_prefix(name)?;
-    (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some(rest)
-}
-
-#[cfg(test)]
-mod tests {
-    use debug::{BreakpointOptions, DispatchMoment, HitCondition, Level};
-    use vmfb::BytecodeOffset;
-
-    use super::*;
-    use crate::command::{Place, Trap};
-
-    fn breaks(place: Place) -> Command {
-        Command::Break(place, BreakpointOptions::default())
-    }
-
-    fn breaks_if(place: Place, hit_condition: HitCondition) -> Command {
-        Command::Break(place, BreakpointOptions { hit_condition, ..BreakpointOptions::default() })
-    }
-
-    #[test]
-    fn words_abbreviations_and_arguments() {
-        let cases = [
-            ("b 32", breaks(Place::Line(32, None))),
-            ("break 32:4", breaks(Place::Line(32, Some(4)))),
-            ("break a.mlir:7:9", breaks(Place::FileLine("a.mlir".into(), 7, Some(9)))),
-            ("break a.mlir:7", breaks(Place::FileLine("a.mlir".into(), 7, None))),
-            ("b *improve+0000001B", breaks(Place::Offset("improve".into(), BytecodeOffset(0x1B)))),
-            ("b *.execute", breaks(Place::Function("*.execute".into()))),
-            ("b *0x10000001b", breaks(Place::Address("0x10000001b".into()))),
-            (
-                "b Model from PaddlePaddle.$async",
-                breaks(Place::Function("Model from PaddlePaddle.$async".into())),
-            ),
-            (
-                "b dispatch 'mlp_*' after if count >= 3",
-                breaks_if(
-                    Place::Dispatch("mlp_*".into(), DispatchMoment::After),
-                    HitCondition::AtLeast(3),
-                ),
-            ),
-            ("b dispatch *", breaks(Place::Dispatch("*".into(), DispatchMoment::Before))),
-            ("b dispatch:a*", breaks(Place::Dispatch("a*".into(), DispatchMoment::Before))),
-            ("b dispatch-after:a", breaks(Place::Dispatch("a".into(), DispatchMoment::After))),
-            ("b 7 if count == 2", breaks_if(Place::Line(7, None), HitCondition::Exactly(2))),
-            (
-                "b improve if %guess == 2 if count % 2",
-                Command::Break(
-                    Place::Function("improve".into()),
-                    BreakpointOptions {
-                        condition: Some("%guess == 2".into()),
-                        hit_condition: HitCondition::Every(2),
-                        log: None,
-                    },
-                ),
-            ),
-            ("set var i0 = i1 == 2", Command::Set("i0".into(), "i1 == 2".into())),
-            ("x/8 r0", Command::Examine("r0".into(), 8)),
-            ("x r0", Command::Examine("r0".into(), 16)),
-            ("catch dispatch nan", Command::Catch(Some(Trap::DispatchNan), false)),
-            ("catch overflow", Command::Catch(Some(Trap::Overflow), false)),
-            ("catch nan every", Command::Catch(Some(Trap::Nan), true)),
-            ("s", Command::Step { times: 1 }),
-            ("n 3", Command::Next { times: 3 }),
-            ("si", Command::StepInstruction { times: 1 }),
-            ("level vm", Command::Level(Some(Level::Vm))),
-            ("level", Command::Level(None)),
-            ("ns 2", Command::NextStatement { times: 2 }),
-            ("fin", Command::Finish),
-            ("cont", Command::Continue),
-            ("info registers", Command::Registers),
-            ("i r", Command::Registers),
-            ("disas improve", Command::Disassemble(Some("improve".into()))),
-            ("l", Command::List(None)),
-            ("where", Command::Backtrace),
-        ];
-        for (line, expected) in cases {
-            assert_eq!(parse(line), Ok(expected), "{line}");
-        }
-    }
-
-    #[test]
-    fn mistakes_are_explained() {
-        assert_eq!(parse("skip 3").unwrap_err(), "no command \"skip 3\"; `help` lists them");
-        assert!(parse("level asm").unwrap_err().contains("source, vm and disassembly"));
-        assert_eq!(parse("next x").unwrap_err(), "\"x\" is not a number");
-        assert_eq!(parse("st").unwrap_err(), "\"st\" could be start, step, stepi, step-statement");
-    }
+/// All rows.
+pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
+    TABLE.iter().flat_map(|group| group.rows)
 }

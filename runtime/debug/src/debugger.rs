@@ -218,6 +218,20 @@ impl Debugger {
         is_there
     }
 
+    /// Makes a breakpoint work or not. Returns whether it exists.
+    pub fn enable_breakpoint(&mut self, id: BreakpointId, is_enabled: bool) -> bool {
+        let breakpoint = self.runner.breakpoints.table.get_mut(id);
+        let is_there = breakpoint.map(|breakpoint| breakpoint.is_enabled = is_enabled).is_some();
+        self.runner.arm_breakpoints();
+        is_there
+    }
+
+    /// Lets the next hits of a breakpoint pass. Returns whether it exists.
+    pub fn ignore_hits(&mut self, id: BreakpointId, count: u64) -> bool {
+        let breakpoint = self.runner.breakpoints.table.get_mut(id);
+        breakpoint.map(|it| it.ignored = it.hits().saturating_add(count)).is_some()
+    }
+
     /// Changes many breakpoints. Instructions are armed once, at the end, because arming looks at
     /// all breakpoints.
     pub fn edit_breakpoints<R>(&mut self, edit: impl FnOnce(&mut Self) -> R) -> R {

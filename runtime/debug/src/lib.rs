@@ -51,10 +51,11 @@ pub use target::level::Level;
 pub use target::listing::DisassembledInstruction;
 pub use target::program::Program;
 pub use target::resolve::Resolution;
-pub use target::symbol::bare_symbol;
+
 pub use tensor::{Summary, TensorView};
 pub use view::address::LinearAddress;
 pub use view::frame::{Frame, FrameId, SourceLine};
 pub use view::memory::Memory;
+pub use view::symbol::bare_symbol;
 pub use view::variable::{BufferView, Children, Node, ScopeKind, Variable};
 pub use vm::{FrameIndex, ModuleIndex, Position};

@@ -1,8 +1,8 @@
 //! `iree-dbg debug`: the terminal debugger on a module, a source file, or the embedded example.
 //!
-//! Commands come from a prompt if there is a terminal, else from standard input; `-x` reads a
-//! script first. Commands that were not typed at a prompt are echoed, so that the output reads like
-//! a session.
+//! Commands come from a prompt if there is a terminal, else from standard input; `-x` and `-ex` come
+//! first, in their order. Commands that were not typed at a prompt are echoed, so that the output
+//! reads like a session.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -10,16 +10,14 @@ use std::time::Duration;
 
 use compile::{Cancellation, CompileRequest, compile};
 use debug::{InterruptHandle, LaunchOptions, ModuleSource};
-use rustyline::error::ReadlineError;
 
 use crate::example;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::modules::split_libraries;
 use crate::program::DeviceArguments;
+use crate::prompt::{PROMPT, prompt};
 use crate::terminal::{Next, Terminal};
-
-const PROMPT: &str = "(iree-dbg) ";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -27,13 +25,20 @@ pub(crate) struct Arguments {
     #[arg(value_name = "MODULE.vmfb|INPUT.mlir")]
     module: Option<PathBuf>,
 
-    /// Execute the commands in this file first
-    #[arg(short = 'x', long = "command", value_name = "SCRIPT")]
-    script: Option<PathBuf>,
+    #[command(flatten)]
+    scripts: Scripts,
 
-    /// Exit after the script
-    #[arg(long, requires = "script")]
+    /// Exit after -x and -ex, without a prompt; with 1 if a command or the program has failed
+    #[arg(long)]
     batch: bool,
+
+    /// Print each answer, stop and message as one object of JSON a line
+    #[arg(long)]
+    json_lines: bool,
+
+    /// Neither read nor write the history of the prompt
+    #[arg(long)]
+    no_history: bool,
 
     /// A module; each may import from the modules before it, and the last one has the function
     #[arg(long = "module", value_name = "MODULE.vmfb")]
@@ -59,36 +64,102 @@ pub(crate) struct Arguments {
     directories: Vec<PathBuf>,
 }
 
+/// What is executed before the prompt, in the order of the command line.
+struct Scripts(Vec<Script>);
+
+#[derive(Clone)]
+enum Script {
+    File(PathBuf),
+    Line(String),
+}
+
+impl clap::Args for Scripts {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let file = clap::Arg::new("command")
+            .short('x')
+            .long("command")
+            .value_name("SCRIPT")
+            .value_parser(clap::value_parser!(PathBuf))
+            .action(clap::ArgAction::Append)
+            .help("Execute the commands in this file first");
+        let line = clap::Arg::new("eval-command")
+            .long("eval-command")
+            .value_name("COMMAND")
+            .allow_hyphen_values(true)
+            .action(clap::ArgAction::Append)
+            .help("Execute this command first; -ex is the same");
+        command.arg(file).arg(line)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for Scripts {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        let places = |id| matches.indices_of(id).into_iter().flatten();
+        let files = matches.get_many::<PathBuf>("command").into_iter().flatten();
+        let lines = matches.get_many::<String>("eval-command").into_iter().flatten();
+        let files = places("command").zip(files.cloned().map(Script::File));
+        let lines = places("eval-command").zip(lines.cloned().map(Script::Line));
+        let mut found: Vec<(usize, Script)> = files.chain(lines).collect();
+        found.sort_by_key(|(place, _)| *place);
+        Ok(Self(found.into_iter().map(|(_, script)| script).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     // Holds modules that are compiled here, until the session ends.
     let scratch = tempfile::tempdir()?;
-    let mut terminal = Terminal::new(options(arguments, scratch.path())?, io::stdout())?;
+    let options = options(arguments, scratch.path())?;
+    let mut terminal = Terminal::new(options, arguments.json_lines, io::stdout())?;
     interrupt_on_control_c(&terminal)?;
     let mut next = Next::Command;
-    if let Some(script) = &arguments.script {
-        let file = std::fs::File::open(script)
-            .map_err(|error| format!("cannot read {}: {error}", script.display()))?;
-        next = echo_lines(&mut terminal, io::BufReader::new(file))?;
+    for script in &arguments.scripts.0 {
+        if next == Next::Quit {
+            break;
+        }
+        next = match script {
+            Script::File(path) => {
+                let file = std::fs::File::open(path)
+                    .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+                echo_lines(&mut terminal, io::BufReader::new(file))?
+            }
+            Script::Line(line) => echo_lines(&mut terminal, line.as_bytes())?,
+        };
     }
-    if next == Next::Command && !arguments.batch {
-        if io::stdin().is_terminal() {
-            prompt(&mut terminal)?;
+    let only_scripts = arguments.batch && !arguments.scripts.0.is_empty();
+    if next == Next::Command && !only_scripts {
+        if io::stdin().is_terminal() && !arguments.batch {
+            prompt(&mut terminal, !arguments.no_history)?;
         } else {
             echo_lines(&mut terminal, io::stdin().lock())?;
         }
     }
-    Ok(if terminal.has_failed() { ExitStatus::Failure } else { ExitStatus::Success })
+    let has_failed = terminal.has_failed() || (arguments.batch && terminal.program_has_failed());
+    Ok(if has_failed { ExitStatus::Failure } else { ExitStatus::Success })
 }
 
 fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failure> {
     let paths: Vec<PathBuf> = arguments.modules.iter().chain(&arguments.module).cloned().collect();
     let (modules, libraries) = split_libraries(&paths);
     if modules.is_empty() {
-        println!(
-            "Debugging the embedded example, {}: main(2.0, 5). `help` lists the commands; try\n\
-             `break improve`, `run`, `locals`, `next`, `finish`, `print %estimates`.",
+        let say = |text: &str| {
+            if !arguments.json_lines {
+                println!("{text}")
+            }
+        };
+        say(&format!(
+            "Debugging the embedded example, {}: main(2.0, 5). `help` lists the commands; \
+             try\n`break improve`, `run`, `locals`, `next`, `finish`, `print %estimates`.",
             example::SOURCE.0
-        );
+        ));
         return Ok(example::options());
     }
     let beside = modules.iter().filter_map(|path| path.parent()).map(PathBuf::from);
@@ -137,29 +208,10 @@ fn interrupt_on_control_c<W: Write>(terminal: &Terminal<W>) -> Result<(), ctrlc:
     })
 }
 
-fn prompt<W: Write>(terminal: &mut Terminal<W>) -> Result<(), Failure> {
-    let mut editor = rustyline::DefaultEditor::new()?;
-    loop {
-        match editor.readline(PROMPT) {
-            Ok(line) => {
-                if !line.trim().is_empty() {
-                    editor.add_history_entry(&line)?;
-                }
-                if terminal.execute(&line)? == Next::Quit {
-                    return Ok(());
-                }
-            }
-            Err(ReadlineError::Interrupted) => {}
-            Err(ReadlineError::Eof) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
 fn echo_lines<W: Write>(terminal: &mut Terminal<W>, lines: impl BufRead) -> io::Result<Next> {
     for line in lines.lines() {
         let line = line?;
-        writeln!(terminal.out(), "{PROMPT}{line}")?;
+        terminal.echo(PROMPT, &line)?;
         if terminal.execute(&line)? == Next::Quit {
             return Ok(Next::Quit);
         }

@@ -8,7 +8,7 @@ use vmfb::isa::Bank;
 
 use crate::expression::{Datum, Expression, ExpressionError, Place};
 use crate::machine::{Machine, Phase};
-use crate::tensor::Number;
+use crate::tensor::{Number, TensorView};
 use crate::view::frame::FrameId;
 use crate::view::variable::Variable;
 
@@ -27,7 +27,16 @@ impl Machine {
     ) -> Result<Variable, ExpressionError> {
         let frame = frame.into();
         let expression = Expression::parse(target)?;
-        let Some(place) = self.item(frame, &expression)?.place else {
+        let item = self.item(frame, &expression)?;
+        if item.place.is_none()
+            && let Some(tensor) = item.datum.tensor()
+        {
+            self.assign_tensor(frame, &tensor, value)?;
+            let changed = self.item(frame, &expression)?;
+            let name = target.trim();
+            return Ok(Variable { evaluate_name: Some(name.to_owned()), ..changed.variable(name) });
+        }
+        let Some(place) = item.place else {
             let what =
                 format!("{} cannot be set; a register, global or element can", target.trim());
             return Err(ExpressionError::new(expression.span(), what));
@@ -38,6 +47,27 @@ impl Machine {
         let changed = self.item(frame, &expression)?;
         let name = target.trim();
         Ok(Variable { evaluate_name: Some(name.to_owned()), ..changed.variable(name) })
+    }
+
+    /// Gives a tensor the elements of another one of its type, such as that in a file.
+    fn assign_tensor(
+        &mut self,
+        frame: FrameId,
+        target: &TensorView,
+        value: &str,
+    ) -> Result<(), ExpressionError> {
+        let parsed = Expression::parse_without_format(value)?;
+        let at = |message: String| ExpressionError::new(parsed.span(), message);
+        let new = self.console_item(frame, &parsed)?.datum;
+        let tensor = new.tensor().ok_or_else(|| {
+            at(format!("{} is no tensor; all elements are set from one", new.kind()))
+        })?;
+        if tensor.tensor_type() != target.tensor_type() {
+            let (is, wanted) = (tensor.type_name(), target.type_name());
+            return Err(at(format!("it is {is}, and {wanted} is needed")));
+        }
+        let data = tensor.tensor().ok_or_else(|| at("its elements cannot be copied".to_owned()))?;
+        target.set_all(&data.bytes).map_err(at)
     }
 
     fn set(&mut self, place: Place, new: &Datum) -> Result<(), String> {

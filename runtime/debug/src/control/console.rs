@@ -35,10 +35,31 @@ impl Machine {
         expression: &str,
         limits: Limits,
     ) -> Result<Variable, ExpressionError> {
+        let frame = frame.into();
+        // `%x-1` may be a name rather than a subtraction.
+        let (body, _) = expression.rsplit_once(',').unwrap_or((expression, ""));
+        let is_name = |text: &str| {
+            let name = text.trim().strip_prefix('%');
+            name.is_some_and(|name| self.scope_at(self.level, frame).is_local(name))
+        };
+        if is_name(expression) || is_name(body) {
+            let shown = self.evaluate_within(frame, expression, limits)?;
+            return Ok(Variable { evaluate_name: None, ..shown });
+        }
         let parsed = Expression::parse(expression)?;
-        let mut scope = ConsoleScope { machine: self, frame: frame.into(), limits: limits.clone() };
+        let mut scope = ConsoleScope { machine: self, frame, limits: limits.clone() };
         let shown = parsed.variable(&mut scope, limits, expression.trim())?;
         Ok(Variable { evaluate_name: None, ..shown })
+    }
+
+    /// The value of an expression that the user has typed, with the place that keeps it.
+    pub(crate) fn console_item(
+        &mut self,
+        frame: FrameId,
+        expression: &Expression,
+    ) -> Result<Item, ExpressionError> {
+        let limits = Limits::default();
+        expression.item(&mut ConsoleScope { machine: self, frame, limits: limits.clone() }, limits)
     }
 
     /// Calls a pure function.
@@ -201,6 +222,14 @@ impl Scope for ConsoleScope<'_> {
 
     fn global(&self, symbol: &str) -> Option<Item> {
         self.plain().global(symbol)
+    }
+
+    fn file(&self, path: &str) -> Result<Datum, String> {
+        super::files::tensor(path, &self.limits)
+    }
+
+    fn dispatch_field(&self, field: &str) -> Option<Datum> {
+        self.plain().dispatch_field(field)
     }
 
     fn member(&self, family: Family, index: usize) -> Result<Item, String> {

@@ -2,13 +2,14 @@
 //!
 //! Lowest first: `breakpoints`, `stop`, `traps`, `watcher`, `steps`; then `runner`, which runs
 //! stretches, `twins`, which enters machine code, `step`, which makes steps of them, `resume`,
-//! `moves` and `sentences`. `assign` and
-//! `console` change the stopped program. The folder uses everything below it, and must not know the
+//! `moves` and `sentences`. `assign` and `console` change the stopped program, `files` reads
+//! tensors for them. The folder uses everything below it, and must not know the
 //! façade [`crate::Debugger`].
 
 pub(crate) mod assign;
 pub(crate) mod breakpoints;
 pub(crate) mod console;
+mod files;
 pub(crate) mod moves;
 pub(crate) mod resume;
 pub(crate) mod runner;

@@ -282,7 +282,7 @@ impl Watcher {
         let mut before: HashMap<BreakpointId, Item> =
             items.into_iter().map(|item| (item.id, item)).collect();
         let invocation = machine.invocation();
-        for breakpoint in table.iter() {
+        for breakpoint in table.iter().filter(|it| it.is_enabled) {
             let BreakpointSpec::Data { target, access } = &breakpoint.spec else { continue };
             let (id, access) = (breakpoint.id, *access);
             let (now, text) =

@@ -34,6 +34,16 @@ impl Evaluator<'_> {
         match &expr.kind {
             Kind::Name(name) => self.name(name).map_err(at),
             Kind::Function(symbol) if let Some(global) = self.scope.global(symbol) => Ok(global),
+            Kind::Function(path) if path.ends_with(".npy") => {
+                self.scope.file(path).map(Item::from).map_err(at)
+            }
+            Kind::Field(base, field)
+                if matches!(&base.kind, Kind::Name(name) if name == "dispatch")
+                    && self.scope.find("dispatch").is_none() =>
+            {
+                let found = self.scope.dispatch_field(field);
+                found.map(Item::from).ok_or_else(|| at("no dispatch runs here".to_owned()))
+            }
             Kind::Index(base, subscripts) => {
                 let base = self.item(base)?;
                 self.index(&base.datum, subscripts, &expr.span)
@@ -215,6 +225,14 @@ impl Evaluator<'_> {
                 format!("{} has {rank} dimensions, not {}", tensor.type_name(), subscripts.len()),
             ));
         }
+        if let [Subscript::At(index)] = subscripts
+            && matches!(index.kind, Kind::Call(..) | Kind::Name(_))
+            && let Some(coordinates) = self.item(index)?.datum.tensor()
+            && coordinates.tensor_type().shape == [rank as u64]
+        {
+            let at = |message: String| ExpressionError::new(index.span.clone(), message);
+            return at_coordinates(tensor, &coordinates).map_err(at);
+        }
         let mut view = tensor.clone();
         let mut dimension = 0;
         for subscript in subscripts {
@@ -275,6 +293,25 @@ impl Evaluator<'_> {
         };
         Ok(Slice { start, end: end.max(start), step })
     }
+}
+
+/// The element whose coordinates are the elements of a tensor.
+fn at_coordinates(tensor: &TensorView, coordinates: &TensorView) -> Result<Item, String> {
+    let mut view = tensor.clone();
+    for dimension in 0..coordinates.count() {
+        let length = view.tensor_type().shape.first().copied().unwrap_or(0);
+        let found = coordinates.pick(0, dimension).scalar();
+        let index = match found {
+            Some(Number::Integer(index)) if index >= 0 && index < i128::from(length) => index,
+            _ => return Err(format!("coordinate {dimension} is no index below {length}")),
+        };
+        view = view.pick(0, usize::try_from(index).unwrap_or(usize::MAX));
+    }
+    Ok(Item {
+        place: Some(Place::Element(view.clone())),
+        datum: Datum::Tensor(view),
+        declared: None,
+    })
 }
 
 /// A property of a value, or another view of it.

@@ -16,6 +16,10 @@ pub(crate) enum Format {
     Binary,
     Octal,
     Decimal,
+    /// The bits as a number without a sign.
+    Unsigned,
+    /// The number and the character that it stands for.
+    Character,
     /// Integers as the floats with the same bits.
     Float,
 }
@@ -29,6 +33,8 @@ impl Format {
             "b" => Self::Binary,
             "o" => Self::Octal,
             "d" => Self::Decimal,
+            "u" => Self::Unsigned,
+            "c" => Self::Character,
             "f" => Self::Float,
             _ => return (text, Self::Natural),
         };
@@ -50,7 +56,12 @@ impl Format {
             Self::Hexadecimal => format!("{bits:#x}"),
             Self::Binary => format!("{bits:#b}"),
             Self::Octal => format!("{bits:#o}"),
-            Self::Decimal => bits.to_string(),
+            Self::Decimal => signed(datum).unwrap_or(bits).to_string(),
+            Self::Unsigned => bits.to_string(),
+            Self::Character => match u32::try_from(bits).ok().and_then(char::from_u32) {
+                Some(c) => format!("{bits} {c:?}"),
+                None => signed(datum).unwrap_or(bits).to_string(),
+            },
             Self::Float => match datum {
                 Datum::Value(Value::I32(value)) => {
                     f32::from_bits(value.cast_unsigned()).to_string()
@@ -61,6 +72,15 @@ impl Format {
                 _ => return None,
             },
         })
+    }
+}
+
+/// An integer with its sign.
+fn signed(datum: &Datum) -> Option<i128> {
+    match datum {
+        Datum::Value(Value::I32(value)) => Some((*value).into()),
+        Datum::Value(Value::I64(value)) => Some((*value).into()),
+        _ => None,
     }
 }
 

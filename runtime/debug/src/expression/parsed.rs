@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::budget::{Budget, Limits};
-use super::datum::Item;
+use super::datum::{Family, Item};
 use super::error::ExpressionError;
 use super::evaluate::Evaluator;
 use super::format::Format;
 use super::parser;
 use super::scope::Scope;
-use super::syntax::Expr;
+use super::syntax::{Expr, Kind, Subscript};
 use crate::view::variable::Variable;
 
 /// A parsed expression.
@@ -22,7 +22,7 @@ pub struct Expression {
 
 impl Expression {
     /// Parses an expression. A letter after a comma is the format of numbers: `x` hexadecimal, `b`
-    /// binary, `o` octal, `d` decimal, `f` the bits as a float.
+    /// binary, `o` octal, `d` decimal, `u` without a sign, `c` a character, `f` the bits as a float.
     ///
     /// # Errors
     /// The text is not an expression; the error says where.
@@ -49,6 +49,26 @@ impl Expression {
     /// The bytes of the text that the expression covers.
     pub(crate) fn span(&self) -> Range<usize> {
         self.root.span.clone()
+    }
+
+    /// The member of a family that it is, or begins with: `operand[2]`, `operand[2].shape`,
+    /// `max(operand[2])`.
+    pub(super) fn member(&self) -> Option<(&str, i128)> {
+        let mut expr = &self.root;
+        loop {
+            expr = match &expr.kind {
+                Kind::Index(base, subscripts) => match (&base.kind, subscripts.as_slice()) {
+                    (Kind::Name(name), [Subscript::At(at)]) if Family::named(name).is_some() => {
+                        let Kind::Integer(index) = at.kind else { return None };
+                        return Some((name, index));
+                    }
+                    _ => base,
+                },
+                Kind::Field(base, _) | Kind::Cast(base, _) => base,
+                Kind::Call(_, arguments) => arguments.first()?,
+                _ => return None,
+            };
+        }
     }
 
     pub(super) fn root(&self) -> &Expr {

@@ -4,6 +4,7 @@
 
 use super::error::ExpressionError;
 use super::syntax::{Binary, COMPARISON, Expr, Kind, OPERATORS, POWER, Subscript, Unary};
+use crate::view::symbol::bare_symbol;
 
 /// Deepest nesting. More is refused, because evaluation recurses.
 const MAX_DEPTH: usize = 64;
@@ -365,12 +366,31 @@ impl<'t> Parser<'t> {
     fn quoted(&mut self, quote: char) -> Result<String, ExpressionError> {
         let start = self.at;
         self.at += 1;
-        let Some(length) = self.rest().find(quote) else {
+        let mut is_escaped = false;
+        let end = self.rest().char_indices().find(|(_, c)| {
+            let ends = *c == quote && !is_escaped;
+            is_escaped = *c == '\\' && !is_escaped;
+            ends
+        });
+        let Some((length, _)) = end else {
             return Err(ExpressionError::new(start..self.text.len(), "the text has no end"));
         };
-        let text = self.rest()[..length].to_owned();
         self.at += length + 1;
-        Ok(text)
+        // MLIR escapes quotes within quotes.
+        let whole = &self.text[start..self.at];
+        Ok(if quote == '"' { bare_symbol(whole) } else { whole[1..=length].to_owned() })
+    }
+
+    /// The path of a file after `@`: up to `.npy`, if nothing but a path comes before that.
+    fn file_name(&mut self) -> Option<String> {
+        let is_path = |c: char| c.is_alphanumeric() || "_./~-+".contains(c);
+        let end = self.rest().find(|c| !is_path(c)).unwrap_or(self.rest().len());
+        let candidates = self.rest()[..end].match_indices(".npy").map(|(at, it)| at + it.len());
+        let mut whole = candidates.filter(|at| !self.rest()[*at..].starts_with(is_name));
+        let length = whole.next()?;
+        let name = self.rest()[..length].to_owned();
+        self.at += length;
+        Some(name)
     }
 
     fn primary(&mut self) -> Result<Expr, ExpressionError> {
@@ -391,7 +411,10 @@ impl<'t> Parser<'t> {
             }
             Some('@') => {
                 self.at += 1;
-                Kind::Function(self.function_name()?)
+                match self.file_name() {
+                    Some(file) => Kind::Function(file),
+                    None => Kind::Function(self.function_name()?),
+                }
             }
             Some(quote @ ('"' | '\'')) => Kind::Text(self.quoted(quote)?),
             Some(c) if c.is_ascii_digit() => self.number()?,

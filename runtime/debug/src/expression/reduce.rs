@@ -10,7 +10,7 @@ use super::budget::Budget;
 use super::datum::Datum;
 use super::elementwise::{Operand, Stop};
 use super::format::raw_bits;
-use super::scalars::Each;
+use super::scalars::{Each, computed};
 use crate::tensor::Number;
 use crate::tensor::{BLOCK, Reader};
 use crate::tensor::{Statistics, Wanted};
@@ -28,6 +28,8 @@ enum Run {
     Reduce(Wanted, fn(&Statistics) -> Datum),
     /// Of each element.
     Each(Each),
+    /// Of two arguments.
+    Two(fn(&Datum, &Datum) -> Result<Datum, String>),
     /// Anything else.
     Other(fn(&[Datum], &mut Budget) -> Result<Datum, String>),
 }
@@ -129,6 +131,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         f64::from(u8::from(value.is_infinite()))
     }),
     other("len", "x", "how many elements a list, tensor or buffer has", length),
+    other("hash", "x", "a hash of the bytes (xxh3, 64 bits), in hexadecimal", hash),
+    Function {
+        name: "unravel",
+        arguments: "index, tensor",
+        help: "the coordinates of an element, as an index takes them: t[unravel(argmax(t), t)]",
+        run: Run::Two(unravel),
+    },
     other("bits", "x", "the bits of a number of the program, as an integer", bits),
     other("f32", "bits", "the f32 with these bits", |arguments, _| {
         let bits = integer_argument(arguments)?;
@@ -198,6 +207,16 @@ impl Function {
             Run::Each(each) => only(operands)
                 .and_then(|operand| map(operand, *each, span, budget))
                 .map_err(Stop::Message),
+            Run::Two(run) => match operands {
+                [Operand::Datum(one), Operand::Datum(other)] => {
+                    run(one, other).map(Operand::Datum).map_err(Stop::Message)
+                }
+                [_, _] => Err(Stop::Irregular),
+                _ => Err(Stop::Message(format!(
+                    "{} arguments were given, it takes two",
+                    operands.len()
+                ))),
+            },
             Run::Other(run) => {
                 let datum = |operand: &Operand| match operand {
                     Operand::Datum(datum) => Ok(datum.clone()),
@@ -284,6 +303,46 @@ fn length(arguments: &[Datum], _: &mut Budget) -> Result<Datum, String> {
         return Err(format!("{} has no length", arguments[0].kind()));
     };
     Ok(Datum::integer(count as i128))
+}
+
+/// The coordinates of the element with an index in row-major order.
+fn unravel(index: &Datum, tensor: &Datum) -> Result<Datum, String> {
+    let Some(Number::Integer(index)) = index.number() else {
+        return Err(format!("{} is no index", index.kind()));
+    };
+    let tensor = tensor.tensor().ok_or_else(|| format!("{} is no tensor", tensor.kind()))?;
+    let mut left = usize::try_from(index).map_err(|_| format!("{index} is no index"))?;
+    if left >= tensor.count() {
+        return Err(format!("there is no element {index}; the tensor has {}", tensor.count()));
+    }
+    let shape = tensor.tensor_type().shape.clone();
+    let mut coordinates = Vec::with_capacity(shape.len());
+    for size in shape.iter().rev() {
+        let size = usize::try_from(*size).unwrap_or(usize::MAX).max(1);
+        coordinates.push(Number::Integer((left % size) as i128));
+        left /= size;
+    }
+    coordinates.reverse();
+    computed(vec![coordinates.len() as u64], &coordinates, false)
+}
+
+/// A stable hash of a value's bytes, in the order of its elements.
+fn hash(arguments: &[Datum], _: &mut Budget) -> Result<Datum, String> {
+    let bytes = match &arguments[0] {
+        Datum::Value(Value::I32(value)) => value.to_le_bytes().to_vec(),
+        Datum::Value(Value::I64(value)) => value.to_le_bytes().to_vec(),
+        Datum::Value(Value::F32(value)) => value.to_le_bytes().to_vec(),
+        Datum::Value(Value::F64(value)) => value.to_le_bytes().to_vec(),
+        value => {
+            if let Some(tensor) = value.tensor() {
+                return Ok(Datum::Text(format!("{:016x}", tensor.hash())));
+            }
+            let memory = value.memory();
+            let memory = memory.ok_or_else(|| format!("{} has no bytes", value.kind()))?;
+            memory.read(0, memory.len())
+        }
+    };
+    Ok(Datum::Text(format!("{:016x}", twox_hash::XxHash3_64::oneshot(&bytes))))
 }
 
 fn bits(arguments: &[Datum], _: &mut Budget) -> Result<Datum, String> {

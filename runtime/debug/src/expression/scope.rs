@@ -12,6 +12,16 @@ pub(crate) trait Scope {
         None
     }
 
+    /// The tensor in a file, where files may be read.
+    fn file(&self, path: &str) -> Result<Datum, String> {
+        Err(format!("@{path} is a file; files are read for what is typed into the console"))
+    }
+
+    /// What is known of the dispatch: its `name` or `index`.
+    fn dispatch_field(&self, _field: &str) -> Option<Datum> {
+        None
+    }
+
     /// One member of a family.
     fn member(&self, family: Family, index: usize) -> Result<Item, String>;
 

@@ -81,6 +81,10 @@ impl Template {
             Part::Text(text) => text.clone(),
             Part::Value(expression) => match expression.variable(scope, Limits::default(), "") {
                 Ok(shown) => shown.value,
+                // Not every dispatch has each of them.
+                Err(_) if let Some((family, index)) = expression.member() => {
+                    format!("<no {family} {index}>")
+                }
                 Err(error) => format!("<{error}>"),
             },
         });

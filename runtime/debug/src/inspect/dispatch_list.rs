@@ -71,6 +71,17 @@ impl Machine {
         entries.collect()
     }
 
+    /// The index of a frame's dispatch in that list.
+    pub(crate) fn dispatch_index(&self, frame: FrameIndex) -> Option<usize> {
+        let at = self.command(frame)?.recorded_at?;
+        let modules = self.program.modules.iter().filter(|module| !module.is_nested);
+        let mut recorded = modules.flat_map(|module| {
+            let dispatches = module.recorded().iter().filter(|it| it.recording.is_dispatch);
+            dispatches.map(move |it| module.position_of_recorded(it))
+        });
+        recorded.position(|it| it == at)
+    }
+
     fn listed_operands(
         &self,
         recorded_at: Position,

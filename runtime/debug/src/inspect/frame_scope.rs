@@ -47,6 +47,11 @@ impl FrameScope<'_> {
         Some(Item { datum, place: None, declared })
     }
 
+    /// Whether a value has the name in the debug information.
+    pub(crate) fn is_local(&self, name: &str) -> bool {
+        self.machine.meaning(self.level, self.frame, name).is_some()
+    }
+
     /// A register by its name in the disassembly. The instructions say whether an i32 is used as a
     /// float.
     fn register_named(&self, name: &str) -> Option<Item> {
@@ -58,6 +63,18 @@ impl FrameScope<'_> {
         }
         // Nothing has written it yet, but it exists.
         self.register(register::parse(name)?, None)
+    }
+
+    /// The line where the frame stands.
+    fn line(&self) -> Option<Item> {
+        let machine = self.machine;
+        let command = || machine.dispatch_source(self.frame.index);
+        let position = machine.position_in(self.frame.index);
+        let line = match position {
+            Some(position) => machine.program.source_line_at(self.level, position),
+            None => command(),
+        };
+        line.map(|line| Datum::integer(i128::from(line.line)).into())
     }
 
     fn workgroup(&self, name: &str) -> Option<Item> {
@@ -78,6 +95,22 @@ impl Scope for FrameScope<'_> {
             .or_else(|| self.machine.argument_named(self.frame, name).map(Item::from))
             .or_else(|| self.workgroup(name))
             .or_else(|| self.register_named(name))
+            .or_else(|| self.line().filter(|_| name == "line"))
+    }
+
+    fn dispatch_field(&self, field: &str) -> Option<Datum> {
+        let dispatch = self.machine.dispatch(self.frame.index)?;
+        match field {
+            "name" => {
+                let export = dispatch.executable.exports().get(dispatch.dispatch.export)?;
+                Some(Datum::Text(export.name.clone()))
+            }
+            "index" => {
+                let index = self.machine.dispatch_index(self.frame.index)?;
+                Some(Datum::integer(index as i128))
+            }
+            _ => None,
+        }
     }
 
     fn global(&self, symbol: &str) -> Option<Item> {

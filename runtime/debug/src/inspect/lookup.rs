@@ -32,18 +32,27 @@ impl Machine {
 
     /// An argument of the entry function, by its name in the ABI.
     pub(crate) fn argument_named(&self, frame: FrameId, name: &str) -> Option<Datum> {
-        let arguments = self.entry_arguments(frame.index);
+        // A dispatch has no arguments that could be meant instead.
+        let arguments = match self.dispatch(frame.index) {
+            Some(_) => self.launched_with(),
+            None => self.entry_arguments(frame.index),
+        };
         let found = arguments.into_iter().find(|(known, _)| known == name);
         found.map(|(_, value)| Datum::Value(value))
     }
 
     /// The arguments of the entry function with their names, if the frame is its own.
     fn entry_arguments(&self, frame: FrameIndex) -> Vec<(String, Value)> {
-        let is_entry = self.position_in(frame).is_some_and(|position| {
-            position.function == self.program.entry()
-                && matches!(self.phase, Phase::Running(_) | Phase::Failed(_))
-        });
-        if !is_entry {
+        let position = self.position_in(frame);
+        match position.is_some_and(|position| position.function == self.program.entry()) {
+            true => self.launched_with(),
+            false => Vec::new(),
+        }
+    }
+
+    /// The arguments of the entry function with their names, if it runs.
+    fn launched_with(&self) -> Vec<(String, Value)> {
+        if !matches!(self.phase, Phase::Running(_) | Phase::Failed(_)) {
             return Vec::new();
         }
         let names = self.program.argument_names();

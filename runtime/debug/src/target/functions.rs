@@ -16,7 +16,7 @@ use vmfb::{BytecodeOffset, Callee, FunctionOrdinal, ImportOrdinal, Op};
 use super::calls::callee;
 use super::module::LoadedModule;
 use super::program::Program;
-use super::symbol::bare_symbol;
+use crate::view::symbol::bare_symbol;
 
 /// A name, or a pattern of names.
 struct Wanted {
@@ -46,6 +46,24 @@ impl Wanted {
 }
 
 impl Program {
+    /// The names of functions, as breakpoints take them: exported and internal ones, those of the
+    /// program's main module without the module's name.
+    #[must_use]
+    pub fn function_names(&self) -> Vec<String> {
+        let mut names = BTreeSet::new();
+        for (index, module) in self.modules.iter().enumerate() {
+            let is_main = index == self.entry().module.0 as usize;
+            let exported = module.module.exports().iter().map(|it| it.name.as_str());
+            let ordinals = module.module.functions_with_ordinals().map(|(ordinal, _)| ordinal);
+            let internal = ordinals.filter_map(|ordinal| module.info.function_name(ordinal));
+            names.extend(exported.chain(internal).map(|name| match is_main {
+                true => name.to_owned(),
+                false => format!("{}.{name}", module.module.name()),
+            }));
+        }
+        names.into_iter().collect()
+    }
+
     /// The instructions before which to stop, for a name or a pattern.
     pub(crate) fn places_named(&self, name: &str) -> Vec<Position> {
         let wanted = Wanted::new(name);

@@ -26,6 +26,5 @@ pub(crate) mod reachability;
 pub(crate) mod reader;
 pub(crate) mod registers;
 pub(crate) mod resolve;
-pub(crate) mod symbol;
 pub(crate) mod tensors;
 pub(crate) mod written_operation;

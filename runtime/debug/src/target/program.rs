@@ -259,7 +259,7 @@ impl Program {
     }
 
     /// The names of known dispatches, loaded or not.
-    pub(crate) fn dispatch_names(&self) -> impl Iterator<Item = &str> {
+    pub fn dispatch_names(&self) -> impl Iterator<Item = &str> {
         let nested = self.modules.iter().filter(|module| module.is_nested);
         let loaded = nested.flat_map(|module| module.module.exports()).map(|it| it.name.as_str());
         loaded.chain(self.modules.iter().flat_map(|module| module.interfaces.names()))
@@ -425,6 +425,10 @@ fn entry_function(
         }
         None => match &exports()[..] {
             [only] => entry_function(context, main, Some(only)),
+            // The second is the first with fences, for callers that wait themselves.
+            [one, other] | [other, one] if *other == format!("{one}$async") => {
+                entry_function(context, main, Some(one))
+            }
             _ => Err(LaunchError::WhichFunction { module, exports: exports() }),
         },
     }

@@ -342,7 +342,8 @@ impl Program {
     /// Dispatches have no instruction of their own; the message says if none with the name is known
     /// yet.
     pub(crate) fn resolve_dispatch(&self, pattern: &str) -> Resolution {
-        if self.dispatch_names().any(|name| abi::glob::matches(pattern, name)) {
+        let is_all = !pattern.is_empty() && pattern.chars().all(|c| c == '*');
+        if is_all || self.dispatch_names().any(|name| abi::glob::matches(pattern, name)) {
             return Resolution::default();
         }
         Resolution::nowhere(format!("no dispatch is called {pattern:?} so far"))

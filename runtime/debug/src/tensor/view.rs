@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use abi::element_type::NumericalKind;
-use abi::tensor::TensorType;
+use abi::tensor::{Tensor, TensorType};
 use vm::Buffer;
 
 use super::number::Number;
@@ -110,6 +110,23 @@ impl TensorView {
         bytes
     }
 
+    /// Its elements as data of their own; None if there are more than memory can hold.
+    #[must_use]
+    pub fn tensor(&self) -> Option<Tensor> {
+        let TensorType { shape, element_type } = self.tensor_type.clone();
+        let is_aligned = self.first * usize::from(element_type.bits) % 8 == 0;
+        let bytes = if self.is_packed() && !(self.is_contiguous() && is_aligned) {
+            return None;
+        } else if self.is_contiguous() {
+            let (buffer, start) = self.memory_from();
+            let length = element_type.packed_byte_count(self.count())?;
+            Some(buffer.read(start, length)).filter(|bytes| bytes.len() == length)?
+        } else {
+            self.unpacked()
+        };
+        Some(Tensor { shape, element_type, bytes })
+    }
+
     /// The bytes of the buffer that it covers, if these are at most `most` ranges.
     pub(crate) fn byte_ranges(&self, most: usize) -> Option<Vec<Range<usize>>> {
         let bits = match self.is_packed() {
@@ -193,6 +210,16 @@ impl TensorView {
     /// The bits of its only element.
     pub(crate) fn scalar_bits(&self) -> Option<u64> {
         self.tensor_type.shape.is_empty().then(|| self.bits_at(self.first))
+    }
+
+    /// Changes all elements, if they lie together.
+    pub(crate) fn set_all(&self, bytes: &[u8]) -> Result<(), String> {
+        let is_aligned = self.first * usize::from(self.tensor_type.element_type.bits) % 8 == 0;
+        if !self.is_contiguous() || (self.is_packed() && !is_aligned) {
+            return Err("its elements do not lie together".to_owned());
+        }
+        let (buffer, start) = self.memory_from();
+        buffer.write(start, bytes).map_err(|status| status.to_string())
     }
 
     /// Changes its only element.

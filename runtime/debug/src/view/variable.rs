@@ -117,7 +117,8 @@ impl BufferView {
     }
 
     /// All of a buffer as a tensor of one dimension.
-    pub(crate) fn tensor(self, buffer: &Arc<Buffer>) -> Option<TensorView> {
+    #[must_use]
+    pub fn tensor(self, buffer: &Arc<Buffer>) -> Option<TensorView> {
         let element = self.element_type()?;
         let count = buffer.len() / self.element_width()?;
         let tensor_type = TensorType::parse(&format!("{count}x{element}")).ok()?;

@@ -240,6 +240,7 @@ fn check_names(
         let of_dispatch = is_nested && matches!(name, "workgroup_id" | "workgroup_count");
         let arguments = || program.argument_names();
         of_dispatch
+            || matches!(name, "dispatch" | "line")
             || program.meaning(level, place, calls, name, false).is_some()
             || program.name_slot(level, place, calls, name).is_some()
             || (place.function == program.entry()

@@ -38,6 +38,10 @@ pub struct Breakpoint {
     pub column: Option<u32>,
     /// Why it is nowhere, or in another place than asked.
     pub message: Option<String>,
+    /// Whether it does anything.
+    pub is_enabled: bool,
+    /// Hits up to this one do not stop.
+    pub(crate) ignored: u64,
     /// How often the program has reached it.
     pub(crate) hits: Hits,
     /// The hits that stop.
@@ -86,6 +90,12 @@ impl Breakpoint {
         self.hits.get()
     }
 
+    /// How many more hits do not stop, because they are ignored.
+    #[must_use]
+    pub fn ignores(&self) -> u64 {
+        self.ignored.saturating_sub(self.hits())
+    }
+
     /// What it does besides stopping, as it was asked for.
     #[must_use]
     pub fn options(&self) -> BreakpointOptions {
@@ -98,12 +108,15 @@ impl Breakpoint {
 
     /// Whether it stops at boundaries of dispatches, which are no instructions.
     pub(crate) fn is_of_dispatches(&self) -> bool {
-        matches!(self.spec, BreakpointSpec::Dispatch { .. }) || !self.commands.is_empty()
+        let has_some =
+            matches!(self.spec, BreakpointSpec::Dispatch { .. }) || !self.commands.is_empty();
+        self.is_enabled && has_some
     }
 
     fn fits(&self, boundary: &Boundary) -> bool {
         let is_before = boundary.kind == BoundaryKind::BeforeStep;
-        self.spec.fits(boundary) || (is_before && !self.commands.is_empty())
+        let fits = self.spec.fits(boundary) || (is_before && !self.commands.is_empty());
+        self.is_enabled && fits
     }
 
     fn place(&mut self, resolution: Resolution) {
@@ -153,6 +166,8 @@ impl BreakpointTable {
             line: None,
             column: None,
             message: None,
+            is_enabled: true,
+            ignored: 0,
             hits: Hits::default(),
             hit_condition: HitCondition::Always,
             level: Level::default(),
@@ -180,6 +195,7 @@ impl BreakpointTable {
     pub(crate) fn begin_again(&mut self, resolve: impl Fn(&BreakpointSpec) -> Resolution) {
         for breakpoint in self.breakpoints.values_mut() {
             breakpoint.hits.set(0);
+            breakpoint.ignored = 0;
             (breakpoint.has_failed, breakpoint.is_blind) = (false, false);
         }
         self.resolve_again(resolve);
@@ -212,7 +228,7 @@ impl BreakpointTable {
     /// The locations of all breakpoints, each with the breakpoints there.
     pub(crate) fn by_place(&self) -> BTreeMap<Position, Vec<BreakpointId>> {
         let mut places: BTreeMap<Position, Vec<BreakpointId>> = BTreeMap::new();
-        for breakpoint in self.iter() {
+        for breakpoint in self.iter().filter(|it| it.is_enabled) {
             for position in &breakpoint.locations {
                 let here = places.entry(*position).or_default();
                 // Resolving may find a place twice.
@@ -234,7 +250,7 @@ impl BreakpointTable {
         self.breakpoints.get_mut(&id).is_some_and(|breakpoint| {
             let hit = breakpoint.hits.get() + 1;
             breakpoint.hits.set(hit);
-            breakpoint.hit_condition.stops(hit)
+            breakpoint.hit_condition.stops(hit) && hit > breakpoint.ignored
         })
     }
 }

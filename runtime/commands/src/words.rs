@@ -1,0 +1,161 @@
+//! Words of a line: quoted names, arguments in quotes, and what an unknown word may have meant.
+
+/// A name at the beginning of a text, and what follows it. In quotes it may contain anything:
+/// `'a b'`, `"a \"b\""`, `@"a b"`. None: the text begins with no quote.
+pub(crate) fn quoted_name(text: &str) -> Result<Option<(String, &str)>, String> {
+    let body = text.strip_prefix('@').unwrap_or(text);
+    let Some(quote) = body.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
+        return Ok(None);
+    };
+    let mut is_escaped = false;
+    for (at, c) in body.char_indices().skip(1) {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            c if c == quote => {
+                let inside = &body[1..at];
+                let name = match quote {
+                    '"' => debug::bare_symbol(&body[..=at]),
+                    _ => inside.replace("\\'", "'").replace("\\\\", "\\"),
+                };
+                return Ok(Some((name, &body[at + 1..])));
+            }
+            _ => {}
+        }
+    }
+    Err(format!("the quote {quote} is not closed: {text}"))
+}
+
+/// A name, with or without quotes and `@`.
+pub(crate) fn name(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    match quoted_name(text)? {
+        Some((name, "")) => Ok(name),
+        Some((_, rest)) => Err(format!("nothing may follow the name: {}", rest.trim())),
+        None => Ok(text.strip_prefix('@').unwrap_or(text).to_owned()),
+    }
+}
+
+/// A name as a command takes it: in quotes if it needs them.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '-' | '/');
+    let is_word = !name.is_empty() && name.chars().all(is_plain) && !name.starts_with('-');
+    if is_word {
+        return name.to_owned();
+    }
+    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A pattern as a command takes it, always in quotes.
+pub(crate) fn quoted_pattern(pattern: &str) -> String {
+    format!("'{}'", pattern.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// Splits a text at blanks as a shell does: quotes keep blanks together, a backslash takes the next
+/// character as it is.
+pub(crate) fn split(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        match c {
+            c if c.is_whitespace() => words.extend(word.take()),
+            '\'' | '"' => {
+                let inside = word.get_or_insert_default();
+                loop {
+                    match characters.next() {
+                        None => return Err(format!("the quote {c} is not closed: {text}")),
+                        Some(end) if end == c => break,
+                        Some('\\') if c == '"' => inside.extend(characters.next()),
+                        Some(other) => inside.push(other),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().extend(characters.next()),
+            other => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+/// The first word of a text, and the rest.
+pub(crate) fn first(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim())
+}
+
+/// The known word that is most like an unknown one, if one is like it at all.
+pub(crate) fn closest<'a>(
+    unknown: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let most = match unknown.chars().count() {
+        0..=2 => return None,
+        3..=5 => 1,
+        _ => 2,
+    };
+    let near = known.into_iter().map(|word| (distance(unknown, word), word));
+    near.filter(|(distance, _)| *distance <= most).min().map(|(_, word)| word)
+}
+
+/// How many letters have to be inserted, removed, replaced or swapped with their neighbours.
+fn distance(one: &str, other: &str) -> usize {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=other.len()).collect()];
+    for (i, a) in one.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, b) in other.iter().enumerate() {
+            let replaced = rows[i][j] + usize::from(a != b);
+            let mut least = replaced.min(rows[i][j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *a == other[j - 1] && one[i - 1] == *b {
+                least = least.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows.last().and_then(|row| row.last()).copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_quotes() {
+        let cases = [
+            ("'a b' if x", Some(("a b", " if x"))),
+            ("@\"a-b.c$d\"", Some(("a-b.c$d", ""))),
+            (r#""say \"hi\"" after"#, Some(("say \"hi\"", " after"))),
+            (r"'it\'s'", Some(("it's", ""))),
+            ("plain", None),
+        ];
+        for (text, expected) in cases {
+            let found = quoted_name(text).unwrap();
+            let found = found.as_ref().map(|(name, rest)| (name.as_str(), *rest));
+            assert_eq!(found, expected, "{text}");
+        }
+        assert!(quoted_name("'open").is_err());
+        for name in ["a b", "a-b", "a\"b\\c", "a$b", "it's"] {
+            assert_eq!(super::name(&quoted(name)).unwrap(), name);
+        }
+    }
+
+    #[test]
+    fn words_as_in_a_shell() {
+        let words = split(r#"3 '2x f32=1' "a \" b" c\ d """#).unwrap();
+        assert_eq!(words, ["3", "2x f32=1", "a \" b", "c d", ""]);
+        assert!(split("'open").is_err());
+    }
+
+    #[test]
+    fn similar_words() {
+        let known = ["break", "backtrace", "continue", "x"];
+        assert_eq!(closest("braek", known), Some("break"));
+        assert_eq!(closest("contnue", known), Some("continue"));
+        assert_eq!(closest("y", known), None);
+        assert_eq!(closest("skip", known), None);
+    }
+}

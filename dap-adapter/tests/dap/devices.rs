@@ -134,3 +134,29 @@ fn lines_that_became_dispatches_have_breakpoints_before_anything_runs() {
     assert!(printed.contains("4x4xf32=[192 192 192 192]"), "{printed}");
     client.disconnect();
 }
+
+#[test]
+fn a_model_is_listed_by_its_dispatches_and_tensors() {
+    let mut client = Client::new();
+    before_dispatch(&mut client);
+    let listed = client.request("iree/dispatches", &Value::Null);
+    let dispatches = listed["dispatches"].as_array().unwrap();
+    assert_eq!(dispatches.len(), 2, "{listed}");
+    assert_eq!(dispatches[0]["isCurrent"], true);
+    let operands: Vec<&Value> =
+        dispatches[0]["operands"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(operands, ["%x", "%h"]);
+    assert_eq!(step(&mut client, "next").contains("dispatch_1"), true);
+    let trace = client.request("stackTrace", &json!({"threadId": 1}));
+    let frame = &trace["stackFrames"][0]["id"];
+    let tensors = client.request("iree/tensors", &json!({"frameId": frame}));
+    let tensors = tensors["tensors"].as_array().unwrap();
+    assert_eq!((&tensors[0]["names"][0], &tensors[0]["max"]), (&json!("%h"), &json!("3")));
+    assert_eq!(tensors[1]["missing"], "<not yet computed>");
+    let listed = client.request("iree/dispatches", &Value::Null);
+    assert_eq!(
+        (&listed["dispatches"][0]["runs"], &listed["dispatches"][1]["runs"]),
+        (&json!(1), &json!(0))
+    );
+    client.disconnect_from_stop();
+}

@@ -56,7 +56,7 @@ impl Machine {
         let holder = self.holder(frame.index);
         let found = match (&value.location, value.scalar) {
             (ValueLocation::Missing(MissingReason::Tensor), _) => {
-                if let Some(argument) = self.tensor_argument(holder, value) {
+                if let Some(argument) = self.tensor_argument(frame, value) {
                     return Ok(Datum::Value(argument));
                 }
                 return self.source_tensor(frame, value);
@@ -98,8 +98,10 @@ impl Machine {
     }
 
     /// A tensor among the program's arguments.
-    fn tensor_argument(&self, frame: FrameIndex, value: &ScopedValue) -> Option<Value> {
-        let index = value.argument.filter(|_| self.knows_arguments(frame))?;
+    fn tensor_argument(&self, frame: FrameId, value: &ScopedValue) -> Option<Value> {
+        let holder = self.holder(frame.index);
+        let is_entry = self.knows_arguments(holder) && !self.is_inlined(frame);
+        let index = value.argument.filter(|_| is_entry)?;
         let arguments = self.program.arguments();
         arguments.get(index).filter(|it| matches!(it, Value::Ref(_))).cloned()
     }
@@ -135,6 +137,16 @@ impl Machine {
         };
         let mut frames = (frame.0..invocation.depth()).map(FrameIndex);
         frames.find(|index| !is_part(index)).unwrap_or(frame)
+    }
+
+    /// Whether a frame is an inlined call, whose arguments are those of the call.
+    fn is_inlined(&self, frame: FrameId) -> bool {
+        let at = match self.command(frame.index) {
+            Some(step) => step.recorded_at,
+            None => self.position_in(frame.index),
+        };
+        let path = at.map_or(0, |at| self.program.path_at(self.level, at).len());
+        frame.calls.unwrap_or(path.saturating_sub(1)) > 0
     }
 
     /// The names of the source in a frame. In a dispatch that several operations share, they are

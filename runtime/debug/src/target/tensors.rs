@@ -209,7 +209,9 @@ impl ModuleTensors {
     /// The names of a value in the source.
     pub(crate) fn names(&self, function: usize, value: TensorValueId) -> Vec<&str> {
         let Some(function) = self.function(function) else { return Vec::new() };
-        let value = function.value(value);
-        value.names.iter().map(|it| it.name.as_str()).collect()
+        let mut names: Vec<_> = function.value(value).names.iter().collect();
+        // The function's own names first, then those in calls that were inlined into it.
+        names.sort_by_key(|it| it.calls.len());
+        names.into_iter().map(|it| it.name.as_str()).collect()
     }
 }

@@ -144,7 +144,8 @@ impl DebugInfo {
     /// position instead.
     pub(super) fn return_position(&self, info: &FunctionInfo) -> Option<SourcePosition> {
         *info.return_position.get_or_init(|| {
-            let own = info.own_position?;
+            // The code of a dispatch has the position of an operation instead.
+            let own = info.own_position.filter(|own| self.is_function(*own))?;
             let mut instructions = info.code.instructions.iter().zip(&info.rows);
             instructions.find(|(it, row)| it.op == Op::Return && row.position == Some(own))?;
             let found = self

@@ -51,10 +51,10 @@ fn dispatch_line(entry: &DispatchEntry) -> String {
         format!("{direction} {name}{}", operand.tensor_type)
     });
     let operands: Vec<String> = operands.collect();
-    let runs = match entry.runs {
-        None => "not run".to_owned(),
-        Some(runs) if runs.count == 1 => format!("command {}", runs.first),
-        Some(runs) => format!("{} runs, commands {} to {}", runs.count, runs.first, runs.last),
+    let runs = match (entry.runs, entry.command) {
+        (None, _) => "not run".to_owned(),
+        (Some(runs), Some(command)) if runs.count == 1 => format!("command {command}"),
+        (Some(runs), _) => format!("{} runs", runs.count),
     };
     let place = place.unwrap_or_else(|| "?".to_owned());
     format!("{mark}{:4}  {place}  {name}({})  {runs}", entry.index, operands.join(", "))
@@ -78,6 +78,7 @@ pub fn dispatch_data(entry: &DispatchEntry) -> Value {
         "line": entry.source.as_ref().map(|at| at.line),
         "operands": operands.collect::<Vec<_>>(),
         "runs": entry.runs.map_or(0, |runs| runs.count),
+        "command": entry.command,
         "firstCommand": entry.runs.map(|runs| runs.first),
         "lastCommand": entry.runs.map(|runs| runs.last),
         "isCurrent": entry.is_current,

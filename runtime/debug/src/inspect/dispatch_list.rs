@@ -22,6 +22,8 @@ pub struct DispatchEntry {
     pub operands: Vec<DispatchEntryOperand>,
     /// How often it has run, and the numbers of the commands; `None` before its first run.
     pub runs: Option<Runs>,
+    /// The index of its last run in its command buffer, as the call stack shows it.
+    pub command: Option<usize>,
     /// Whether the program stands at it.
     pub is_current: bool,
 }
@@ -53,6 +55,7 @@ impl Machine {
         let entries = recorded.enumerate().map(|(index, (module, recorded))| {
             let at = module.position_of_recorded(recorded);
             let last = records.iter().rev().find(|it| it.recorded_at == at);
+            let command = last.map(|record| record.index);
             let last = last.and_then(|record| dispatch_of(record));
             let name = last.and_then(|it| it.export()).map(|export| export.name.clone());
             let name = name.or_else(|| only_name(module, recorded));
@@ -65,6 +68,7 @@ impl Machine {
                 name,
                 source: recorded.path.last().map(|place| module.source_line(*place)),
                 runs: self.program.host().device().history().runs(at),
+                command,
                 is_current: current == Some(at),
             }
         });

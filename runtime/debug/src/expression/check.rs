@@ -74,6 +74,10 @@ fn check(expr: &Expr, is_known: &dyn Fn(&str) -> bool) -> Result<(), ExpressionE
         }
     };
     match &expr.kind {
+        Kind::Function(path) if path.ends_with(".npy") => {
+            let what = "files are read for what is typed into the console, not for breakpoints";
+            Err(ExpressionError::new(expr.span.clone(), what))
+        }
         Kind::Integer(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Text(_) | Kind::Function(_) => {
             Ok(())
         }

@@ -31,7 +31,9 @@ fn tensors(model: &Model) -> Vec<(String, String)> {
             Some("linalg.transpose" | "linalg.broadcast" | "linalg.reduce") => operation
                 .split_once("outs(")
                 .and_then(|(_, it)| it.split_once(" : ")?.1.split_once(')').map(|it| it.0)),
-            Some("tensor.collapse_shape" | "tensor.expand_shape") => after(" into "),
+            Some("tensor.collapse_shape" | "tensor.expand_shape" | "tensor.insert_slice") => {
+                after(" into ")
+            }
             _ => after("-> ").or_else(|| after(" : ")).map(|it| match it.split_once(" to ") {
                 Some((_, target)) => target,
                 None => it,

@@ -37,21 +37,23 @@ pub(crate) fn run(
             ..LaunchOptions::default()
         });
         let mut debugger = load.map_err(|error| error.to_string())?;
-        for when in [DispatchMoment::Before, DispatchMoment::After] {
+        let [_, after] = [DispatchMoment::Before, DispatchMoment::After].map(|when| {
             let pattern = "*".to_owned();
-            debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when });
-        }
+            debugger.add_breakpoint(BreakpointSpec::Dispatch { pattern, when })
+        });
         for _ in 0..LONGEST {
-            match debugger.resume(Resume::Continue) {
-                StopReason::Breakpoint(_) => {}
+            let has_run = match debugger.resume(Resume::Continue) {
+                StopReason::Breakpoint(hit) => hit.contains(&after),
                 StopReason::Completed(_) => break,
                 other => return Err(debugger.sentence(&other)),
-            }
+            };
             if tally.stops < stops && random.below(3) == 0 {
                 tally.stops += 1;
                 let machine = debugger.machine();
                 names(machine, expected, &mut seen, &mut tally);
-                by_line(machine, expected, &lines, &mut tally);
+                if has_run {
+                    by_line(machine, expected, &lines, &mut tally);
+                }
             }
         }
         idle = if tally.stops == before { idle + 1 } else { 0 };

@@ -109,7 +109,8 @@ fn model(
         arguments.iter().map(|(name, shape)| format!("%{name}: tensor<{shape}>")).collect();
     let (value, kind) = result;
     let text = format!(
-        "{head}module @m {{\n  func.func @main({}) -> {kind} {{\n{body}    return %{value} : {kind}\n  }}\n}}\n",
+        "{head}module @m {{\n  func.func @main({}) -> {kind} {{\n{body}    return %{value} : \
+         {kind}\n  }}\n}}\n",
         parameters.join(", ")
     );
     let inputs =
@@ -229,14 +230,18 @@ fn convolutions() -> Model {
     let mut body = Body { text: String::new(), t: t.to_owned() };
     body.begin();
     let padded = "tensor<1x8x10x10xf32>";
-    let pad = |body: &mut Body, name: &str, of: &str| {
-        body.add(name, &format!(
-            "tensor.pad %{of} low[0, 0, 1, 1] high[0, 0, 1, 1] {{ ^bb0(%b: index, %f: index, %h: index, %w: index): tensor.yield %zero : f32 }} : {t} to {padded}"
+    let pad =
+        |body: &mut Body, name: &str, of: &str| {
+            body.add(name, &format!(
+            "tensor.pad %{of} low[0, 0, 1, 1] high[0, 0, 1, 1] {{ ^bb0(%i0: index, %i1: index, \
+             %i2: index, %i3: index): tensor.yield %zero : f32 }} : {t} to {padded}"
         ));
-    };
+        };
     let convolved = |body: &mut Body, name: &str, of: &str, with: &str| {
         body.add(name, &format!(
-            "linalg.conv_2d_nchw_fchw {{dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}} ins(%{of}, %{with} : {padded}, tensor<8x8x3x3xf32>) outs(%zeros : {t}) -> {t}"
+            "linalg.conv_2d_nchw_fchw {{dilations = dense<1> : vector<2xi64>, strides = dense<1> \
+             : vector<2xi64>}} ins(%{of}, %{with} : {padded}, tensor<8x8x3x3xf32>) outs(%zeros : \
+             {t}) -> {t}"
         ));
     };
     pad(&mut body, "xp", "x");
@@ -245,17 +250,25 @@ fn convolutions() -> Model {
     pad(&mut body, "rp", "r");
     convolved(&mut body, "b", "rp", "w2");
     body.binary("s", "arith.addf", "b", "x");
-    body.add("one", &format!(
-        "linalg.conv_2d_nchw_fchw {{dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}} ins(%s, %w3 : {t}, tensor<8x8x1x1xf32>) outs(%zeros : {t}) -> {t}"
-    ));
+    body.add(
+        "one",
+        &format!(
+            "linalg.conv_2d_nchw_fchw {{dilations = dense<1> : vector<2xi64>, strides = dense<1> : \
+         vector<2xi64>}} ins(%s, %w3 : {t}, tensor<8x8x1x1xf32>) outs(%zeros : {t}) -> {t}"
+        ),
+    );
     body.binary("u", "arith.mulf", "one", "s");
     body.add("window", "tensor.empty() : tensor<3x3xf32>");
     body.add("lowest", "arith.constant -1.0e30 : f32");
     body.add("low", &format!("linalg.fill ins(%lowest : f32) outs(%empty : {t}) -> {t}"));
     pad(&mut body, "up", "u");
-    body.add("m", &format!(
-        "linalg.pooling_nchw_max {{dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}} ins(%up, %window : {padded}, tensor<3x3xf32>) outs(%low : {t}) -> {t}"
-    ));
+    body.add(
+        "m",
+        &format!(
+            "linalg.pooling_nchw_max {{dilations = dense<1> : vector<2xi64>, strides = dense<1> : \
+         vector<2xi64>}} ins(%up, %window : {padded}, tensor<3x3xf32>) outs(%low : {t}) -> {t}"
+        ),
+    );
     body.add(
         "flat",
         &format!("tensor.collapse_shape %m [[0, 1], [2, 3]] : {t} into tensor<8x64xf32>"),
@@ -278,12 +291,14 @@ fn norms() -> Model {
         let n = |name: &str| format!("{name}{step}");
         let reduced = |of: &str| {
             format!(
-                "linalg.reduce {{ arith.addf }} ins(%{of} : {t}) outs(%none : tensor<16xf32>) dimensions = [{axis}]"
+                "linalg.reduce {{ arith.addf }} ins(%{of} : {t}) outs(%none : tensor<16xf32>) \
+                 dimensions = [{axis}]"
             )
         };
         let spread = |of: &str| {
             format!(
-                "linalg.broadcast ins(%{of} : tensor<16xf32>) outs(%empty : {t}) dimensions = [{axis}]"
+                "linalg.broadcast ins(%{of} : tensor<16xf32>) outs(%empty : {t}) dimensions = \
+                 [{axis}]"
             )
         };
         body.add(&n("sum"), &reduced(&of));
@@ -307,11 +322,15 @@ fn gathers() -> Model {
     let t = "tensor<8x8xf32>".to_owned();
     let mut body = Body { text: String::new(), t: t.clone() };
     body.begin();
-    let gather = |body: &mut Body, name: &str, table: &str, index: &str| {
-        body.add(name, &format!(
-            "linalg.generic {{indexing_maps = [#rows, #whole], iterator_types = [\"parallel\", \"parallel\"]}} ins(%at : tensor<8xi32>) outs(%empty : {t}) {{ ^bb0(%i: i32, %o: f32): %r = arith.index_cast %i : i32 to index %c = linalg.index 1 : index %e = tensor.extract %{table}[{index}] : {t} linalg.yield %e : f32 }} -> {t}"
+    let gather =
+        |body: &mut Body, name: &str, table: &str, index: &str| {
+            body.add(name, &format!(
+            "linalg.generic {{indexing_maps = [#rows, #whole], iterator_types = [\"parallel\", \
+             \"parallel\"]}} ins(%at : tensor<8xi32>) outs(%empty : {t}) {{ ^bb0(%i: i32, %o: \
+             f32): %r = arith.index_cast %i : i32 to index %c = linalg.index 1 : index %e = \
+             tensor.extract %{table}[{index}] : {t} linalg.yield %e : f32 }} -> {t}"
         ));
-    };
+        };
     gather(&mut body, "rows", "x", "%r, %c");
     gather(&mut body, "columns", "x", "%c, %r");
     body.matmul("a", "rows", "columns");
@@ -334,8 +353,16 @@ fn split() -> Model {
     body.add("whole", &format!("tensor.collapse_shape %a [[0, 1]] : {t} into tensor<4096xf32>"));
     body.add("one", "tensor.empty() : tensor<f32>");
     body.add("none", "linalg.fill ins(%zero : f32) outs(%one : tensor<f32>) -> tensor<f32>");
-    body.add("sum", "linalg.reduce { arith.addf } ins(%whole : tensor<4096xf32>) outs(%none : tensor<f32>) dimensions = [0]");
-    body.add("most", "linalg.reduce { arith.maximumf } ins(%whole : tensor<4096xf32>) outs(%none : tensor<f32>) dimensions = [0]");
+    body.add(
+        "sum",
+        "linalg.reduce { arith.addf } ins(%whole : tensor<4096xf32>) outs(%none : \
+     tensor<f32>) dimensions = [0]",
+    );
+    body.add(
+        "most",
+        "linalg.reduce { arith.maximumf } ins(%whole : tensor<4096xf32>) outs(%none \
+     : tensor<f32>) dimensions = [0]",
+    );
     body.add("both", "arith.addf %sum, %most : tensor<f32>");
     body.add(
         "all",

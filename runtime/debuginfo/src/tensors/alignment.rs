@@ -64,7 +64,7 @@ impl TensorProgram {
         let written: Vec<(TensorOperationId, Option<&CallChain>)> =
             self.dispatches().map(|(id, it)| (id, it.chains.first())).collect();
         let count = UnalignedProgram::Count { recorded: recordings.len(), written: written.len() };
-        if written.is_empty() || recordings.len() % written.len() != 0 {
+        if written.is_empty() || !recordings.len().is_multiple_of(written.len()) {
             return if recordings.len() == written.len() {
                 Ok(BTreeMap::new())
             } else {

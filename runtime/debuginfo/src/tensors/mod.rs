@@ -11,12 +11,16 @@
 //! - [`reader`]: reads them
 //! - [`sources`]: the texts that it is read from
 //! - [`alignment`]: which instruction records which operation
+//! - [`symbolic`]: tensors as functions of their indices, and when two are equal
+//! - [`reference`](mod@reference): the tensors of the source
+//! - [`names`]: which values are which tensors of the source; [`places`]: where dispatches come from
 //! - [`interface`]: which value each tensor of a dispatch's interface is
 
 mod alignment;
 mod head;
 mod interface;
 mod names;
+mod places;
 mod program;
 mod reader;
 mod reference;

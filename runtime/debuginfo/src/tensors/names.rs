@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::head::Head;
+use super::places::{BodyPlaces, Places, is_at, shape_key};
 use super::program::{
     Fate, TensorFunction, TensorOperation, TensorOperationId, TensorOperationKind, TensorProgram,
     TensorValueId,
@@ -80,20 +81,6 @@ struct Refused {
     constructs: HashSet<CallChain>,
     /// Tensors of the source that several values might be.
     tensors: HashSet<(CallChain, usize)>,
-}
-
-/// The places of the operations in dispatches.
-struct Places<'p> {
-    reader: LocationReader<'p>,
-    bodies: HashMap<String, BodyPlaces>,
-}
-
-/// The places of one dispatch's operations.
-#[derive(Clone, Default)]
-struct BodyPlaces {
-    /// Of the operations whose results are stored.
-    stored: Vec<CallChain>,
-    all: Vec<CallChain>,
 }
 
 struct Walk<'w, 'f> {
@@ -641,20 +628,6 @@ fn fate(
     }
 }
 
-/// Whether a place of the program is that of an operation of the source: the program may know
-/// one more call around it.
-fn is_at(place: &[NamedPosition], own: &[NamedPosition]) -> bool {
-    !own.is_empty() && place.starts_with(own)
-}
-
-/// Element type and number of elements; unknown sizes are left out.
-fn shape_key(tensor_type: &str) -> String {
-    let Some((shape, element)) = maps::shaped(tensor_type) else { return String::new() };
-    let unknown = shape.iter().filter(|it| it.is_none()).count();
-    let known: i64 = shape.iter().flatten().fold(1, |product, it| product.wrapping_mul(*it));
-    format!("{known} {unknown} {element}")
-}
-
 /// For each axis of a store's target, whether it is stored with the size that is declared:
 /// `sizes = [%0, 8]` and `!…dispatch.tensor<…tensor<?x8xf32>>{%0}`.
 fn whole_axes(operation: &Operation<'_, '_>, shape: &[Option<i64>]) -> Vec<bool> {
@@ -673,41 +646,4 @@ fn whole_axes(operation: &Operation<'_, '_>, shape: &[Option<i64>]) -> Vec<bool>
         }
     });
     axes.collect()
-}
-
-impl Places<'_> {
-    fn of(&mut self, export: &str, body: &SourceFunction) -> BodyPlaces {
-        if let Some(known) = self.bodies.get(export) {
-            return known.clone();
-        }
-        let mut places = BodyPlaces::default();
-        let mut stored = HashSet::new();
-        for written in &body.operations {
-            if written.name.ends_with("dispatch.tensor.store") {
-                stored.extend(written.operands.first().copied());
-            }
-        }
-        let block = body.operations.first().and_then(|it| it.regions.first());
-        let operations = block.and_then(|it| it.blocks.first()).map(|it| it.operations.clone());
-        for index in operations.unwrap_or_default() {
-            let Some(written) = body.operations.get(index) else { continue };
-            let is_work = written.name.starts_with("linalg.")
-                || written.name.starts_with("iree_linalg_ext.")
-                || (written.name.starts_with("tensor.") && written.name != "tensor.empty");
-            let is_stored = written.results.iter().any(|it| stored.contains(it));
-            if !is_work && !is_stored {
-                continue;
-            }
-            let chains = body.location(index).map(|it| self.reader.paths_of(it));
-            let chains = chains.unwrap_or_default();
-            if is_stored {
-                places.stored.extend(chains.iter().cloned());
-            }
-            if written.name != "linalg.fill" || is_stored {
-                places.all.extend(chains);
-            }
-        }
-        self.bodies.insert(export.to_owned(), places.clone());
-        places
-    }
 }

@@ -124,7 +124,7 @@ impl<'r> Reference<'r> {
         });
         let arguments: Vec<Option<Value>> = arguments.collect();
         walk.function.arguments.clone_from(&arguments);
-        self.name_arguments(&read, index, &mut walk);
+        self.name_arguments(&read, &mut walk);
         self.functions.insert(index, read);
         self.walk(index, &arguments, &CallChain::new(), &mut walk);
         let mut function = walk.function;
@@ -233,7 +233,7 @@ impl<'r> Reference<'r> {
                     builder.operation(scope, *index);
                 }
             }
-            self.note(scope, *index, own, &chain, walk);
+            self.note(scope, *index, &own, &chain, walk);
         }
         None
     }
@@ -243,7 +243,7 @@ impl<'r> Reference<'r> {
         &mut self,
         scope: &Scope<'_>,
         index: OperationIndex,
-        own: CallChain,
+        own: &CallChain,
         chain: &CallChain,
         walk: &mut Walk<'_>,
     ) {
@@ -413,7 +413,7 @@ impl<'r> Reference<'r> {
     }
 
     /// Names the arguments of a function; types of those that are imported come later.
-    fn name_arguments(&mut self, read: &SourceFunction, _index: usize, walk: &mut Walk<'_>) {
+    fn name_arguments(&mut self, read: &SourceFunction, walk: &mut Walk<'_>) {
         let chain = self.place(read, 0);
         let Some(at) = chain.first().cloned() else { return };
         let Some(source) = self.source(&at.file) else { return };

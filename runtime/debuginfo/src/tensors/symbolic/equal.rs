@@ -95,10 +95,9 @@ impl<'t> Proof<'t> {
         let (one, other) = (self.terms.get(source).clone(), self.terms.get(compiled).clone());
         if let Term::Read(node, index) = &other
             && matches!(self.terms.node(*node).kind, NodeKind::Folded(_))
+            && (self.is_folded(source, *node, index) || self.is_gathered(&one, *node, index))
         {
-            if self.is_folded(source, *node, index) || self.is_gathered(&one, *node, index) {
-                return true;
-            }
+            return true;
         }
         // A number that the compiler has computed from constants.
         if matches!(other, Term::Literal(_))
@@ -268,6 +267,10 @@ impl<'t> Proof<'t> {
 
     /// Whether a compiled constant is this term over its indices, as far as is known.
     fn is_bound(&mut self, node: NodeId, term: TermId) -> bool {
+        /// Constants are computed from few others.
+        const MOST: usize = 500;
+        let ranges = self.terms.node(node).shape.clone();
+        let term = self.terms.unfolded(term, &ranges, &mut MOST.clone());
         match self.folded.0.get(&node) {
             Some(known) => *known == term,
             None => {

@@ -8,6 +8,9 @@ use super::loops::declared;
 use super::terms::{NodeId, Term, TermId};
 use crate::tensors::reader;
 
+/// Offsets, sizes and strides.
+type Slice = (Vec<Index>, Vec<Option<i64>>, Vec<Index>);
+
 impl Builder<'_> {
     /// The tensor that an operation leaves.
     pub(super) fn moved(&mut self, operation: &Operation<'_, '_>) -> Option<NodeId> {
@@ -78,10 +81,7 @@ impl Builder<'_> {
     }
 
     /// `offsets = […], sizes = […], strides = […]`.
-    pub(crate) fn slice_of(
-        &mut self,
-        operation: &Operation<'_, '_>,
-    ) -> Option<(Vec<Index>, Vec<Option<i64>>, Vec<Index>)> {
+    pub(crate) fn slice_of(&mut self, operation: &Operation<'_, '_>) -> Option<Slice> {
         let head = &operation.head;
         let group = |word: &str| Some(head.inside(head.anywhere(word)? + 1));
         let offsets = self.indices(operation, group("offsets")?)?;

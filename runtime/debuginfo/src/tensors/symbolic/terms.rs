@@ -169,6 +169,30 @@ impl Terms {
         &self.nodes[id.0 as usize]
     }
 
+    /// A term in which tensors that are terms over their indices are replaced by them, as far as
+    /// some steps go: the same elements are then the same term.
+    pub(crate) fn unfolded(&mut self, id: TermId, ranges: &Ranges, steps: &mut usize) -> TermId {
+        if *steps == 0 {
+            return id;
+        }
+        *steps -= 1;
+        match self.get(id).clone() {
+            Term::Read(node, at) => match self.node(node).kind {
+                NodeKind::Elements(term) => {
+                    let term = self.replace(term, &at, ranges);
+                    self.unfolded(term, ranges, steps)
+                }
+                _ => id,
+            },
+            Term::Operation(name, operands) => {
+                let operands = operands.into_iter();
+                let operands = operands.map(|it| self.unfolded(it, ranges, steps)).collect();
+                self.add(Term::Operation(name, operands))
+            }
+            _ => id,
+        }
+    }
+
     /// The number of tensors.
     pub(crate) fn count(&self) -> usize {
         self.nodes.len()

@@ -13,7 +13,8 @@
 //! - [`alignment`]: which instruction records which operation
 //! - [`symbolic`]: tensors as functions of their indices, and when two are equal
 //! - [`reference`](mod@reference): the tensors of the source
-//! - [`names`]: which values are which tensors of the source; [`places`]: where dispatches come from
+//! - [`places`]: where the operations of dispatches come from
+//! - [`names`]: which values are which tensors of the source
 //! - [`interface`]: which value each tensor of a dispatch's interface is
 
 mod alignment;

@@ -22,8 +22,8 @@ impl DispatchInterfaces {
     pub const OUTLINING_PASS: &str = calls::OUTLINING_PASS;
 
     /// The sources of dispatches, as iree-compile prints them, after the calls of them. `outlined`
-    /// is the compiler's text after [`DispatchInterfaces::OUTLINING_PASS`], or empty. `None` without
-    /// any dispatch.
+    /// is the compiler's text after [`DispatchInterfaces::OUTLINING_PASS`], or empty. `None` if
+    /// there is no dispatch.
     #[must_use]
     pub fn with_calls(sources: &str, outlined: &str) -> Option<String> {
         let interfaces = Self::parse(sources);

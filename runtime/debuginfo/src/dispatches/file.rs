@@ -1,5 +1,5 @@
-//! [`DispatchInterfaces`]: the dispatches of a module and the calls of them, read from the text that
-//! the debug file keeps.
+//! [`DispatchInterfaces`]: the dispatches of a module and the calls of them, read from the text
+//! that the debug file keeps.
 
 use std::collections::HashMap;
 

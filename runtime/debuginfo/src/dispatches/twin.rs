@@ -30,7 +30,9 @@ pub fn twin_source(sources: &str, export: &str, numbers: Option<&[u32]>) -> Resu
     }
     let mut text = String::with_capacity(executable.len());
     // Aliases of attributes and locations stand outside of the executable.
-    for alias in sources.lines().filter(|line| line.starts_with(['#', '!'])) {
+    let aliases = sources.lines().filter(|line| line.starts_with(['#', '!']));
+    // One that goes on in further lines is the program's data, which dispatches do not name.
+    for alias in aliases.filter(|line| line.matches('[').count() == line.matches(']').count()) {
         text.push_str(alias);
         text.push('\n');
     }
@@ -141,6 +143,9 @@ mod tests {
     use super::*;
 
     const SOURCES: &str = "\
+#composite_of_8b = #util.composite<8xi8, [
+    dense<1.0> : tensor<2xf32>,
+]>
 #map = affine_map<(d0) -> (d0)>
 module {
   hal.executable private @a {

@@ -116,7 +116,8 @@ impl Performer<'_> {
         self.session.scripts.on_stop.remove(&id);
     }
 
-    /// Removes the breakpoints that were to stop once, and has performed what others are to perform.
+    /// Removes the breakpoints that were to stop once, and lets the lines of others wait. Returns
+    /// whether the stop is silent.
     pub(crate) fn after_stop(&mut self, reason: &StopReason) -> bool {
         if let Some(id) = self.session.until.take() {
             self.debugger.remove_breakpoint(id);

@@ -97,7 +97,7 @@ impl Session {
                     return self.values(debugger, before, start + at + 4);
                 }
                 if let Some(pattern) = given.strip_prefix("dispatch ") {
-                    let names = program.dispatch_names().map(|name| words::quoted_pattern(name));
+                    let names = program.dispatch_names().map(words::quoted_pattern);
                     let names = names.map(|name| (name, "dispatch".to_owned())).collect();
                     return among(names, before.len() - pattern.len());
                 }

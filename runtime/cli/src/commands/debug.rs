@@ -1,8 +1,8 @@
 //! `iree-dbg debug`: the terminal debugger on a module, a source file, or the embedded example.
 //!
-//! Commands come from a prompt if there is a terminal, else from standard input; `-x` and `-ex` come
-//! first, in their order. Commands that were not typed at a prompt are echoed, so that the output
-//! reads like a session.
+//! Commands come from a prompt if there is a terminal, else from standard input; `-x` and `-ex`
+//! come first, in their order. Commands that were not typed at a prompt are echoed, so that the
+//! output reads like a session.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -22,7 +22,8 @@ pub struct Expression {
 
 impl Expression {
     /// Parses an expression. A letter after a comma is the format of numbers: `x` hexadecimal, `b`
-    /// binary, `o` octal, `d` decimal, `u` without a sign, `c` a character, `f` the bits as a float.
+    /// binary, `o` octal, `d` decimal, `u` without a sign, `c` a character, `f` the bits as a
+    /// float.
     ///
     /// # Errors
     /// The text is not an expression; the error says where.

@@ -114,7 +114,7 @@ impl TensorView {
     #[must_use]
     pub fn tensor(&self) -> Option<Tensor> {
         let TensorType { shape, element_type } = self.tensor_type.clone();
-        let is_aligned = self.first * usize::from(element_type.bits) % 8 == 0;
+        let is_aligned = (self.first * usize::from(element_type.bits)).is_multiple_of(8);
         let bytes = if self.is_packed() && !(self.is_contiguous() && is_aligned) {
             return None;
         } else if self.is_contiguous() {
@@ -214,7 +214,8 @@ impl TensorView {
 
     /// Changes all elements, if they lie together.
     pub(crate) fn set_all(&self, bytes: &[u8]) -> Result<(), String> {
-        let is_aligned = self.first * usize::from(self.tensor_type.element_type.bits) % 8 == 0;
+        let is_aligned =
+            (self.first * usize::from(self.tensor_type.element_type.bits)).is_multiple_of(8);
         if !self.is_contiguous() || (self.is_packed() && !is_aligned) {
             return Err("its elements do not lie together".to_owned());
         }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use debug::{
-    BreakpointSpec, Debugger, DispatchMoment, LaunchOptions, Machine, ModuleSource, Node, Resume,
-    StopReason, Variable,
+    BreakpointSpec, Children, Debugger, DispatchMoment, LaunchOptions, Machine, ModuleSource, Node,
+    Resume, StopReason, Variable,
 };
 
 use crate::Tally;
@@ -131,19 +131,21 @@ fn kind_of(reason: &str) -> String {
 
 /// The elements that a variable shows; `None` if it shows none.
 fn elements_of(machine: &Machine, shown: &Variable) -> Option<Elements> {
-    let node = &shown.children.as_ref()?.node;
-    if !matches!(node, Node::Tensor(_)) {
+    let children = shown.children.as_ref()?;
+    if !matches!(children.node, Node::Tensor(_)) {
         return None;
     }
     let mut found = Vec::new();
-    collect(machine, node, &mut found)?;
+    collect(machine, children, &mut found)?;
     Some(found)
 }
 
-fn collect(machine: &Machine, node: &Node, found: &mut Elements) -> Option<()> {
-    for child in machine.children(node, None) {
+fn collect(machine: &Machine, children: &Children, found: &mut Elements) -> Option<()> {
+    // Without a range, only the first of many are listed.
+    let all = children.indexed.map(|count| 0..count);
+    for child in machine.children(&children.node, all) {
         match &child.children {
-            Some(inner) => collect(machine, &inner.node, found)?,
+            Some(inner) => collect(machine, inner, found)?,
             None => found.push(number(&child.value)?),
         }
     }

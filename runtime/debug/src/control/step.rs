@@ -150,8 +150,12 @@ impl Runner {
                 return reason;
             }
             let Some(position) = self.machine.position() else {
-                let boundary = self.machine.invocation().and_then(Invocation::boundary);
-                if self.machine.depth() != depth || boundary.is_none_or(|it| !it.name.is_empty()) {
+                let lines = self.machine.lines();
+                let invocation = self.machine.invocation();
+                let boundary = invocation.filter(|it| it.boundary().is_some());
+                if self.machine.depth() != depth
+                    || boundary.is_none_or(|it| lines.is_at_operation(it))
+                {
                     return reason;
                 }
                 continue;

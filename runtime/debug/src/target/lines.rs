@@ -1,7 +1,10 @@
 //! Lines: the places of instructions in the text of a level, for frames and for steps.
 
+use std::any::Any;
+
 use debuginfo::{FileId, SourcePosition};
-use vm::{FunctionId, Position};
+use hal::QueueActivity;
+use vm::{FrameIndex, FunctionId, Invocation, Position};
 
 use super::level::Level;
 use super::program::Program;
@@ -72,6 +75,22 @@ impl Lines<'_> {
             Level::Vm => info.is_listed(function.function),
             Level::Disassembly => false,
         }
+    }
+
+    /// Whether the boundary at which native code stands is one of an operation to step to: a
+    /// dispatch or, at the level of the model, a copy or a fill that the source says.
+    pub(crate) fn is_at_operation(self, invocation: &Invocation) -> bool {
+        let Some(boundary) = invocation.boundary() else { return false };
+        if !boundary.name.is_empty() || self.level != Level::Model {
+            return !boundary.name.is_empty();
+        }
+        let activity: Option<&dyn Any> = invocation.activity(FrameIndex(0)).map(|it| it as _);
+        let activity = activity.and_then(<dyn Any>::downcast_ref::<QueueActivity>);
+        let recorded_at = activity.and_then(QueueActivity::step).and_then(|it| it.recorded_at);
+        recorded_at.is_some_and(|recorded_at| {
+            let module = self.program.module(recorded_at.function.module);
+            module.is_some_and(|it| it.is_model_transfer(&self.path_of(recorded_at)))
+        })
     }
 
     /// Where a function begins in the text of the level; at the VM level, a function that is not in

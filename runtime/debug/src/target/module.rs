@@ -96,6 +96,12 @@ impl LoadedModule {
         self.model_lines.get_or_init(|| tensors.lines(self)).contains(function, offset)
     }
 
+    /// Whether a command with this path copies or fills tensors as the source says.
+    pub(crate) fn is_model_transfer(&self, path: &[SourcePosition]) -> bool {
+        let place = path.last().map(|at| self.written_at(*at));
+        self.tensors.as_ref().zip(place).is_some_and(|(tensors, place)| tensors.transfers(&place))
+    }
+
     /// Adds the program of tensors that it was made from.
     ///
     /// # Errors

@@ -30,6 +30,8 @@ impl ModelLines {
 pub(crate) struct ModuleTensors {
     pub(crate) program: TensorProgram,
     recorded: BTreeMap<(FunctionOrdinal, BytecodeOffset), TensorOperationId>,
+    /// The places of operations that copy or fill, without those of dispatches.
+    transfers: HashSet<NamedPosition>,
 }
 
 impl ModuleTensors {
@@ -47,7 +49,8 @@ impl ModuleTensors {
             })
             .collect();
         let recorded = program.align(&recordings).map_err(|error| error.to_string())?;
-        Ok(Self { program, recorded })
+        let transfers = transfers(&program);
+        Ok(Self { program, recorded, transfers })
     }
 
     /// The instructions with a line at the level of the model: of functions with dispatches, those
@@ -88,6 +91,11 @@ impl ModuleTensors {
             }
         }
         lines
+    }
+
+    /// Whether an operation at a place copies or fills tensors.
+    pub(crate) fn transfers(&self, place: &NamedPosition) -> bool {
+        self.transfers.contains(place)
     }
 
     /// Whether it has dispatches.
@@ -214,4 +222,23 @@ impl ModuleTensors {
         names.sort_by_key(|it| it.calls.len());
         names.into_iter().map(|it| it.name.as_str()).collect()
     }
+}
+
+/// The places of operations that copy or fill, without those of dispatches.
+fn transfers(program: &TensorProgram) -> HashSet<NamedPosition> {
+    let places = |is_wanted: fn(&TensorOperationKind) -> bool| {
+        let operations = program.functions().iter().flat_map(|it| &it.operations);
+        let wanted = operations.filter(move |it| is_wanted(&it.kind));
+        wanted.flat_map(|it| &it.chains).filter_map(|chain| chain.first())
+    };
+    let is_transfer = |kind: &TensorOperationKind| {
+        matches!(kind, TensorOperationKind::Splat | TensorOperationKind::Copy)
+    };
+    let is_dispatch =
+        |kind: &TensorOperationKind| matches!(kind, TensorOperationKind::Dispatch { .. });
+    let mut found: HashSet<NamedPosition> = places(is_transfer).cloned().collect();
+    for place in places(is_dispatch) {
+        found.remove(place);
+    }
+    found
 }

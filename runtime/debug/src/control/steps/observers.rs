@@ -69,7 +69,7 @@ impl Observer for StepObserver<'_> {
     fn at_boundary(&mut self, context: &Context, invocation: &Invocation) -> Reaction {
         let Some(boundary) = invocation.boundary() else { return Reaction::Continue };
         let is_found = self.watcher.is_needed() && self.watcher.at_boundary(context, invocation);
-        self.verdict = self.plan.verdict_at_boundary(self.lines, boundary, invocation.depth());
+        self.verdict = self.plan.verdict_at_boundary(self.lines, invocation);
         // The runner decides, once, whether a breakpoint counts.
         let is_trapped = self.watcher.traps.watches_dispatches() || self.lines.program.is_guarded();
         if is_found || is_trapped || self.breakpoints.is_at_boundary(boundary) {

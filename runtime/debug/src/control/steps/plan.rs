@@ -29,8 +29,9 @@
 //! The compiler may split a function (`f` waits for what `f$async` does). To the user the parts are
 //! one function, so a step passes from one to the other and back, and stops where the line changes.
 //!
-//! At the level of the source, the lines of tensors are where dispatches run. So a step by line
-//! from the program around them stops before the next dispatch that the program executes.
+//! At the levels of the model and the source, the lines of tensors are where dispatches run. So a
+//! step by line from the program around them stops before the next dispatch that the program
+//! executes; at the level of the model also before a copy or a fill that the source says.
 //!
 //! Otherwise, native code that runs in steps (a device that executes commands) is entered like a
 //! callee: a step in stops at the beginning of its first step, from there at the beginning of that
@@ -40,7 +41,7 @@
 use std::cmp::Ordering;
 
 use debuginfo::SourcePosition;
-use vm::{Boundary, BoundaryKind, Position, Reaction};
+use vm::{BoundaryKind, Invocation, Position, Reaction};
 
 use crate::control::stop::{Granularity, StepKind};
 use crate::target::lines::{LineKey, Lines};
@@ -241,17 +242,13 @@ impl StepPlan {
     }
 
     /// What to do before or after a step of native code, or before a part of one.
-    pub(crate) fn verdict_at_boundary(
-        &self,
-        lines: Lines<'_>,
-        boundary: &Boundary,
-        depth: usize,
-    ) -> Verdict {
+    pub(crate) fn verdict_at_boundary(&self, lines: Lines<'_>, invocation: &Invocation) -> Verdict {
+        let Some(boundary) = invocation.boundary() else { return Verdict::GoOn };
+        let depth = invocation.depth();
         let by_dispatch = self.goes_by_dispatch(lines);
-        // Other commands have no name.
-        let is_dispatch = !boundary.name.is_empty();
+        let is_operation = || lines.is_at_operation(invocation);
         match boundary.kind {
-            BoundaryKind::BeforeStep if by_dispatch && is_dispatch => Verdict::Stop,
+            BoundaryKind::BeforeStep if by_dispatch && is_operation() => Verdict::Stop,
             BoundaryKind::BeforeStep if by_dispatch => Verdict::GoOn,
             BoundaryKind::BeforePart if by_dispatch && depth > self.depth => Verdict::GoOn,
             _ if depth < self.depth => Verdict::Stop,

@@ -171,7 +171,8 @@ fn difference(expected: &Elements, found: &Elements) -> Option<String> {
     let mut pairs = expected.iter().zip(found).enumerate();
     let (at, (expected, found)) = pairs.find(|(_, (one, other))| {
         let is_same = one == other || (one.is_nan() && other.is_nan());
-        !is_same && !((*one - *other).abs() <= scale * 2e-4)
+        let is_close = (*one - *other).abs() <= scale * 2e-4;
+        !is_same && !is_close
     })?;
     Some(format!("element {at} is {found}, expected {expected}"))
 }

@@ -154,7 +154,7 @@ impl Debuggee {
         let inputs = self.console.inputs().clone();
         self.console = kept.console.called_with(inputs);
         let notes = self.console.restarted(&mut self.debugger).text;
-        self.print(notes);
+        self.print(&notes);
         self.set_traps();
         self.frame_handles = kept.frame_handles;
         self.sources = kept.sources;
@@ -277,7 +277,7 @@ impl Debuggee {
     }
 
     /// Prints a text on the client's console, after the response.
-    pub(crate) fn print(&mut self, text: String) {
+    pub(crate) fn print(&mut self, text: &str) {
         if !text.is_empty() {
             let (category, output) = (Category::Console, text.trim_end().to_owned() + "\n");
             let output = events::Output { category, output, place: None };

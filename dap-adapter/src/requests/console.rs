@@ -44,7 +44,7 @@ pub(super) fn evaluate(
             debuggee.cancelled.end_evaluation();
             if is_command_too {
                 let note = format!("a value is called so; `{text} with a backtick is the command");
-                debuggee.print(note);
+                debuggee.print(&note);
             }
             let value = outcome.map_err(|error| RequestError::failed(error.with_caret(text)))?;
             let shown = evaluated(debuggee, client, frame, value, format);

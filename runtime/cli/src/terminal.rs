@@ -114,7 +114,7 @@ impl<W: Write> Terminal<W> {
             Some(Action::Quit) => return Ok(Next::Quit),
             Some(Action::Run(run)) => run.perform(&mut self.debugger).map(Move::Stopped),
             Some(Action::Moved(reason)) => Ok(Move::Stopped(reason)),
-            Some(Action::Launch(how, inputs)) => self.launch(how, inputs)?,
+            Some(Action::Launch(how, inputs)) => self.launch(how, inputs.as_ref())?,
             Some(Action::Kill) => match self.load_again(false)? {
                 Ok(()) => {
                     self.say("note", "The program was killed")?;
@@ -181,17 +181,16 @@ impl<W: Write> Terminal<W> {
 
     /// Loads the program again if it has run, its files have changed or it takes new inputs, and
     /// runs it.
-    fn launch(&mut self, how: Resume, inputs: Option<Inputs>) -> io::Result<Result<Move, String>> {
+    fn launch(&mut self, how: Resume, inputs: Option<&Inputs>) -> io::Result<Result<Move, String>> {
         let changed = self.debugger.program().changed_files();
         let has_run = self.session.progress() != Progress::NotStarted;
-        if let Some(Inputs { function, inputs }) = &inputs {
+        if let Some(Inputs { function, inputs }) = inputs {
             self.options.function.clone_from(function);
             self.options.inputs = inputs.clone().unwrap_or_default();
         }
-        if has_run || !changed.is_empty() || inputs.is_some() {
-            if let Err(error) = self.load_again(!changed.is_empty())? {
-                return Ok(Err(error));
-            }
+        let is_stale = has_run || !changed.is_empty() || inputs.is_some();
+        if is_stale && let Err(error) = self.load_again(!changed.is_empty())? {
+            return Ok(Err(error));
         }
         for file in changed {
             let text = format!("note: {} has changed and was loaded again", file.path.display());

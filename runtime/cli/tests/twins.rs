@@ -50,7 +50,7 @@ fn session(arguments: &[&str], commands: &[&str], environment: &[(&str, &str)]) 
 }
 
 /// What a command has printed: the text up to the next command. `number` counts from 0.
-fn printed<'t>(text: &'t str, number: usize) -> &'t str {
+fn printed(text: &str, number: usize) -> &str {
     let part = text.split("(iree-dbg) ").nth(number + 1).unwrap_or_default();
     part.split_once('\n').map_or("", |(_, rest)| rest)
 }

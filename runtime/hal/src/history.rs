@@ -189,7 +189,7 @@ impl Pending {
     }
 
     /// The command with the number that it gets if it is the next one.
-    pub(crate) fn as_next(self, history: &History) -> CommandRecord {
+    pub(crate) fn into_next(self, history: &History) -> CommandRecord {
         self.numbered(history.total() + 1)
     }
 

@@ -152,7 +152,7 @@ fn options(arguments: &Arguments, scratch: &Path) -> Result<LaunchOptions, Failu
     if modules.is_empty() {
         let say = |text: &str| {
             if !arguments.json_lines {
-                println!("{text}")
+                println!("{text}");
             }
         };
         say(&format!(

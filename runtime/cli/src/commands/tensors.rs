@@ -1,5 +1,5 @@
-//! `iree-dbg tensors`: runs a function, and prints a line for each tensor that a dispatch leaves, as
-//! it is when the dispatch has run. Nothing has to be compiled again.
+//! `iree-dbg tensors`: runs a function, and prints a line for each tensor that a dispatch leaves,
+//! as it is when the dispatch has run. Nothing has to be compiled again.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -32,6 +32,9 @@ type Key = (Option<ModuleIndex>, String);
 /// known, and no memory is that large.
 const MOST_SCRATCH: u64 = 1 << 30;
 
+/// A dispatch with the constants of a call.
+type Call = (Key, Arc<[u32]>);
+
 /// The bytecode that stands for machine code.
 #[derive(Default)]
 pub(crate) struct Twins {
@@ -39,7 +42,7 @@ pub(crate) struct Twins {
     /// What was compiled for all calls of a dispatch, or why it could not be.
     general: HashMap<Key, Result<Known, String>>,
     /// The same for calls with certain constants only.
-    special: HashMap<(Key, Arc<[u32]>), Result<Known, String>>,
+    special: HashMap<Call, Result<Known, String>>,
     /// The report of the last one that ran.
     report: Option<TwinReport>,
 }

@@ -1,7 +1,7 @@
 //! Tensors of the source by name, wherever the program stands.
 //!
-//! A name stands for a value of the program of tensors ([`debuginfo::TensorProgram`], with a proof),
-//! and a value is where a dispatch has read or written it. It is shown only if
+//! A name stands for a value of the program of tensors ([`debuginfo::TensorProgram`], with a
+//! proof), and a value is where a dispatch has read or written it. It is shown only if
 //!
 //! - that dispatch ran in this turn of the loop, or this call of the function, in which the name is
 //!   looked up: no operation from the place of the program on has run since;

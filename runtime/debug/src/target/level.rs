@@ -1,6 +1,6 @@
-//! Levels: the ways in which a program is shown and stepped. These are the model (the source that the
-//! user wrote, as a program of tensors), the source (with all that the VM program does on its lines),
-//! the VM program that the compiler made of it, and the instructions.
+//! Levels: the ways in which a program is shown and stepped. These are the model (the source that
+//! the user wrote, as a program of tensors), the source (with all that the VM program does on its
+//! lines), the VM program that the compiler made of it, and the instructions.
 //!
 //! A level decides where instructions are (and so what frames show, and where steps end) and which
 //! names values have. Everything else is the same at all levels; in particular, breakpoints stay

@@ -72,7 +72,7 @@ impl ModuleTensors {
             if function.operations.iter().any(is_there) {
                 let ordinal = module.module.functions_with_ordinals().map(|(ordinal, _)| ordinal);
                 let named = |it: &FunctionOrdinal| {
-                    module.info.function_name(*it).as_deref() == Some(function.name.as_str())
+                    module.info.function_name(*it) == Some(function.name.as_str())
                 };
                 lines.arranging.extend(ordinal.filter(named));
             }

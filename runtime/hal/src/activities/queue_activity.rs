@@ -184,10 +184,10 @@ impl QueueActivity {
             At::Take | At::Next => None,
             At::Before(_) => {
                 let pending = Pending::next(self.execution()?)?;
-                Some(pending.as_next(self.device.history()))
+                Some(pending.into_next(self.device.history()))
             }
             At::Dispatching(current) => {
-                Some(current.pending.clone()?.as_next(self.device.history()))
+                Some(current.pending.clone()?.into_next(self.device.history()))
             }
             At::After(..) => self.device.history().last().map(|it| (*it).clone()),
         }

@@ -67,8 +67,8 @@ impl Queue {
         self.waiting_count.load(Ordering::Acquire)
     }
 
-    /// Runs `first`, all submissions that are ready, and those that become ready by it. The commands
-    /// of inspected programs go to the history.
+    /// Runs `first`, all submissions that are ready, and those that become ready by it. The
+    /// commands of inspected programs go to the history.
     ///
     /// # Errors
     /// The first failure of a submission. Its fence has failed, and with it every submission that

@@ -17,7 +17,7 @@ use debuginfo::{
     CallChain, Fate, MissingReason, NamedPosition, RegionId, ScopedValue, SourceTensor,
     TensorOperationId, TensorOperationKind, TensorValueId,
 };
-use hal::{CommandRecord, Span};
+use hal::{CommandRecord, QueueActivity, Span};
 use vm::{FrameIndex, Value};
 
 use crate::expression::Datum;
@@ -42,6 +42,8 @@ pub(super) struct Stand<'m> {
     is_after: bool,
     /// The command that the frame belongs to, as it would be remembered.
     current: Option<CommandUses>,
+    /// The command that has begun and not ended, whichever frame it belongs to.
+    running: Option<CommandUses>,
 }
 
 impl Machine {
@@ -87,8 +89,8 @@ impl Machine {
             let calls = calls_around(&module.written_path(&path), frame.calls, chain);
             let current = self.current_uses(frame.index, module);
             let function = at.function;
-            let at = Some(at);
-            return Some(Stand { tensors, function, calls, at, is_after, current });
+            let (at, running) = (Some(at), self.running_uses());
+            return Some(Stand { tensors, function, calls, at, is_after, current, running });
         }
         let position = self.position_in(frame.index)?;
         let module = self.program.module(position.function.module)?;
@@ -102,7 +104,18 @@ impl Machine {
         chain.extend(wrapper.map(|at| module.written_at(at)));
         let calls = calls_around(&module.written_path(&path), frame.calls, &chain);
         let (at, is_after, current) = (None, false, None);
-        Some(Stand { tensors, function, calls, at, is_after, current })
+        let running = self.running_uses();
+        Some(Stand { tensors, function, calls, at, is_after, current, running })
+    }
+
+    /// What the dispatch uses that has begun and not ended.
+    fn running_uses(&self) -> Option<CommandUses> {
+        let innermost = FrameIndex(0);
+        let recorded_at = self.command(innermost)?.recorded_at?;
+        let is_running = self.queue_activity(innermost).is_some_and(QueueActivity::has_begun)
+            && !self.has_just_run(innermost);
+        let module = self.program.module(recorded_at.function.module)?;
+        self.current_uses(innermost, module).filter(|_| is_running)
     }
 
     /// What the dispatch that a frame belongs to uses.
@@ -132,16 +145,12 @@ impl Machine {
                 return argument.unwrap_or(Err(reason));
             }
         };
-        let later = memory.commands.iter().filter(|it| it.record.number > since);
-        let running = stand.current.iter().filter(|_| !stand.is_after || since != memory.total);
-        let writes = |it: &&CommandUses| {
-            // A dispatch that has not begun has written nothing.
-            let is_waiting = it.record.number > memory.total && !self.has_begun();
-            !is_waiting && it.may_have_written(&used.span)
-        };
-        let is_own = |it: &&CommandUses| it.record.number == since && used.is_written;
-        let mut overwriting = later.chain(running).filter(writes).filter(|it| !is_own(it));
-        if let Some(by) = overwriting.next() {
+        // A dispatch may also write where it has read.
+        let first = if used.is_written { since + 1 } else { since };
+        let later = memory.commands.iter().filter(|it| it.record.number >= first);
+        let running = stand.running.iter().filter(|it| it.record.number >= first);
+        let mut later = later.chain(running);
+        if let Some(by) = later.find(|it| it.may_have_written(&used.span)) {
             return Err(format!("<overwritten by {}>", by.describe(self)));
         }
         if used.span.has_been_stored_to() {
@@ -179,7 +188,7 @@ impl Machine {
             }
         }
         let varies = self.varies_in(stand, root);
-        if stand.at.is_none() && !matches!(varies, Varies::Never) {
+        if stand.at.is_none() && varies != Varies::Never {
             return Err(
                 "<a tensor of a loop, or of a function that is called several times: stop \
                         at a dispatch to see it>"
@@ -190,15 +199,10 @@ impl Machine {
             let own = command.operation.filter(|it| it.function == stand.function);
             let Some(operation) = own else { continue };
             let is_current = stand.is_after && command.record.number == memory.total;
-            if !is_current && stand.at.is_some_and(|at| operation >= at) {
-                let is_turn_over = match varies {
-                    Varies::Never => false,
-                    Varies::InCalls => true,
-                    Varies::InLoop(region) => stand.tensors.is_inside(operation, region),
-                };
-                if is_turn_over {
-                    break;
-                }
+            if let (false, Some(at), Varies::In(region)) = (is_current, stand.at, varies)
+                && stand.tensors.begins_again(region, at, operation)
+            {
+                break;
             }
             if let Some(used) = command.tensors.iter().find(|it| it.value == root) {
                 return Ok((used.clone(), command.record.number));
@@ -244,29 +248,18 @@ impl Machine {
         let entry = self.program.function_name(self.program.entry());
         let function = stand.tensors.function(stand.function);
         let is_entry = function.is_some_and(|it| Some(&it.name) == entry.as_ref());
-        if !is_entry || stand.tensors.is_called(stand.function) {
-            return Varies::InCalls;
-        }
-        match stand.tensors.loop_around(stand.function, value) {
-            Some(region) => Varies::InLoop(region),
-            None => Varies::Never,
-        }
-    }
-
-    /// Whether the command at which the program stands has begun.
-    fn has_begun(&self) -> bool {
-        self.queue_activity(FrameIndex(0)).is_some_and(hal::QueueActivity::has_begun)
+        let region = stand.tensors.loop_around(stand.function, value);
+        let runs_once = is_entry && !stand.tensors.is_called(stand.function);
+        if region.is_none() && runs_once { Varies::Never } else { Varies::In(region) }
     }
 }
 
 /// When a value is computed again.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Varies {
     Never,
-    /// In each call of its function.
-    InCalls,
-    /// In each turn of a loop.
-    InLoop(RegionId),
+    /// In each turn of a loop, or in each call of its function.
+    In(Option<RegionId>),
 }
 
 /// The calls around the place at a depth of a path, innermost first. The chain is the whole of the

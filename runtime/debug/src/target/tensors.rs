@@ -170,11 +170,33 @@ impl ModuleTensors {
         self.enclosing(function, region).find(|(_, is_loop)| *is_loop).map(|(id, _)| id)
     }
 
-    /// Whether an operation is inside a region.
-    pub(crate) fn is_inside(&self, id: TensorOperationId, region: RegionId) -> bool {
-        let Some(function) = self.function(id.function) else { return false };
-        let Some(operation) = function.operations.get(id.index) else { return false };
-        self.enclosing(function, operation.region).any(|(around, _)| around == region)
+    /// Whether an operation that has run shows that the program has not come to `at` in the same
+    /// turn of a loop, or in the same call of the function where no loop is given: `at` comes
+    /// first in a turn, and no loop inside that one has brought the program back to it.
+    pub(crate) fn begins_again(
+        &self,
+        region: Option<RegionId>,
+        at: TensorOperationId,
+        ran: TensorOperationId,
+    ) -> bool {
+        let Some(function) = self.function(at.function) else { return true };
+        if ran < at || ran.function != at.function {
+            return false;
+        }
+        let around = |id: TensorOperationId| {
+            let region = function.operations.get(id.index).map(|it| it.region).unwrap_or_default();
+            self.enclosing(function, region)
+        };
+        let is_around_both =
+            |id: RegionId, is_loop: bool| is_loop && around(at).any(|(it, _)| it == id);
+        let shared = around(ran).find(|(id, is_loop)| is_around_both(*id, *is_loop));
+        match (shared, region) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some((shared, _)), Some(region)) => {
+                self.enclosing(function, region).any(|(it, _)| it == shared)
+            }
+        }
     }
 
     /// A region and those around it, innermost first, each with whether it is a loop's.
@@ -241,4 +263,60 @@ fn transfers(program: &TensorProgram) -> HashSet<NamedPosition> {
         found.remove(place);
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use debuginfo::{DispatchInterfaces, TensorSources};
+
+    use super::*;
+
+    /// Two loops, one in the other, with a dispatch before, in and after each.
+    const FLOW: &str = "
+module {
+  util.func public @f(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = flow.dispatch @e::@d0(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = scf.for %i = %c0 to %c9 step %c1 iter_args(%a = %0) -> (tensor<4xf32>) {
+      %2 = flow.dispatch @e::@d1(%a) : (tensor<4xf32>) -> tensor<4xf32>
+      %3 = scf.for %j = %c0 to %c9 step %c1 iter_args(%b = %2) -> (tensor<4xf32>) {
+        %4 = flow.dispatch @e::@d2(%b) : (tensor<4xf32>) -> tensor<4xf32>
+        %5 = flow.dispatch @e::@d3(%4) : (tensor<4xf32>) -> tensor<4xf32>
+        scf.yield %5 : tensor<4xf32>
+      }
+      %6 = flow.dispatch @e::@d4(%3) : (tensor<4xf32>) -> tensor<4xf32>
+      scf.yield %6 : tensor<4xf32>
+    }
+    %7 = flow.dispatch @e::@d5(%1) : (tensor<4xf32>) -> tensor<4xf32>
+    util.return %7 : tensor<4xf32>
+  }
+}
+";
+
+    #[test]
+    fn a_turn_of_a_loop_ends_where_a_later_operation_has_run() {
+        let dispatches = DispatchInterfaces::default();
+        let file = |_: &str| None;
+        let sources =
+            TensorSources { flow: FLOW, input: None, dispatches: &dispatches, file: &file };
+        let program = TensorProgram::parse(&sources);
+        let all: Vec<TensorOperationId> = program.dispatches().map(|(id, _)| id).collect();
+        let tensors =
+            ModuleTensors { program, recorded: BTreeMap::new(), transfers: HashSet::new() };
+        let [before, outer, first, second, last, after] = all[..] else { panic!("{all:?}") };
+        let result = |id: TensorOperationId| tensors.operation(id).expect("is there").results[0];
+        let around = |id| tensors.loop_around(0, result(id));
+        let (inner_loop, outer_loop) = (around(first), around(outer));
+        assert!(inner_loop.is_some() && outer_loop.is_some() && inner_loop != outer_loop);
+        assert_eq!((around(before), around(last)), (None, outer_loop));
+        // What the inner loop made is gone when its second dispatch has run and its first is next.
+        assert!(tensors.begins_again(inner_loop, first, second));
+        assert!(!tensors.begins_again(inner_loop, second, first));
+        // What the outer loop made stays meanwhile, and goes with its own last dispatch.
+        assert!(!tensors.begins_again(outer_loop, first, second));
+        assert!(tensors.begins_again(outer_loop, first, last));
+        // Turns are no calls of the function.
+        assert!(!tensors.begins_again(None, first, last));
+        assert!(tensors.begins_again(None, first, after));
+        assert!(!tensors.begins_again(None, after, before));
+    }
 }

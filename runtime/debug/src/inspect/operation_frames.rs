@@ -55,6 +55,8 @@ impl Machine {
         let runs = earlier.map_or(0, |runs| runs.count) + u64::from(!self.has_just_run(index));
         let again = if runs > 1 { format!(", run {runs}") } else { String::new() };
         let function = self.program.function_name(holder.function).unwrap_or_default();
+        // The compiler's name for the half that does not wait for itself.
+        let function = function.strip_suffix("$async").map_or(function.clone(), str::to_owned);
         let frames = path.iter().enumerate().map(|(calls, place)| {
             let inlined = || module.info.function_around(*place).map(str::to_owned);
             let name = match calls {

@@ -169,12 +169,19 @@ impl Machine {
         root: TensorValueId,
         memory: &TensorMemory,
     ) -> Result<(UsedTensor, u64), String> {
+        let varies = self.varies_in(stand, root);
         let missing = || {
             let not_yet = "<not yet computed>".to_owned();
             let function = stand.tensors.function(stand.function);
             let made_by = function.and_then(|it| it.value(root).made_by);
             let operation = made_by.and_then(|id| stand.tensors.operation(id));
+            let has_run = memory.commands.iter().any(|it| it.operation == made_by);
             match operation.map(|it| &it.kind) {
+                Some(TensorOperationKind::Dispatch { .. })
+                    if has_run && varies == Varies::Never =>
+                {
+                    "<computed; where in its dispatch's memory is not known>".to_owned()
+                }
                 Some(TensorOperationKind::Dispatch { .. }) => not_yet,
                 _ => "<read by no dispatch so far>".to_owned(),
             }
@@ -187,7 +194,6 @@ impl Machine {
                 None => {}
             }
         }
-        let varies = self.varies_in(stand, root);
         if stand.at.is_none() && varies != Varies::Never {
             return Err(
                 "<a tensor of a loop, or of a function that is called several times: stop \
@@ -227,7 +233,7 @@ impl Machine {
         let kind = &stand.tensors.operation(made_by)?.kind;
         let TensorOperationKind::Import { argument } = kind else { return None };
         let entry = self.program.function_name(self.program.entry())?;
-        let is_entry = function.name == entry && !stand.tensors.is_called(stand.function);
+        let is_entry = stand.tensors.runs_once(stand.function, &entry);
         let Value::Ref(value) = self.program.arguments().get(*argument).filter(|_| is_entry)?
         else {
             return None;
@@ -245,11 +251,9 @@ impl Machine {
 
     /// When a value is computed again.
     fn varies_in(&self, stand: &Stand<'_>, value: TensorValueId) -> Varies {
-        let entry = self.program.function_name(self.program.entry());
-        let function = stand.tensors.function(stand.function);
-        let is_entry = function.is_some_and(|it| Some(&it.name) == entry.as_ref());
+        let entry = self.program.function_name(self.program.entry()).unwrap_or_default();
         let region = stand.tensors.loop_around(stand.function, value);
-        let runs_once = is_entry && !stand.tensors.is_called(stand.function);
+        let runs_once = stand.tensors.runs_once(stand.function, &entry);
         if region.is_none() && runs_once { Varies::Never } else { Varies::In(region) }
     }
 }

@@ -211,13 +211,15 @@ impl ModuleTensors {
         regions.map(|id| (id, function.region(id).is_some_and(|region| region.is_loop)))
     }
 
-    /// Whether a function is called by another one of the program.
-    pub(crate) fn is_called(&self, function: usize) -> bool {
-        let Some(name) = self.function(function).map(|it| &it.name) else { return false };
-        let operations = self.program.functions().iter().flat_map(|it| &it.operations);
-        operations
-            .into_iter()
-            .any(|it| matches!(&it.kind, TensorOperationKind::Call { callee } if callee == name))
+    /// Whether a function runs once for each call of an export: it is the export, or the half of it
+    /// that does not wait for itself, and no other function calls it.
+    pub(crate) fn runs_once(&self, function: usize, export: &str) -> bool {
+        let Some(name) = self.function(function).map(|it| it.name.as_str()) else { return false };
+        let whole = name.strip_suffix("$async").unwrap_or(name);
+        let calls_it = |it: &TensorOperation| matches!(&it.kind, TensorOperationKind::Call { callee } if callee == name);
+        let others = self.program.functions().iter().filter(|it| it.name != whole);
+        let mut operations = others.flat_map(|it| &it.operations);
+        (name == export || whole == export) && !operations.any(calls_it)
     }
 
     /// What the dispatches of a function leave: the place of each, its export, and the value.

@@ -50,6 +50,23 @@ pub struct DispatchOperand {
     pub access: OperandAccess,
 }
 
+/// A tensor of a dispatch as its source declares it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct DeclaredTensor {
+    /// With `?` for sizes that the dispatch's numbers say.
+    pub(crate) tensor_type: String,
+    pub(crate) access: OperandAccess,
+    /// What has to be computed before it is declared.
+    pub(crate) needs: Needs,
+}
+
+/// What is computed from a dispatch's numbers. The compiler declares a tensor after that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Needs {
+    pub(crate) offset: bool,
+    pub(crate) sizes: bool,
+}
+
 /// How a dispatch uses a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperandAccess {
@@ -91,6 +108,12 @@ struct Subspan {
 enum Dimension {
     Static(u64),
     Dynamic(String),
+}
+
+impl Dimension {
+    fn is_dynamic(&self) -> bool {
+        matches!(self, Self::Dynamic(_))
+    }
 }
 
 impl DispatchInterface {
@@ -137,13 +160,25 @@ impl DispatchInterface {
 
     /// The types and uses of the dispatch's tensors as they are declared, with `?` for sizes that
     /// its numbers say.
-    pub(crate) fn declared(&self) -> Vec<(String, OperandAccess)> {
+    pub(crate) fn declared(&self) -> Vec<DeclaredTensor> {
+        let is_literal = |name: &String| {
+            let defines = |it: &&Definition| it.names.contains(name);
+            let found = self.definitions.iter().find(defines);
+            found.is_some_and(|it| matches!(it.operation, Operation::Literal(_)))
+        };
         let declared = self.subspans.iter().map(|subspan| {
             let sizes = subspan.dimensions.iter().map(|it| match it {
                 Dimension::Static(size) => format!("{size}x"),
                 Dimension::Dynamic(_) => "?x".to_owned(),
             });
-            (sizes.collect::<String>() + &subspan.element_type, subspan.access)
+            DeclaredTensor {
+                tensor_type: sizes.collect::<String>() + &subspan.element_type,
+                access: subspan.access,
+                needs: Needs {
+                    offset: !subspan.offset.as_ref().is_none_or(is_literal),
+                    sizes: subspan.dimensions.iter().any(Dimension::is_dynamic),
+                },
+            }
         });
         declared.collect()
     }

@@ -26,6 +26,9 @@ mod workgroups;
 
 pub use calls::DispatchCall;
 pub use file::DispatchInterfaces;
+pub(crate) use interface::DeclaredTensor;
+#[cfg(test)]
+pub(crate) use interface::Needs;
 pub use interface::{DispatchInterface, DispatchOperand, OperandAccess};
 pub(crate) use positions::LocationReader;
 pub use positions::{CallChain, NamedPosition};

@@ -1,7 +1,12 @@
 //! Which value of the program each tensor of a dispatch's interface is.
+//!
+//! A dispatch declares its tensors in the order of the operation's operands and results, except
+//! that those whose offset or sizes are computed come after the others. So tensors of different
+//! types or uses are told apart by these, and equal ones by their order if the same is computed for
+//! all of them.
 
 use super::program::{TensorOperationId, TensorOperationKind, TensorProgram, TensorValueId};
-use crate::dispatches::{DispatchInterface, OperandAccess};
+use crate::dispatches::{DeclaredTensor, DispatchInterface, OperandAccess};
 
 impl TensorProgram {
     /// For each tensor that a dispatch reads or writes, in the order of
@@ -14,17 +19,12 @@ impl TensorProgram {
         interface: &DispatchInterface,
     ) -> Vec<Option<TensorValueId>> {
         let declared = interface.declared();
-        let found = self.values_of_body(operation);
-        let fits = found.as_ref().is_some_and(|found| {
-            found.len() == declared.len()
-                && found.iter().zip(&declared).all(|((body, _), (tensor_type, access))| {
-                    body.1 == *access && is_same_type(&body.0, tensor_type)
-                })
-        });
-        match found.filter(|_| fits) {
-            Some(found) => found.into_iter().map(|(_, value)| value).collect(),
-            None => vec![None; declared.len()],
-        }
+        let unknown = vec![None; declared.len()];
+        let Some(found) = self.values_of_body(operation) else { return unknown };
+        let (body, values): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        let Some(matched) = matched(&body, &declared) else { return unknown };
+        let values = matched.into_iter().map(|index| values.get(index?).copied().flatten());
+        values.collect()
     }
 
     /// The tensors of a dispatch, and for each the value that the dispatch finds or leaves there.
@@ -60,6 +60,34 @@ impl TensorProgram {
     }
 }
 
+/// For each declared tensor, the index of the tensor of the body that it is; `None` if they are not
+/// of one dispatch.
+fn matched(
+    body: &[(String, OperandAccess)],
+    declared: &[DeclaredTensor],
+) -> Option<Vec<Option<usize>>> {
+    let fits = |(tensor_type, access): &(String, OperandAccess), it: &DeclaredTensor| {
+        *access == it.access && is_same_type(tensor_type, &it.tensor_type)
+    };
+    if body.len() != declared.len() {
+        return None;
+    }
+    let matched = declared.iter().enumerate().map(|(index, tensor)| {
+        let alike: Vec<usize> =
+            (0..body.len()).filter(|other| fits(&body[*other], tensor)).collect();
+        let same: Vec<usize> = (0..declared.len())
+            .filter(|other| alike.iter().any(|at| fits(&body[*at], &declared[*other])))
+            .collect();
+        if alike.is_empty() || alike.len() != same.len() {
+            return None;
+        }
+        let is_ordered = same.iter().all(|it| declared[*it].needs == tensor.needs);
+        let rank = same.iter().position(|it| *it == index)?;
+        Some(alike.get(rank).copied().filter(|_| is_ordered || alike.len() == 1))
+    });
+    matched.collect()
+}
+
 /// Whether two types have equal elements and may have equal shapes: `?` stands for any size.
 fn is_same_type(one: &str, other: &str) -> bool {
     let (one, other): (Vec<&str>, Vec<&str>) =
@@ -69,4 +97,43 @@ fn is_same_type(one: &str, other: &str) -> bool {
         && one.iter().zip(&other).all(|(one, other)| {
             one == other || (*one == "?" && is_size(other)) || (*other == "?" && is_size(one))
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dispatches::Needs;
+
+    #[test]
+    fn tensors_are_told_apart_by_type_and_use_and_equal_ones_by_order() {
+        use OperandAccess::{Read, Write};
+        let body = |types: &[(&str, OperandAccess)]| -> Vec<(String, OperandAccess)> {
+            types.iter().map(|(it, access)| ((*it).to_owned(), *access)).collect()
+        };
+        let declare = |tensors: &[(&str, OperandAccess, bool)]| -> Vec<DeclaredTensor> {
+            let tensor = |(it, access, is_fixed): &(&str, OperandAccess, bool)| DeclaredTensor {
+                tensor_type: (*it).to_owned(),
+                access: *access,
+                needs: Needs { offset: !*is_fixed, sizes: it.contains('?') },
+            };
+            tensors.iter().map(tensor).collect()
+        };
+        // The bias at a literal offset comes first.
+        let given = body(&[("?x8xf32", Read), ("8xf32", Read), ("?x8xf32", Write)]);
+        let found =
+            declare(&[("8xf32", Read, true), ("?x8xf32", Read, false), ("?x8xf32", Write, false)]);
+        assert_eq!(matched(&given, &found), Some(vec![Some(1), Some(0), Some(2)]));
+        // Of two equal ones, nothing says which was moved to the front.
+        let given = body(&[("8xf32", Read), ("8xf32", Read), ("8xf32", Write)]);
+        let found =
+            declare(&[("8xf32", Read, true), ("8xf32", Read, false), ("8xf32", Write, true)]);
+        assert_eq!(matched(&given, &found), Some(vec![None, None, Some(2)]));
+        let found =
+            declare(&[("8xf32", Read, true), ("8xf32", Read, true), ("8xf32", Write, true)]);
+        assert_eq!(matched(&given, &found), Some(vec![Some(0), Some(1), Some(2)]));
+        // Another dispatch.
+        assert_eq!(matched(&given, &found[..2]), None);
+        let other = body(&[("8xf32", Read), ("9xf32", Read), ("8xf32", Write)]);
+        assert_eq!(matched(&other, &found), None);
+    }
 }

@@ -180,12 +180,10 @@ export function scenario({ listing }) {
         await user.callStackNames(
           "perceptron_dispatch_0_matmul_4x256x8_f32",
           "workgroup (0,0,0)",
-          "command 0: dispatch @perceptron_dispatch_0_matmul_4x256x8_f32 [4,1,1]",
-          "hal.device.queue.execute.indirect",
-          "perceptron",
+          "perceptron, command 0: dispatch @perceptron_dispatch_0_matmul_4x256x8_f32 [4,1,1]",
         );
         await user.expandScope("Dispatch");
-        await user.variablesAre({ workgroup_id: "(0, 0, 0)", "binding[0]": "[1, 1, 1, 1, 1, 1, 1, 1, …]" });
+        await user.variablesAre({ workgroup_id: "(0, 0, 0)", "in %x": "[1, 1, 1, 1, 1, 1, 1, 1, …]" });
       },
     },
     {

@@ -41,7 +41,7 @@ fn tensors(model: &Model) -> Vec<(String, String)> {
         };
         let Some(written) = written.map(str::trim) else { continue };
         let is_vector = written.starts_with("tensor<") || written.starts_with("!torch.vtensor<[");
-        if is_vector && !written.contains("xi1>") {
+        if is_vector && !written.contains("xi1>") && !written.contains(",i1>") {
             found.push((format!("%{name}"), written.to_owned()));
         }
     }
@@ -59,8 +59,10 @@ fn cut(model: &Model, tensors: &[(String, String)]) -> String {
         let head = line.trim_start();
         if head.starts_with("func.func @main(") {
             is_inside = true;
-            let (arguments, _) = line.split_once(") -> ").unwrap_or((line, ""));
-            text += &format!("{arguments}) -> ({types}) {{\n");
+            let (arguments, rest) = line.split_once(") -> ").unwrap_or((line, ""));
+            // What ONNX says about its version.
+            let attributes = rest.find(" attributes {").map_or(" {", |at| &rest[at..]);
+            text += &format!("{arguments}) -> ({types}){attributes}\n");
         } else if is_inside && line.starts_with("    return ") {
             text += &format!("    return {names} : {types}\n");
             is_inside = false;

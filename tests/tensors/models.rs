@@ -25,6 +25,7 @@ pub(crate) fn all() -> Vec<Model> {
         norms(),
         gathers(),
         split(),
+        parts(),
     ]
 }
 
@@ -389,4 +390,46 @@ fn split() -> Model {
     body.matmul("e", "d", "x");
     let w = "64x64xf32";
     model("split", "", &[("x", w), ("y", w)], &body.text, ("e", &t))
+}
+
+/// Slices of sizes that are only known when the program runs: the compiler computes no more than
+/// is used of what they are taken from.
+fn parts() -> Model {
+    let t = "tensor<?x16xf32>".to_owned();
+    let mut body = Body { text: String::new(), t: t.clone() };
+    body.add("c0", "arith.constant 0 : index");
+    body.add("c2", "arith.constant 2 : index");
+    body.add("batch", &format!("tensor.dim %x, %c0 : {t}"));
+    body.add("half", "arith.divui %batch, %c2 : index");
+    body.add("zero", "arith.constant 0.0 : f32");
+    body.add("whole", &format!("tensor.empty(%batch) : {t}"));
+    body.add("empty", &format!("tensor.empty(%half) : {t}"));
+    body.add("nothing", &format!("linalg.fill ins(%zero : f32) outs(%whole : {t}) -> {t}"));
+    body.add("zeros", &format!("linalg.fill ins(%zero : f32) outs(%empty : {t}) -> {t}"));
+    let spread = "linalg.broadcast ins(%v : tensor<16xf32>) outs(%whole : ";
+    body.add("vs", &format!("{spread}{t}) dimensions = [0]"));
+    let slice = |body: &mut Body, name: &str, of: &str| {
+        let t = body.t.clone();
+        let operation = format!("tensor.extract_slice %{of}[0, 0] [%half, 16] [1, 1] : {t} to {t}");
+        body.add(name, &operation);
+    };
+    let product = |body: &mut Body, name: &str, of: &str, outs: &str| {
+        let t = body.t.clone();
+        let operation = format!(
+            "linalg.matmul ins(%{of}, %w : {t}, tensor<16x16xf32>) outs(%{outs} : {t}) -> {t}"
+        );
+        body.add(name, &operation);
+    };
+    // Only half of `f` is computed, at its line; `a` as a whole, and read beside a tensor of a
+    // size that is known.
+    body.binary("f", "arith.addf", "x", "vs");
+    slice(&mut body, "e", "f");
+    product(&mut body, "g", "e", "zeros");
+    product(&mut body, "a", "x", "nothing");
+    product(&mut body, "b", "a", "nothing");
+    body.unary("c", "math.tanh", "b");
+    slice(&mut body, "d", "c");
+    body.binary("h", "arith.mulf", "g", "d");
+    let arguments = [("x", "?x16xf32"), ("w", "16x16xf32"), ("v", "16xf32")];
+    model("parts", "", &arguments, &body.text, ("h", &t))
 }

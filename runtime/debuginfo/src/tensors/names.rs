@@ -21,6 +21,7 @@ use super::symbolic::build::{Builder, Constants, Operation, Scope, Value};
 use super::symbolic::equal::{Equality, Folded, Proof};
 use super::symbolic::index::Index;
 use super::symbolic::maps::{self, Maps};
+use super::symbolic::shapes::whole_axes;
 use super::symbolic::terms::{NodeId, Terms};
 use crate::dispatches::{CallChain, DispatchInterfaces, LocationReader, NamedPosition};
 use crate::source::functions::{OperationIndex, SourceFunction};
@@ -316,6 +317,10 @@ impl<'f> Walk<'_, 'f> {
         let Some(compiled) = self.builder().reshaped(compiled, shape.clone(), element) else {
             return Equality::Unknown;
         };
+        // A part of a tensor has equal elements, too.
+        if ![source, compiled].iter().all(|it| self.terms.has_sizes_by_inputs(*it)) {
+            return Equality::Unknown;
+        }
         let own: Vec<Index> = (0..shape.len() as u32).map(Index::variable).collect();
         let pair = (self.terms.read(source, own.clone()), self.terms.read(compiled, own));
         Proof::of(&mut self.terms, shape, &mut self.folded, pair)
@@ -439,7 +444,7 @@ impl<'f> Walk<'_, 'f> {
         let (offsets, sizes, strides) = self.builder().slice_of(&operation)?;
         let into_node = self.terms.node(into);
         let (shape, element) = (into_node.shape.clone(), into_node.element.clone());
-        let whole = whole_axes(&operation, &shape);
+        let whole = whole_axes(&operation, &shape, operation.head.len());
         let is_whole =
             offsets.iter().all(|it| it.as_constant() == Some(0))
                 && sizes.iter().zip(&shape).zip(&whole).all(|((size, declared), whole)| {
@@ -626,24 +631,4 @@ fn fate(
         true => Fate::Unknown("no dispatch computes it on its own".to_owned()),
         false => Fate::FusedInto(results),
     }
-}
-
-/// For each axis of a store's target, whether it is stored with the size that is declared:
-/// `sizes = [%0, 8]` and `!…dispatch.tensor<…tensor<?x8xf32>>{%0}`.
-fn whole_axes(operation: &Operation<'_, '_>, shape: &[Option<i64>]) -> Vec<bool> {
-    let head = &operation.head;
-    let sizes = head.anywhere("sizes").map(|it| head.parts(head.inside(it + 1)));
-    let start = head.after_arrow().unwrap_or(head.len());
-    let open = (start..head.len()).rev().find(|at| head.token(*at) == "{");
-    let declared = open.map(|open| head.values(head.inside(open))).unwrap_or_default();
-    let mut declared = declared.into_iter();
-    let axes = shape.iter().enumerate().map(|(axis, size)| match size {
-        Some(_) => false,
-        None => {
-            let stored = sizes.as_ref().and_then(|it| head.value(it.get(axis)?.start));
-            let declared = declared.next();
-            stored.is_some() && stored == declared
-        }
-    });
-    axes.collect()
 }

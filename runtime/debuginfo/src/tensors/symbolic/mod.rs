@@ -12,5 +12,5 @@ pub(crate) mod index;
 mod linalg;
 mod loops;
 pub(crate) mod maps;
-mod shapes;
+pub(crate) mod shapes;
 pub(crate) mod terms;

@@ -48,7 +48,11 @@ impl Builder<'_> {
                 let strides = head.group_end(sizes);
                 let sizes = self.sizes_in(operation, head.inside(sizes))?;
                 let strides = self.indices(operation, head.inside(strides))?;
-                self.slice(tensor(0)?, (&offsets, &sizes, &strides), shape, element)
+                let found = self.slice(tensor(0)?, (&offsets, &sizes, &strides), shape, element)?;
+                if sizes.contains(&None) {
+                    self.terms.note_part(found);
+                }
+                Some(found)
             }
             "tensor.insert_slice" => {
                 let head = &operation.head;
@@ -66,7 +70,14 @@ impl Builder<'_> {
             _ if name.ends_with("dispatch.tensor.load") => {
                 let (shape, element) = self.result_shape(operation)?;
                 let (offsets, sizes, strides) = self.slice_of(operation)?;
-                self.slice(tensor(0)?, (&offsets, &sizes, &strides), shape, element)
+                let from = self.terms.node(tensor(0)?).shape.clone();
+                let found = self.slice(tensor(0)?, (&offsets, &sizes, &strides), shape, element)?;
+                let end = operation.head.after_arrow().unwrap_or_default();
+                let whole = whole_axes(operation, &from, end);
+                if sizes.iter().zip(&whole).any(|(size, whole)| size.is_none() && !whole) {
+                    self.terms.note_part(found);
+                }
+                Some(found)
             }
             _ => None,
         }
@@ -251,4 +262,28 @@ fn kept_axes(sizes: &[Option<i64>], shape: &[Option<i64>]) -> Option<Vec<usize>>
         }
     }
     left.next().is_none().then_some(kept)
+}
+
+/// For each axis of a dispatch's tensor, whether it is loaded or stored with the size that is
+/// declared: `sizes = [%0, 8]` and `!…dispatch.tensor<…tensor<?x8xf32>>{%0}`, whose braces are the
+/// last ones before a token.
+pub(crate) fn whole_axes(
+    operation: &Operation<'_, '_>,
+    shape: &[Option<i64>],
+    end: usize,
+) -> Vec<bool> {
+    let head = &operation.head;
+    let sizes = head.anywhere("sizes").map(|it| head.parts(head.inside(it + 1)));
+    let open = (0..end).rev().find(|at| head.token(*at) == "{");
+    let declared = open.map(|open| head.values(head.inside(open))).unwrap_or_default();
+    let mut declared = declared.into_iter();
+    let axes = shape.iter().enumerate().map(|(axis, size)| match size {
+        Some(_) => false,
+        None => {
+            let stored = sizes.as_ref().and_then(|it| head.value(it.get(axis)?.start));
+            let declared = declared.next();
+            stored.is_some() && stored == declared
+        }
+    });
+    axes.collect()
 }

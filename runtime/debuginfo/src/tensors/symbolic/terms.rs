@@ -1,7 +1,7 @@
 //! Tensors as functions of their indices. Every tensor is a node: an input, a term over its
 //! indices, or a reduction of one. Equal terms have one number.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::index::{Atom, Index, Ranges};
 
@@ -58,6 +58,8 @@ pub(crate) struct Terms {
     ids: HashMap<Term, TermId>,
     constant: Vec<bool>,
     nodes: Vec<Node>,
+    /// Parts of tensors, of sizes that are only known when the program runs.
+    parts: HashSet<NodeId>,
 }
 
 impl Terms {
@@ -122,36 +124,53 @@ impl Terms {
         })
     }
 
+    /// Notes that a tensor is a part of another, of a size that is known when the program runs.
+    pub(crate) fn note_part(&mut self, id: NodeId) {
+        self.parts.insert(id);
+    }
+
     /// Whether each size of a tensor that is only known when the program runs is that of an input:
     /// tensors that are equal element by element then have equal sizes.
     pub(crate) fn has_sizes_of_inputs(&self, id: NodeId) -> bool {
-        let axes = self.node(id).shape.iter().enumerate();
-        let mut unknown = axes.filter(|(_, size)| size.is_none());
-        unknown.all(|(axis, _)| self.is_size_of_input(id, axis as u32, &mut 2_000))
+        self.has_sizes(id, false)
     }
 
-    fn is_size_of_input(&self, id: NodeId, axis: u32, steps: &mut usize) -> bool {
+    /// Whether each such size follows from those of inputs, as those of convolutions do: no tensor
+    /// that it is made of is a part of another, which may be a smaller one in the other program.
+    pub(crate) fn has_sizes_by_inputs(&self, id: NodeId) -> bool {
+        self.has_sizes(id, true)
+    }
+
+    fn has_sizes(&self, id: NodeId, is_derived: bool) -> bool {
+        let axes = self.node(id).shape.iter().enumerate();
+        let mut unknown = axes.filter(|(_, size)| size.is_none());
+        unknown.all(|(axis, _)| self.is_size_of_input(id, axis as u32, is_derived, &mut 2_000))
+    }
+
+    fn is_size_of_input(&self, id: NodeId, axis: u32, derived: bool, steps: &mut usize) -> bool {
         *steps = steps.saturating_sub(1);
-        if *steps == 0 {
+        if *steps == 0 || self.parts.contains(&id) {
             return false;
         }
         match &self.node(id).kind {
             NodeKind::Input | NodeKind::Constant(_) | NodeKind::Folded(_) => true,
-            NodeKind::Elements(term) => self.reads_along(*term, axis, steps),
+            NodeKind::Elements(term) => self.reads_along(*term, axis, derived, steps),
             NodeKind::Reduction { steps: terms, .. } => {
-                terms.iter().any(|it| self.reads_along(*it, axis, steps))
+                terms.iter().any(|it| self.reads_along(*it, axis, derived, steps))
             }
         }
     }
 
     /// Whether a term reads an input whose axis has a variable as its index.
-    fn reads_along(&self, id: TermId, variable: u32, steps: &mut usize) -> bool {
+    fn reads_along(&self, id: TermId, variable: u32, derived: bool, steps: &mut usize) -> bool {
         match self.get(id) {
             Term::Read(node, at) => (0_u32..).zip(at).any(|(axis, index)| {
-                index.as_variable() == Some(variable) && self.is_size_of_input(*node, axis, steps)
+                let is_along = index.as_variable() == Some(variable)
+                    || (derived && !self.index_depends_only_on(index, &|it| it != variable));
+                is_along && self.is_size_of_input(*node, axis, derived, steps)
             }),
             Term::Operation(_, operands) => {
-                operands.iter().any(|it| self.reads_along(*it, variable, steps))
+                operands.iter().any(|it| self.reads_along(*it, variable, derived, steps))
             }
             _ => false,
         }

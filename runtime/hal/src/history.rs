@@ -188,6 +188,13 @@ impl Pending {
         Some(Self { index, recorded_at, work })
     }
 
+    /// The next command of an execution, which is a dispatch whose memory was resolved.
+    pub(crate) fn of_dispatch(execution: &Execution, resolved: &ResolvedDispatch) -> Option<Self> {
+        let recorded_at = execution.recorded_at()?;
+        let (index, _) = execution.next()?;
+        Some(Self { index, recorded_at, work: Work::Dispatch(PastDispatch::of(resolved)) })
+    }
+
     /// The command with the number that it gets if it is the next one.
     pub(crate) fn into_next(self, history: &History) -> CommandRecord {
         self.numbered(history.total() + 1)
@@ -247,5 +254,59 @@ impl History {
 impl fmt::Debug for History {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("History").field("total", &self.total()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vm::{FunctionId, ModuleIndex};
+    use vmfb::{BytecodeOffset, FunctionOrdinal};
+
+    use super::*;
+    use crate::flags::{BufferUsage, MemoryAccess, MemoryType};
+    use crate::memory::BufferParameters;
+
+    fn buffer(length: usize) -> Buffer {
+        let storage = Arc::new(vm::Buffer::from_bytes(&vec![7; length]).expect("memory"));
+        let parameters = BufferParameters {
+            memory_type: MemoryType::DEVICE_LOCAL,
+            usage: BufferUsage::DEFAULT,
+            access: MemoryAccess::ALL,
+        };
+        Buffer::new(storage, parameters)
+    }
+
+    #[test]
+    fn spans_know_what_they_share_and_when_they_are_gone() {
+        let whole = buffer(64);
+        let span = Span::of(&whole.subspan(16, 32).expect("is there"));
+        assert_eq!(span.range(), 16..48);
+        let (first, second) = (span.part(0, 16).expect("fits"), span.part(16, 16).expect("fits"));
+        assert!(first.overlaps(&span) && !first.overlaps(&second));
+        assert!(!first.overlaps(&Span::of(&buffer(64))));
+        assert!(span.part(17, 16).is_none() && span.part(usize::MAX, 2).is_none());
+        assert_eq!(first.bytes().map(|it| it.len()), Some(16));
+        assert!(!first.has_been_stored_to());
+        whole.store(0, &[1]).expect("is there");
+        assert!(first.has_been_stored_to());
+        drop(whole);
+        assert!(first.bytes().is_none());
+    }
+
+    #[test]
+    fn old_commands_are_counted_and_no_more_remembered() {
+        let history = History::default();
+        let function =
+            FunctionId { module: ModuleIndex(0), function: FunctionOrdinal::from_index(0) };
+        let recorded_at = Position { function, offset: BytecodeOffset(8) };
+        let memory = Span::of(&buffer(4));
+        let more = 3;
+        for index in 0..REMEMBERED + more {
+            history.add(Pending { index, recorded_at, work: Work::Fill(memory.clone()) });
+        }
+        let total = (REMEMBERED + more) as u64;
+        assert_eq!(history.runs(recorded_at), Some(Runs { count: total, first: 1, last: total }));
+        let records = history.records();
+        assert_eq!((records.len(), records[0].number), (REMEMBERED, more as u64 + 1));
     }
 }

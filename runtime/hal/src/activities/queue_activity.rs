@@ -285,7 +285,8 @@ impl QueueActivity {
         let substitute = self.substitute.take();
         match self.next_dispatch() {
             Some(Ok(resolved)) => {
-                let pending = self.execution().and_then(Pending::next);
+                let execution = self.execution();
+                let pending = execution.and_then(|it| Pending::of_dispatch(it, &resolved));
                 let mut current = match substitute {
                     None => Current::new(step, resolved),
                     Some(substitute) => {

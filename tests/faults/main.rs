@@ -147,7 +147,7 @@ fn the_debugger_shows_what_faulted_and_begins_again() {
             assert!(out.contains("#0 workgroup (0,0,0), machine code +0x"), "{out}");
             assert!(out.contains("programs.mlir:"), "{out}");
             assert!(out.contains("$rip = 0x"), "{out}");
-            assert!(out.contains("operand[1] = "), "{out}");
+            assert!(out.contains("binding[1] = "), "{out}");
             assert!(out.contains("6 * 7 = 42"), "{out}");
         }
     }

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::count::Tally;
-use crate::drive::{Frame, Manner, Session, Shown, Stop};
+use crate::drive::{Frame, Manner, Session, Shown, Stop, is_of_device};
 use crate::interpret::{Event, Level, Run};
 use crate::program::{Block, Id, Program, Type, Value};
 use crate::scope::Scopes;
@@ -91,14 +91,14 @@ impl Case<'_> {
         let is_own = |name: &str| self.program.functions.iter().any(|it| it.name == name);
         let top = stop.frames.first();
         top.is_some_and(|top| !is_own(&top.name))
-            && stop.frames.iter().any(|frame| frame.name.starts_with("hal."))
+            && stop.frames.iter().any(|frame| is_of_device(&frame.name))
     }
 
     /// Judges a stop in a dispatch, which may be any execution of its line: a dispatch visits its
     /// elements in an order of its own, and has no caller in the source.
     fn judge_dispatch(&self, stop: &Stop, tally: &mut Tally) {
         let top = &stop.frames[0];
-        let is_before = top.name.starts_with("command ");
+        let is_before = top.name.contains("command ");
         let events = self.run.events.iter();
         let here = events.filter(|event| Some(event.stack[0].line) == top.line);
         match here.min_by_key(|event| self.mistakes(stop, event)) {
@@ -433,7 +433,7 @@ impl Case<'_> {
                 _ => false,
             };
             let is_of_functions =
-                !pair.iter().any(|stop| stop.frames.iter().any(|it| it.name.starts_with("hal.")));
+                !pair.iter().any(|stop| stop.frames.iter().any(|it| is_of_device(&it.name)));
             if is_wrong && is_of_functions && pair[1].reason == "step" {
                 let command = pair[1].command.unwrap_or_default();
                 let text = format!("{command}: {} to {}", top(&pair[0]), top(&pair[1]));

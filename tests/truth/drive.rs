@@ -185,6 +185,11 @@ fn take_away(
 }
 
 /// Records everything that the debugger shows at a stop.
+/// Whether a frame is of what a device does: a command, or the call that has submitted it.
+pub(crate) fn is_of_device(name: &str) -> bool {
+    name.starts_with("hal.") || name.contains("command ")
+}
+
 fn look(
     client: &mut Client,
     source: &Path,
@@ -193,7 +198,7 @@ fn look(
     let trace = client.request("stackTrace", &json!({"threadId": 1}))?;
     let shown_frames = list(&trace["stackFrames"]);
     // In a dispatch, only the innermost frame is compared.
-    let is_dispatch = shown_frames.iter().any(|it| text(&it["name"]).starts_with("hal."));
+    let is_dispatch = shown_frames.iter().any(|it| is_of_device(&text(&it["name"])));
     let mut frames = Vec::new();
     for shown in shown_frames {
         let is_source = shown["source"]["path"].as_str().map(Path::new) == Some(source);

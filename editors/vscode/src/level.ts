@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 
 const LEVELS = [
   { label: "model", description: "the source as a program of tensors: one step is one operation" },
-  { label: "source", description: "the source, with every line that the VM program stands on" },
+  { label: "source", description: "every line of the source that code runs for" },
   { label: "vm", description: "the VM program that the compiler made of it" },
   { label: "disassembly", description: "instructions" },
 ];

@@ -184,12 +184,12 @@ fn take_away(
     Ok(())
 }
 
-/// Records everything that the debugger shows at a stop.
 /// Whether a frame is of what a device does: a command, or the call that has submitted it.
 pub(crate) fn is_of_device(name: &str) -> bool {
     name.starts_with("hal.") || name.contains("command ")
 }
 
+/// Records everything that the debugger shows at a stop.
 fn look(
     client: &mut Client,
     source: &Path,

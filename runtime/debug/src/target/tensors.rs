@@ -211,8 +211,8 @@ impl ModuleTensors {
         regions.map(|id| (id, function.region(id).is_some_and(|region| region.is_loop)))
     }
 
-    /// Whether a function runs once for each call of an export: it is the export, or the half of it
-    /// that does not wait for itself, and no other function calls it.
+    /// Whether a function runs once for each call of an export: it is the export, or the half of
+    /// it that does not wait for itself, and no other function calls it.
     pub(crate) fn runs_once(&self, function: usize, export: &str) -> bool {
         let Some(name) = self.function(function).map(|it| it.name.as_str()) else { return false };
         let whole = name.strip_suffix("$async").unwrap_or(name);

@@ -216,7 +216,10 @@ impl ModuleTensors {
     pub(crate) fn runs_once(&self, function: usize, export: &str) -> bool {
         let Some(name) = self.function(function).map(|it| it.name.as_str()) else { return false };
         let whole = name.strip_suffix("$async").unwrap_or(name);
-        let calls_it = |it: &TensorOperation| matches!(&it.kind, TensorOperationKind::Call { callee } if callee == name);
+        let calls_it = |it: &TensorOperation| match &it.kind {
+            TensorOperationKind::Call { callee } => callee == name,
+            _ => false,
+        };
         let others = self.program.functions().iter().filter(|it| it.name != whole);
         let mut operations = others.flat_map(|it| &it.operations);
         (name == export || whole == export) && !operations.any(calls_it)

@@ -210,7 +210,10 @@ impl Machine {
         let export = dispatch.executable.exports().get(dispatch.dispatch.export);
         let interface = export.and_then(|export| self.program.dispatch_interface(&export.name));
         match (recorded_at, interface) {
-            (Some(at), Some(interface)) => self.operand_names(at, interface),
+            (Some(at), Some(interface)) => {
+                let count = interface.operands(&dispatch.dispatch.constants).len();
+                self.operand_names(at, interface, count)
+            }
             _ => Vec::new(),
         }
     }

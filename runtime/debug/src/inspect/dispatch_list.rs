@@ -1,6 +1,9 @@
 //! The dispatches of a program, in the order in which it records them, with what has become of each
 //! so far.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use debuginfo::OperandAccess;
 use hal::{CommandRecord, PastDispatch, Runs, Work};
 use vm::{FrameIndex, Position};
@@ -45,16 +48,13 @@ impl Machine {
     /// The dispatches of the program, in the order in which it records them.
     #[must_use]
     pub fn dispatch_list(&self) -> Vec<DispatchEntry> {
-        let records = self.program.host().device().history().records();
+        let records = self.program.host().device().history().records().into_iter();
+        let latest: HashMap<Position, Arc<CommandRecord>> =
+            records.map(|record| (record.recorded_at, record)).collect();
         let current = self.command(FrameIndex(0)).and_then(|step| step.recorded_at);
-        let modules = self.program.modules.iter().filter(|module| !module.is_nested);
-        let recorded = modules.flat_map(|module| {
-            let dispatches = module.recorded().iter().filter(|it| it.recording.is_dispatch);
-            dispatches.map(move |it| (module, it))
-        });
-        let entries = recorded.enumerate().map(|(index, (module, recorded))| {
+        let entries = self.recorded_dispatches().enumerate().map(|(index, (module, recorded))| {
             let at = module.position_of_recorded(recorded);
-            let last = records.iter().rev().find(|it| it.recorded_at == at);
+            let last = latest.get(&at);
             let command = last.map(|record| record.index);
             let last = last.and_then(|record| dispatch_of(record));
             let name = last.and_then(|it| it.export()).map(|export| export.name.clone());
@@ -78,12 +78,17 @@ impl Machine {
     /// The index of a frame's dispatch in that list.
     pub(crate) fn dispatch_index(&self, frame: FrameIndex) -> Option<usize> {
         let at = self.command(frame)?.recorded_at?;
+        let mut recorded = self.recorded_dispatches();
+        recorded.position(|(module, it)| module.position_of_recorded(it) == at)
+    }
+
+    /// The instructions that record dispatches, in their order, each with its module.
+    fn recorded_dispatches(&self) -> impl Iterator<Item = (&LoadedModule, &Recorded)> {
         let modules = self.program.modules.iter().filter(|module| !module.is_nested);
-        let mut recorded = modules.flat_map(|module| {
+        modules.flat_map(|module| {
             let dispatches = module.recorded().iter().filter(|it| it.recording.is_dispatch);
-            dispatches.map(move |it| module.position_of_recorded(it))
-        });
-        recorded.position(|it| it == at)
+            dispatches.map(move |it| (module, it))
+        })
     }
 
     fn listed_operands(
@@ -93,9 +98,9 @@ impl Machine {
         constants: &[u32],
     ) -> Vec<DispatchEntryOperand> {
         let Some(interface) = self.program.dispatch_interface(export) else { return Vec::new() };
-        let operands = interface.operands(constants).into_iter();
-        let names = self.operand_names(recorded_at, interface);
-        let listed = operands.zip(names.into_iter().chain(std::iter::repeat(None)));
+        let operands = interface.operands(constants);
+        let names = self.operand_names(recorded_at, interface, operands.len());
+        let listed = operands.into_iter().zip(names.into_iter().chain(std::iter::repeat(None)));
         let listed = listed.map(|(operand, name)| DispatchEntryOperand {
             name,
             is_read: operand.access != OperandAccess::Write,

@@ -122,12 +122,17 @@ impl Machine {
         names.map(str::to_owned).collect()
     }
 
-    /// The names of a dispatch's tensors in the source, in the order of its interface.
+    /// The names of a dispatch's operands in the source. Empty unless all tensors of the interface
+    /// are among its `count` operands: where some were left out, the rest have other numbers.
     pub(crate) fn operand_names(
         &self,
         recorded_at: Position,
         interface: &DispatchInterface,
+        count: usize,
     ) -> Vec<Option<String>> {
+        if interface.tensor_count() != count {
+            return Vec::new();
+        }
         let tensors = self.program.module(recorded_at.function.module);
         let tensors = tensors.and_then(LoadedModule::tensors);
         let Some((tensors, id)) = tensors.and_then(|it| Some((it, it.recorded_at(recorded_at)?)))

@@ -86,7 +86,7 @@ impl Machine {
             let path = self.program.path_at(self.level, recorded_at);
             let chain = tensors.operation(at).and_then(|it| it.chains.first());
             let chain = chain.filter(|_| operation.is_some()).map_or(&[][..], Vec::as_slice);
-            let calls = calls_around(&module.written_path(&path), frame.calls, chain);
+            let calls = calls_around(&module.written(&path), frame.calls, chain);
             let current = self.current_uses(frame.index, module);
             let function = at.function;
             let (at, running) = (Some(at), self.running_uses());
@@ -99,10 +99,10 @@ impl Machine {
         let function = tensors.program.function(&name)?;
         let path = self.program.path_at(self.level, position);
         let wrapper = module.info.function_position(position.function.function);
-        let mut chain = module.written_path(&path);
+        let mut chain = module.written(&path);
         chain.reverse();
         chain.extend(wrapper.map(|at| module.written_at(at)));
-        let calls = calls_around(&module.written_path(&path), frame.calls, &chain);
+        let calls = calls_around(&module.written(&path), frame.calls, &chain);
         let (at, is_after, current) = (None, false, None);
         let running = self.running_uses();
         Some(Stand { tensors, function, calls, at, is_after, current, running })

@@ -74,13 +74,8 @@ impl LoadedModule {
     }
 
     /// Places of this module with the names of their files.
-    fn written(&self, chain: &[SourcePosition]) -> CallChain {
+    pub(crate) fn written(&self, chain: &[SourcePosition]) -> CallChain {
         chain.iter().map(|at| self.written_at(*at)).collect()
-    }
-
-    /// Places with the names of their files.
-    pub(crate) fn written_path(&self, path: &[SourcePosition]) -> CallChain {
-        self.written(path)
     }
 
     pub(crate) fn written_at(&self, at: SourcePosition) -> NamedPosition {

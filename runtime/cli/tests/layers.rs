@@ -194,9 +194,9 @@ fn dispatches_of_models_with_odd_names_have_operands() {
     assert!(printed.contains("operand[0] = "), "{printed}");
 }
 
-/// A source that is too large to be searched for names.
+/// A model with its weights in the text.
 #[test]
-fn long_sources_have_lines() {
+fn long_sources_have_lines_and_names() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let comment = "x".repeat(65 << 20);
     let text = format!(
@@ -205,7 +205,7 @@ fn long_sources_have_lines() {
     );
     std::fs::write(folder.path().join("long.mlir"), text).expect("the source is written");
     compile(folder.path(), "long", &[]);
-    std::fs::write(folder.path().join("script"), "start\nbreak 3\ncontinue\nlist 4\n")
+    std::fs::write(folder.path().join("script"), "start\nbreak 3\ncontinue\nlist 4\np %b\n")
         .expect("a script");
     let output = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
         .current_dir(folder.path())
@@ -217,5 +217,6 @@ fn long_sources_have_lines() {
     assert!(printed.contains("xxx…\n"), "{printed:.2000}");
     assert!(printed.contains("the next line of its block that has code is 4"), "{printed:.2000}");
     assert!(printed.contains("=> 4\t  %c = arith.muli %b, %a : i32"), "{printed:.2000}");
+    assert!(printed.contains("p %b\n6\n"), "{printed:.2000}");
     assert!(printed.len() < 4000, "{}", printed.len());
 }

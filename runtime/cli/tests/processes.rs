@@ -57,8 +57,9 @@ fn compilers_end_with_the_debugger() {
         // No other process sleeps for so long.
         let seconds = format!("7{}{index}", std::process::id());
         let compiler = compiler(directory.path(), &seconds);
-        let mut adapter = Command::new(env!("CARGO_BIN_EXE_iree-dbg"))
-            .arg("dap")
+        // A shell makes what it starts in the background ignore SIGINT, and so would the adapter.
+        let mut adapter = Command::new("env")
+            .args(["--default-signal=INT", env!("CARGO_BIN_EXE_iree-dbg"), "dap"])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()

@@ -1,6 +1,5 @@
 //! Lists of a program's parts: modules, source files, lines with code.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -123,7 +122,7 @@ impl Program {
     #[must_use]
     pub fn line_of_source(&self, file: &str, line: u32) -> Option<String> {
         let mut named = self.files_named(file);
-        named.find_map(|(info, id)| info.line_text(id, line).map(Cow::into_owned))
+        named.find_map(|(info, id)| info.line_text(id, line).map(str::to_owned))
     }
 
     /// Whether the text of a source file can be read.

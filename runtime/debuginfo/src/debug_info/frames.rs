@@ -148,10 +148,7 @@ impl DebugInfo {
             let own = info.own_position.filter(|own| self.is_function(*own))?;
             let mut instructions = info.code.instructions.iter().zip(&info.rows);
             instructions.find(|(it, row)| it.op == Op::Return && row.position == Some(own))?;
-            let found = self
-                .files
-                .with_structure(own.file, |structure, text| structure.only_return(text, own.line));
-            let (line, column) = found.flatten()?;
+            let (line, column) = self.source(own.file)?.only_return(own.line)?;
             Some(SourcePosition { line, column, ..own })
         })
     }

@@ -81,25 +81,23 @@ impl DebugInfo {
 
     /// The lines that a line without code may stand for, the best one first.
     pub fn lines_for(&self, file: FileId, line: u32) -> Vec<u32> {
-        if self.is_listing(file) || !self.files.has_structure(file) {
+        if self.is_listing(file) || !self.files.has_text(file) {
             return self.lines_below(file, line);
         }
-        let place = self.files.with_structure(file, |structure, text| structure.place(text, line));
-        let place = place.flatten().unwrap_or_default();
+        let place = self.source(file).and_then(|source| source.place(line)).unwrap_or_default();
         place.continues.into_iter().chain(place.following).collect()
     }
 
     /// Whether a line is inside a function; true if the source cannot be read.
     #[must_use]
     pub fn is_in_function(&self, file: FileId, line: u32) -> bool {
-        let place = self.files.with_structure(file, |structure, text| structure.place(text, line));
-        place.is_none_or(|place| place.is_some())
+        self.source(file).is_none_or(|source| source.place(line).is_some())
     }
 
     /// If a line continues an operation: the line on which that operation begins.
     #[must_use]
     pub fn continued_line(&self, file: FileId, line: u32) -> Option<u32> {
-        self.files.with_structure(file, |structure, text| structure.continues(text, line))?
+        self.source(file)?.continues(line)
     }
 
     /// The next line with code, if its function also has code above.

@@ -64,8 +64,7 @@ impl DebugInfo {
     #[must_use]
     pub fn unproven(&self, position: &SourcePosition) -> Option<Vec<ScopedValue>> {
         let source = self.source(position.file)?;
-        let file = source.written();
-        let function = file.read(source.text(), file.around(position.line)?)?;
+        let function = source.read_function(source.written().around(position.line)?)?;
         Some(proof::without_values(&function, place(position)))
     }
 
@@ -82,7 +81,7 @@ impl DebugInfo {
         let name = name.map(|name| name.strip_suffix("$async").unwrap_or(name));
         let index =
             file.at(place(&own)).or_else(|| file.named(name?)).or_else(|| file.around(own.line))?;
-        let function = Arc::new(file.read(source.text(), index)?);
+        let function = Arc::new(source.read_function(index)?);
         // The code of a dispatch has its position in a function of the source but is not that
         // function.
         let is_whole = name.is_some() && file.name(index) == name;
@@ -91,8 +90,7 @@ impl DebugInfo {
             None => Origin::default(),
         });
         let origins = origins.collect();
-        let text = source.text();
-        let sources = Sources { file, text, function, is_whole };
+        let sources = Sources { text: source, function, is_whole };
         Proof::new(module, ordinal, &info.code, origins, &sources).map(Box::new)
     }
 

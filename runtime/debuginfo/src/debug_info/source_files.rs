@@ -1,23 +1,21 @@
 //! [`SourceFiles`]: the texts of the files that a module names, found on this machine and read when
 //! they are needed. The listing made of the companion is one of them.
 
-use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use syntax::Source;
 use vmfb::FileBytes;
 
 use crate::companion::{CompanionText, Listing};
 use crate::debug_file::{DebugFile, KeptSource};
 use crate::locations::{FileId, SourcePosition};
-use crate::source::{LongText, SourceMap, SourceText, Structure};
+use crate::source::{SourceMap, SourceText};
 
-/// Source files larger than this are not searched for names.
-const MAX_SOURCE_BYTES: u64 = 64 << 20;
+/// Larger source files are not read.
+const MAX_SOURCE_BYTES: u64 = 2 << 30;
 
-/// Larger source files are not shown at all.
-const MAX_LONG_BYTES: u64 = 2 << 30;
+/// Of larger source files only the length is compared: a digest would take too long.
+const MAX_DIGEST_BYTES: u64 = 64 << 20;
 
 /// A listing of the VM program that is made of the companion's text.
 #[derive(Debug)]
@@ -37,30 +35,6 @@ pub(crate) struct SourceFiles {
     /// The debug file, which keeps small sources.
     kept: Option<DebugFile>,
     texts: Vec<OnceLock<Option<Arc<SourceText>>>>,
-    long_texts: Vec<OnceLock<Option<LongText>>>,
-    structures: Vec<OnceLock<Structure>>,
-}
-
-/// The text of a source, searchable or not.
-pub(super) enum Text<'t> {
-    Short(&'t str),
-    Long(&'t LongText),
-}
-
-impl Source for Text<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Short(text) => text.len(),
-            Self::Long(text) => text.len(),
-        }
-    }
-
-    fn piece(&self, offset: usize) -> (&[u8], usize) {
-        match self {
-            Self::Short(text) => text.piece(offset),
-            Self::Long(text) => text.piece(offset),
-        }
-    }
 }
 
 impl SourceFiles {
@@ -100,15 +74,11 @@ impl SourceFiles {
     pub(crate) fn add_made_listing(&mut self, name: &str, file: FileId, text: CompanionText) {
         self.names.push(name.into());
         self.texts.push(OnceLock::new());
-        self.long_texts.push(OnceLock::new());
-        self.structures.push(OnceLock::new());
         self.made = Some(MadeListing { file, text, listing: OnceLock::new() });
     }
 
     fn forget(&mut self) {
         self.texts = self.names.iter().map(|_| OnceLock::new()).collect();
-        self.long_texts = self.names.iter().map(|_| OnceLock::new()).collect();
-        self.structures = self.names.iter().map(|_| OnceLock::new()).collect();
     }
 
     /// The file of the listing made of the companion.
@@ -123,14 +93,14 @@ impl SourceFiles {
         Some(SourcePosition { file: made.file, line, column })
     }
 
-    /// The text of a file, if it is found and small enough to be searched for names.
+    /// The text of a file, if it is found.
     pub(crate) fn text(&self, file: FileId) -> Option<&Arc<SourceText>> {
         self.texts.get(file.0 as usize)?.get_or_init(|| self.read(file)).as_ref()
     }
 
     /// Whether the text of a file can be found. This does not make the companion's listing.
     pub(crate) fn has_text(&self, file: FileId) -> bool {
-        self.made_file() == Some(file) || self.has_structure(file)
+        self.made_file() == Some(file) || self.text(file).is_some()
     }
 
     /// The path of a source file on this machine.
@@ -165,7 +135,7 @@ impl SourceFiles {
         // A text that has changed would have other lines, and other names on them.
         let found = found.filter(|text| !self.is_replaced(file, text));
         let text = match found {
-            Some(bytes) => String::from_utf8(bytes.owned().to_vec()).ok()?,
+            Some(bytes) => String::from_utf8(bytes.into_owned()).ok()?,
             None => self.kept.as_ref()?.source(self.name(file))?,
         };
         Some(Arc::new(SourceText::new(text)))
@@ -193,9 +163,8 @@ impl SourceFiles {
             let kept = self.kept_source(file)?;
             let path = self.path(file)?;
             let length = path.metadata().ok()?.len();
-            // The digest of a large file takes too long.
             let is_same = length == kept.length
-                && (length > MAX_SOURCE_BYTES
+                && (length > MAX_DIGEST_BYTES
                     || FileBytes::open(&path).is_ok_and(|text| kept.is_text(&text)));
             let shown = match kept.member {
                 Some(_) => "what is shown is the text that was compiled",
@@ -205,46 +174,6 @@ impl SourceFiles {
             (!is_same).then(|| format!("{path} has changed since it was compiled; {shown}"))
         });
         changed.collect()
-    }
-
-    /// The text of a file that is too long to be searched for names.
-    fn long_text(&self, file: FileId) -> Option<&LongText> {
-        self.long_texts.get(file.0 as usize)?.get_or_init(|| self.read_long(file)).as_ref()
-    }
-
-    fn read_long(&self, file: FileId) -> Option<LongText> {
-        let path = self.path(file)?;
-        let is_long = (MAX_SOURCE_BYTES..MAX_LONG_BYTES).contains(&path.metadata().ok()?.len());
-        let bytes = if is_long { FileBytes::read(&path).ok()? } else { return None };
-        Some(LongText::new(bytes))
-    }
-
-    /// A line of a file, from one; only the beginning of a very long one.
-    pub(crate) fn line(&self, file: FileId, line: u32) -> Option<Cow<'_, str>> {
-        if let Some(source) = self.text(file) {
-            return source.line(line).map(Cow::Borrowed);
-        }
-        self.long_text(file)?.line(line)
-    }
-
-    /// Whether the operations of a file can be read.
-    pub(crate) fn has_structure(&self, file: FileId) -> bool {
-        self.text(file).is_some() || self.long_text(file).is_some()
-    }
-
-    /// Queries the structure of a file; `None` if its text is not found.
-    pub(crate) fn with_structure<T>(
-        &self,
-        file: FileId,
-        ask: impl FnOnce(&Structure, &Text<'_>) -> T,
-    ) -> Option<T> {
-        let short: Option<&Arc<SourceText>> = self.text(file);
-        let text = match short {
-            Some(text) => Text::Short(text.text()),
-            None => Text::Long(self.long_text(file)?),
-        };
-        let structure = self.structures.get(file.0 as usize)?;
-        Some(ask(structure.get_or_init(|| Structure::of(&text)), &text))
     }
 }
 

@@ -1,7 +1,6 @@
 //! [`DebugInfo`]: the one interface to all debug information of a module. Its tables and plain
 //! look-ups in them are here; every other kind of query has a file of its own.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -133,7 +132,7 @@ impl DebugInfo {
         function.rows.get(function.code.index_at(offset)?)
     }
 
-    /// The text of a source file, if it is found and small enough to be searched for names.
+    /// The text of a source file, if it is found.
     #[must_use]
     pub fn source(&self, file: FileId) -> Option<&Arc<SourceText>> {
         self.files.text(file)
@@ -153,8 +152,8 @@ impl DebugInfo {
 
     /// A line of a source, from one; only the beginning of a very long one.
     #[must_use]
-    pub fn line_text(&self, file: FileId, line: u32) -> Option<Cow<'_, str>> {
-        self.files.line(file, line)
+    pub fn line_text(&self, file: FileId, line: u32) -> Option<&str> {
+        self.source(file)?.line(line)
     }
 
     /// The name of the function around a position, if the source can be read.
@@ -165,10 +164,8 @@ impl DebugInfo {
 
     /// The name of the operation at a position of the source.
     #[must_use]
-    pub fn operation_at(&self, position: SourcePosition) -> Option<String> {
-        let SourcePosition { file, line, column } = position;
-        self.files
-            .with_structure(file, |structure, text| structure.operation_at(text, line, column))?
+    pub fn operation_at(&self, position: SourcePosition) -> Option<&str> {
+        self.source(position.file)?.operation_at(position.line, position.column)
     }
 
     pub(super) fn function(&self, function: FunctionOrdinal) -> Option<&FunctionInfo> {

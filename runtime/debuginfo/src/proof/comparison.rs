@@ -15,12 +15,12 @@ use super::matching::{self, Origin, Origins};
 use super::registers::Registers;
 use super::source_graph::SourceGraph;
 use crate::bytecode::Code;
-use crate::source::functions::{FunctionIndex, SourceFunction};
+use crate::source::SourceText;
+use crate::source::functions::SourceFunction;
 
 /// The source that a function was compiled from.
 pub(crate) struct Sources<'s> {
-    pub(crate) file: &'s FunctionIndex,
-    pub(crate) text: &'s str,
+    pub(crate) text: &'s SourceText,
     pub(crate) function: Arc<SourceFunction>,
     /// Whether the code is the whole function, with its arguments, not a part of it such as a
     /// dispatch.
@@ -70,7 +70,7 @@ impl Proof {
         let is_double = |node: &NodeData| matches!(node.scalar, Some(Scalar::F64));
         let is_demoted = !registers.graph.nodes.iter().any(is_double);
         let is_part = !sources.is_whole;
-        let texts = lower::Texts { file: sources.file, text: sources.text, is_demoted, is_part };
+        let texts = lower::Texts { text: sources.text, is_demoted, is_part };
         let mut source = lower::lower(&texts, &sources.function, &origins);
         if source.is_broken {
             return None;

@@ -10,9 +10,10 @@ use super::arithmetic::{Binary, Compare, Pure, Scalar};
 use super::graph::{Block, Edge, Kind, Node, When};
 use super::operations::{self, Meaning};
 use super::source_graph::{Element, Instance, InstanceIndex, Made, SourceGraph};
+use crate::source::SourceText;
 use crate::source::functions::{
-    FunctionIndex, LineColumn, OperationIndex, SourceFunction, SourceOperation, SourceRegion,
-    ValueIndex, symbol_name,
+    LineColumn, OperationIndex, SourceFunction, SourceOperation, SourceRegion, ValueIndex,
+    symbol_name,
 };
 
 /// Operations of all instances together.
@@ -29,8 +30,7 @@ pub(crate) trait Calls {
 
 /// The source that functions are read from.
 pub(crate) struct Texts<'s> {
-    pub(crate) file: &'s FunctionIndex,
-    pub(crate) text: &'s str,
+    pub(crate) text: &'s SourceText,
     /// Whether the compiler has demoted f64 to f32.
     pub(crate) is_demoted: bool,
     /// Whether the code is a dispatch, which has only a part of the function.
@@ -578,8 +578,8 @@ impl Lowering<'_> {
     }
 
     fn function(&mut self, name: &str) -> Option<Arc<SourceFunction>> {
-        let index = self.sources.file.named(name)?;
-        let read = || Some(Arc::new(self.sources.file.read(self.sources.text, index)?));
+        let index = self.sources.text.written().named(name)?;
+        let read = || Some(Arc::new(self.sources.text.read_function(index)?));
         self.functions.entry(index).or_insert_with(read).clone()
     }
 
@@ -604,7 +604,7 @@ impl Lowering<'_> {
     fn global(&mut self, at: At<'_>) -> Option<()> {
         let [value] = at.written().results[..] else { return None };
         let scalar = self.scalar(at.function, value)?;
-        let text = self.sources.file.global(self.sources.text, &at.symbol()?)?;
+        let text = self.sources.text.global(&at.symbol()?)?;
         if text.split('=').next()?.split_whitespace().any(|word| word == "mutable") {
             return None;
         }

@@ -2,7 +2,7 @@
 //! a module; what operations mean is [`crate::proof`]'s business.
 //!
 //! - [`text`]: a file's text, and the names around a position
-//! - [`long_text`]: a file that is only shown, line by line
+//! - [`lines`]: from offsets to lines and columns
 //! - [`operation_extent`]: the columns that an operation takes on its line
 //! - [`structure`]: which lines continue or follow a line
 //! - [`functions`]: functions with their values and scopes
@@ -10,7 +10,7 @@
 
 mod file_names;
 pub(crate) mod functions;
-mod long_text;
+mod lines;
 mod operation_extent;
 mod path_map;
 mod structure;
@@ -18,7 +18,5 @@ mod text;
 
 pub use file_names::FileMatch;
 pub(crate) use file_names::matching;
-pub use long_text::LongText;
 pub use path_map::SourceMap;
-pub(crate) use structure::Structure;
 pub use text::SourceText;

@@ -11,7 +11,7 @@ use syntax::{
     Tree,
 };
 
-use super::long_text::line_starts;
+use super::lines::Lines;
 
 /// The most operations after a line that are considered.
 const MOST: usize = 4096;
@@ -19,8 +19,8 @@ const MOST: usize = 4096;
 /// The chunks of a text and its lines. Chunks are parsed when they are needed.
 #[derive(Debug)]
 pub(crate) struct Structure {
-    line_starts: Vec<usize>,
-    chunks: ChunkTable,
+    lines: Lines,
+    pub(super) chunks: ChunkTable,
     /// The chunks that were parsed last: queries about one chunk come in runs.
     last: Mutex<Vec<Arc<Chunk>>>,
     /// The number of chunks that were parsed.
@@ -50,10 +50,15 @@ pub(crate) struct LinePlace {
 }
 
 impl Structure {
-    pub(crate) fn of<S: Source + ?Sized>(text: &S) -> Self {
-        let bytes = text.piece(0).0;
+    #[cfg(test)]
+    fn of(text: &str) -> Self {
+        Self::with_lines(text, Lines::of(text))
+    }
+
+    /// The structure of a text whose lines are known.
+    pub(super) fn with_lines(text: &str, lines: Lines) -> Self {
         Self {
-            line_starts: line_starts(bytes),
+            lines,
             chunks: ChunkTable::scan(text),
             last: Mutex::default(),
             #[cfg(test)]
@@ -62,7 +67,7 @@ impl Structure {
     }
 
     /// The role of a line; `None` outside of functions.
-    pub(crate) fn place<S: Source + ?Sized>(&self, text: &S, line: u32) -> Option<LinePlace> {
+    pub(super) fn place(&self, text: &str, line: u32) -> Option<LinePlace> {
         let (chunk, offset) = self.chunk_of(text, line)?;
         let read = self.read(text, &chunk);
         let part = Part { structure: self, chunk: &read };
@@ -79,14 +84,14 @@ impl Structure {
     }
 
     /// If a line continues an operation: the line on which that operation begins.
-    pub(crate) fn continues<S: Source + ?Sized>(&self, text: &S, line: u32) -> Option<u32> {
+    pub(super) fn continues(&self, text: &str, line: u32) -> Option<u32> {
         let (chunk, offset) = self.chunk_of(text, line)?;
         let read = self.read(text, &chunk);
         Part { structure: self, chunk: &read }.continues(offset, line)
     }
 
     /// The chunk of a function around a line, and the offset of the line's first word.
-    fn chunk_of<S: Source + ?Sized>(&self, text: &S, line: u32) -> Option<(Placed, usize)> {
+    fn chunk_of(&self, text: &str, line: u32) -> Option<(Placed, usize)> {
         let start = self.offset_of(line)?;
         let end = self.offset_of(line + 1).unwrap_or(text.len());
         // The beginning of the line is enough to find its first word.
@@ -99,7 +104,7 @@ impl Structure {
         is_inside.then_some((chunk, offset))
     }
 
-    fn read<S: Source + ?Sized>(&self, text: &S, chunk: &Placed) -> Arc<Chunk> {
+    fn read(&self, text: &str, chunk: &Placed) -> Arc<Chunk> {
         // A poisoned lock is fine: the list is complete after every statement below.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(read) = last.iter().find(|read| read.start == chunk.start) {
@@ -111,7 +116,7 @@ impl Structure {
         read
     }
 
-    fn parse<S: Source + ?Sized>(&self, text: &S, chunk: &Placed) -> Chunk {
+    fn parse(&self, text: &str, chunk: &Placed) -> Chunk {
         #[cfg(test)]
         self.read.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let shape = Shape::of(chunk.chunk.kind);
@@ -128,11 +133,7 @@ impl Structure {
 
     /// The line and column of the only return of the function whose operation is on a line; `None`
     /// if it has several.
-    pub(crate) fn only_return<S: Source + ?Sized>(
-        &self,
-        text: &S,
-        line: u32,
-    ) -> Option<(u32, u32)> {
+    pub(super) fn only_return(&self, text: &str, line: u32) -> Option<(u32, u32)> {
         let start = self.offset_of(line)?;
         let begin = text.slice(start..start + 4096);
         let offset = start + begin.len() - begin.trim_start().len();
@@ -140,7 +141,7 @@ impl Structure {
         if chunk.chunk.is_long_function() {
             let mut inside = self.chunks.iter_from(chunk.range().end);
             let last = inside.find(|it| it.chunk.kind != ChunkKind::Part)?;
-            let before = text.piece(0).0.get(chunk.start..last.start)?;
+            let before = text.as_bytes().get(chunk.start..last.start)?;
             if memchr::memmem::find_iter(before, b"return ").any(|at| begins_line(before, at)) {
                 return None;
             }
@@ -157,28 +158,12 @@ impl Structure {
         returns.next().is_none().then(|| part.position(only))
     }
 
-    /// The name of the operation at a position.
-    pub(crate) fn operation_at<S: Source + ?Sized>(
-        &self,
-        text: &S,
-        line: u32,
-        column: u32,
-    ) -> Option<String> {
-        let start = self.offset_of(line)? + (column as usize).checked_sub(1)?;
-        let rest = text.slice(start..start + 128);
-        let rest = rest.strip_prefix('"').unwrap_or(&rest);
-        let is_of_name = |it: char| it.is_ascii_alphanumeric() || "._$".contains(it);
-        let length = rest.find(|it| !is_of_name(it)).unwrap_or(rest.len());
-        (length > 0).then(|| rest[..length].to_owned())
-    }
-
     fn offset_of(&self, line: u32) -> Option<usize> {
-        self.line_starts.get((line as usize).checked_sub(1)?).copied()
+        self.lines.start(line)
     }
 
     fn line_of(&self, offset: usize) -> u32 {
-        u32::try_from(self.line_starts.partition_point(|start| *start <= offset))
-            .unwrap_or(u32::MAX)
+        self.lines.line(offset)
     }
 }
 
@@ -402,8 +387,6 @@ module {
         let structure = Structure::of(TEXT);
         assert_eq!(structure.only_return(TEXT, 3), Some((17, 5)));
         assert_eq!(structure.only_return(TEXT, 20), None);
-        assert_eq!(structure.operation_at(TEXT, 9, 12).as_deref(), Some("arith.addi"));
-        assert_eq!(structure.operation_at(TEXT, 14, 10).as_deref(), Some("t.long"));
     }
 
     #[test]
@@ -414,13 +397,13 @@ module {
             let _ = writeln!(text, "  %{line} = arith.constant {line} : i32");
         }
         text += "  return\n}\n";
-        let structure = Structure::of(text.as_str());
+        let structure = Structure::of(&text);
         assert!(structure.chunks.len() > 3, "the function is cut");
         for line in [2, 9_000, 29_999] {
-            let following = structure.place(text.as_str(), line).map(|it| it.following);
+            let following = structure.place(&text, line).map(|it| it.following);
             assert_eq!(following.and_then(|it| it.first().copied()), Some(line + 1));
         }
-        assert_eq!(structure.only_return(text.as_str(), 1), Some((30_002, 3)));
+        assert_eq!(structure.only_return(&text, 1), Some((30_002, 3)));
     }
 
     #[test]
@@ -431,13 +414,13 @@ module {
             text += &format!("  %v{} = arith.addi %v{index}, %v0 : i32\n", index + 1);
         }
         text += &format!("  return %v{COUNT} : i32\n}}\n");
-        let structure = Structure::of(text.as_str());
+        let structure = Structure::of(&text);
         let chunks = structure.chunks.iter_from(0).count();
         assert!(chunks > KEPT, "{chunks}");
         for line in 2..COUNT + 2 {
-            let place = structure.place(text.as_str(), line).unwrap();
+            let place = structure.place(&text, line).unwrap();
             assert_eq!((place.continues, place.following.first()), (None, Some(&(line + 1))));
-            assert_eq!(structure.continues(text.as_str(), line), None);
+            assert_eq!(structure.continues(&text, line), None);
         }
         let read = structure.read.load(std::sync::atomic::Ordering::Relaxed);
         assert!(read <= chunks, "{read} of {chunks}");

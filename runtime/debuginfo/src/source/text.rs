@@ -6,16 +6,22 @@
 //! matching, not parsing: where the text looks different, there is no name.
 
 use std::ops::{Range, RangeInclusive};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use super::functions::FunctionIndex;
+use super::functions::{FunctionIndex, SourceFunction};
+use super::lines::Lines;
 use super::operation_extent::operation_extent;
+use super::structure::{LinePlace, Structure};
 
-/// The text of one source file, with its lines.
+/// The most bytes of a line that are looked at.
+const LONGEST_LINE: usize = 1 << 16;
+
+/// The text of one source file, with its lines. It may be large: a model with its weights.
 #[derive(Debug)]
 pub struct SourceText {
-    text: String,
-    line_starts: Vec<usize>,
+    text: Arc<String>,
+    lines: Lines,
+    structure: OnceLock<Structure>,
     functions: OnceLock<Vec<(u32, String)>>,
     last_lines: OnceLock<Vec<u32>>,
     written: OnceLock<FunctionIndex>,
@@ -25,15 +31,45 @@ impl SourceText {
     /// Takes a file's text.
     #[must_use]
     pub fn new(text: String) -> Self {
-        let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
-        let line_starts = std::iter::once(0).chain(newlines).collect();
-        let (functions, last_lines, written) = Default::default();
-        Self { text, line_starts, functions, last_lines, written }
+        let lines = Lines::of(&text);
+        let (structure, functions, last_lines, written) = Default::default();
+        Self { text: Arc::new(text), lines, structure, functions, last_lines, written }
+    }
+
+    fn structure(&self) -> &Structure {
+        self.structure.get_or_init(|| Structure::with_lines(&self.text, self.lines.clone()))
     }
 
     /// The functions of the text, to be read one by one.
     pub(crate) fn written(&self) -> &FunctionIndex {
-        self.written.get_or_init(|| FunctionIndex::scan(&self.text))
+        let table = || &self.structure().chunks;
+        self.written.get_or_init(|| FunctionIndex::of(&self.text, table(), &self.lines))
+    }
+
+    /// Reads one of the functions.
+    pub(crate) fn read_function(&self, function: usize) -> Option<SourceFunction> {
+        self.written().read_shared(&self.text, function)
+    }
+
+    /// The text of a global's definition.
+    pub(crate) fn global(&self, name: &str) -> Option<&str> {
+        self.written().global(&self.text, name)
+    }
+
+    /// The role of a line; `None` outside of functions.
+    pub(crate) fn place(&self, line: u32) -> Option<LinePlace> {
+        self.structure().place(&self.text, line)
+    }
+
+    /// If a line continues an operation: the line on which that operation begins.
+    pub(crate) fn continues(&self, line: u32) -> Option<u32> {
+        self.structure().continues(&self.text, line)
+    }
+
+    /// The line and column of the only return of the function whose operation is on a line; `None`
+    /// if it has several.
+    pub(crate) fn only_return(&self, line: u32) -> Option<(u32, u32)> {
+        self.structure().only_return(&self.text, line)
     }
 
     /// The whole text.
@@ -42,18 +78,18 @@ impl SourceText {
         &self.text
     }
 
-    /// A line, from one, without its end.
+    /// A line, from one, without its end; only the beginning of a very long one.
     #[must_use]
     pub fn line(&self, line: u32) -> Option<&str> {
-        let index = (line as usize).checked_sub(1)?;
-        let start = *self.line_starts.get(index)?;
-        let end = self.line_starts.get(index + 1).copied().unwrap_or(self.text.len());
-        self.text.get(start..end).map(|line| line.trim_end_matches(['\n', '\r']))
+        let start = self.lines.start(line)?;
+        let end = self.lines.start(line.checked_add(1)?).unwrap_or(self.text.len());
+        let shown = self.text.floor_char_boundary(end.min(start.saturating_add(LONGEST_LINE)));
+        self.text.get(start..shown).map(|line| line.trim_end_matches(['\n', '\r']))
     }
 
     /// The part of the line before a position, and the whole text from it on.
     fn split(&self, line: u32, column: u32) -> Option<(&str, &str)> {
-        let start = *self.line_starts.get((line as usize).checked_sub(1)?)?;
+        let start = self.lines.start(line)?;
         let at = start.checked_add((column as usize).checked_sub(1)?)?;
         let within_line = at - start <= self.line(line)?.len();
         within_line.then_some(())?;
@@ -125,7 +161,7 @@ impl SourceText {
     /// The last line of each function.
     fn find_last_lines(&self) -> Vec<u32> {
         let functions = self.functions.get_or_init(|| self.find_functions());
-        let end = u32::try_from(self.line_starts.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let end = self.lines.count().saturating_add(1);
         let ends = functions.iter().skip(1).map(|(next, _)| *next).chain([end]);
         let indentation = |line: &str| line.len() - line.trim_start().len();
         let last = |((start, _), end): (&(u32, String), u32)| {
@@ -148,14 +184,14 @@ impl SourceText {
     fn find_functions(&self) -> Vec<(u32, String)> {
         let mut functions = Vec::new();
         for at in memchr::memmem::find_iter(self.text.as_bytes(), b"func") {
-            let line = self.line_starts.partition_point(|start| *start <= at);
-            let start = self.line_starts[line - 1];
+            let line = self.lines.line(at);
+            let start = self.lines.start(line).unwrap_or(at);
             let is_first_on_line = self.text[start..at]
                 .trim_start()
                 .chars()
                 .all(|character| character.is_ascii_alphanumeric() || "._$".contains(character));
             if is_first_on_line && let Some(name) = function_name(&self.text[at..]) {
-                functions.push((line as u32, name));
+                functions.push((line, name));
             }
         }
         functions
@@ -258,6 +294,14 @@ mod tests {
              %r:2, %s = test.op(%n) : i32 loc(\"x\")\n"
                 .to_owned(),
         )
+    }
+
+    #[test]
+    fn lines_without_their_ends() {
+        let long = format!("a\r\n{}\u{e9}\n\nc", "x".repeat(LONGEST_LINE - 1));
+        let text = SourceText::new(long);
+        let lines: Vec<_> = (0..6).map(|line| text.line(line).map(str::len)).collect();
+        assert_eq!(lines, [None, Some(1), Some(LONGEST_LINE - 1), Some(0), Some(1), None]);
     }
 
     #[test]

@@ -162,6 +162,12 @@ impl FileBytes {
         &self.0.owned
     }
 
+    /// The bytes that are owned, without a copy if nothing else holds them.
+    #[must_use]
+    pub fn into_owned(self) -> Vec<u8> {
+        Arc::try_unwrap(self.0).map_or_else(|shared| shared.owned.clone(), |it| it.owned)
+    }
+
     /// The bytes of a range, copied if they are not owned; `None` if they do not exist, or no
     /// longer.
     #[must_use]

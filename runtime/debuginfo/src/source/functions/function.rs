@@ -2,6 +2,8 @@
 //! nothing else are here too: what encloses an operation, what is in scope, which blocks dominate.
 
 use std::collections::HashMap;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 use syntax::{Leaf, NodeId, NodeKind, TokenKind, Tree};
 
@@ -69,7 +71,36 @@ pub(crate) struct SourceFunction {
     pub(crate) operations: Vec<SourceOperation>,
     pub(super) by_place: HashMap<LineColumn, OperationIndex>,
     pub(super) tree: Tree,
-    pub(super) text: String,
+    pub(super) text: FunctionText,
+}
+
+/// The text of a function: a part of the text of its file, which may be large.
+#[derive(Debug)]
+pub(super) struct FunctionText {
+    file: Arc<String>,
+    range: Range<usize>,
+}
+
+impl FunctionText {
+    /// A part of a text; `None` if it has no such part.
+    pub(super) fn part(file: &Arc<String>, range: Range<usize>) -> Option<Self> {
+        file.get(range.clone())?;
+        Some(Self { file: Arc::clone(file), range })
+    }
+}
+
+impl From<String> for FunctionText {
+    fn from(text: String) -> Self {
+        Self { range: 0..text.len(), file: Arc::new(text) }
+    }
+}
+
+impl Deref for FunctionText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.file.get(self.range.clone()).unwrap_or_default()
+    }
 }
 
 impl SourceFunction {

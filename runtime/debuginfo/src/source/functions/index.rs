@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use syntax::{ChunkTable, OpClass};
 
+use super::function::FunctionText;
 use super::function::{LineColumn, SourceFunction};
-use super::lines::Lines;
 use super::reader;
+use crate::source::lines::Lines;
 
 /// The ranges of the functions and globals of a source. Each is read when it is needed.
 #[derive(Debug, Default)]
@@ -19,9 +21,12 @@ pub(crate) struct FunctionIndex {
 impl FunctionIndex {
     /// Finds the functions of a text.
     pub(crate) fn scan(text: &str) -> Self {
+        Self::of(text, &ChunkTable::scan(text), &Lines::of(text))
+    }
+
+    /// Finds the functions of a text that was read before.
+    pub(in crate::source) fn of(text: &str, table: &ChunkTable, lines: &Lines) -> Self {
         let mut file = Self::default();
-        let table = ChunkTable::scan(text);
-        let lines = Lines::new(text);
         let mut long: Option<(String, usize, usize)> = None;
         for placed in table.iter() {
             let chunk = placed.chunk;
@@ -94,7 +99,17 @@ impl FunctionIndex {
     pub(crate) fn read(&self, text: &str, function: usize) -> Option<SourceFunction> {
         let (_, range, place) = self.functions.get(function)?;
         let own = text.get(range.clone())?;
-        Some(reader::read(own.to_owned(), *place))
+        Some(reader::read(FunctionText::from(own.to_owned()), *place))
+    }
+
+    /// Reads a function that shares the text of its file.
+    pub(crate) fn read_shared(
+        &self,
+        text: &Arc<String>,
+        function: usize,
+    ) -> Option<SourceFunction> {
+        let (_, range, place) = self.functions.get(function)?;
+        Some(reader::read(FunctionText::part(text, range.clone())?, *place))
     }
 
     /// The text of a global's definition.

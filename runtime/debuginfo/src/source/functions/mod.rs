@@ -2,7 +2,6 @@
 //! tree, with names and types resolved. Nothing here knows what an operation means.
 //!
 //! - [`function`]: the data, and what is in scope at an operation
-//! - [`lines`]: from offsets to lines and columns
 //! - [`types`]: the types that an operation's text declares
 //! - [`symbols`]: the names of symbols
 //! - [`reader`]: reading a [`SourceFunction`] from its text
@@ -10,7 +9,6 @@
 
 mod function;
 mod index;
-mod lines;
 mod reader;
 mod symbols;
 #[cfg(test)]

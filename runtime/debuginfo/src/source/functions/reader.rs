@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use syntax::{Language, Leaf, NodeId, NodeKind, Shape, TokenKind, Tree};
 
 use super::function::{
-    LineColumn, OperationIndex, SourceBlock, SourceFunction, SourceOperation, SourceRegion,
-    SourceValue, ValueIndex, head_leaves, is_region,
+    FunctionText, LineColumn, OperationIndex, SourceBlock, SourceFunction, SourceOperation,
+    SourceRegion, SourceValue, ValueIndex, head_leaves, is_region,
 };
-use super::lines::Lines;
 use super::types::HeadTypes;
+use crate::source::lines::Lines;
 
 /// Regions nested deeper are not read.
 const DEEPEST: usize = 64;
@@ -28,16 +28,16 @@ struct Reader {
 }
 
 /// Reads a function whose text begins at a position of its file.
-pub(super) fn read(text: String, start: LineColumn) -> SourceFunction {
+pub(super) fn read(text: FunctionText, start: LineColumn) -> SourceFunction {
     Reader::read(text, start)
 }
 
 impl Reader {
-    fn read(text: String, start: LineColumn) -> SourceFunction {
+    fn read(text: FunctionText, start: LineColumn) -> SourceFunction {
         let shape = Shape::default();
-        let tree = Tree::parse(text.as_str(), 0..text.len(), Language::Mlir, shape);
+        let tree = Tree::parse(&*text, 0..text.len(), Language::Mlir, shape);
         let root = tree.children(0).find(|it| tree.node(*it).kind == NodeKind::Operation);
-        let lines = Lines::new(&text);
+        let lines = Lines::of(&text);
         let function = SourceFunction {
             values: Vec::new(),
             operations: Vec::new(),
@@ -96,7 +96,7 @@ impl Reader {
         let tree = &self.function.tree;
         let name_node = tree.child(node, NodeKind::Name);
         let offset = name_node.map_or(0, |it| tree.range(it).start as u32);
-        let name = tree.op_name(self.function.text.as_str(), 0, node);
+        let name = tree.op_name(&*self.function.text, 0, node);
         let index = self.function.operations.len();
         let written = SourceOperation {
             name,

@@ -4,7 +4,7 @@
 use std::io::BufRead;
 use std::sync::Arc;
 
-use ide::{Document, Language, diagnostics};
+use ide::{Document, Language, Severity, diagnostics};
 
 fn main() {
     let mut files: Vec<String> = std::env::args().skip(1).collect();
@@ -20,8 +20,9 @@ fn main() {
         for found in diagnostics(&document) {
             let line = text[..found.range.start].matches('\n').count() + 1;
             let shown: String = text[found.range.start..].chars().take(50).collect();
+            let severity = if found.severity == Severity::Error { "" } else { "warning: " };
             println!(
-                "{file}:{line}: {}: {}",
+                "{file}:{line}: {severity}{}: {}",
                 found.message,
                 shown.lines().next().unwrap_or_default()
             );
